@@ -1,0 +1,107 @@
+//! A growable buffer of one element type.
+
+use crate::Element;
+
+/// A buffer of values of one [`Element`] type that is meant to be recycled.
+///
+/// [`resize`](Array::resize) never gives memory back and never clears values that were there
+/// before, so that a recycled buffer costs nothing.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Array {
+    /// 32-bit floats.
+    F32(Vec<f32>),
+    /// 64-bit floats.
+    F64(Vec<f64>),
+    /// 32-bit signed integers.
+    I32(Vec<i32>),
+}
+
+macro_rules! each {
+    ($array:expr, $values:ident => $body:expr) => {
+        match $array {
+            Array::F32($values) => $body,
+            Array::F64($values) => $body,
+            Array::I32($values) => $body,
+        }
+    };
+}
+
+impl Array {
+    /// An empty buffer.
+    #[must_use]
+    pub fn new(element: Element) -> Self {
+        match element {
+            Element::F32 => Array::F32(Vec::new()),
+            Element::F64 => Array::F64(Vec::new()),
+            Element::I32 => Array::I32(Vec::new()),
+        }
+    }
+
+    /// The type of its values.
+    #[must_use]
+    pub fn element(&self) -> Element {
+        match self {
+            Array::F32(_) => Element::F32,
+            Array::F64(_) => Element::F64,
+            Array::I32(_) => Element::I32,
+        }
+    }
+
+    /// Number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        each!(self, values => values.len())
+    }
+
+    /// Whether there are no values.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of values that fit without taking memory.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        each!(self, values => values.capacity())
+    }
+
+    /// Makes it `len` values long; new values are zero, old ones stay as they are.
+    pub fn resize(&mut self, len: usize) {
+        each!(self, values => {
+            if len > values.capacity() {
+                values.reserve_exact(len - values.len());
+            }
+            values.resize(len, Default::default());
+        });
+    }
+
+    /// The values as bytes in the machine's order.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        each!(self, values => bytemuck::cast_slice(values))
+    }
+
+    /// The values as bytes in the machine's order, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        each!(self, values => bytemuck::cast_slice_mut(values))
+    }
+
+    /// The values, if they are 32-bit floats.
+    #[must_use]
+    pub fn as_f32(&self) -> Option<&[f32]> {
+        if let Array::F32(values) = self { Some(values) } else { None }
+    }
+
+    /// The values, if they are 64-bit floats.
+    #[must_use]
+    pub fn as_f64(&self) -> Option<&[f64]> {
+        if let Array::F64(values) = self { Some(values) } else { None }
+    }
+
+    /// The values, if they are 32-bit integers.
+    #[must_use]
+    pub fn as_i32(&self) -> Option<&[i32]> {
+        if let Array::I32(values) = self { Some(values) } else { None }
+    }
+}

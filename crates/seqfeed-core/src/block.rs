@@ -1,0 +1,309 @@
+//! The samples of one stream for a list of sequences.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{Array, Element};
+
+/// Memory that a block refers to but does not own: a mapped file.
+pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// The samples of one stream for a list of sequences: what a [`Source`](crate::Source) loads.
+///
+/// Values lie either in the block's own recycled buffer or in shared memory (a mapped file), row
+/// after row in the machine's byte order. Shared memory need not be aligned, so samples are handed
+/// out as bytes.
+///
+/// ```
+/// use seqfeed_core::{Block, Element};
+///
+/// let mut block = Block::new(Element::F32, 2);
+/// block.push_f32(3).copy_from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// assert_eq!(block.samples(0).len(), 3);
+/// assert_eq!(block.samples(0).row(2), bytes(&[5.0, 6.0]));
+/// # fn bytes(values: &[f32]) -> Vec<u8> { values.iter().flat_map(|v| v.to_ne_bytes()).collect() }
+/// ```
+pub struct Block {
+    dim: usize,
+    values: Array,
+    /// Values in use; `values` may be longer, from an earlier use.
+    used: usize,
+    shared: Vec<SharedBytes>,
+    spans: Vec<Span>,
+}
+
+#[derive(Clone, Copy)]
+struct Span {
+    /// 0: own values; `n`: `shared[n - 1]`.
+    buffer: u32,
+    samples: u32,
+    /// Offset of the first byte.
+    start: usize,
+}
+
+impl Block {
+    /// An empty block for samples of `dim` values.
+    #[must_use]
+    pub fn new(element: Element, dim: usize) -> Self {
+        Self { dim, values: Array::new(element), used: 0, shared: Vec::new(), spans: Vec::new() }
+    }
+
+    /// Empties the block, keeping its memory.
+    pub fn clear(&mut self) {
+        self.used = 0;
+        self.shared.clear();
+        self.spans.clear();
+    }
+
+    /// Type of the values.
+    #[must_use]
+    pub fn element(&self) -> Element {
+        self.values.element()
+    }
+
+    /// Number of values in a sample.
+    #[must_use]
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Number of sequences.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether it holds no sequence.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Bytes of memory that the block owns.
+    #[must_use]
+    pub fn owned_bytes(&self) -> usize {
+        self.values.capacity() * self.element().size()
+            + self.spans.capacity() * size_of::<Span>()
+            + self.shared.capacity() * size_of::<SharedBytes>()
+    }
+
+    /// Makes room for `samples` samples in all, so that pushing them takes memory once.
+    pub fn reserve(&mut self, samples: usize) {
+        let wanted = self.used + samples * self.dim;
+        if wanted > self.values.len() {
+            self.values.resize(wanted);
+        }
+    }
+
+    /// Adds a sequence of `samples` samples; gives its values, to be filled.
+    ///
+    /// # Panics
+    ///
+    /// If the block's element is not `f32`.
+    pub fn push_f32(&mut self, samples: usize) -> &mut [f32] {
+        let range = self.push_own(samples);
+        match &mut self.values {
+            Array::F32(values) => &mut values[range],
+            other => panic!("block of {} filled with float32", other.element().name()),
+        }
+    }
+
+    /// Adds a sequence of `samples` samples; gives its values, to be filled.
+    ///
+    /// # Panics
+    ///
+    /// If the block's element is not `f64`.
+    pub fn push_f64(&mut self, samples: usize) -> &mut [f64] {
+        let range = self.push_own(samples);
+        match &mut self.values {
+            Array::F64(values) => &mut values[range],
+            other => panic!("block of {} filled with float64", other.element().name()),
+        }
+    }
+
+    /// Adds a sequence of `samples` samples; gives its values, to be filled.
+    ///
+    /// # Panics
+    ///
+    /// If the block's element is not `i32`.
+    pub fn push_i32(&mut self, samples: usize) -> &mut [i32] {
+        let range = self.push_own(samples);
+        match &mut self.values {
+            Array::I32(values) => &mut values[range],
+            other => panic!("block of {} filled with int32", other.element().name()),
+        }
+    }
+
+    /// Adds a sequence of `samples` samples; gives its bytes in the machine's order, to be filled.
+    pub fn push_bytes(&mut self, samples: usize) -> &mut [u8] {
+        let range = self.push_own(samples);
+        let size = self.element().size();
+        &mut self.values.bytes_mut()[range.start * size..range.end * size]
+    }
+
+    /// Adds shared memory to refer to in [`push_shared`](Block::push_shared).
+    pub fn share(&mut self, memory: SharedBytes) -> u32 {
+        self.shared.push(memory);
+        u32::try_from(self.shared.len()).expect("fewer than 2^32 files in a chunk")
+    }
+
+    /// Adds a sequence of `samples` samples that lie in memory given to [`share`](Block::share),
+    /// from byte `start`, in the machine's byte order.
+    ///
+    /// # Panics
+    ///
+    /// If they don't lie there.
+    pub fn push_shared(&mut self, buffer: u32, start: usize, samples: usize) {
+        let memory = (*self.shared[buffer as usize - 1]).as_ref();
+        let bytes = samples * self.row_bytes();
+        assert!(start <= memory.len() && bytes <= memory.len() - start, "samples outside memory");
+        self.spans.push(Span { buffer, samples: count(samples), start });
+    }
+
+    /// The samples of the sequence pushed as number `index`.
+    ///
+    /// # Panics
+    ///
+    /// If there are no more than `index` sequences.
+    #[must_use]
+    #[inline]
+    pub fn samples(&self, index: usize) -> Samples<'_> {
+        let span = self.spans[index];
+        let memory = match span.buffer {
+            0 => self.values.bytes(),
+            n => (*self.shared[n as usize - 1]).as_ref(),
+        };
+        let row_bytes = self.row_bytes();
+        let bytes = &memory[span.start..span.start + span.samples as usize * row_bytes];
+        Samples { bytes, row_bytes }
+    }
+
+    fn row_bytes(&self) -> usize {
+        self.dim * self.element().size()
+    }
+
+    fn push_own(&mut self, samples: usize) -> Range<usize> {
+        let start = self.used;
+        let end = start + samples * self.dim;
+        if end > self.values.len() {
+            self.values.resize(end);
+        }
+        self.used = end;
+        let start_byte = start * self.element().size();
+        self.spans.push(Span { buffer: 0, samples: count(samples), start: start_byte });
+        start..end
+    }
+}
+
+fn count(samples: usize) -> u32 {
+    u32::try_from(samples).expect("fewer than 2^32 samples in a sequence")
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Block")
+            .field("element", &self.element())
+            .field("dim", &self.dim)
+            .field("sequences", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The samples of one sequence in one stream: rows of bytes in the machine's order.
+#[derive(Clone, Copy)]
+pub struct Samples<'a> {
+    bytes: &'a [u8],
+    row_bytes: usize,
+}
+
+impl<'a> Samples<'a> {
+    /// Number of samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.row_bytes
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Size of a sample in bytes.
+    #[must_use]
+    pub fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// All samples, one after another.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// One sample.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is not below [`len`](Samples::len).
+    #[must_use]
+    pub fn row(&self, index: usize) -> &'a [u8] {
+        self.rows(index..index + 1)
+    }
+
+    /// Samples in `range`, one after another.
+    ///
+    /// # Panics
+    ///
+    /// If the range does not lie inside the sequence.
+    #[must_use]
+    #[inline]
+    pub fn rows(&self, range: Range<usize>) -> &'a [u8] {
+        &self.bytes[range.start * self.row_bytes..range.end * self.row_bytes]
+    }
+}
+
+impl fmt::Debug for Samples<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Samples({} x {} bytes)", self.len(), self.row_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_and_shared_samples_look_alike() {
+        let mut block = Block::new(Element::I32, 1);
+        block.push_i32(2).copy_from_slice(&[1, 2]);
+        let mut memory = vec![0xff];
+        memory.extend([3i32, 4, 5].iter().flat_map(|v| v.to_ne_bytes()));
+        let buffer = block.share(Arc::new(memory));
+        block.push_shared(buffer, 1, 3);
+        assert_eq!(block.len(), 2);
+        assert_eq!(block.samples(0).row(1), 2i32.to_ne_bytes());
+        assert_eq!(block.samples(1).row(0), 3i32.to_ne_bytes());
+        assert_eq!(block.samples(1).rows(1..3).len(), 8);
+    }
+
+    #[test]
+    fn a_cleared_block_keeps_its_memory() {
+        let mut block = Block::new(Element::F64, 4);
+        block.push_f64(100).fill(1.0);
+        let bytes = block.owned_bytes();
+        block.clear();
+        block.push_f64(50).fill(2.0);
+        assert_eq!(block.owned_bytes(), bytes);
+        assert_eq!(block.samples(0).len(), 50);
+    }
+
+    #[test]
+    #[should_panic(expected = "outside memory")]
+    fn shared_samples_must_lie_in_memory() {
+        let mut block = Block::new(Element::F32, 2);
+        let buffer = block.share(Arc::new(vec![0u8; 17]));
+        block.push_shared(buffer, 10, 1);
+    }
+}

@@ -1,0 +1,479 @@
+//! Several sources joined by key.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Block, Error, Extent, Index, IndexBuilder, Key, Problem, Result, Source, Stream};
+
+/// Several [`Source`]s joined by key; itself a source.
+///
+/// The first source is the *primary* one: its order is the corpus' order, and each of its keys is
+/// looked up in the others. A sequence that a source lacks, or whose lengths differ between
+/// streams, is dropped or stops the join, as the [`JoinPolicy`] says; the [`JoinReport`] tells what
+/// was dropped.
+pub struct Corpus {
+    name: String,
+    sources: Vec<Arc<dyn Source>>,
+    streams: Vec<Stream>,
+    index: Index,
+    /// For each source the number of each of our sequences there.
+    rows: Vec<Vec<u32>>,
+    report: JoinReport,
+}
+
+/// How often something may go wrong before it is an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tolerance {
+    /// Never.
+    Stop,
+    /// Up to so many times; each is counted and reported.
+    SkipUpTo(u64),
+    /// As often as it likes; each is counted and reported.
+    Skip,
+}
+
+impl Tolerance {
+    /// Whether `count` times are within it.
+    #[must_use]
+    pub fn allows(self, count: u64) -> bool {
+        match self {
+            Tolerance::Stop => count == 0,
+            Tolerance::SkipUpTo(most) => count <= most,
+            Tolerance::Skip => true,
+        }
+    }
+}
+
+/// What a join does with sequences that don't fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JoinPolicy {
+    /// With keys of the first source that another lacks.
+    pub missing: Tolerance,
+    /// With sequences that are wrong: lengths that differ between streams.
+    pub errors: Tolerance,
+    /// Most samples in a chunk.
+    pub chunk_samples: u64,
+}
+
+impl Default for JoinPolicy {
+    /// Missing keys are skipped (and reported), wrong sequences stop; chunks of 32,768 samples.
+    fn default() -> Self {
+        Self { missing: Tolerance::Skip, errors: Tolerance::Stop, chunk_samples: 32_768 }
+    }
+}
+
+/// What a join dropped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JoinReport {
+    /// What was dropped, with its reason, in the order it was found; groups of like reason.
+    pub dropped: Vec<Dropped>,
+}
+
+/// Sequences dropped for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// The reason: "not in stream labels".
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+    /// The first few keys, with what is particular to them.
+    pub examples: Vec<String>,
+}
+
+impl JoinReport {
+    /// Most examples kept for a reason.
+    const EXAMPLES: usize = 10;
+
+    /// Counts a dropped sequence.
+    pub fn add(&mut self, reason: &str, example: String) {
+        let group = match self.dropped.iter_mut().find(|group| group.reason == reason) {
+            Some(group) => group,
+            None => {
+                self.dropped.push(Dropped {
+                    reason: reason.to_owned(),
+                    count: 0,
+                    examples: Vec::new(),
+                });
+                self.dropped.last_mut().expect("just pushed")
+            }
+        };
+        group.count += 1;
+        if group.examples.len() < Self::EXAMPLES {
+            group.examples.push(example);
+        }
+    }
+
+    /// Number of sequences dropped.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.dropped.iter().map(|group| group.count).sum()
+    }
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.count, self.reason, self.examples.join(", "))?;
+        if self.count > self.examples.len() as u64 {
+            f.write_str(", ...")?;
+        }
+        Ok(())
+    }
+}
+
+impl Corpus {
+    /// Joins sources by key; the first is the primary one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no source, if two streams have one name, if a source other than the first
+    /// has a key twice, if more sequences don't fit than the policy allows, or if none is left.
+    pub fn join(sources: Vec<Arc<dyn Source>>, policy: &JoinPolicy) -> Result<Self> {
+        let Some(primary) = sources.first().cloned() else {
+            return Err(Error::usage("a corpus needs one source at least"));
+        };
+        let streams = distinct_streams(&sources)?;
+        let lookups: Vec<HashMap<Key<'_>, u32>> =
+            sources[1..].iter().map(|source| lookup(source.as_ref())).collect::<Result<_>>()?;
+        let first = primary.index();
+        let mut join = Join {
+            sources: &sources,
+            policy,
+            rows: vec![Vec::new(); sources.len()],
+            builder: IndexBuilder::new(policy.chunk_samples),
+            report: JoinReport::default(),
+            missing: 0,
+            wrong: 0,
+        };
+        for sequence in 0..first.len() as u32 {
+            join.add(sequence, &lookups)?;
+        }
+        let Join { rows, builder, report, .. } = join;
+        if builder.is_empty() {
+            return Err(Error::corpus(nothing_left(&sources, &report)));
+        }
+        let name = sources.iter().map(|source| source.name()).collect::<Vec<_>>().join(" + ");
+        let index = builder.finish();
+        drop(lookups);
+        Ok(Self { name, sources, streams, index, rows, report })
+    }
+
+    /// What the join dropped.
+    #[must_use]
+    pub fn report(&self) -> &JoinReport {
+        &self.report
+    }
+
+    /// The sources it joins.
+    #[must_use]
+    pub fn sources(&self) -> &[Arc<dyn Source>] {
+        &self.sources
+    }
+}
+
+impl Source for Corpus {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Index {
+        &self.index
+    }
+
+    fn load(&self, sequences: &[u32], mut blocks: &mut [Block]) -> Result<()> {
+        for (source, rows) in self.sources.iter().zip(&self.rows) {
+            let theirs: Vec<u32> = sequences.iter().map(|&s| rows[s as usize]).collect();
+            let (own, rest) = blocks.split_at_mut(source.streams().len());
+            source.load(&theirs, own)?;
+            self.check_lengths(source.as_ref(), sequences, own)?;
+            blocks = rest;
+        }
+        Ok(())
+    }
+
+    fn is_mapped(&self) -> bool {
+        self.sources.iter().all(|source| source.is_mapped())
+    }
+}
+
+impl Corpus {
+    /// A source that gives another number of samples than its index said would shift everything
+    /// behind it: never let it through.
+    fn check_lengths(&self, source: &dyn Source, sequences: &[u32], own: &[Block]) -> Result<()> {
+        for (stream, block) in source.streams().iter().zip(own) {
+            for (i, &sequence) in sequences.iter().enumerate() {
+                let expected = match stream.extent {
+                    Extent::Samples => self.index.samples(sequence) as usize,
+                    Extent::Sequence => 1,
+                };
+                let found = block.samples(i).len();
+                if found != expected {
+                    let problem = Problem::CountMismatch {
+                        what: "number of samples",
+                        expected: expected as u64,
+                        found: found as u64,
+                    };
+                    return Err(Error::format("data changed while in use", problem)
+                        .in_file(source.name())
+                        .of_key(self.index.key(sequence)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Corpus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Corpus")
+            .field("name", &self.name)
+            .field("streams", &self.streams)
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Join<'a> {
+    sources: &'a [Arc<dyn Source>],
+    policy: &'a JoinPolicy,
+    rows: Vec<Vec<u32>>,
+    builder: IndexBuilder,
+    report: JoinReport,
+    missing: u64,
+    wrong: u64,
+}
+
+impl Join<'_> {
+    fn add(&mut self, sequence: u32, lookups: &[HashMap<Key<'_>, u32>]) -> Result<()> {
+        let key = self.sources[0].index().key(sequence);
+        let mut numbers = vec![sequence];
+        for (source, keys) in self.sources[1..].iter().zip(lookups) {
+            match keys.get(&key) {
+                Some(&number) => numbers.push(number),
+                None => return self.drop_missing(key, source.as_ref()),
+            }
+        }
+        match self.length(key, &numbers)? {
+            Some(samples) => {
+                for (rows, number) in self.rows.iter_mut().zip(numbers) {
+                    rows.push(number);
+                }
+                self.builder.push(key, samples);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn drop_missing(&mut self, key: Key<'_>, source: &dyn Source) -> Result<()> {
+        let stream = &source.streams()[0].name;
+        self.missing += 1;
+        if self.policy.missing.allows(self.missing) {
+            self.report.add(&format!("not in stream {stream}"), key.to_string());
+            return Ok(());
+        }
+        let message = format!(
+            "the key is not in stream {stream}{}",
+            self.so_many(self.missing, self.policy.missing)
+        );
+        Err(Error::corpus(message)
+            .in_file(source.name())
+            .of_key(key)
+            .with_help("allow it with `missing = \"skip\"`, or give the missing data"))
+    }
+
+    /// The length that the streams agree on, or `None` if they don't and that is allowed.
+    fn length(&mut self, key: Key<'_>, numbers: &[u32]) -> Result<Option<u32>> {
+        let mut agreed: Option<(u32, &str, &str)> = None;
+        for (source, &number) in self.sources.iter().zip(numbers) {
+            let samples = source.index().samples(number);
+            let Some(stream) = source.streams().iter().find(|s| s.extent == Extent::Samples) else {
+                continue;
+            };
+            match agreed {
+                None => agreed = Some((samples, &stream.name, source.name())),
+                Some((expected, first, _)) if expected != samples => {
+                    self.wrong += 1;
+                    let what = format!(
+                        "{} has {samples} samples, but {first} has {expected}",
+                        stream.name
+                    );
+                    if self.policy.errors.allows(self.wrong) {
+                        self.report.add("of different lengths", format!("{key} ({what})"));
+                        return Ok(None);
+                    }
+                    let message = what + &self.so_many(self.wrong, self.policy.errors);
+                    return Err(Error::corpus(message)
+                        .in_file(source.name())
+                        .of_key(key)
+                        .with_help(
+                            "allow it with `errors = \"skip\"` or a number, or mend the data",
+                        ));
+                }
+                Some(_) => {}
+            }
+        }
+        let samples = agreed.map_or(1, |(samples, ..)| samples);
+        if samples == 0 {
+            self.report.add("empty", key.to_string());
+            return Ok(None);
+        }
+        Ok(Some(samples))
+    }
+
+    fn so_many(&self, count: u64, tolerance: Tolerance) -> String {
+        match tolerance {
+            Tolerance::SkipUpTo(most) => {
+                format!(" (number {count} of such sequences, at most {most} allowed)")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+fn distinct_streams(sources: &[Arc<dyn Source>]) -> Result<Vec<Stream>> {
+    let mut streams: Vec<Stream> = Vec::new();
+    for stream in sources.iter().flat_map(|source| source.streams()) {
+        if streams.iter().any(|other| other.name == stream.name) {
+            return Err(Error::usage(format!("two streams have the name {}", stream.name)));
+        }
+        streams.push(stream.clone());
+    }
+    Ok(streams)
+}
+
+fn lookup(source: &dyn Source) -> Result<HashMap<Key<'_>, u32>> {
+    let index = source.index();
+    let mut keys = HashMap::with_capacity(index.len());
+    for sequence in 0..index.len() as u32 {
+        match keys.entry(index.key(sequence)) {
+            Entry::Vacant(free) => free.insert(sequence),
+            Entry::Occupied(taken) => {
+                return Err(Error::format("table", Problem::DuplicateKey)
+                    .in_file(source.name())
+                    .of_key(*taken.key())
+                    .with_help("a stream that others are joined to must have each key once"));
+            }
+        };
+    }
+    Ok(keys)
+}
+
+fn nothing_left(sources: &[Arc<dyn Source>], report: &JoinReport) -> String {
+    let names: Vec<&str> = sources.iter().map(|source| source.name()).collect();
+    if report.dropped.is_empty() {
+        return format!("{} holds no sequences", names[0]);
+    }
+    let reasons: Vec<String> = report.dropped.iter().map(ToString::to_string).collect();
+    format!("no sequence is left after joining {}: {}", names.join(" and "), reasons.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Element, Kind};
+
+    /// A source in memory: key and values of each sequence.
+    struct Memory {
+        streams: Vec<Stream>,
+        index: Index,
+        values: Vec<Vec<f32>>,
+    }
+
+    fn source(name: &str, extent: Extent, data: &[(&str, &[f32])]) -> Arc<dyn Source> {
+        let mut builder = IndexBuilder::new(100);
+        for (key, values) in data {
+            builder.push(Key(key.as_bytes()), values.len() as u32);
+        }
+        let (kind, element) = (Kind::Dense, Element::F32);
+        let stream = Stream { name: name.into(), kind, element, dim: 1, extent };
+        Arc::new(Memory {
+            streams: vec![stream],
+            index: builder.finish(),
+            values: data.iter().map(|(_, values)| values.to_vec()).collect(),
+        })
+    }
+
+    impl Source for Memory {
+        fn name(&self) -> &str {
+            "memory"
+        }
+        fn streams(&self) -> &[Stream] {
+            &self.streams
+        }
+        fn index(&self) -> &Index {
+            &self.index
+        }
+        fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+            for &sequence in sequences {
+                let values = &self.values[sequence as usize];
+                blocks[0].push_f32(values.len()).copy_from_slice(values);
+            }
+            Ok(())
+        }
+    }
+
+    fn features() -> Arc<dyn Source> {
+        source(
+            "x",
+            Extent::Samples,
+            &[("a", &[1.0]), ("b", &[2.0, 3.0]), ("c", &[4.0]), ("d", &[])],
+        )
+    }
+
+    #[test]
+    fn joins_by_key_and_says_what_it_dropped() {
+        let labels =
+            source("y", Extent::Samples, &[("d", &[]), ("b", &[20.0, 30.0]), ("c", &[40.0])]);
+        let corpus = Corpus::join(vec![features(), labels], &JoinPolicy::default()).unwrap();
+        assert_eq!(corpus.index().len(), 2);
+        let dropped: Vec<String> = corpus.report().dropped.iter().map(|d| d.to_string()).collect();
+        assert_eq!(dropped, ["1 not in stream y: a", "1 empty: d"]);
+        let mut blocks = corpus.new_blocks();
+        corpus.load_chunk(0, &mut blocks).unwrap();
+        assert_eq!(blocks[1].samples(0).row(1), 30f32.to_ne_bytes());
+        assert_eq!(blocks[0].samples(1).row(0), 4f32.to_ne_bytes());
+    }
+
+    #[test]
+    fn policies_stop_or_skip_up_to_a_number() {
+        let labels = || source("y", Extent::Samples, &[("b", &[1.0]), ("c", &[1.0])]);
+        let join = |missing, errors| {
+            let policy = JoinPolicy { missing, errors, ..JoinPolicy::default() };
+            Corpus::join(vec![features(), labels()], &policy)
+        };
+        let error = join(Tolerance::Stop, Tolerance::Skip).unwrap_err();
+        assert_eq!(error.message(), "the key is not in stream y");
+        let error = join(Tolerance::Skip, Tolerance::Stop).unwrap_err();
+        assert_eq!(error.message(), "y has 1 samples, but x has 2");
+        assert_eq!(error.place().key.as_deref(), Some("b"));
+        let error = join(Tolerance::SkipUpTo(1), Tolerance::Skip).unwrap_err();
+        assert!(error.message().contains("number 2 of such sequences, at most 1"), "{error}");
+        assert_eq!(join(Tolerance::Skip, Tolerance::SkipUpTo(1)).unwrap().index().len(), 1);
+    }
+
+    #[test]
+    fn a_sample_for_a_whole_sequence_needs_no_equal_length() {
+        let speakers = source("spk", Extent::Sequence, &[("a", &[7.0]), ("b", &[8.0])]);
+        let corpus = Corpus::join(vec![features(), speakers], &JoinPolicy::default()).unwrap();
+        assert_eq!((corpus.index().len(), corpus.index().samples(1)), (2, 2));
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_joined() {
+        let twice = source("y", Extent::Samples, &[("a", &[1.0]), ("a", &[2.0])]);
+        let error = Corpus::join(vec![features(), twice], &JoinPolicy::default()).unwrap_err();
+        assert_eq!(error.place().key.as_deref(), Some("a"));
+        let error = Corpus::join(vec![features(), features()], &JoinPolicy::default()).unwrap_err();
+        assert!(error.is_usage());
+        let other = source("y", Extent::Samples, &[("z", &[1.0])]);
+        let error = Corpus::join(vec![features(), other], &JoinPolicy::default()).unwrap_err();
+        assert!(error.message().starts_with("no sequence is left"), "{error}");
+    }
+}

@@ -1,0 +1,422 @@
+//! The one error of the workspace: what happened, where, and how to cure it.
+
+use std::borrow::Cow;
+use std::{error, fmt, io};
+
+use crate::Key;
+
+/// A result with the workspace's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, where, and how to cure it. One word wide.
+///
+/// [`Display`](fmt::Display) gives one line, `place: what happened (cure)`; a program that
+/// prints over several lines uses [`message`](Error::message), [`place`](Error::place) and
+/// [`help`](Error::help).
+///
+/// ```
+/// use seqfeed_core::{Error, Key, Problem};
+///
+/// let error = Error::format(
+///     "Kaldi matrix",
+///     Problem::UnexpectedEnd { inside: "data", missing: Some(12) },
+/// )
+/// .in_file("feats.ark")
+/// .at_byte(1034)
+/// .of_key(Key(b"utt1"));
+/// assert_eq!(
+///     error.to_string(),
+///     "feats.ark @ 1034 (key utt1): Kaldi matrix: the file ends inside data, 12 bytes are missing",
+/// );
+/// ```
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    place: Place,
+    help: Option<Cow<'static, str>>,
+}
+
+/// The kinds of error, by who has to act.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused.
+    Io {
+        /// What was tried: "opening", "reading", "writing".
+        action: &'static str,
+        /// What it said.
+        source: io::Error,
+    },
+    /// The file is wrong.
+    Format {
+        /// What was being read: "Kaldi matrix", "script file".
+        format: &'static str,
+        /// What is wrong with it.
+        problem: Problem,
+    },
+    /// A command of a pipe failed.
+    Command {
+        /// The command as given to the shell.
+        command: String,
+        /// How it ended ("exit status 1").
+        status: String,
+    },
+    /// The sources of a corpus do not fit together.
+    Corpus(String),
+    /// The caller's request is wrong or contradicts itself.
+    Usage(String),
+    /// The caller's policy does not allow it.
+    Forbidden(String),
+    /// More than the caller allowed.
+    Limit {
+        /// What of.
+        what: &'static str,
+        /// How much was wanted.
+        wanted: u64,
+        /// How much is allowed.
+        limit: u64,
+    },
+}
+
+/// What can be wrong with a file: about a dozen shapes in all formats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// It ends too early.
+    UnexpectedEnd {
+        /// What it ends in.
+        inside: &'static str,
+        /// How many bytes are missing, if known.
+        missing: Option<u64>,
+    },
+    /// Something else stands there than must.
+    Unexpected {
+        /// What must stand there.
+        expected: Cow<'static, str>,
+        /// What stands there (at most 32 bytes; escaped when shown).
+        found: Vec<u8>,
+    },
+    /// A number is not one, or does not fit its type.
+    InvalidNumber {
+        /// What the number says.
+        what: &'static str,
+        /// What stands there.
+        found: Vec<u8>,
+    },
+    /// A number lies outside what is possible.
+    OutOfRange {
+        /// What the number says.
+        what: &'static str,
+        /// The number.
+        found: i64,
+        /// What is possible.
+        allowed: Cow<'static, str>,
+    },
+    /// Two things that must be as many are not.
+    CountMismatch {
+        /// What is counted.
+        what: &'static str,
+        /// How many there must be.
+        expected: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// A key stands twice where it must be unique.
+    DuplicateKey,
+    /// Legal, but not for this use.
+    Unsupported(Cow<'static, str>),
+}
+
+/// Where something went wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// The name the file was opened by.
+    pub file: Option<String>,
+    /// Where in the file.
+    pub position: Option<Position>,
+    /// The key of the sequence, as shown.
+    pub key: Option<String>,
+}
+
+/// A position in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Bytes from the start, from 0.
+    Byte(u64),
+    /// Lines, from 1.
+    Line(u64),
+}
+
+impl Error {
+    /// An error of a kind, with no place yet.
+    #[must_use]
+    pub fn new(kind: ErrorKind) -> Self {
+        Self(Box::new(Inner { kind, place: Place::default(), help: None }))
+    }
+
+    /// The operating system refused.
+    #[must_use]
+    pub fn io(action: &'static str, source: io::Error) -> Self {
+        Self::new(ErrorKind::Io { action, source })
+    }
+
+    /// A file is wrong.
+    #[must_use]
+    pub fn format(format: &'static str, problem: Problem) -> Self {
+        Self::new(ErrorKind::Format { format, problem })
+    }
+
+    /// A request is wrong.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage(message.into()))
+    }
+
+    /// Sources don't fit together.
+    pub fn corpus(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Corpus(message.into()))
+    }
+
+    /// Adds the file, unless an inner layer has.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<String>) -> Self {
+        self.0.place.file.get_or_insert_with(|| file.into());
+        self
+    }
+
+    /// Adds the byte offset, unless an inner layer has said where.
+    #[must_use]
+    pub fn at_byte(mut self, byte: u64) -> Self {
+        self.0.place.position.get_or_insert(Position::Byte(byte));
+        self
+    }
+
+    /// Adds the line (from 1), unless an inner layer has said where.
+    #[must_use]
+    pub fn at_line(mut self, line: u64) -> Self {
+        self.0.place.position.get_or_insert(Position::Line(line));
+        self
+    }
+
+    /// Adds the key, unless an inner layer has.
+    #[must_use]
+    pub fn of_key(mut self, key: Key<'_>) -> Self {
+        self.0.place.key.get_or_insert_with(|| key.to_string());
+        self
+    }
+
+    /// Adds the cure, unless an inner layer knew one.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
+        self.0.help.get_or_insert_with(|| help.into());
+        self
+    }
+
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// Where it happened.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.0.place
+    }
+
+    /// How to cure it, where that is known.
+    #[must_use]
+    pub fn help(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
+    /// What happened, without place and cure.
+    #[must_use]
+    pub fn message(&self) -> String {
+        self.0.kind.to_string()
+    }
+
+    /// Whether the caller asked for something impossible, rather than the data being wrong.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Usage(_))
+    }
+
+    /// Whether a file does not exist.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        matches!(&self.0.kind, ErrorKind::Io { source, .. }
+            if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.0.place.to_string();
+        if !place.is_empty() {
+            write!(f, "{place}: ")?;
+        }
+        write!(f, "{}", self.0.kind)?;
+        if let Some(help) = self.help() {
+            write!(f, " ({help})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("place", &self.0.place)
+            .field("help", &self.0.help)
+            .finish()
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match &self.0.kind {
+            ErrorKind::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.file.as_deref().unwrap_or_default())?;
+        let gap = if self.file.is_some() { " " } else { "" };
+        match self.position {
+            Some(Position::Byte(byte)) => write!(f, "{gap}@ {byte}")?,
+            Some(Position::Line(line)) if self.file.is_some() => write!(f, ":{line}")?,
+            Some(Position::Line(line)) => write!(f, "line {line}")?,
+            None => {}
+        }
+        if let Some(key) = &self.key {
+            let gap = if self.file.is_some() || self.position.is_some() { " " } else { "" };
+            write!(f, "{gap}(key {key})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ErrorKind::Io { action, source } => write!(f, "{action} failed: {source}"),
+            ErrorKind::Format { format, problem } => write!(f, "{format}: {problem}"),
+            ErrorKind::Command { command, status } => {
+                write!(f, "the command `{command}` failed: {status}")
+            }
+            ErrorKind::Corpus(message)
+            | ErrorKind::Usage(message)
+            | ErrorKind::Forbidden(message) => f.write_str(message),
+            ErrorKind::Limit { what, wanted, limit } => {
+                write!(f, "{what}: {wanted} wanted, but at most {limit} allowed")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::UnexpectedEnd { inside, missing: Some(1) } => {
+                write!(f, "the file ends inside {inside}, 1 byte is missing")
+            }
+            Problem::UnexpectedEnd { inside, missing: Some(missing) } => {
+                write!(f, "the file ends inside {inside}, {missing} bytes are missing")
+            }
+            Problem::UnexpectedEnd { inside, missing: None } => {
+                write!(f, "the file ends inside {inside}")
+            }
+            Problem::Unexpected { expected, found } => {
+                write!(f, "expected {expected}, found {}", Excerpt(found))
+            }
+            Problem::InvalidNumber { what, found } => {
+                write!(f, "{what} is not a number that fits: {}", Excerpt(found))
+            }
+            Problem::OutOfRange { what, found, allowed } => {
+                write!(f, "{what} is {found}, expected {allowed}")
+            }
+            Problem::CountMismatch { what, expected, found } => {
+                write!(f, "{what}: expected {expected}, found {found}")
+            }
+            Problem::DuplicateKey => f.write_str("the key stands twice"),
+            Problem::Unsupported(what) => write!(f, "{what}"),
+        }
+    }
+}
+
+/// Bytes of a file as shown in a message: escaped, cut after 32.
+struct Excerpt<'a>(&'a [u8]);
+
+impl fmt::Display for Excerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => f.write_str("the end"),
+            bytes if bytes.len() > 32 => write!(f, "\"{}...\"", bytes[..32].escape_ascii()),
+            bytes => write!(f, "\"{}\"", bytes.escape_ascii()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_one_word_wide_and_crosses_threads() {
+        fn sendable<T: Send + Sync + 'static>() {}
+        sendable::<Error>();
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn messages_say_what_where_and_how() {
+        let end = |missing| Problem::UnexpectedEnd { inside: "a header", missing };
+        let cases: [(Error, &str); 7] = [
+            (Error::usage("no streams"), "no streams"),
+            (
+                Error::io("opening", io::Error::from(io::ErrorKind::NotFound)).in_file("a.scp"),
+                "a.scp: opening failed: entity not found",
+            ),
+            (
+                Error::format("script file", end(None)).in_file("a.scp").at_line(3),
+                "a.scp:3: script file: the file ends inside a header",
+            ),
+            (
+                Error::format("Kaldi matrix", end(Some(1))).at_byte(7).of_key(Key(b"u\xff")),
+                "@ 7 (key u\\xff): Kaldi matrix: the file ends inside a header, 1 byte is missing",
+            ),
+            (
+                Error::format(
+                    "Kaldi matrix",
+                    Problem::Unexpected { expected: "\"[\"".into(), found: b"\0BFM ".to_vec() },
+                )
+                .with_help("is this a binary file?"),
+                "Kaldi matrix: expected \"[\", found \"\\x00BFM \" (is this a binary file?)",
+            ),
+            (
+                Error::new(ErrorKind::Limit { what: "memory", wanted: 9, limit: 8 }),
+                "memory: 9 wanted, but at most 8 allowed",
+            ),
+            (
+                Error::new(ErrorKind::Command { command: "false".into(), status: "exit 1".into() })
+                    .of_key(Key(b"u1")),
+                "(key u1): the command `false` failed: exit 1",
+            ),
+        ];
+        for (error, expected) in cases {
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn the_innermost_place_wins() {
+        let error = Error::usage("x").in_file("inner").at_byte(1).in_file("outer").at_line(9);
+        assert_eq!(error.place().to_string(), "inner @ 1");
+    }
+}

@@ -1,0 +1,1 @@
+//! Numbers as text, exactly as C prints them.

@@ -1,0 +1,244 @@
+//! Which sequences there are, how long they are, and how they are grouped into chunks.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::Key;
+
+/// The sequences of a source: keys, lengths, chunks.
+///
+/// Sequences are numbered from 0 in the order of the source. A *chunk* is a run of sequences that
+/// are loaded and dropped together. About 16 bytes a sequence plus the key.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Index {
+    keys: Vec<u8>,
+    key_ends: Vec<u64>,
+    /// Samples before each sequence; one more entry than sequences.
+    starts: Vec<u64>,
+    /// First sequence of each chunk; one more entry than chunks.
+    chunks: Vec<u32>,
+}
+
+impl Index {
+    /// Number of sequences.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.key_ends.len()
+    }
+
+    /// Whether there are no sequences.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.key_ends.is_empty()
+    }
+
+    /// The key of a sequence.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such sequence, as all methods here.
+    #[must_use]
+    pub fn key(&self, sequence: u32) -> Key<'_> {
+        let i = sequence as usize;
+        let start = if i == 0 { 0 } else { self.key_ends[i - 1] };
+        Key(&self.keys[start as usize..self.key_ends[i] as usize])
+    }
+
+    /// Length of a sequence in samples.
+    #[must_use]
+    pub fn samples(&self, sequence: u32) -> u32 {
+        let i = sequence as usize;
+        (self.starts[i + 1] - self.starts[i]) as u32
+    }
+
+    /// Number of samples before a sequence (or in all, for the number of sequences).
+    #[must_use]
+    pub fn start(&self, sequence: u32) -> u64 {
+        self.starts[sequence as usize]
+    }
+
+    /// Number of samples in all.
+    #[must_use]
+    pub fn total_samples(&self) -> u64 {
+        self.starts[self.len()]
+    }
+
+    /// The sequence that holds sample number `sample` of `sequences`, counted from the source's
+    /// first sample.
+    #[must_use]
+    pub fn sequence_at(&self, sample: u64, sequences: Range<u32>) -> u32 {
+        let (low, high) = (sequences.start as usize, sequences.end as usize);
+        let after = self.starts[low..=high].partition_point(|&start| start <= sample);
+        (low + after - 1) as u32
+    }
+
+    /// Number of chunks.
+    #[must_use]
+    pub fn chunk_count(&self) -> usize {
+        self.chunks.len() - 1
+    }
+
+    /// The sequences of a chunk.
+    #[must_use]
+    pub fn chunk(&self, chunk: usize) -> Range<u32> {
+        self.chunks[chunk]..self.chunks[chunk + 1]
+    }
+
+    /// Number of samples in a chunk.
+    #[must_use]
+    pub fn chunk_samples(&self, chunk: usize) -> u64 {
+        let sequences = self.chunk(chunk);
+        self.start(sequences.end) - self.start(sequences.start)
+    }
+
+    /// A 64-bit FNV-1a digest of keys, lengths and chunks: two sources with the same digest give
+    /// the same orders.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        let mut add = |bytes: &[u8]| {
+            for &byte in bytes {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        add(&self.keys);
+        for sequence in 0..self.len() as u32 {
+            add(&self.samples(sequence).to_le_bytes());
+        }
+        for chunk in &self.chunks {
+            add(&chunk.to_le_bytes());
+        }
+        hash
+    }
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Index")
+            .field("sequences", &self.len())
+            .field("samples", &self.total_samples())
+            .field("chunks", &self.chunk_count())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes an [`Index`], sequence by sequence.
+///
+/// ```
+/// use seqfeed_core::{IndexBuilder, Key};
+///
+/// let mut builder = IndexBuilder::new(100);
+/// for (key, samples) in [(b"a", 60), (b"b", 60), (b"c", 40)] {
+///     builder.push(Key(key), samples);
+/// }
+/// let index = builder.finish();
+/// assert_eq!(index.total_samples(), 160);
+/// assert_eq!(index.chunk(1), 1..3); // "b" would have made the first chunk longer than 100 samples
+/// ```
+#[derive(Debug)]
+pub struct IndexBuilder {
+    index: Index,
+    chunk_samples: u64,
+}
+
+impl IndexBuilder {
+    /// Starts an index whose chunks hold at most `chunk_samples` samples; a longer sequence is a
+    /// chunk of its own.
+    #[must_use]
+    pub fn new(chunk_samples: u64) -> Self {
+        let index =
+            Index { keys: Vec::new(), key_ends: Vec::new(), starts: vec![0], chunks: vec![0] };
+        Self { index, chunk_samples: chunk_samples.max(1) }
+    }
+
+    /// Adds a sequence.
+    ///
+    /// # Panics
+    ///
+    /// If there are 2^32 - 1 sequences already.
+    pub fn push(&mut self, key: Key<'_>, samples: u32) {
+        let index = &mut self.index;
+        let number = u32::try_from(index.len()).expect("fewer than 2^32 sequences");
+        assert!(number < u32::MAX, "fewer than 2^32 sequences");
+        index.keys.extend_from_slice(key.0);
+        index.key_ends.push(index.keys.len() as u64);
+        let end = index.total_samples_so_far() + u64::from(samples);
+        let chunk_start = *index.chunks.last().expect("one entry at least");
+        if number > chunk_start && end - index.start(chunk_start) > self.chunk_samples {
+            index.chunks.push(number);
+        }
+        index.starts.push(end);
+    }
+
+    /// Number of sequences so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there are no sequences yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Ends the index.
+    #[must_use]
+    pub fn finish(mut self) -> Index {
+        let sequences = self.index.len() as u32;
+        if sequences > 0 {
+            self.index.chunks.push(sequences);
+        }
+        self.index.keys.shrink_to_fit();
+        self.index
+    }
+}
+
+impl Index {
+    fn total_samples_so_far(&self) -> u64 {
+        *self.starts.last().expect("one entry at least")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(lengths: &[u32], chunk: u64) -> Index {
+        let mut builder = IndexBuilder::new(chunk);
+        for (i, &samples) in lengths.iter().enumerate() {
+            builder.push(Key(format!("u{i}").as_bytes()), samples);
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn chunks_keep_their_size() {
+        let index = index(&[5, 5, 1, 20, 3, 3, 3, 2], 10);
+        let chunks: Vec<_> = (0..index.chunk_count()).map(|c| index.chunk(c)).collect();
+        assert_eq!(chunks, [0..2, 2..3, 3..4, 4..7, 7..8]);
+        assert_eq!(index.chunk_samples(2), 20);
+        assert_eq!((index.start(3), index.samples(3), index.key(3)), (11, 20, Key(b"u3")));
+    }
+
+    #[test]
+    fn an_empty_index_has_no_chunks() {
+        let index = index(&[], 10);
+        assert_eq!((index.len(), index.chunk_count(), index.total_samples()), (0, 0, 0));
+    }
+
+    #[test]
+    fn finds_the_sequence_of_a_sample() {
+        let index = index(&[2, 1, 3], 100);
+        let found: Vec<u32> = (0..6).map(|s| index.sequence_at(s, 0..3)).collect();
+        assert_eq!(found, [0, 0, 1, 2, 2, 2]);
+        assert_eq!(index.sequence_at(3, 1..3), 2);
+    }
+
+    #[test]
+    fn the_digest_tells_corpora_apart() {
+        assert_eq!(index(&[2, 1], 9).digest(), index(&[2, 1], 9).digest());
+        assert_ne!(index(&[2, 1], 9).digest(), index(&[1, 2], 9).digest());
+        assert_ne!(index(&[2, 1], 9).digest(), index(&[2, 1], 2).digest());
+    }
+}

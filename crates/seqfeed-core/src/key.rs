@@ -1,0 +1,54 @@
+//! The name of a sequence.
+
+use std::fmt;
+
+/// The name of a sequence: any bytes without white space (Kaldi allows more than UTF-8).
+///
+/// Keys compare by unsigned bytes, as `LC_ALL=C sort` does. [`Display`](fmt::Display) escapes what
+/// is not UTF-8.
+///
+/// ```
+/// use seqfeed_core::Key;
+///
+/// assert_eq!(Key(b"utt-1").to_string(), "utt-1");
+/// assert!(Key(b"B") < Key(b"a"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key<'a>(pub &'a [u8]);
+
+impl<'a> Key<'a> {
+    /// The key as text, if it is UTF-8.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&'a str> {
+        std::str::from_utf8(self.0).ok()
+    }
+}
+
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in self.0.utf8_chunks() {
+            f.write_str(part.valid())?;
+            for byte in part.invalid() {
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_bytes_that_are_not_text() {
+        assert_eq!(Key(b"caf\xe9").to_string(), "caf\\xe9");
+        assert_eq!(Key("späh".as_bytes()).to_string(), "späh");
+    }
+}

@@ -1,0 +1,35 @@
+//! What all sequence-data formats mean alike.
+//!
+//! Every format that seqfeed reads stores the same thing: named [sequences](Index) of samples, in
+//! one or more [streams](Stream). A format crate turns files into a [`Source`]; a [`Corpus`] joins
+//! several sources by key and is itself a source; everything behind it (orders, packers, sinks)
+//! needs to know nothing of files.
+//!
+//! ```text
+//! Source (streams, index, load) ─┐
+//! Source ────────────────────────┼─ Corpus (joined by key) ── Block per stream ── the feed
+//! Source ────────────────────────┘
+//! ```
+//!
+//! This crate does no I/O and starts no threads.
+
+#![forbid(unsafe_code)]
+
+mod array;
+mod block;
+mod corpus;
+mod error;
+pub mod float_text;
+mod index;
+mod key;
+mod source;
+mod stream;
+
+pub use array::Array;
+pub use block::{Block, Samples, SharedBytes};
+pub use corpus::{Corpus, Dropped, JoinPolicy, JoinReport, Tolerance};
+pub use error::{Error, ErrorKind, Place, Position, Problem, Result};
+pub use index::{Index, IndexBuilder};
+pub use key::Key;
+pub use source::Source;
+pub use stream::{Element, Extent, Kind, Stream};

@@ -1,0 +1,51 @@
+//! What a format gives.
+
+use std::ops::Range;
+
+use crate::{Block, Index, Result, Stream};
+
+/// Named sequences of samples in one or more streams: what every format gives.
+///
+/// A source knows its keys and lengths at once (its [`Index`]) and loads any of its sequences when
+/// asked. It is shared between threads; [`load`](Source::load) may be called from several at once.
+pub trait Source: Send + Sync {
+    /// What to call it in messages: the name it was opened by.
+    fn name(&self) -> &str;
+
+    /// Its streams, in a fixed order.
+    fn streams(&self) -> &[Stream];
+
+    /// Its sequences: keys, lengths in samples, chunks.
+    fn index(&self) -> &Index;
+
+    /// Loads `sequences` (numbers in [`index`](Source::index), in any order) and adds them, in that
+    /// order, to `blocks`, of which there is one a stream.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the data cannot be read or are not what the index says; the blocks' contents
+    /// are unspecified then.
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
+
+    /// Whether loading takes no memory worth counting, because samples stay where they are (a
+    /// mapped file).
+    fn is_mapped(&self) -> bool {
+        false
+    }
+
+    /// Empty blocks, one a stream.
+    fn new_blocks(&self) -> Vec<Block> {
+        self.streams().iter().map(|s| Block::new(s.element, s.dim)).collect()
+    }
+
+    /// Loads the sequences of one chunk of the index.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Source::load).
+    fn load_chunk(&self, chunk: usize, blocks: &mut [Block]) -> Result<()> {
+        let Range { start, end } = self.index().chunk(chunk);
+        let sequences: Vec<u32> = (start..end).collect();
+        self.load(&sequences, blocks)
+    }
+}

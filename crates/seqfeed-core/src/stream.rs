@@ -1,0 +1,87 @@
+//! What a stream is: name, kind, element type, width.
+
+/// A named, typed channel of a corpus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// Name, unique in a corpus (`features`, `labels`, ...).
+    pub name: String,
+    /// What its samples mean.
+    pub kind: Kind,
+    /// Type of one value.
+    pub element: Element,
+    /// Number of values in one sample, at least 1.
+    pub dim: usize,
+    /// Whether there is one sample a time step or one a sequence.
+    pub extent: Extent,
+}
+
+impl Stream {
+    /// Size of one sample in bytes.
+    #[must_use]
+    pub fn sample_bytes(&self) -> usize {
+        self.dim * self.element.size()
+    }
+}
+
+/// What the samples of a stream mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A vector of real values (acoustic features, posteriors).
+    Dense,
+    /// A class number.
+    Label,
+}
+
+impl Kind {
+    /// The kind's name in machine-readable output.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Dense => "dense",
+            Kind::Label => "label",
+        }
+    }
+}
+
+/// The type of one value of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Element {
+    /// 32-bit IEEE float.
+    F32,
+    /// 64-bit IEEE float.
+    F64,
+    /// 32-bit signed integer.
+    I32,
+}
+
+impl Element {
+    /// Size of one value in bytes.
+    #[must_use]
+    pub fn size(self) -> usize {
+        match self {
+            Element::F32 | Element::I32 => 4,
+            Element::F64 => 8,
+        }
+    }
+
+    /// The type's name in machine-readable output (numpy's short names).
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Element::F32 => "float32",
+            Element::F64 => "float64",
+            Element::I32 => "int32",
+        }
+    }
+}
+
+/// How many samples a stream has in a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// One sample a time step: its length is the sequence's length.
+    Samples,
+    /// One sample for the whole sequence (a speaker vector, a language number).
+    Sequence,
+}
