@@ -1,6 +1,7 @@
 //! The one error of the workspace: what happened, where, and how to cure it.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::{error, fmt, io};
 
 use crate::Key;
@@ -29,8 +30,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///     "feats.ark @ 1034 (key utt1): Kaldi matrix: the file ends inside data, 12 bytes are missing",
 /// );
 /// ```
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     place: Place,
@@ -38,7 +41,7 @@ struct Inner {
 }
 
 /// The kinds of error, by who has to act.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The operating system refused.
@@ -46,7 +49,7 @@ pub enum ErrorKind {
         /// What was tried: "opening", "reading", "writing".
         action: &'static str,
         /// What it said.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// The file is wrong.
     Format {
@@ -159,7 +162,7 @@ impl Error {
     /// The operating system refused.
     #[must_use]
     pub fn io(action: &'static str, source: io::Error) -> Self {
-        Self::new(ErrorKind::Io { action, source })
+        Self::new(ErrorKind::Io { action, source: Arc::new(source) })
     }
 
     /// A file is wrong.
@@ -278,7 +281,7 @@ impl fmt::Debug for Error {
 impl error::Error for Error {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match &self.0.kind {
-            ErrorKind::Io { source, .. } => Some(source),
+            ErrorKind::Io { source, .. } => Some(source.as_ref()),
             _ => None,
         }
     }

@@ -1,0 +1,360 @@
+//! The feed: threads that load and pack ahead, and an iterator of minibatches.
+
+use std::fmt;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use seqfeed_core::{Element, Error, ErrorKind, Extent, Result, Source, Stream};
+
+use crate::minibatch::{Buffers, Minibatch, Recycled, Shape};
+use crate::pack::{Packer, Slots};
+use crate::plan::{Plan, Planner};
+use crate::residency::{Loader, Residency};
+use crate::settings::{BatchSize, Layout, Settings, Shard, Unit};
+use crate::state::State;
+
+/// Minibatches of a corpus, loaded and packed ahead by threads: an iterator.
+///
+/// Which minibatches come depends on the corpus, the settings and the state alone, never on the
+/// number of threads or on timing. After an error the feed ends.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use seqfeed_core::{Block, Element, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream};
+/// # struct Memory(Vec<Stream>, Index);
+/// # impl Source for Memory {
+/// #     fn name(&self) -> &str { "memory" }
+/// #     fn streams(&self) -> &[Stream] { &self.0 }
+/// #     fn index(&self) -> &Index { &self.1 }
+/// #     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+/// #         for &s in sequences { blocks[0].push_f32(self.1.samples(s) as usize).fill(s as f32); }
+/// #         Ok(())
+/// #     }
+/// # }
+/// # let mut builder = IndexBuilder::new(100);
+/// # for key in ["a", "b", "c"] { builder.push(Key(key.as_bytes()), 10); }
+/// # let stream = Stream { name: "x".into(), kind: Kind::Dense, element: Element::F32, dim: 2,
+/// #                       extent: Extent::Samples };
+/// # let corpus = Arc::new(Memory(vec![stream], builder.finish()));
+/// use seqfeed_feed::{BatchSize, Feed, Settings};
+///
+/// let settings = Settings { batch: BatchSize::Samples(8), sweeps: Some(1), ..Settings::default() };
+/// let mut feed = Feed::new(corpus, settings, None)?;
+/// let mut samples = 0;
+/// for minibatch in &mut feed {
+///     let minibatch = minibatch?;
+///     assert_eq!(minibatch.dense("x").unwrap().len(), minibatch.samples() * 2);
+///     samples += minibatch.samples();
+/// }
+/// assert_eq!(samples, 30);
+/// let state = feed.state().to_json(); // to go on later: Feed::new(corpus, settings, Some(&state))
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+pub struct Feed {
+    queue: Option<Receiver<Receiver<Result<Minibatch>>>>,
+    threads: Vec<JoinHandle<()>>,
+    streams: Vec<Stream>,
+    state: State,
+    memory_bound: u64,
+}
+
+/// What the packing threads share.
+struct Work {
+    planning: Mutex<Planning>,
+    packer: Packer,
+    shape: Arc<Shape>,
+}
+
+struct Planning {
+    planner: Planner,
+    residency: Residency,
+    /// The order's position for which chunks were last asked for.
+    asked_at: Option<(u64, u64)>,
+    queue: SyncSender<Receiver<Result<Minibatch>>>,
+    failed: bool,
+}
+
+impl Feed {
+    /// Starts feeding from the beginning, or from where a state was taken.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the settings contradict themselves or the corpus, if the state belongs to another
+    /// corpus or order, or if more memory would be needed than allowed.
+    pub fn new(
+        source: Arc<dyn Source>,
+        mut settings: Settings,
+        state: Option<&State>,
+    ) -> Result<Self> {
+        if settings.unit == Unit::Frame {
+            settings.layout = Layout::Frames;
+        } else if settings.layout == Layout::Frames {
+            settings.layout = Layout::Padded;
+        }
+        let context = contexts(source.streams(), &settings)?;
+        let streams = delivered(source.streams(), &context);
+        let index = Arc::new(source.index().clone());
+        let mut planner = Planner::new(Arc::clone(&index), settings.clone())?;
+        if let Some(state) = state {
+            planner.restore(state)?;
+        }
+        let memory_bound = memory_bound(source.as_ref(), &planner, &streams);
+        if let Some(limit) = settings.memory
+            && memory_bound > limit
+        {
+            let what = "memory for chunks and minibatches, in bytes";
+            let wanted = memory_bound;
+            return Err(Error::new(ErrorKind::Limit { what, wanted, limit })
+                .with_help("use a smaller window or batch, map the data, or allow more memory"));
+        }
+        let most = settings.queue + settings.threads + 2;
+        let recycled = Recycled { buffers: Mutex::new(Vec::new()), most };
+        let shape = Arc::new(Shape {
+            index: Arc::clone(&index),
+            streams: streams.clone(),
+            layout: settings.layout,
+            recycled,
+        });
+        let packer = Packer {
+            index,
+            unit: settings.unit,
+            layout: settings.layout,
+            streams: streams.clone(),
+            context,
+            label_padding: settings.label_padding,
+        };
+        let state = planner.state();
+        let (sender, queue) = sync_channel(settings.queue.max(1));
+        let (residency, loader) = Residency::new();
+        let planning =
+            Planning { planner, residency, asked_at: None, queue: sender, failed: false };
+        let work = Arc::new(Work { planning: Mutex::new(planning), packer, shape });
+        let threads = start_threads(&work, &source, &loader, settings.threads)?;
+        Ok(Self { queue: Some(queue), threads, streams, state, memory_bound })
+    }
+
+    /// The state after the last minibatch that the iterator gave.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Streams as delivered: dims with context.
+    #[must_use]
+    pub fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    /// The most bytes that chunks and minibatches take together.
+    #[must_use]
+    pub fn memory_bound(&self) -> u64 {
+        self.memory_bound
+    }
+}
+
+impl Iterator for Feed {
+    type Item = Result<Minibatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let promised = self.queue.as_ref()?.recv().ok()?;
+        let minibatch = promised.recv().unwrap_or_else(|_| {
+            Err(Error::corpus("a packing thread panicked")
+                .with_help("this is a bug in seqfeed; please report it"))
+        });
+        match &minibatch {
+            Ok(minibatch) => self.state.clone_from(&minibatch.after),
+            Err(_) => self.queue = None,
+        }
+        Some(minibatch)
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        // Threads notice that nobody listens, and end.
+        self.queue = None;
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
+fn start_threads(
+    work: &Arc<Work>,
+    source: &Arc<dyn Source>,
+    loader: &Loader,
+    count: usize,
+) -> Result<Vec<JoinHandle<()>>> {
+    let mut threads = Vec::with_capacity(2 * count);
+    let mut start = |name: &str, run: Box<dyn FnOnce() + Send>| {
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(run);
+        threads.push(thread.map_err(|error| Error::io("starting a thread", error))?);
+        Ok::<(), Error>(())
+    };
+    for _ in 0..count {
+        let (loader, source) = (loader.share(), Arc::clone(source));
+        start("seqfeed-load", Box::new(move || loader.run(source.as_ref())))?;
+        let work = Arc::clone(work);
+        start("seqfeed-pack", Box::new(move || work.run()))?;
+    }
+    Ok(threads)
+}
+
+impl Work {
+    /// Packs minibatches until the end, an error, or until nobody listens.
+    fn run(&self) {
+        while let Some((plan, slots, answer)) = self.next_job() {
+            let packed = self.pack(plan, &slots);
+            drop(slots);
+            if packed.is_err()
+                && let Ok(mut planning) = self.planning.lock()
+            {
+                planning.failed = true;
+            }
+            if answer.send(packed).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn next_job(&self) -> Option<(Plan, Slots, SyncSender<Result<Minibatch>>)> {
+        let mut planning = self.planning.lock().ok()?;
+        if planning.failed {
+            return None;
+        }
+        let plan = planning.planner.next()?;
+        let slots = planning.slots(&plan);
+        // The place in the queue is taken while nobody else can plan, so minibatches come in the
+        // order of their plans, whoever packs them first.
+        let (answer, promised) = sync_channel(1);
+        planning.queue.send(promised).ok()?;
+        Some((plan, slots, answer))
+    }
+
+    fn pack(&self, plan: Plan, slots: &Slots) -> Result<Minibatch> {
+        let recycled = self.shape.recycled.buffers.lock().ok().and_then(|mut free| free.pop());
+        let mut buffers = recycled.unwrap_or_else(|| Buffers::new(&self.shape.streams));
+        self.packer.pack(&plan.items, slots, &mut buffers)?;
+        Ok(Minibatch {
+            shape: Arc::clone(&self.shape),
+            index: plan.index,
+            sweep: plan.sweep,
+            end_of_sweep: plan.end_of_sweep,
+            after: plan.after,
+            buffers,
+        })
+    }
+}
+
+impl Planning {
+    /// The chunks of a plan; asks for those of the order's window when that has moved.
+    fn slots(&mut self, plan: &Plan) -> Slots {
+        let mut chunks: Vec<u32> = plan.items.iter().map(|item| item.chunk).collect();
+        chunks.sort_unstable();
+        chunks.dedup();
+        let slots = chunks.iter().map(|&chunk| (chunk, self.residency.slot(chunk))).collect();
+        let position = (self.planner.state().sweep, self.planner.cursor().position());
+        if self.asked_at != Some(position) {
+            self.asked_at = Some(position);
+            let Settings { shard, rank, ranks, .. } = *self.planner.settings();
+            let own = |place: u32| shard == Shard::Minibatches || place as usize % ranks == rank;
+            let window = self.planner.cursor().window();
+            let wanted: Vec<u32> =
+                window.into_iter().filter(|&(_, place)| own(place)).map(|(c, _)| c).collect();
+            self.residency.want(&wanted);
+        }
+        slots
+    }
+}
+
+fn contexts(streams: &[Stream], settings: &Settings) -> Result<Vec<(usize, usize)>> {
+    for context in &settings.context {
+        match streams.iter().find(|stream| stream.name == context.stream) {
+            None => {
+                let names: Vec<&str> = streams.iter().map(|s| s.name.as_str()).collect();
+                return Err(Error::usage(format!(
+                    "context is asked for stream {}, but the streams are {}",
+                    context.stream,
+                    names.join(", ")
+                )));
+            }
+            Some(stream) if stream.extent == Extent::Sequence => {
+                return Err(Error::usage(format!(
+                    "stream {} has one sample a sequence: there is no context",
+                    stream.name
+                )));
+            }
+            Some(_) => {}
+        }
+    }
+    let of = |stream: &Stream| {
+        let context = settings.context.iter().find(|context| context.stream == stream.name);
+        context.map_or((0, 0), |context| (context.left, context.right))
+    };
+    Ok(streams.iter().map(of).collect())
+}
+
+fn delivered(streams: &[Stream], context: &[(usize, usize)]) -> Vec<Stream> {
+    let widen = |(stream, &(left, right)): (&Stream, &(usize, usize))| Stream {
+        dim: stream.dim * (left + 1 + right),
+        ..stream.clone()
+    };
+    streams.iter().zip(context).map(widen).collect()
+}
+
+fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream]) -> u64 {
+    let bytes = |streams: &[Stream]| -> u64 {
+        streams
+            .iter()
+            .filter(|s| s.extent == Extent::Samples)
+            .map(|s| s.sample_bytes() as u64)
+            .sum()
+    };
+    let chunks = match source.is_mapped() {
+        true => 0,
+        false => planner.cursor().most_samples(source.index()) * bytes(source.streams()),
+    };
+    let settings = planner.settings();
+    let longest = (0..source.index().len() as u32).map(|s| u64::from(source.index().samples(s)));
+    let longest = longest.max().unwrap_or(0);
+    let samples = match (settings.batch, settings.unit) {
+        (
+            BatchSize::Units(size) | BatchSize::Samples(size) | BatchSize::Padded(size),
+            Unit::Frame,
+        ) => size,
+        (BatchSize::Units(size), Unit::Sequence) => size * longest,
+        (BatchSize::Padded(size), Unit::Sequence) => size.max(longest),
+        // Padding can add to it, where one sequence is much longer than the others.
+        (BatchSize::Samples(size), Unit::Sequence) => match settings.layout {
+            Layout::Padded => size.max(longest) * 2,
+            _ => size.max(longest),
+        },
+    };
+    let in_flight = (settings.queue + settings.threads + 2) as u64;
+    let minibatches = samples * bytes(streams) * in_flight;
+    chunks + minibatches + order_bytes(planner, source)
+}
+
+/// What a windowed shuffle remembers: 8 bytes a unit of its window and of what it has swapped
+/// ahead.
+fn order_bytes(planner: &Planner, source: &dyn Source) -> u64 {
+    let window = planner.cursor().most_samples(source.index());
+    match planner.settings().unit {
+        Unit::Frame => window * 2 * 8,
+        Unit::Sequence => 0,
+    }
+}
+
+const _: () = {
+    const fn sendable<T: Send>() {}
+    sendable::<Feed>();
+    sendable::<Minibatch>();
+    let _ = Element::F32;
+};

@@ -1,0 +1,240 @@
+//! The windowed shuffle of CNTK's block randomizer, bit for bit.
+//!
+//! The chunks of a sweep come in random order. Each place in that order has a window of chunks
+//! around it. Each unit is swapped with a random unit out of the window of its chunk, if after the
+//! swap both still lie inside the windows of the chunks where they end up. So units mix over the
+//! window, and only the window's chunks are ever in memory.
+//!
+//! CNTK seeks backwards with the sweep's number as seed, without the configured seed; that is a
+//! bug, and not imitated: every start of a sweep is shuffled with `seed + sweep`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use seqfeed_core::Index;
+
+use super::{Item, largest_chunk, length, units};
+use crate::random::CntkRandom;
+use crate::settings::{Unit, Window};
+
+pub(crate) struct Windowed {
+    index: Arc<Index>,
+    unit: Unit,
+    window: Window,
+    seed: u64,
+    random: CntkRandom,
+
+    /// The sweep's order of chunks.
+    order: Vec<u32>,
+    /// Samples and units before each place in it; one more entry than chunks.
+    sample_starts: Vec<u64>,
+    unit_starts: Vec<u64>,
+    /// For each place the first and the one after the last place of its window.
+    windows: Vec<(usize, usize)>,
+
+    /// Who stands where, from the first unit of place `self.place` on.
+    entries: VecDeque<Entry>,
+    /// Number of the unit at the front of `entries`.
+    front: u64,
+    /// The place of the next unit, and the unit's number.
+    place: usize,
+    item: u64,
+    /// Places before this one are final.
+    final_places: usize,
+    /// Places before this one have had their units swapped.
+    swapped: usize,
+    /// Places before this one are in `entries`.
+    paged_in: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The place of the chunk that it comes from.
+    origin: u32,
+    /// Its number in that chunk.
+    number: u32,
+}
+
+impl Windowed {
+    pub(crate) fn new(index: Arc<Index>, unit: Unit, window: Window, seed: u64) -> Self {
+        Self {
+            index,
+            unit,
+            window,
+            seed,
+            random: CntkRandom::new(0),
+            order: Vec::new(),
+            sample_starts: Vec::new(),
+            unit_starts: Vec::new(),
+            windows: Vec::new(),
+            entries: VecDeque::new(),
+            front: 0,
+            place: 0,
+            item: 0,
+            final_places: 0,
+            swapped: 0,
+            paged_in: 0,
+        }
+    }
+
+    /// Goes to unit `item` of a sweep. The shuffle up to there is done again: some 20 ns a unit,
+    /// but nothing is read.
+    pub(crate) fn start(&mut self, sweep: u64, item: u64) {
+        let seed = self.seed.wrapping_add(sweep);
+        self.shuffle_chunks(seed);
+        self.random = CntkRandom::new(seed);
+        self.entries.clear();
+        (self.front, self.place, self.item) = (0, 0, 0);
+        (self.final_places, self.swapped, self.paged_in) = (0, 0, 0);
+        self.finish_place();
+        while self.place < self.order.len() && self.unit_starts[self.place + 1] <= item {
+            self.next_place();
+        }
+        self.item = item;
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Item> {
+        while self.item >= *self.unit_starts.get(self.place + 1)? {
+            self.next_place();
+        }
+        let entry = self.entries[(self.item - self.front) as usize];
+        self.item += 1;
+        let chunk = self.order[entry.origin as usize];
+        let samples = length(&self.index, self.unit, chunk, entry.number);
+        Some(Item { chunk, shard: entry.origin, number: entry.number, samples })
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.place as u64
+    }
+
+    pub(crate) fn window(&self) -> Vec<(u32, u32)> {
+        let Some(&(begin, end)) = self.windows.get(self.place) else { return Vec::new() };
+        let ahead = (end + 1).min(self.order.len());
+        (begin..ahead).map(|place| (self.order[place], place as u32)).collect()
+    }
+
+    pub(crate) fn most_samples(&self) -> u64 {
+        let largest = largest_chunk(&self.index);
+        let window = match self.window {
+            Window::Chunks(chunks) => chunks.max(1).saturating_mul(largest),
+            // The window reaches half of it to both sides, each end rounded up to a chunk.
+            Window::Samples(samples) => samples.saturating_add(2 * largest),
+            Window::Corpus => u64::MAX,
+        };
+        window.saturating_add(2 * largest).min(self.index.total_samples())
+    }
+
+    fn shuffle_chunks(&mut self, seed: u64) {
+        let chunks = self.index.chunk_count();
+        let mut random = CntkRandom::new(seed);
+        self.order = (0..chunks as u32).collect();
+        for i in 0..chunks {
+            // Over the whole range each time: not an even shuffle, but CNTK's.
+            let j = random.below(chunks as u64) as usize;
+            self.order.swap(i, j);
+        }
+        self.sample_starts = vec![0];
+        self.unit_starts = vec![0];
+        for (place, &chunk) in self.order.iter().enumerate() {
+            let samples = self.index.chunk_samples(chunk as usize);
+            let units = units(&self.index, self.unit, chunk as usize);
+            self.sample_starts.push(self.sample_starts[place] + samples);
+            self.unit_starts.push(self.unit_starts[place] + units);
+        }
+        self.windows.clear();
+        for place in 0..chunks {
+            let window = match self.window {
+                Window::Samples(samples) => self.window_in_samples(place, samples),
+                Window::Chunks(width) => window_in_chunks(place, width, chunks),
+                Window::Corpus => (0, chunks),
+            };
+            self.windows.push(window);
+        }
+    }
+
+    fn window_in_samples(&self, place: usize, samples: u64) -> (usize, usize) {
+        let half = samples / 2;
+        let starts = &self.sample_starts;
+        let (mut begin, mut end) = self.windows.last().copied().unwrap_or((0, 1));
+        while starts[place] - starts[begin] > half {
+            begin += 1;
+        }
+        begin = begin.min(place);
+        end = end.max(place + 1);
+        while end < self.order.len() && starts[end + 1] - starts[place] < half {
+            end += 1;
+        }
+        (begin, end)
+    }
+
+    fn next_place(&mut self) {
+        let units = self.unit_starts[self.place + 1] - self.front;
+        self.entries.drain(..units as usize);
+        self.front += units;
+        self.place += 1;
+        self.finish_place();
+    }
+
+    /// Makes the order of the units at the current place final: swaps the units of all places
+    /// whose windows reach here.
+    fn finish_place(&mut self) {
+        let places = self.order.len();
+        if self.place < self.final_places || self.final_places == places {
+            return;
+        }
+        let mut next = self.windows[self.final_places].1;
+        while next < places && self.windows[next].0 <= self.final_places {
+            next += 1;
+        }
+        let end = self.windows[next - 1].1;
+        for place in self.paged_in..end {
+            let units = self.unit_starts[place + 1] - self.unit_starts[place];
+            let origin = place as u32;
+            self.entries.extend((0..units as u32).map(|number| Entry { origin, number }));
+        }
+        self.paged_in = self.paged_in.max(end);
+        for place in self.swapped..next {
+            self.swap_units(place);
+        }
+        self.swapped = self.swapped.max(next);
+        self.final_places += 1;
+    }
+
+    fn swap_units(&mut self, place: usize) {
+        let (begin, end) = self.windows[place];
+        let first = self.unit_starts[begin];
+        let count = self.unit_starts[end] - first;
+        let inside = |window: (usize, usize), entry: Entry| {
+            (window.0..window.1).contains(&(entry.origin as usize))
+        };
+        let entries = self.entries.make_contiguous();
+        for unit in self.unit_starts[place]..self.unit_starts[place + 1] {
+            let here = (unit - self.front) as usize;
+            loop {
+                let other = first + self.random.below(count);
+                let there = (other - self.front) as usize;
+                let starts = &self.unit_starts[begin..=end];
+                let other_place = begin + starts.partition_point(|&start| start <= other) - 1;
+                if inside((begin, end), entries[there])
+                    && inside(self.windows[other_place], entries[here])
+                {
+                    entries.swap(here, there);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn window_in_chunks(place: usize, width: u64, chunks: usize) -> (usize, usize) {
+    let width = usize::try_from(width).unwrap_or(usize::MAX).max(1).min(chunks.max(1) * 2);
+    let half = width / 2;
+    let begin = place.saturating_sub(half);
+    if begin + width > chunks {
+        (chunks.saturating_sub(width), chunks)
+    } else {
+        (begin, begin + width)
+    }
+}

@@ -1,0 +1,178 @@
+//! Gathering samples into the buffers of a minibatch.
+
+use std::sync::Arc;
+
+use seqfeed_core::{Array, Block, Extent, Index, Result, Samples, Stream};
+
+use crate::minibatch::{self, Buffers, Piece};
+use crate::order::Item;
+use crate::residency::Slot;
+use crate::settings::{Layout, Unit};
+
+/// How minibatches are packed; the same for all of a feed.
+pub(crate) struct Packer {
+    pub(crate) index: Arc<Index>,
+    pub(crate) unit: Unit,
+    pub(crate) layout: Layout,
+    /// Streams as delivered: dims with context.
+    pub(crate) streams: Vec<Stream>,
+    /// Frames to the left and to the right, for each stream.
+    pub(crate) context: Vec<(usize, usize)>,
+    pub(crate) label_padding: i32,
+}
+
+/// A chunk in memory, with what a packer needs to find units in it.
+pub(crate) struct Loaded<'a> {
+    blocks: &'a [Block],
+    first_sequence: u32,
+}
+
+/// The chunks that a plan's units come from, by chunk number, sorted.
+pub(crate) type Slots = Vec<(u32, Arc<Slot>)>;
+
+impl Packer {
+    /// Fills `buffers` with the samples of `items`.
+    pub(crate) fn pack(&self, items: &[Item], slots: &Slots, buffers: &mut Buffers) -> Result<()> {
+        let loaded: Vec<Loaded<'_>> = slots
+            .iter()
+            .map(|(chunk, slot)| {
+                let first_sequence = self.index.chunk(*chunk as usize).start;
+                Ok(Loaded { blocks: slot.wait()?, first_sequence })
+            })
+            .collect::<Result<_>>()?;
+        // A table over the range of chunk numbers: one load an item instead of a search.
+        let lowest = slots.first().map_or(0, |&(chunk, _)| chunk);
+        let highest = slots.last().map_or(0, |&(chunk, _)| chunk);
+        let mut place = vec![0u32; (highest - lowest) as usize + 1];
+        for (i, &(chunk, _)) in slots.iter().enumerate() {
+            place[(chunk - lowest) as usize] = i as u32;
+        }
+        let mut found = Vec::with_capacity(items.len());
+        self.find(items, |chunk| place[(chunk - lowest) as usize], &mut found, buffers);
+        let mut arrays = std::mem::take(&mut buffers.arrays);
+        for (number, array) in arrays.iter_mut().enumerate() {
+            self.gather(number, &loaded, &found, buffers, array);
+        }
+        buffers.arrays = arrays;
+        Ok(())
+    }
+
+    /// Finds each unit's sequence and samples.
+    fn find(
+        &self,
+        items: &[Item],
+        place: impl Fn(u32) -> u32,
+        found: &mut Vec<u32>,
+        buffers: &mut Buffers,
+    ) {
+        let Buffers { pieces, offsets, longest, .. } = buffers;
+        pieces.clear();
+        offsets.clear();
+        offsets.push(0);
+        *longest = 0;
+        let mut end = 0;
+        for item in items {
+            let sequences = self.index.chunk(item.chunk as usize);
+            let piece = match self.unit {
+                Unit::Sequence => {
+                    let sequence = sequences.start + item.number;
+                    Piece { sequence, first: 0, samples: item.samples }
+                }
+                Unit::Frame => {
+                    let sample = self.index.start(sequences.start) + u64::from(item.number);
+                    let sequence = self.index.sequence_at(sample, sequences);
+                    let first = (sample - self.index.start(sequence)) as u32;
+                    Piece { sequence, first, samples: 1 }
+                }
+            };
+            found.push(place(item.chunk));
+            end += u64::from(piece.samples);
+            *longest = (*longest).max(piece.samples as usize);
+            pieces.push(piece);
+            offsets.push(end);
+        }
+    }
+
+    /// Fills the buffer of stream `number` from the blocks that its pieces were found in.
+    fn gather(
+        &self,
+        number: usize,
+        loaded: &[Loaded<'_>],
+        found: &[u32],
+        buffers: &Buffers,
+        array: &mut Array,
+    ) {
+        let stream = &self.streams[number];
+        let values: usize = minibatch::shape(stream, self.layout, buffers).iter().product();
+        if array.len() < values {
+            array.resize(values);
+        }
+        let size = stream.element.size();
+        let row_bytes = stream.sample_bytes();
+        let (left, right) = self.context[number];
+        let padded = self.layout == Layout::Padded && stream.extent == Extent::Samples;
+        for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
+            let chunk = &loaded[place as usize];
+            let samples =
+                chunk.blocks[number].samples((piece.sequence - chunk.first_sequence) as usize);
+            let (first_value, rows) = minibatch::rows_of(stream, self.layout, buffers, i);
+            let start = first_value * size;
+            let out = &mut array.bytes_mut()[start..start + rows * row_bytes];
+            match stream.extent {
+                Extent::Sequence => out.copy_from_slice(samples.row(0)),
+                Extent::Samples => splice(samples, piece.first as usize, left, right, out),
+            }
+            if padded {
+                let from = first_value + rows * stream.dim;
+                let to = first_value + buffers.longest * stream.dim;
+                minibatch::pad(stream, array, from..to, self.label_padding);
+            }
+        }
+    }
+}
+
+/// Fills `out` with rows of spliced samples from sample `first` on: each with `left` samples
+/// before and `right` after it, the sequence's first and last sample repeated beyond its ends.
+fn splice(samples: Samples<'_>, first: usize, left: usize, right: usize, out: &mut [u8]) {
+    let width = left + 1 + right;
+    let row = samples.row_bytes();
+    let rows = out.len() / (row * width);
+    if width == 1 {
+        out.copy_from_slice(samples.rows(first..first + rows));
+        return;
+    }
+    let length = samples.len();
+    for (t, out) in (first..).zip(out.chunks_exact_mut(row * width)) {
+        if t >= left && t + right < length {
+            out.copy_from_slice(samples.rows(t - left..t + right + 1));
+        } else {
+            for (offset, out) in out.chunks_exact_mut(row).enumerate() {
+                let neighbour = (t + offset).saturating_sub(left).min(length - 1);
+                out.copy_from_slice(samples.row(neighbour));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seqfeed_core::Element;
+
+    fn spliced(values: &[i32], first: usize, rows: usize, left: usize, right: usize) -> Vec<i32> {
+        let mut block = Block::new(Element::I32, 1);
+        block.push_i32(values.len()).copy_from_slice(values);
+        let mut out = vec![0i32; rows * (left + 1 + right)];
+        splice(block.samples(0), first, left, right, bytemuck::cast_slice_mut(&mut out));
+        out
+    }
+
+    #[test]
+    fn context_repeats_the_edges_of_the_sequence() {
+        assert_eq!(spliced(&[1, 2, 3], 0, 3, 0, 0), [1, 2, 3]);
+        assert_eq!(spliced(&[1, 2, 3], 0, 3, 1, 1), [1, 1, 2, 1, 2, 3, 2, 3, 3]);
+        assert_eq!(spliced(&[1, 2, 3], 2, 1, 2, 1), [1, 2, 3, 3]);
+        assert_eq!(spliced(&[7], 0, 1, 3, 2), [7; 6]);
+        assert_eq!(spliced(&[1, 2, 3], 1, 1, 4, 0), [1, 1, 1, 1, 2]);
+    }
+}

@@ -1,0 +1,173 @@
+//! What a feed is asked to do.
+
+use seqfeed_core::Tolerance;
+use serde::{Deserialize, Serialize};
+
+/// What is shuffled and dealt out: single frames or whole sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// One sample at a time, each with its context.
+    Frame,
+    /// Whole sequences.
+    Sequence,
+}
+
+/// In which order the units of a sweep come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// As they lie in the corpus.
+    Sequential,
+    /// Shuffled anew in each sweep, inside a window.
+    Shuffle(Window),
+}
+
+/// How far a shuffle reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// So many chunks, as CNTK's `randomizationWindow` with
+    /// `sampleBasedRandomizationWindow = false`.
+    Chunks(u64),
+    /// So many samples, as CNTK's with `sampleBasedRandomizationWindow = true`.
+    Samples(u64),
+    /// The whole corpus: one permutation of all units. A state is restored at once, and the
+    /// permutation takes no memory; the data must be mapped or fit in memory.
+    Corpus,
+}
+
+/// When a minibatch is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchSize {
+    /// At so many samples; a sequence that would exceed it goes to the next minibatch, and a
+    /// longer one has a minibatch of its own.
+    Samples(u64),
+    /// At so many units (frames or sequences).
+    Units(u64),
+    /// At so many samples counting padding: the longest sequence times the number of sequences.
+    Padded(u64),
+}
+
+/// How the samples of a minibatch lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// N × dim: one row a frame. The layout of [`Unit::Frame`].
+    Frames,
+    /// B × T × dim: sequences padded at their ends to the longest one.
+    Padded,
+    /// N × dim: the samples of the sequences one after another, with offsets.
+    Concatenated,
+}
+
+/// What happens at the end of a sweep, where the last step does not fill all ranks' minibatches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Partial {
+    /// They come as they are: some ranks may get a short minibatch, or one fewer.
+    Keep,
+    /// They are dropped: every minibatch is full, every rank gets as many.
+    Drop,
+    /// What is left is spread evenly: every rank gets as many minibatches, nothing is dropped; the
+    /// last ones are smaller (or empty, where fewer units are left than there are ranks).
+    Even,
+}
+
+/// How a sweep is divided among ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shard {
+    /// Each rank gets every n-th minibatch of the global order: all equally large, and the same
+    /// ones whatever the number of ranks. Every rank reads the whole corpus.
+    Minibatches,
+    /// Each rank gets the units of every n-th chunk, as CNTK's workers do: it reads only its own
+    /// chunks, but minibatches differ in size and may be empty.
+    Chunks,
+}
+
+/// Left and right context of the frames of one stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// Name of the stream.
+    pub stream: String,
+    /// Frames to the left.
+    pub left: usize,
+    /// Frames to the right.
+    pub right: usize,
+}
+
+/// All settings of a feed.
+///
+/// The minibatches depend on the corpus and on these settings, but not on `threads` and `queue`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// What is shuffled and dealt out.
+    pub unit: Unit,
+    /// In which order.
+    pub order: Order,
+    /// Seed of the shuffle; sweep `s` is shuffled with `seed + s`.
+    pub seed: u64,
+    /// Size of a minibatch of one rank.
+    pub batch: BatchSize,
+    /// Group sequences of like length: out of a pool of so many sequences of the shuffled order,
+    /// minibatches are cut by length and come in random order.
+    pub bucket: Option<usize>,
+    /// How samples lie in a minibatch.
+    pub layout: Layout,
+    /// Context of frames, by stream.
+    pub context: Vec<Context>,
+    /// What stands where a label is padded (PyTorch's losses ignore -100).
+    pub label_padding: i32,
+    /// The end of a sweep.
+    pub partial: Partial,
+    /// This rank, from 0.
+    pub rank: usize,
+    /// Number of ranks.
+    pub ranks: usize,
+    /// How ranks divide the corpus.
+    pub shard: Shard,
+    /// End after so many sweeps, counted from the very start.
+    pub sweeps: Option<u64>,
+    /// End after so many samples over all ranks, counted from the very start.
+    pub samples: Option<u64>,
+    /// Threads that pack minibatches (and as many that load chunks).
+    pub threads: usize,
+    /// Minibatches kept ready.
+    pub queue: usize,
+    /// Most memory in bytes that chunks and minibatches may take; asked for more, a feed does not
+    /// start.
+    pub memory: Option<u64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            unit: Unit::Frame,
+            order: Order::Shuffle(Window::Chunks(32)),
+            seed: 0,
+            batch: BatchSize::Samples(256),
+            bucket: None,
+            layout: Layout::Frames,
+            context: Vec::new(),
+            label_padding: -100,
+            partial: Partial::Keep,
+            rank: 0,
+            ranks: 1,
+            shard: Shard::Minibatches,
+            sweeps: None,
+            samples: None,
+            threads: std::thread::available_parallelism().map_or(2, |n| n.get().min(8)),
+            queue: 4,
+            memory: None,
+        }
+    }
+}
+
+/// Reads a tolerance as written in settings: `stop`, `skip`, or the most that are skipped.
+#[must_use]
+pub fn tolerance(text: &str) -> Option<Tolerance> {
+    match text {
+        "stop" => Some(Tolerance::Stop),
+        "skip" => Some(Tolerance::Skip),
+        number => number.parse().ok().map(Tolerance::SkipUpTo),
+    }
+}
