@@ -27,6 +27,7 @@ directory to write to.
 #   scipy==1.17.1
 
 import io
+import math
 import subprocess
 import sys
 import tempfile
@@ -127,7 +128,8 @@ def synthesise(voice: str, digit: int, speed: int, pitch: int) -> Audio:
         [*command, "--stdout", DIGITS[digit]], check=True, capture_output=True
     )
     audio = trim(resample(*read_wav(spoken.stdout)))
-    return audio * (PEAK / np.abs(audio).max())
+    peak = float(np.abs(audio).max())
+    return audio * (PEAK / peak)
 
 
 def read_wav(data: bytes) -> tuple[Audio, int]:
@@ -141,8 +143,9 @@ def read_wav(data: bytes) -> tuple[Audio, int]:
 
 
 def resample(audio: Audio, rate: int) -> Audio:
-    common = np.gcd(rate, RATE)
-    return resample_poly(audio, RATE // common, rate // common)
+    common = math.gcd(rate, RATE)
+    resampled: Audio = resample_poly(audio, RATE // common, rate // common)
+    return resampled
 
 
 def trim(audio: Audio) -> Audio:

@@ -1,2 +1,37 @@
-//! (in the making)
-fn main() {}
+//! The program `seqfeed`.
+
+mod commands;
+mod options;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// One engine for three decades of sequence-model training data.
+#[derive(Parser)]
+#[command(name = "seqfeed", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Feed a corpus: join its streams, shuffle, splice, batch; print throughput or the minibatches
+    Feed(commands::feed::Arguments),
+    /// Say what a corpus holds
+    Info(commands::info::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        Command::Feed(arguments) => commands::feed::run(&arguments),
+        Command::Info(arguments) => commands::info::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => report::failure(&error),
+    }
+}

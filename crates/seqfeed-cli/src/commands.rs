@@ -1,0 +1,4 @@
+//! The subcommands.
+
+pub(crate) mod feed;
+pub(crate) mod info;

@@ -1,0 +1,220 @@
+//! `seqfeed feed`: run a feed, show what it does, or print its minibatches.
+
+mod dump;
+mod memory;
+
+use std::fs;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use seqfeed::io::write_atomically;
+use seqfeed::{Description, Element, Error, Minibatch, Opened, Source, State, Unit};
+
+use crate::options::{CorpusOptions, FeedOptions};
+use crate::report;
+
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    corpus: CorpusOptions,
+
+    #[command(flatten)]
+    feed: FeedOptions,
+
+    /// Print each minibatch on standard output, one JSON object a line
+    #[arg(long, value_name = "FORMAT")]
+    dump: Option<Dump>,
+
+    /// Print the summary as JSON
+    #[arg(long, conflicts_with = "dump")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Dump {
+    Jsonl,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let mut description = arguments.corpus.describe(Some(&arguments.feed))?;
+    if description.sweeps.is_none() && description.samples.is_none() {
+        description.sweeps = Some(1);
+    }
+    let state_file = state_file(&description);
+    let state = state_file.as_deref().map(read_state).transpose()?.flatten();
+    let started = Instant::now();
+    let opened = arguments.corpus.open(&description)?;
+    let opening = started.elapsed();
+    for group in &opened.report().dropped {
+        report::warning(&format!("skipped {group}"));
+    }
+    let mut feed = opened.feed(state.as_ref())?;
+    let already = state.as_ref().map_or(0, |state| state.samples);
+    let bar = progress_bar(&opened, already);
+    let mut dump = arguments.dump.map(|_| BufWriter::with_capacity(1 << 20, io::stdout().lock()));
+    let mut tally = Tally::default();
+    let started = Instant::now();
+    for minibatch in &mut feed {
+        let minibatch = minibatch?;
+        tally.add(&minibatch);
+        if let Some(out) = &mut dump {
+            dump::write(out, &minibatch)?;
+        }
+        if let Some(path) = &state_file {
+            // What the state calls done must have reached the reader before.
+            if let Some(out) = &mut dump {
+                out.flush()?;
+            }
+            write_atomically(path, minibatch.state().to_json().as_bytes(), false)?;
+        }
+        bar.set_position(minibatch.state().samples);
+    }
+    if let Some(out) = &mut dump {
+        out.flush()?;
+    }
+    bar.finish_and_clear();
+    let tally = Tally { opening, feeding: started.elapsed(), bound: feed.memory_bound(), ..tally };
+    match (arguments.json, &dump) {
+        (true, _) => tally.print_json(&opened)?,
+        (false, Some(_)) => {}
+        (false, None) => tally.print(&opened, feed.streams())?,
+    }
+    Ok(())
+}
+
+fn state_file(description: &Description) -> Option<std::path::PathBuf> {
+    let path = description.state.as_ref()?;
+    Some(match &description.base {
+        // A name given as an option is relative to the working directory; a name in the
+        // description, to that.
+        Some(base) if !description.is_overridden("state") => base.join(path),
+        _ => path.clone(),
+    })
+}
+
+fn read_state(path: &Path) -> Result<Option<State>> {
+    let name = path.display().to_string();
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(State::from_json(&text).map_err(|error| error.in_file(name))?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("reading", error).in_file(name).into()),
+    }
+}
+
+fn progress_bar(opened: &Opened, already: u64) -> ProgressBar {
+    let settings = opened.settings();
+    let sweep = opened.corpus().index().total_samples();
+    let by_sweeps = settings.sweeps.map(|sweeps| sweeps.saturating_mul(sweep));
+    let total = [by_sweeps, settings.samples].into_iter().flatten().min().unwrap_or(0);
+    let target = match io::stderr().is_terminal() {
+        true => ProgressDrawTarget::stderr_with_hz(10),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), target).with_position(already);
+    let style = "{bar:40.cyan/blue} {percent:>3}% {human_pos}/{human_len} samples, {per_sec}, {eta} left";
+    bar.with_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// What a run did.
+#[derive(Default)]
+struct Tally {
+    minibatches: u64,
+    samples: u64,
+    sequences: u64,
+    bytes: u64,
+    sweeps_ended: u64,
+    opening: Duration,
+    feeding: Duration,
+    bound: u64,
+}
+
+impl Tally {
+    fn add(&mut self, minibatch: &Minibatch) {
+        self.minibatches += 1;
+        self.samples += minibatch.samples() as u64;
+        self.sequences += minibatch.len() as u64;
+        self.bytes += minibatch.bytes() as u64;
+        self.sweeps_ended += u64::from(minibatch.end_of_sweep());
+    }
+
+    fn per_second(&self, number: u64) -> f64 {
+        number as f64 / self.feeding.as_secs_f64().max(1e-9)
+    }
+
+    fn skipped(opened: &Opened) -> u64 {
+        opened.report().total()
+    }
+
+    fn print(&self, opened: &Opened, streams: &[seqfeed::Stream]) -> io::Result<()> {
+        let index = opened.corpus().index();
+        let settings = opened.settings();
+        let mut out = io::stdout().lock();
+        writeln!(
+            out,
+            "corpus       {} sequences, {} samples, {} chunks (opened in {:.1} ms)",
+            report::count(index.len() as u64),
+            report::count(index.total_samples()),
+            report::count(index.chunk_count() as u64),
+            self.opening.as_secs_f64() * 1e3
+        )?;
+        for stream in streams {
+            let what = match stream.element {
+                Element::I32 => "int32",
+                other => other.name(),
+            };
+            writeln!(out, "{:<12} {} {what} x {}", stream.name, stream.kind.name(), stream.dim)?;
+        }
+        writeln!(
+            out,
+            "minibatches  {} in {} sweeps: {} samples{}",
+            report::count(self.minibatches),
+            self.sweeps_ended,
+            report::count(self.samples),
+            match settings.unit {
+                Unit::Frame => String::new(),
+                Unit::Sequence => format!(" of {} sequences", report::count(self.sequences)),
+            }
+        )?;
+        writeln!(
+            out,
+            "throughput   {}samples/s, {}/s into minibatches ({:.3} s)",
+            report::rate(self.per_second(self.samples)),
+            report::bytes(self.per_second(self.bytes)),
+            self.feeding.as_secs_f64()
+        )?;
+        writeln!(out, "skipped      {} sequences", Self::skipped(opened))?;
+        if opened.spooled_bytes() > 0 {
+            let spooled = report::bytes(opened.spooled_bytes() as f64);
+            writeln!(out, "spooled      {spooled} decoded into temporary files")?;
+        }
+        let peak = memory::peak_bytes().map_or("unknown".into(), |b| report::bytes(b as f64));
+        let bound = report::bytes(self.bound as f64);
+        writeln!(out, "peak memory  {peak} (chunks and minibatches: {bound} at most)")
+    }
+
+    fn print_json(&self, opened: &Opened) -> Result<()> {
+        let summary = serde_json::json!({
+            "minibatches": self.minibatches,
+            "samples": self.samples,
+            "sequences": self.sequences,
+            "sweeps_ended": self.sweeps_ended,
+            "bytes": self.bytes,
+            "opening_seconds": self.opening.as_secs_f64(),
+            "seconds": self.feeding.as_secs_f64(),
+            "samples_per_second": self.per_second(self.samples),
+            "bytes_per_second": self.per_second(self.bytes),
+            "skipped": Self::skipped(opened),
+            "spooled_bytes": opened.spooled_bytes(),
+            "memory_bound_bytes": self.bound,
+            "peak_memory_bytes": memory::peak_bytes(),
+        });
+        let mut out = io::stdout().lock();
+        serde_json::to_writer_pretty(&mut out, &summary)?;
+        writeln!(out)?;
+        Ok(())
+    }
+}

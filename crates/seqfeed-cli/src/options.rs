@@ -1,0 +1,229 @@
+//! The options that describe a corpus and its feed; each is also a key of `corpus.toml`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use seqfeed::io::Policy;
+use seqfeed::{Description, Opened, Table, Value};
+
+/// What the corpus is made of.
+#[derive(Args, Debug)]
+pub(crate) struct CorpusOptions {
+    /// A description (corpus.toml), or an rspecifier of features (scp:feats.scp)
+    #[arg(value_name = "CORPUS")]
+    corpus: Option<String>,
+
+    /// Rspecifier of the features, such as scp:feats.scp or ark:feats.ark; several follow one
+    /// another
+    #[arg(long, value_name = "RSPECIFIER")]
+    features: Vec<String>,
+
+    /// Rspecifier of the frame labels, such as ark:ali.ark
+    #[arg(long, value_name = "RSPECIFIER")]
+    labels: Vec<String>,
+
+    /// Most samples in a chunk, the unit of loading [default: 32768]
+    #[arg(long, value_name = "N")]
+    chunk_size: Option<u64>,
+
+    /// Map files into memory instead of reading them (a file cut short while mapped ends the
+    /// program)
+    #[arg(long)]
+    map: bool,
+
+    /// What to do with keys that a stream lacks: stop, skip, or skip up to N [default: skip]
+    #[arg(long, value_name = "stop|skip|N")]
+    missing: Option<String>,
+
+    /// What to do with sequences that are wrong: stop, skip, or skip up to N [default: stop]
+    #[arg(long, value_name = "stop|skip|N")]
+    errors: Option<String>,
+
+    /// Allow commands (`cmd |`) in script files and descriptions; in rspecifiers given as options
+    /// they are allowed anyway
+    #[arg(long)]
+    allow_pipes: bool,
+}
+
+/// How the corpus is fed.
+#[derive(Args, Debug)]
+pub(crate) struct FeedOptions {
+    /// Frames of context of the features: to both sides, or left and right
+    #[arg(long, value_name = "L[:R]")]
+    context: Option<String>,
+
+    /// What is shuffled and dealt out: frame or sequence [default: frame]
+    #[arg(long, value_name = "frame|sequence")]
+    unit: Option<String>,
+
+    /// Order in a sweep: shuffle or sequential [default: shuffle]
+    #[arg(long, value_name = "shuffle|sequential")]
+    order: Option<String>,
+
+    /// How far the shuffle reaches: "32 chunks", "200000 samples", or "corpus" [default: 32 chunks]
+    #[arg(long, value_name = "WINDOW")]
+    window: Option<String>,
+
+    /// Size of a minibatch [default: 256]
+    #[arg(long, value_name = "N")]
+    batch_size: Option<u64>,
+
+    /// What the size counts: samples, sequences, or padded samples [default: samples]
+    #[arg(long, value_name = "samples|sequences|padded")]
+    batch_unit: Option<String>,
+
+    /// Group sequences of like length out of pools of N sequences
+    #[arg(long, value_name = "N")]
+    bucket: Option<u64>,
+
+    /// How sequences lie in a minibatch: padded or concatenated [default: padded]
+    #[arg(long, value_name = "padded|concatenated")]
+    layout: Option<String>,
+
+    /// What stands where labels are padded [default: -100]
+    #[arg(long, value_name = "LABEL", allow_negative_numbers = true)]
+    label_padding: Option<i64>,
+
+    /// The end of a sweep, where minibatches are not full: keep, drop, or spread evenly over
+    /// ranks [default: keep]
+    #[arg(long, value_name = "keep|drop|even")]
+    partial: Option<String>,
+
+    /// How ranks divide the corpus: by minibatches or by chunks [default: minibatches]
+    #[arg(long, value_name = "minibatches|chunks")]
+    shard: Option<String>,
+
+    /// Seed of the shuffle [default: 0]
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+
+    /// End after so many sweeps [default: 1, unless --samples is given]
+    #[arg(long, value_name = "N")]
+    sweeps: Option<u64>,
+
+    /// End after so many samples over all ranks
+    #[arg(long, value_name = "N")]
+    samples: Option<u64>,
+
+    /// This rank, from 0
+    #[arg(long, value_name = "R")]
+    rank: Option<u64>,
+
+    /// Number of ranks
+    #[arg(long, value_name = "N")]
+    ranks: Option<u64>,
+
+    /// Threads that pack minibatches, and as many that load chunks [default: one a core, at most 8]
+    #[arg(long, value_name = "N")]
+    threads: Option<u64>,
+
+    /// Minibatches kept ready [default: 4]
+    #[arg(long, value_name = "N")]
+    queue: Option<u64>,
+
+    /// Most memory for chunks and minibatches, such as "2 GB"
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<String>,
+
+    /// File that keeps the state after each minibatch; if it is there, the run goes on from it
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+}
+
+/// Collects the options that were given, as keys of a description.
+#[derive(Default)]
+struct Given(Table);
+
+impl Given {
+    fn text(&mut self, key: &str, value: Option<&String>) {
+        if let Some(value) = value {
+            self.0.insert(key.to_owned(), Value::String(value.clone()));
+        }
+    }
+
+    fn number(&mut self, key: &str, value: Option<u64>) {
+        if let Some(value) = value {
+            // A number beyond 2^63 is refused by the description as too large for a TOML integer.
+            let value = i64::try_from(value).map_or(Value::Integer(i64::MAX), Value::Integer);
+            self.0.insert(key.to_owned(), value);
+        }
+    }
+
+    fn names(&mut self, key: &str, names: &[String]) {
+        if !names.is_empty() {
+            let names = names.iter().cloned().map(Value::String).collect();
+            self.0.insert(key.to_owned(), Value::Array(names));
+        }
+    }
+}
+
+impl CorpusOptions {
+    /// The description meant by these options, with those of the feed if there are any.
+    pub(crate) fn describe(&self, feed: Option<&FeedOptions>) -> Result<Description> {
+        let mut given = Given::default();
+        given.names("features", &self.features);
+        given.names("labels", &self.labels);
+        given.number("chunk-size", self.chunk_size);
+        given.text("missing", self.missing.as_ref());
+        given.text("errors", self.errors.as_ref());
+        if self.map {
+            given.0.insert("map".to_owned(), Value::Boolean(true));
+        }
+        if let Some(feed) = feed {
+            feed.collect(&mut given);
+        }
+        match self.corpus.as_deref() {
+            Some(name) if is_rspecifier(name) => {
+                anyhow::ensure!(
+                    self.features.is_empty(),
+                    seqfeed::Error::usage(format!(
+                        "the features are given twice: {name} and --features"
+                    ))
+                );
+                given.names("features", &[name.to_owned()]);
+                Ok(Description::from_table(given.0)?)
+            }
+            Some(path) => Ok(Description::from_file_with(path.as_ref(), given.0)?),
+            None => Ok(Description::from_table(given.0)?),
+        }
+    }
+
+    /// Opens the corpus of a description.
+    pub(crate) fn open(&self, description: &Description) -> Result<Opened> {
+        Ok(description.open(Policy { pipes: self.allow_pipes })?)
+    }
+}
+
+impl FeedOptions {
+    fn collect(&self, given: &mut Given) {
+        given.text("context", self.context.as_ref());
+        given.text("unit", self.unit.as_ref());
+        given.text("order", self.order.as_ref());
+        given.text("window", self.window.as_ref());
+        given.number("batch-size", self.batch_size);
+        given.text("batch-unit", self.batch_unit.as_ref());
+        given.number("bucket", self.bucket);
+        given.text("layout", self.layout.as_ref());
+        given.text("partial", self.partial.as_ref());
+        given.text("shard", self.shard.as_ref());
+        given.number("seed", self.seed);
+        given.number("sweeps", self.sweeps);
+        given.number("samples", self.samples);
+        given.number("rank", self.rank);
+        given.number("ranks", self.ranks);
+        given.number("threads", self.threads);
+        given.number("queue", self.queue);
+        given.text("memory", self.memory.as_ref());
+        if let Some(label) = self.label_padding {
+            given.0.insert("label-padding".to_owned(), Value::Integer(label));
+        }
+        let state = self.state.as_ref().map(|path| path.display().to_string());
+        given.text("state", state.as_ref());
+    }
+}
+
+fn is_rspecifier(name: &str) -> bool {
+    let kind = name.split(':').next().unwrap_or_default();
+    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
+}

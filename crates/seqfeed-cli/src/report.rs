@@ -1,0 +1,98 @@
+//! What people read: errors, tables, numbers. The one place that prints to standard error.
+#![allow(clippy::print_stderr)]
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use seqfeed::Error;
+
+/// Prints an error, and says how the program ends: 0 where only the reader of a pipe has gone,
+/// 2 for wrong usage, 1 otherwise.
+pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
+    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+    };
+    if error.chain().any(broken_pipe) {
+        return ExitCode::SUCCESS;
+    }
+    let Some(known) = error.downcast_ref::<Error>() else {
+        eprintln!("{}: {error:#}", paint("error", "1;31"));
+        return ExitCode::FAILURE;
+    };
+    eprintln!("{}: {}", paint("error", "1;31"), known.message());
+    let place = known.place().to_string();
+    if !place.is_empty() {
+        eprintln!("  {} {place}", paint("-->", "1;34"));
+    }
+    if let Some(help) = known.help() {
+        eprintln!("  {}: {help}", paint("help", "1;36"));
+    }
+    if known.is_usage() { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+/// Prints a line on standard error.
+pub(crate) fn line(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Prints a warning.
+pub(crate) fn warning(text: &str) {
+    eprintln!("{}: {text}", paint("warning", "1;33"));
+}
+
+fn paint(text: &str, code: &str) -> String {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match io::stderr().is_terminal() && !plain {
+        true => format!("\x1b[{code}m{text}\x1b[0m"),
+        false => text.to_owned(),
+    }
+}
+
+/// A count with commas: 1,234,567.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size or rate in bytes: 881.1 MB.
+pub(crate) fn bytes(number: f64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB"];
+    let mut scaled = number;
+    let mut unit = 0;
+    while scaled >= 1000.0 && unit + 1 < units.len() {
+        scaled /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{scaled:.0} B") } else { format!("{scaled:.1} {}", units[unit]) }
+}
+
+/// A rate of things a second: 5.2 M.
+pub(crate) fn rate(number: f64) -> String {
+    match number {
+        n if n >= 1e6 => format!("{:.2} M", n / 1e6),
+        n if n >= 1e3 => format!("{:.1} k", n / 1e3),
+        n => format!("{n:.1} "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_easy_to_read() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(bytes(12.0), "12 B");
+        assert_eq!(bytes(881_094_000.0), "881.1 MB");
+        assert_eq!(rate(5_240_000.0), "5.24 M");
+    }
+}

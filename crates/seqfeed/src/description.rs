@@ -1,0 +1,462 @@
+//! What a corpus is made of and how it is fed: `corpus.toml`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use seqfeed_core::{Error, JoinPolicy, Problem, Result, Tolerance};
+use seqfeed_feed::{
+    BatchSize, Context, Layout, Order, Partial, Settings, Shard, Unit, Window, tolerance,
+};
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use crate::quantity;
+
+/// What a corpus is made of and how it is fed: the keys of a `corpus.toml`, which are the options
+/// of `seqfeed feed` too (`batch-size` is `--batch-size`).
+///
+/// ```
+/// let description = seqfeed::Description::from_toml(
+///     r#"
+///     features = "scp:feats.scp"
+///     labels = "ark:ali.ark"
+///     context = "5:5"
+///     batch-size = 512
+///     "#,
+/// )?;
+/// assert_eq!(description.streams().count(), 2);
+/// # Ok::<(), seqfeed::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Description {
+    /// The stream `features`: short for a table `[streams.features]` with this `source`.
+    pub features: Option<Names>,
+    /// The stream `labels`: short for a table `[streams.labels]` with this `source`.
+    pub labels: Option<Names>,
+    /// Frames of context of the stream `features`: `5` (to both sides) or `"5:3"` (left, right).
+    pub context: Option<Text>,
+    /// All other streams, by name.
+    #[serde(default)]
+    pub streams: BTreeMap<String, StreamDescription>,
+
+    /// `frame` (the default) or `sequence`.
+    pub unit: Option<Unit>,
+    /// `shuffle` (the default) or `sequential`.
+    pub order: Option<OrderName>,
+    /// `"32 chunks"` (the default), `"200000 samples"` or `"corpus"`.
+    pub window: Option<Text>,
+    /// Size of a minibatch, 256 by default.
+    #[serde(alias = "batch_size")]
+    pub batch_size: Option<u64>,
+    /// What the size counts: `samples` (the default), `sequences`, or `padded` samples.
+    #[serde(alias = "batch_unit")]
+    pub batch_unit: Option<BatchUnit>,
+    /// Group sequences of like length out of pools of so many.
+    pub bucket: Option<usize>,
+    /// `padded` (the default for sequences) or `concatenated`.
+    pub layout: Option<Layout>,
+    /// What stands where labels are padded, -100 by default.
+    #[serde(alias = "label_padding")]
+    pub label_padding: Option<i32>,
+    /// The end of a sweep: `keep` (the default), `drop` or `even`.
+    pub partial: Option<Partial>,
+    /// How ranks divide the corpus: `minibatches` (the default) or `chunks`.
+    pub shard: Option<Shard>,
+    /// Seed of the shuffle, 0 by default.
+    pub seed: Option<u64>,
+    /// End after so many sweeps.
+    pub sweeps: Option<u64>,
+    /// End after so many samples.
+    pub samples: Option<u64>,
+    /// This rank, from 0.
+    pub rank: Option<usize>,
+    /// Number of ranks, 1 by default.
+    pub ranks: Option<usize>,
+    /// Threads that pack (and as many that load).
+    pub threads: Option<usize>,
+    /// Minibatches kept ready, 4 by default.
+    pub queue: Option<usize>,
+    /// Most memory for chunks and minibatches: a number of bytes, or text such as `"2 GB"`.
+    pub memory: Option<Text>,
+    /// Most samples in a chunk, 32,768 by default.
+    #[serde(alias = "chunk_size")]
+    pub chunk_size: Option<u64>,
+    /// Map files instead of reading them.
+    pub map: Option<bool>,
+    /// Keys that a stream lacks: `"skip"` (the default), `"stop"`, or the most that are skipped.
+    pub missing: Option<Text>,
+    /// Sequences that are wrong (lengths that differ, objects that cannot be read): `"stop"` (the
+    /// default), `"skip"`, or the most that are skipped.
+    pub errors: Option<Text>,
+    /// File that the feed's state is kept in, so that a run goes on where it was stopped.
+    pub state: Option<PathBuf>,
+
+    /// Where the description stood: relative names in it are relative to this.
+    #[serde(skip)]
+    pub base: Option<PathBuf>,
+    /// Streams whose names are relative to the working directory all the same.
+    #[serde(skip)]
+    overridden: Vec<String>,
+}
+
+/// One stream of a corpus.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct StreamDescription {
+    /// Where its samples are: an rspecifier, or several that follow one another.
+    pub source: Option<Names>,
+    /// `dense` (the default) or `label`.
+    pub kind: Option<KindName>,
+    /// Type of dense values: `float32` (the default) or `float64`.
+    pub dtype: Option<FloatName>,
+    /// `samples` (one a time step, the default) or `sequence` (one for the whole sequence).
+    pub extent: Option<ExtentName>,
+    /// Frames of context.
+    pub context: Option<Text>,
+}
+
+/// One name or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Names {
+    /// One.
+    One(String),
+    /// Several, one after another.
+    Several(Vec<String>),
+}
+
+/// Text, or a number that is read as text.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Text {
+    /// A number.
+    Number(u64),
+    /// Text.
+    Text(String),
+    /// Two numbers: left and right context.
+    Pair([u64; 2]),
+}
+
+macro_rules! names {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident),+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name { $($(#[$variant_doc])* $variant),+ }
+    };
+}
+
+names!(
+    /// Name of an order.
+    OrderName {
+        /// Shuffled anew in each sweep.
+        Shuffle,
+        /// As the samples lie.
+        Sequential
+    }
+);
+names!(
+    /// What a batch size counts.
+    BatchUnit {
+        /// Samples.
+        Samples,
+        /// Sequences (or frames, where those are dealt out).
+        Sequences,
+        /// Samples with padding.
+        Padded
+    }
+);
+names!(
+    /// Name of a stream's kind.
+    KindName {
+        /// Vectors of real values.
+        Dense,
+        /// Class numbers.
+        Label
+    }
+);
+names!(
+    /// Name of a float type.
+    FloatName {
+        /// 32 bits.
+        Float32,
+        /// 64 bits.
+        Float64
+    }
+);
+names!(
+    /// How many samples a sequence has.
+    ExtentName {
+        /// One a time step.
+        Samples,
+        /// One for the whole sequence.
+        Sequence
+    }
+);
+
+impl Names {
+    /// The names, in order.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<String> {
+        match self {
+            Names::One(name) => vec![name.clone()],
+            Names::Several(names) => names.clone(),
+        }
+    }
+}
+
+impl From<&str> for Names {
+    fn from(name: &str) -> Self {
+        Names::One(name.to_owned())
+    }
+}
+
+impl Text {
+    fn text(&self) -> String {
+        match self {
+            Text::Number(number) => number.to_string(),
+            Text::Text(text) => text.clone(),
+            Text::Pair([left, right]) => format!("{left}:{right}"),
+        }
+    }
+}
+
+impl Description {
+    /// Reads a description from TOML text; relative names are relative to the working directory.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is not TOML, or has unknown keys or values.
+    pub fn from_toml(text: &str) -> Result<Self> {
+        Self::from_table(parse(text)?)
+    }
+
+    /// Reads a `corpus.toml`; relative names in it are relative to the file.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_toml`](Description::from_toml), or if the file cannot be read.
+    pub fn from_file(path: &Path) -> Result<Self> {
+        Self::from_file_with(path, Table::new())
+    }
+
+    /// As [`from_file`](Description::from_file), with keys that replace those of the file, as
+    /// options of a command line do. Names in `instead` are relative to the working directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_file`](Description::from_file).
+    pub fn from_file_with(path: &Path, instead: Table) -> Result<Self> {
+        let file = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|error| {
+            Error::io("opening", error).in_file(&file).with_help("no such description?")
+        })?;
+        let mut table = parse(&text).map_err(|error| error.in_file(&file))?;
+        let overridden: Vec<String> = instead.keys().cloned().collect();
+        if instead.get("order").and_then(Value::as_str) == Some("sequential") {
+            table.remove("window");
+        }
+        for (key, value) in instead {
+            if let Some(streams) = table.get_mut("streams").and_then(Value::as_table_mut) {
+                streams.remove(&key);
+            }
+            table.insert(key, value);
+        }
+        let mut description = Self::from_table(table).map_err(|error| error.in_file(&file))?;
+        let base = path.parent().map(Path::to_owned).filter(|base| !base.as_os_str().is_empty());
+        description.base = base;
+        description.overridden = overridden;
+        Ok(description)
+    }
+
+    /// Reads a description from a TOML table.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it has unknown keys or values.
+    pub fn from_table(table: Table) -> Result<Self> {
+        table.try_into().map_err(|error: toml::de::Error| {
+            Error::usage(format!("description: {}", error.message()))
+        })
+    }
+
+    /// The streams, the primary one first: `features` if there is such a stream, then the others
+    /// by name.
+    pub fn streams(&self) -> impl Iterator<Item = (String, StreamDescription)> {
+        let short = |source: &Option<Names>, kind: KindName, context: &Option<Text>| {
+            source.clone().map(|source| StreamDescription {
+                source: Some(source),
+                kind: Some(kind),
+                context: context.clone(),
+                ..StreamDescription::default()
+            })
+        };
+        let mut streams: Vec<(String, StreamDescription)> =
+            self.streams.clone().into_iter().collect();
+        for (name, stream) in &mut streams {
+            if name == "features" && stream.context.is_none() {
+                stream.context.clone_from(&self.context);
+            }
+        }
+        let labels = short(&self.labels, KindName::Label, &None);
+        streams.extend(labels.map(|stream| ("labels".to_owned(), stream)));
+        let features = short(&self.features, KindName::Dense, &self.context);
+        streams.extend(features.map(|stream| ("features".to_owned(), stream)));
+        streams.sort_by_key(|(name, _)| (name != "features", name.clone()));
+        streams.into_iter()
+    }
+
+    /// Whether a key was given in place of the file's.
+    #[must_use]
+    pub fn is_overridden(&self, key: &str) -> bool {
+        self.overridden.iter().any(|name| name == key)
+    }
+
+    /// The directory that a stream's names are relative to, if not the working directory.
+    pub(crate) fn base_of(&self, stream: &str) -> Option<&Path> {
+        self.base.as_deref().filter(|_| !self.is_overridden(stream))
+    }
+
+    /// The policy of the join.
+    pub(crate) fn join_policy(&self) -> Result<JoinPolicy> {
+        let default = JoinPolicy::default();
+        let read = |key: &str, text: &Option<Text>, default: Tolerance| match text {
+            None => Ok(default),
+            Some(text) => tolerance(&text.text()).ok_or_else(|| {
+                Error::usage(format!(
+                    "{key}: expected `stop`, `skip` or a number, found `{}`",
+                    text.text()
+                ))
+            }),
+        };
+        let chunk_samples = self.chunk_size.unwrap_or(default.chunk_samples);
+        if chunk_samples == 0 {
+            return Err(Error::usage("chunk-size must be 1 at least"));
+        }
+        Ok(JoinPolicy {
+            missing: read("missing", &self.missing, default.missing)?,
+            errors: read("errors", &self.errors, default.errors)?,
+            chunk_samples,
+        })
+    }
+
+    /// The settings of the feed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value is not one, or if keys contradict one another.
+    pub fn settings(&self) -> Result<Settings> {
+        let default = Settings::default();
+        let unit = self.unit.unwrap_or(default.unit);
+        let window = match &self.window {
+            None => Window::Chunks(32),
+            Some(text) => quantity::window(&text.text())?,
+        };
+        let order = match self.order {
+            Some(OrderName::Sequential) if self.window.is_some() => {
+                return Err(Error::usage("a window is for order = \"shuffle\", not sequential"));
+            }
+            Some(OrderName::Sequential) => Order::Sequential,
+            _ => Order::Shuffle(window),
+        };
+        if unit == Unit::Frame && self.layout.is_some_and(|layout| layout != Layout::Frames) {
+            return Err(Error::usage("that layout needs unit = \"sequence\""));
+        }
+        let size = self.batch_size.unwrap_or(256);
+        let batch = match self.batch_unit.unwrap_or(BatchUnit::Samples) {
+            BatchUnit::Samples => BatchSize::Samples(size),
+            BatchUnit::Sequences => BatchSize::Units(size),
+            BatchUnit::Padded => BatchSize::Padded(size),
+        };
+        let mut contexts = Vec::new();
+        for (stream, description) in self.streams() {
+            if let Some(text) = &description.context {
+                let (left, right) = quantity::context(&text.text())?;
+                contexts.push(Context { stream, left, right });
+            }
+        }
+        Ok(Settings {
+            unit,
+            order,
+            seed: self.seed.unwrap_or(default.seed),
+            batch,
+            bucket: self.bucket,
+            layout: self.layout.unwrap_or(default.layout),
+            context: contexts,
+            label_padding: self.label_padding.unwrap_or(default.label_padding),
+            partial: self.partial.unwrap_or(default.partial),
+            rank: self.rank.unwrap_or(default.rank),
+            ranks: self.ranks.unwrap_or(default.ranks),
+            shard: self.shard.unwrap_or(default.shard),
+            sweeps: self.sweeps,
+            samples: self.samples,
+            threads: self.threads.unwrap_or(default.threads),
+            queue: self.queue.unwrap_or(default.queue),
+            memory: self.memory.as_ref().map(|text| quantity::bytes(&text.text())).transpose()?,
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<Table> {
+    text.parse::<Table>().map_err(|error| {
+        let before = error.span().map_or(0, |span| span.start.min(text.len()));
+        let line = text.as_bytes()[..before].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let problem = Problem::Unsupported(error.message().to_owned().into());
+        Error::format("description", problem).at_line(line as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_keys_and_stream_tables_mean_the_same() {
+        let short = Description::from_toml(
+            "features = 'scp:f.scp'\nlabels = ['ark:a', 'ark:b']\ncontext = 5\nbatch_size = 9",
+        )
+        .unwrap();
+        let long = Description::from_toml(
+            "batch-size = 9\n[streams.features]\nsource = 'scp:f.scp'\ncontext = [5, 5]\n\
+             [streams.labels]\nsource = ['ark:a', 'ark:b']\nkind = 'label'",
+        )
+        .unwrap();
+        assert_eq!(short.settings().unwrap(), long.settings().unwrap());
+        let names = |d: &Description| {
+            let names = d.streams().map(|(name, s)| (name, s.source.unwrap().to_vec(), s.kind));
+            names.map(|(n, s, k)| (n, s, k == Some(KindName::Label))).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&short), names(&long));
+        assert_eq!(names(&short)[0].0, "features");
+    }
+
+    #[test]
+    fn says_what_is_wrong_and_where() {
+        let error = Description::from_toml("unit = 'frame'\norder = = 3").unwrap_err();
+        assert_eq!(error.place().to_string(), "line 2");
+        let cases = [
+            ("colour = 3", "unknown field `colour`"),
+            ("unit = 'word'", "unknown variant `word`"),
+            ("[streams.x]\nsauce = 'a'", "unknown field `sauce`"),
+        ];
+        for (text, expected) in cases {
+            let error = Description::from_toml(text).unwrap_err();
+            assert!(error.message().contains(expected), "{error}");
+        }
+        let cases = [
+            ("window = 'wide'", "expected a window"),
+            ("order = 'sequential'\nwindow = '3 chunks'", "a window is for"),
+            ("layout = 'padded'", "needs unit"),
+            ("features = 'ark:x'\ncontext = 'left'", "expected a context"),
+            ("memory = 'much'", "a number of bytes"),
+        ];
+        for (text, expected) in cases {
+            let error = Description::from_toml(text).unwrap().settings().unwrap_err();
+            assert!(error.is_usage() && error.message().contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! From a description to a corpus.
+
+use std::sync::Arc;
+
+use seqfeed_core::{Corpus, Element, Error, Extent, JoinReport, Result, Source};
+use seqfeed_feed::{Feed, Settings, State};
+use seqfeed_io::Policy;
+use seqfeed_kaldi::{Role, TableOptions, TableSource};
+
+use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
+
+/// A corpus that is open, with the settings to feed it.
+#[derive(Debug)]
+pub struct Opened {
+    corpus: Arc<Corpus>,
+    settings: Settings,
+    formats: Vec<String>,
+    report: JoinReport,
+    spooled_bytes: u64,
+}
+
+impl Description {
+    /// Opens the corpus: makes or reads the index of each stream and joins them by key.
+    ///
+    /// `policy` says whether names in script files and in the description may run commands.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the description contradicts itself, if a file cannot be read, or if the streams
+    /// don't fit together.
+    pub fn open(&self, policy: Policy) -> Result<Opened> {
+        let settings = self.settings()?;
+        let join = self.join_policy()?;
+        let mut sources: Vec<Arc<dyn Source>> = Vec::new();
+        let mut formats = Vec::new();
+        let mut report = JoinReport::default();
+        let mut spooled_bytes = 0;
+        for (name, stream) in self.streams() {
+            let table = self.open_stream(&name, &stream, policy, join.errors)?;
+            report.dropped.extend(table.report().dropped.iter().cloned());
+            spooled_bytes += table.spooled_bytes();
+            formats.push(table.format());
+            sources.push(Arc::new(table));
+        }
+        if sources.is_empty() {
+            return Err(Error::usage("the corpus has no streams")
+                .with_help("give features (and labels), for instance `features = \"scp:feats.scp\"`"));
+        }
+        let corpus = Corpus::join(sources, &join)?;
+        report.dropped.extend(corpus.report().dropped.iter().cloned());
+        Ok(Opened { corpus: Arc::new(corpus), settings, formats, report, spooled_bytes })
+    }
+
+    fn open_stream(
+        &self,
+        name: &str,
+        stream: &StreamDescription,
+        policy: Policy,
+        errors: seqfeed_core::Tolerance,
+    ) -> Result<TableSource> {
+        let Some(source) = &stream.source else {
+            return Err(Error::usage(format!("stream {name} has no source")));
+        };
+        let label = stream.kind == Some(KindName::Label);
+        let element = match (label, stream.dtype) {
+            (true, Some(_)) => {
+                return Err(Error::usage(format!("stream {name}: labels have no dtype to choose")));
+            }
+            (true, None) => Element::I32,
+            (false, Some(FloatName::Float64)) => Element::F64,
+            (false, _) => Element::F32,
+        };
+        let extent = stream.extent.map(|extent| match extent {
+            ExtentName::Samples => Extent::Samples,
+            ExtentName::Sequence => Extent::Sequence,
+        });
+        let options = TableOptions {
+            stream: name.to_owned(),
+            role: if label { Role::Labels } else { Role::Features },
+            element,
+            extent,
+            chunk_samples: self.join_policy()?.chunk_samples,
+            policy,
+            map: self.map.unwrap_or(false),
+            errors,
+            base: self.base_of(name).map(std::path::Path::to_owned),
+        };
+        TableSource::open(&source.to_vec(), &options)
+    }
+}
+
+impl Opened {
+    /// The corpus.
+    #[must_use]
+    pub fn corpus(&self) -> &Arc<Corpus> {
+        &self.corpus
+    }
+
+    /// The settings of its feed.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What the sources are, one text a stream: "kaldi archive, float matrices".
+    #[must_use]
+    pub fn formats(&self) -> &[String] {
+        &self.formats
+    }
+
+    /// What was skipped while opening and joining.
+    #[must_use]
+    pub fn report(&self) -> &JoinReport {
+        &self.report
+    }
+
+    /// Bytes decoded into temporary files, because the data cannot be read in place.
+    #[must_use]
+    pub fn spooled_bytes(&self) -> u64 {
+        self.spooled_bytes
+    }
+
+    /// Starts feeding, from the beginning or from a state.
+    ///
+    /// # Errors
+    ///
+    /// As [`Feed::new`].
+    pub fn feed(&self, state: Option<&State>) -> Result<Feed> {
+        Feed::new(Arc::clone(&self.corpus) as Arc<dyn Source>, self.settings.clone(), state)
+    }
+}

@@ -1,0 +1,139 @@
+//! What a corpus holds, in numbers.
+
+use seqfeed_core::{Corpus, Source, Stream};
+use serde::Serialize;
+
+use crate::Opened;
+
+/// What a corpus holds, for people and as JSON.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Streams, the primary one first.
+    pub streams: Vec<StreamSummary>,
+    /// Number of sequences.
+    pub sequences: u64,
+    /// Number of samples.
+    pub samples: u64,
+    /// Number of chunks.
+    pub chunks: u64,
+    /// Lengths of the sequences in samples.
+    pub lengths: Lengths,
+    /// Bytes of one sweep's samples in memory, without context.
+    pub bytes: u64,
+    /// Bytes decoded into temporary files.
+    pub spooled_bytes: u64,
+    /// What was skipped, by reason.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A stream of a [`Summary`].
+#[derive(Clone, Debug, Serialize)]
+pub struct StreamSummary {
+    /// Its name.
+    pub name: String,
+    /// The name it was opened by.
+    pub source: String,
+    /// What its source is.
+    pub format: String,
+    /// `dense` or `label`.
+    pub kind: &'static str,
+    /// Type of a value, in numpy's words.
+    pub dtype: &'static str,
+    /// Values a sample.
+    pub dim: usize,
+    /// `samples` or `sequence`.
+    pub extent: &'static str,
+}
+
+/// Lengths of sequences in samples.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Lengths {
+    /// The shortest.
+    pub min: u32,
+    /// The mean.
+    pub mean: f64,
+    /// The median.
+    pub median: u32,
+    /// The longest.
+    pub max: u32,
+}
+
+/// Sequences skipped for one reason.
+#[derive(Clone, Debug, Serialize)]
+pub struct Skipped {
+    /// The reason.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+    /// The first few.
+    pub examples: Vec<String>,
+}
+
+impl Summary {
+    /// Sums up an open corpus; reads nothing more than its index.
+    #[must_use]
+    pub fn of(opened: &Opened) -> Self {
+        let corpus: &Corpus = opened.corpus();
+        let index = corpus.index();
+        let sources = corpus.sources().iter().zip(opened.formats());
+        let streams = sources
+            .flat_map(|(source, format)| {
+                source.streams().iter().map(move |stream| StreamSummary::of(stream, source.name(), format))
+            })
+            .collect();
+        let sample_bytes: u64 = corpus
+            .streams()
+            .iter()
+            .filter(|stream| stream.extent == seqfeed_core::Extent::Samples)
+            .map(|stream| stream.sample_bytes() as u64)
+            .sum();
+        let skipped = opened.report().dropped.iter().map(|group| Skipped {
+            reason: group.reason.clone(),
+            count: group.count,
+            examples: group.examples.clone(),
+        });
+        Self {
+            streams,
+            sequences: index.len() as u64,
+            samples: index.total_samples(),
+            chunks: index.chunk_count() as u64,
+            lengths: Lengths::of((0..index.len() as u32).map(|s| index.samples(s)).collect()),
+            bytes: index.total_samples() * sample_bytes,
+            spooled_bytes: opened.spooled_bytes(),
+            skipped: skipped.collect(),
+        }
+    }
+}
+
+impl StreamSummary {
+    fn of(stream: &Stream, source: &str, format: &str) -> Self {
+        Self {
+            name: stream.name.clone(),
+            source: source.to_owned(),
+            format: format.to_owned(),
+            kind: stream.kind.name(),
+            dtype: stream.element.name(),
+            dim: stream.dim,
+            extent: match stream.extent {
+                seqfeed_core::Extent::Samples => "samples",
+                seqfeed_core::Extent::Sequence => "sequence",
+            },
+        }
+    }
+}
+
+impl Lengths {
+    fn of(mut lengths: Vec<u32>) -> Self {
+        if lengths.is_empty() {
+            return Self::default();
+        }
+        lengths.sort_unstable();
+        let sum: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
+        Self {
+            min: lengths[0],
+            mean: sum as f64 / lengths.len() as f64,
+            median: lengths[lengths.len() / 2],
+            max: lengths[lengths.len() - 1],
+        }
+    }
+}
