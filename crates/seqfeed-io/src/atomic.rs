@@ -1,0 +1,148 @@
+//! Files that appear under their name only when they are complete.
+
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use seqfeed_core::{Error, Result};
+use tempfile::{NamedTempFile, TempPath};
+
+/// Writes a whole file at once: under its name stands either what was there before or all of the
+/// new content. The permissions of an existing file stay.
+///
+/// With `durable` the content is on the disk before it gets its name, so that not even a crash of
+/// the machine leaves half a file.
+///
+/// # Errors
+///
+/// When the operating system fails to write, or the name is that of a directory. The old file is
+/// then untouched.
+pub fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> Result<()> {
+    let write = || match Target::find(path)? {
+        Target::Direct(mut file, _) => file.write_all(bytes),
+        Target::Renamed(pending, mut file) => {
+            file.write_all(bytes)?;
+            pending.seal(&file, durable)?.appear()
+        }
+    };
+    write().map_err(|error| Error::io("writing", error).in_file(path.display().to_string()))
+}
+
+/// Where the bytes for a name go.
+pub(crate) enum Target {
+    /// Straight into what is there: a device, a named pipe.
+    Direct(File, Metadata),
+    /// Into a temporary file next to the name, which is renamed at last.
+    Renamed(Pending, File),
+}
+
+/// A temporary file on the way to its name. Dropping it removes it.
+pub(crate) struct Pending {
+    temporary: TempPath,
+    target: PathBuf,
+    permissions: Option<Permissions>,
+}
+
+/// A temporary file that is complete.
+pub(crate) struct Sealed(Pending);
+
+impl Target {
+    /// Opens what a path stands for, for writing.
+    pub(crate) fn find(path: &Path) -> io::Result<Self> {
+        let target = follow_links(path)?;
+        let existing = match fs::metadata(&target) {
+            Ok(metadata) => Some(metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        // Paths to open files (`/dev/stdout`, `>(command)` of a shell) lead into these directories.
+        let is_open_file = target.starts_with("/proc") || target.starts_with("/dev/fd");
+        let permissions = match existing {
+            Some(metadata) if metadata.is_dir() => {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            Some(metadata) if is_open_file || !metadata.is_file() => {
+                let file = OpenOptions::new().write(true).truncate(true).open(&target)?;
+                return Ok(Self::Direct(file, metadata));
+            }
+            Some(metadata) => {
+                // A file that must not be written to must not be replaced either.
+                OpenOptions::new().write(true).open(&target)?;
+                Some(metadata.permissions())
+            }
+            None => None,
+        };
+        Pending::new(target, permissions).map(|(pending, file)| Self::Renamed(pending, file))
+    }
+}
+
+impl Pending {
+    fn new(target: PathBuf, permissions: Option<Permissions>) -> io::Result<(Self, File)> {
+        let is_directory = target.as_os_str().as_bytes().ends_with(b"/");
+        if is_directory || target.file_name().is_none() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a file name"));
+        }
+        let directory = match target.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let (file, temporary) = tempfile::Builder::new()
+            .prefix(".seqfeed-")
+            .suffix(".part")
+            // As for any new file; the umask takes away from it.
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(directory)
+            .map(NamedTempFile::into_parts)
+            .map_err(|error| {
+                // Said without the temporary name, which means nothing to anyone.
+                let kind = error.kind();
+                let message = format!("no file can be made in {}: {kind}", directory.display());
+                io::Error::new(kind, message)
+            })?;
+        Ok((Self { temporary, target, permissions }, file))
+    }
+
+    /// Completes the file: what it holds is final.
+    pub(crate) fn seal(self, file: &File, durable: bool) -> io::Result<Sealed> {
+        if let Some(permissions) = &self.permissions {
+            file.set_permissions(permissions.clone())?;
+        }
+        if durable {
+            match file.sync_all() {
+                // Some file systems have nothing to be synchronised.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                result => result?,
+            }
+        }
+        Ok(Sealed(self))
+    }
+}
+
+impl Sealed {
+    /// Gives the file its name.
+    pub(crate) fn appear(self) -> io::Result<()> {
+        let Pending { temporary, target, .. } = self.0;
+        temporary.persist(target).map_err(|error| error.error)
+    }
+}
+
+/// The path behind symbolic links, whether it exists or not: a link is written through, not
+/// replaced.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    // As many as Linux follows.
+    const MOST: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST {
+        if path.starts_with("/proc") || path.starts_with("/dev/fd") {
+            return Ok(path);
+        }
+        match fs::read_link(&path) {
+            Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
+            // Not a link, or nothing is there.
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}

@@ -1,0 +1,140 @@
+//! Regular files read at offsets.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use seqfeed_core::{Error, Problem, Result};
+
+use crate::compression::ENOUGH;
+use crate::{Compression, Mapped};
+
+/// A regular file read at given offsets, from several threads at once: it has no cursor to share.
+///
+/// The bytes are those of the file; nothing is decompressed.
+#[derive(Debug)]
+pub struct DataFile {
+    name: String,
+    file: Arc<File>,
+    len: u64,
+}
+
+impl DataFile {
+    /// Opens a regular file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened, or is something else: a directory, a device, a named pipe.
+    pub fn open(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let fail = |error| Error::io("opening", error).in_file(&name);
+        // Asked before it is opened: opening a named pipe would wait for a writer.
+        check_regular(&fs::metadata(path).map_err(fail)?, &name)?;
+        let file = File::open(path).map_err(fail)?;
+        let metadata = file.metadata().map_err(fail)?;
+        check_regular(&metadata, &name)?;
+        Ok(Self::new(name, file, metadata.len()))
+    }
+
+    pub(crate) fn new(name: String, file: File, len: u64) -> Self {
+        Self { name, file: Arc::new(file), len }
+    }
+
+    /// The same file under another name for messages, such as what a temporary copy was made of.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The name for messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How long the file was when it was opened.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether the file was empty when it was opened.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Reads from an offset as much as there is, and says how much that was: less than asked for
+    /// only at the file's end.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system fails to read.
+    pub fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
+        // No file reaches beyond what the operating system can count, which it calls an error.
+        let end = offset.checked_add(buf.len() as u64);
+        if end.is_none_or(|end| i64::try_from(end).is_err()) {
+            return Ok(0);
+        }
+        let mut filled = 0;
+        while filled < buf.len() {
+            match self.file.read_at(&mut buf[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    return Err(Error::io("reading", error).in_file(&self.name).at_byte(offset));
+                }
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Fills a buffer from an offset. `inside` says in messages what is being read ("data").
+    ///
+    /// # Errors
+    ///
+    /// When the file ends before ([`Problem::UnexpectedEnd`], placed at the offset), or the
+    /// operating system fails to read.
+    pub fn read_exact_at(&self, buf: &mut [u8], offset: u64, inside: &'static str) -> Result<()> {
+        let missing = (buf.len() - self.read_at(buf, offset)?) as u64;
+        if missing == 0 {
+            return Ok(());
+        }
+        let problem = Problem::UnexpectedEnd { inside, missing: Some(missing) };
+        Err(Error::format("file", problem).in_file(&self.name).at_byte(offset))
+    }
+
+    /// How the file is compressed, as its first bytes tell.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system fails to read.
+    pub fn compression(&self) -> Result<Compression> {
+        let mut first = [0; ENOUGH];
+        let count = self.read_at(&mut first, 0)?;
+        Ok(Compression::detect(&first[..count]))
+    }
+
+    /// Maps the file into memory, as long as it was when it was opened.
+    ///
+    /// # Errors
+    ///
+    /// When it has become shorter since, or the operating system fails to map it.
+    pub fn map(&self) -> Result<Mapped> {
+        Mapped::new(Arc::clone(&self.file), &self.name, self.len)
+    }
+}
+
+fn check_regular(metadata: &Metadata, name: &str) -> Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let message = if metadata.is_dir() { "is a directory" } else { "is not a regular file" };
+    Err(Error::io("opening", io::Error::new(io::ErrorKind::InvalidInput, message))
+        .in_file(name)
+        .with_help("a regular file is needed, to be read at any place"))
+}

@@ -1,0 +1,237 @@
+//! A stream of decoded bytes, from whatever a name means.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use seqfeed_core::{Error, Problem, Result};
+
+use crate::buffered::Buffered;
+use crate::compression::ENOUGH;
+use crate::decode::decode;
+use crate::pipe::{self, Running};
+use crate::standard::{self, Stdin};
+use crate::{Compression, Policy, RxFilename};
+
+/// A stream of bytes read once from front to back, decompressed where its first bytes say so.
+///
+/// All inputs of standard input share one buffer, so that a second one continues where the first
+/// stopped. Dropping the input of a command closes the pipe and waits for the command's end.
+pub struct Input {
+    name: String,
+    compression: Compression,
+    // Before the command: the pipe must be closed before the command is waited for.
+    stream: Stream,
+    command: Option<Command>,
+}
+
+enum Stream {
+    Own(Buffered),
+    Stdin(Stdin),
+}
+
+struct Command {
+    running: Running,
+    ended: Arc<AtomicBool>,
+}
+
+impl Input {
+    /// Opens a name for reading.
+    ///
+    /// gzip, bzip2 and zstd are recognised by the first bytes, also in pipes and on standard input
+    /// (so opening waits for the first bytes). An offset is one of the decoded stream: in a
+    /// compressed file, everything before it is read and thrown away.
+    ///
+    /// # Errors
+    ///
+    /// When the name cannot be opened, is a directory, or is shorter than its offset; when it is a
+    /// command and the policy does not allow commands.
+    pub fn open(name: &RxFilename, policy: &Policy) -> Result<Self> {
+        match name {
+            RxFilename::Stdin => {
+                let stdin = Stdin::open()
+                    .map_err(|error| Error::io("reading", error).in_file(standard::INPUT_NAME))?;
+                Ok(Self {
+                    name: standard::INPUT_NAME.to_owned(),
+                    compression: stdin.compression(),
+                    stream: Stream::Stdin(stdin),
+                    command: None,
+                })
+            }
+            RxFilename::Pipe(command) => {
+                policy.check_pipe(name)?;
+                let (running, output) = pipe::read_from(command)?;
+                let ended = output.ended();
+                let mut input = Self::decoded(name.to_string(), Box::new(output))?;
+                input.command = Some(Command { running, ended });
+                Ok(input)
+            }
+            RxFilename::File(path) => Self::open_file(path, 0),
+            RxFilename::Offset(path, offset) => Self::open_file(path, *offset),
+        }
+    }
+
+    /// A stream from any reader, under a name for messages; decompressed as a file would be.
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use seqfeed_io::Input;
+    ///
+    /// let mut text = String::new();
+    /// Input::from_reader("memory", &b"a b c"[..]).read_to_string(&mut text).unwrap();
+    /// assert_eq!(text, "a b c");
+    /// ```
+    pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        let (compression, stream) = decode(Box::new(reader)).unwrap_or_else(|error| {
+            // The reader fails with its first bytes: so will the input.
+            (Compression::None, Buffered::new(Box::new(Failed(Some(error))), 0))
+        });
+        Self { name: name.into(), compression, stream: Stream::Own(stream), command: None }
+    }
+
+    fn open_file(path: &Path, offset: u64) -> Result<Self> {
+        let name = path.display().to_string();
+        let fail = |action, error| Error::io(action, error).in_file(&name);
+        let mut file = File::open(path).map_err(|error| fail("opening", error))?;
+        let metadata = file.metadata().map_err(|error| fail("opening", error))?;
+        if metadata.is_dir() {
+            return Err(fail("opening", io::ErrorKind::IsADirectory.into()));
+        }
+        if offset > 0 && metadata.is_file() {
+            let mut first = [0; ENOUGH];
+            let count = file.read_at(&mut first, 0).map_err(|error| fail("reading", error))?;
+            if Compression::detect(&first[..count]) == Compression::None {
+                if offset > metadata.len() {
+                    return Err(beyond_end(&name, offset, metadata.len()));
+                }
+                file.seek(SeekFrom::Start(offset)).map_err(|error| fail("seeking", error))?;
+                let stream = Stream::Own(Buffered::new(Box::new(file), offset));
+                return Ok(Self { name, compression: Compression::None, stream, command: None });
+            }
+        }
+        let mut input = Self::decoded(name, Box::new(file))?;
+        let skipped = io::copy(&mut (&mut input).take(offset), &mut io::sink())
+            .map_err(|error| input.error(error))?;
+        if skipped < offset {
+            return Err(beyond_end(&input.name, offset, skipped));
+        }
+        Ok(input)
+    }
+
+    fn decoded(name: String, reader: Box<dyn Read + Send>) -> Result<Self> {
+        match decode(reader) {
+            Ok((compression, stream)) => {
+                Ok(Self { name, compression, stream: Stream::Own(stream), command: None })
+            }
+            Err(error) => Err(Error::io("reading", error).in_file(name).at_byte(0)),
+        }
+    }
+
+    /// The name for messages: of a file with an offset, that of the file.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The offset of the next byte in the decoded stream. In a file opened at an offset it counts
+    /// from the file's start; on standard input, from where the first of all its readers began.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        match &self.stream {
+            Stream::Own(stream) => stream.position(),
+            Stream::Stdin(stdin) => stdin.position(),
+        }
+    }
+
+    /// How the data are compressed behind this stream. [`None`](Compression::None) for an
+    /// uncompressed one.
+    #[must_use]
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// Turns an error from reading this stream (such as of damaged gzip data) into one that says
+    /// where it happened.
+    #[must_use]
+    pub fn error(&self, source: io::Error) -> Error {
+        let of_decoder = self.compression != Compression::None && source.raw_os_error().is_none();
+        let error = Error::io("reading", source).in_file(&self.name).at_byte(self.position());
+        if of_decoder {
+            return error.with_help(format!(
+                "the {} data are damaged or cut short; the place is that in the decompressed data",
+                self.compression
+            ));
+        }
+        error
+    }
+
+    /// Ends reading. A command is waited for, after its pipe was closed.
+    ///
+    /// # Errors
+    ///
+    /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed whose
+    /// output was read to its end. One that was left before is not asked: it fails by being left.
+    pub fn finish(self) -> Result<()> {
+        let Self { stream, command, .. } = self;
+        drop(stream);
+        let Some(Command { running, ended }) = command else { return Ok(()) };
+        let result = running.wait();
+        if ended.load(Ordering::Relaxed) { result } else { Ok(()) }
+    }
+}
+
+/// A reader that has failed already, and says so when it is asked.
+struct Failed(Option<io::Error>);
+
+impl Read for Failed {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(self.0.take().unwrap_or_else(|| io::Error::other("reading has failed before")))
+    }
+}
+
+fn beyond_end(name: &str, offset: u64, len: u64) -> Error {
+    let problem = Problem::OutOfRange {
+        what: "the offset of the name",
+        found: i64::try_from(offset).unwrap_or(i64::MAX),
+        allowed: format!("at most {len}, the length of the file").into(),
+    };
+    Error::format("file", problem).in_file(name)
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input")
+            .field("name", &self.name)
+            .field("compression", &self.compression)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match &mut self.stream {
+            Stream::Own(stream) => stream.read(buf),
+            Stream::Stdin(stdin) => stdin.read(buf),
+        }
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match &mut self.stream {
+            Stream::Own(stream) => stream.fill_buf(),
+            Stream::Stdin(stdin) => stdin.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        match &mut self.stream {
+            Stream::Own(stream) => stream.consume(amount),
+            Stream::Stdin(stdin) => stdin.consume(amount),
+        }
+    }
+}

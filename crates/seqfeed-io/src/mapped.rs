@@ -1,0 +1,77 @@
+//! Files in memory.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use memmap2::{Mmap, MmapOptions};
+use seqfeed_core::{Error, Problem, Result};
+
+/// A regular file mapped into memory.
+///
+/// Mapping saves copies, but a file that someone cuts short while it is mapped ends the process
+/// (`SIGBUS`) when the lost part is touched. So it is a setting that users choose, for files that
+/// stay as they are, and [`check`](Self::check) is asked before each use.
+#[derive(Debug)]
+pub struct Mapped {
+    map: Mmap,
+    file: Arc<File>,
+    name: String,
+}
+
+impl Mapped {
+    pub(crate) fn new(file: Arc<File>, name: &str, len: u64) -> Result<Self> {
+        check_len(&file, name, len)?;
+        let map = map(&file, len).map_err(|error| Error::io("mapping", error).in_file(name))?;
+        Ok(Self { map, file, name: name.to_owned() })
+    }
+
+    /// How long the map is: as long as the file was when it was opened.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    /// Whether the map is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+
+    /// Asks whether the file is still as long as the map.
+    ///
+    /// # Errors
+    ///
+    /// When it is shorter: the bytes beyond its end must not be touched.
+    pub fn check(&self) -> Result<()> {
+        check_len(&self.file, &self.name, self.map.len() as u64)
+    }
+}
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+fn check_len(file: &File, name: &str, expected: u64) -> Result<()> {
+    let fail = |error| Error::io("reading", error).in_file(name);
+    let len = file.metadata().map_err(fail)?.len();
+    if len >= expected {
+        return Ok(());
+    }
+    let problem = Problem::UnexpectedEnd { inside: "a mapped part", missing: Some(expected - len) };
+    Err(Error::format("file", problem)
+        .in_file(name)
+        .at_byte(len)
+        .with_help("the file was cut short while in use; write a new file and rename it instead"))
+}
+
+#[allow(unsafe_code)]
+fn map(file: &File, len: u64) -> std::io::Result<Mmap> {
+    let len = usize::try_from(len).map_err(std::io::Error::other)?;
+    // SAFETY: The map is read-only, but the file may change under it. Mapping is a setting that
+    // callers choose for files that stay as they are. A file cut short under the map can raise
+    // SIGBUS, so its length is checked before each use by `Mapped::check`. The bytes mean nothing
+    // to the type system: only numbers are read out of them.
+    unsafe { MmapOptions::new().len(len).map(file) }
+}

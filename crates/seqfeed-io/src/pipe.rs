@@ -1,0 +1,130 @@
+//! Commands of the shell whose output is read or whose input is written.
+
+use std::io::{self, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use seqfeed_core::{Error, ErrorKind, Result};
+
+/// A command that runs. It is waited for at the latest when this is dropped, so that it leaves no
+/// zombie; our end of the pipe must be closed before, or the command may never end.
+pub(crate) struct Running {
+    command: String,
+    child: Option<Child>,
+}
+
+/// Starts a command to read from. It inherits standard input, as with Kaldi's `popen`.
+pub(crate) fn read_from(command: &str) -> Result<(Running, PipeReader)> {
+    let mut child = spawn(shell(command).stdout(Stdio::piped()))?;
+    let stdout = child.stdout.take().expect("standard output was asked for");
+    let ended = Arc::new(AtomicBool::new(false));
+    Ok((Running::new(command, child), PipeReader { stdout, ended }))
+}
+
+/// Starts a command to write to.
+pub(crate) fn write_to(command: &str) -> Result<(Running, ChildStdin)> {
+    let mut child = spawn(shell(command).stdin(Stdio::piped()))?;
+    let stdin = child.stdin.take().expect("standard input was asked for");
+    Ok((Running::new(command, child), stdin))
+}
+
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    // The command may begin with `-` and is no option then.
+    shell.args(["-c", "--", command]);
+    shell
+}
+
+fn spawn(shell: &mut Command) -> Result<Child> {
+    shell.spawn().map_err(|error| Error::io("starting /bin/sh", error))
+}
+
+impl Running {
+    fn new(command: &str, child: Child) -> Self {
+        Self { command: command.trim().to_owned(), child: Some(child) }
+    }
+
+    /// Waits for the command's end; with [`ErrorKind::Command`] for any status but success.
+    pub(crate) fn wait(mut self) -> Result<()> {
+        let status = self.reap().map_err(|error| Error::io("waiting for the command", error))?;
+        match status {
+            Some(status) if !status.success() => Err(Error::new(ErrorKind::Command {
+                command: self.command.clone(),
+                status: describe(status),
+            })),
+            _ => Ok(()),
+        }
+    }
+
+    fn reap(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.child.take().map(|mut child| child.wait()).transpose()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Nobody is left to hear how it ended.
+        let _ = self.reap();
+    }
+}
+
+/// How a command ended, in words; the shell reports a signal as 128 and its number.
+fn describe(status: ExitStatus) -> String {
+    if let Some(signal) = status.signal() {
+        return format!("ended by signal {signal}");
+    }
+    match status.code() {
+        Some(126) => "exit status 126: not executable".to_owned(),
+        Some(127) => "exit status 127: command not found".to_owned(),
+        Some(code) if code > 128 && code < 128 + 65 => {
+            format!("exit status {code}: ended by signal {}", code - 128)
+        }
+        Some(code) => format!("exit status {code}"),
+        None => status.to_string(),
+    }
+}
+
+/// The output of a command, which remembers whether its end was seen.
+pub(crate) struct PipeReader {
+    stdout: ChildStdout,
+    ended: Arc<AtomicBool>,
+}
+
+impl PipeReader {
+    /// Becomes true when the end of the command's output was read.
+    pub(crate) fn ended(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.ended)
+    }
+}
+
+impl Read for PipeReader {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let count = self.stdout.read(buf)?;
+        if count == 0 && !buf.is_empty() {
+            self.ended.store(true, Ordering::Relaxed);
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_in_words() {
+        let cases = [
+            (3 << 8, "exit status 3"),
+            (127 << 8, "exit status 127: command not found"),
+            (126 << 8, "exit status 126: not executable"),
+            (141 << 8, "exit status 141: ended by signal 13"),
+            (255 << 8, "exit status 255"),
+            (9, "ended by signal 9"),
+        ];
+        for (raw, expected) in cases {
+            assert_eq!(describe(ExitStatus::from_raw(raw)), expected);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Whether a text is one of Kaldi's table specifiers (`ark:..`, `scp,p:..`).
+//!
+//! Only names need this: a specifier where a file name belongs is a slip worth an error of its
+//! own, and Kaldi refuses it too. What a specifier means is the business of the Kaldi crate.
+
+/// Whether Kaldi's `ClassifyRxfilename` and `ClassifyWxfilename` take a text for a specifier: it
+/// begins like one and is valid for reading or for writing.
+///
+/// `t,ark:x` is a valid specifier, but begins otherwise and passes as a file name, as in Kaldi.
+pub(crate) fn looks_like_specifier(text: &str) -> bool {
+    let Some((options, rest)) = text.split_once(':') else { return false };
+    text.starts_with(['a', 's']) && (is_for_reading(options) || is_for_writing(options, rest))
+}
+
+fn words(options: &str) -> impl Iterator<Item = &str> {
+    options.split([',', ' '])
+}
+
+fn is_for_reading(options: &str) -> bool {
+    const OPTIONS: [&str; 11] = ["b", "t", "o", "no", "p", "np", "s", "ns", "cs", "ncs", "bg"];
+    let mut tables = 0;
+    for word in words(options) {
+        match word {
+            "ark" | "scp" => tables += 1,
+            _ if OPTIONS.contains(&word) => {}
+            _ => return false,
+        }
+    }
+    tables == 1
+}
+
+fn is_for_writing(options: &str, rest: &str) -> bool {
+    const OPTIONS: [&str; 5] = ["b", "t", "f", "nf", "p"];
+    let (mut archive, mut script) = (false, false);
+    for word in words(options) {
+        match word {
+            "ark" if !archive && !script => archive = true,
+            "scp" if !script => script = true,
+            _ if OPTIONS.contains(&word) => {}
+            _ => return false,
+        }
+    }
+    // Both at once need two names.
+    if archive && script { rest.contains(',') } else { archive || script }
+}

@@ -1,0 +1,112 @@
+//! Temporary copies of what can only be read once.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use seqfeed_core::{Error, Result};
+
+use crate::DataFile;
+use crate::buffered::CAPACITY;
+
+/// An unnamed temporary file for data that cannot be read in place twice (pipes, compressed
+/// archives, text): written once in order, then read at offsets. It is gone with its last user.
+///
+/// ```
+/// use seqfeed_io::Spool;
+///
+/// # fn main() -> seqfeed_core::Result<()> {
+/// let mut spool = Spool::new()?;
+/// spool.write_all(b"some data")?;
+/// assert_eq!(spool.position(), 9);
+/// let mut end = [0; 4];
+/// spool.into_data_file()?.read_exact_at(&mut end, 5, "data")?;
+/// assert_eq!(&end, b"data");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Spool {
+    name: String,
+    writer: BufWriter<File>,
+    position: u64,
+}
+
+impl Spool {
+    /// Makes an empty one in the directory for temporary files (`TMPDIR`, else `/tmp`).
+    ///
+    /// # Errors
+    ///
+    /// When no file can be made there.
+    pub fn new() -> Result<Self> {
+        let directory = env::temp_dir();
+        let name = format!("temporary file in {}", directory.display());
+        match tempfile::tempfile_in(&directory) {
+            Ok(file) => {
+                let writer = BufWriter::with_capacity(CAPACITY, file);
+                Ok(Self { name, writer, position: 0 })
+            }
+            Err(error) => Err(failed("opening", error, name)),
+        }
+    }
+
+    /// How much was written so far: where the next byte will stand.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Writes behind what is there.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system fails to write, above all because the disk is full.
+    pub fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer
+            .write_all(bytes)
+            .map_err(|error| failed("writing", error, self.name.clone()).at_byte(self.position))?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Ends writing and makes what was written readable at offsets. Give the result the [name of
+    /// the original](DataFile::with_name) for messages.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system fails to write the rest.
+    pub fn into_data_file(self) -> Result<DataFile> {
+        match self.writer.into_inner() {
+            Ok(file) => Ok(DataFile::new(self.name, file, self.position)),
+            Err(error) => Err(failed("writing", error.into_error(), self.name)),
+        }
+    }
+}
+
+fn failed(action: &'static str, error: io::Error, name: String) -> Error {
+    let help = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "set TMPDIR to a directory with more room"
+        }
+        _ => "set TMPDIR to a directory that can be written to",
+    };
+    Error::io(action, error).in_file(name).with_help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_names_the_cure() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let writer = BufWriter::with_capacity(CAPACITY, full);
+        let mut spool = Spool { name: "temporary file".to_owned(), writer, position: 0 };
+        spool.write_all(b"fits the buffer").unwrap();
+        let error = spool.write_all(&[0; CAPACITY]).unwrap_err();
+        assert!(error.help().unwrap().contains("TMPDIR"), "{error}");
+        assert!(error.help().unwrap().contains("more room"), "{error}");
+    }
+}

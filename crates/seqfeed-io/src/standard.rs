@@ -1,0 +1,157 @@
+//! Standard input and output, which all names `-` of a process share.
+//!
+//! As in Kaldi, a second reader of `-` continues where the first stopped, and what is written to
+//! `-` through several outputs keeps its order.
+
+use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use crate::Compression;
+use crate::buffered::{Buffered, CAPACITY};
+use crate::decode::decode;
+
+/// What standard input is called in messages.
+pub(crate) const INPUT_NAME: &str = "standard input";
+/// What standard output is called in messages.
+pub(crate) const OUTPUT_NAME: &str = "standard output";
+
+static STDIN: Mutex<Option<Shared>> = Mutex::new(None);
+
+/// Standard input, decoded, as all its readers see it.
+struct Shared {
+    stream: Buffered,
+    compression: Compression,
+    /// The piece of the stream that is being read, and where it begins.
+    piece: Arc<Vec<u8>>,
+    piece_start: u64,
+    position: u64,
+}
+
+/// A reader of standard input.
+///
+/// It holds a piece of the stream together with the others, and asks for the shared position each
+/// time: what one reader consumes, the others skip.
+pub(crate) struct Stdin {
+    compression: Compression,
+    piece: Arc<Vec<u8>>,
+}
+
+impl Stdin {
+    pub(crate) fn open() -> io::Result<Self> {
+        let mut shared = lock();
+        let compression = open_shared(&mut shared)?.compression;
+        Ok(Self { compression, piece: Arc::default() })
+    }
+
+    pub(crate) fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        lock().as_ref().map_or(0, |shared| shared.position)
+    }
+}
+
+fn lock() -> MutexGuard<'static, Option<Shared>> {
+    // A panic elsewhere leaves the position where it was.
+    STDIN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn open_shared(shared: &mut Option<Shared>) -> io::Result<&mut Shared> {
+    if shared.is_none() {
+        let (compression, stream) = decode(Box::new(io::stdin()))?;
+        let piece = Arc::default();
+        *shared = Some(Shared { stream, compression, piece, piece_start: 0, position: 0 });
+    }
+    Ok(shared.as_mut().expect("it was opened just now"))
+}
+
+impl Shared {
+    /// Where the next byte stands in the piece.
+    fn offset(&self) -> usize {
+        // The position lies within the piece or at its end.
+        (self.position - self.piece_start) as usize
+    }
+
+    /// Gets the next piece if this one is used up.
+    fn refill(&mut self) -> io::Result<()> {
+        if self.offset() < self.piece.len() {
+            return Ok(());
+        }
+        let available = self.stream.fill_buf()?;
+        let count = available.len();
+        match Arc::get_mut(&mut self.piece) {
+            Some(piece) => {
+                piece.clear();
+                piece.extend_from_slice(available);
+            }
+            None => self.piece = Arc::new(available.to_vec()),
+        }
+        self.piece_start = self.position;
+        self.stream.consume(count);
+        Ok(())
+    }
+}
+
+impl Read for Stdin {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let mut shared = lock();
+        let shared = open_shared(&mut shared)?;
+        if shared.offset() == shared.piece.len() && buf.len() >= CAPACITY {
+            let count = shared.stream.read(buf)?;
+            shared.position += count as u64;
+            shared.piece = Arc::default();
+            shared.piece_start = shared.position;
+            return Ok(count);
+        }
+        self.piece = Arc::default();
+        shared.refill()?;
+        let available = &shared.piece[shared.offset()..];
+        let count = available.len().min(buf.len());
+        buf[..count].copy_from_slice(&available[..count]);
+        shared.position += count as u64;
+        Ok(count)
+    }
+}
+
+impl BufRead for Stdin {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let mut shared = lock();
+        let shared = open_shared(&mut shared)?;
+        // Let go first, so that a piece nobody else holds is used again.
+        self.piece = Arc::default();
+        shared.refill()?;
+        self.piece = Arc::clone(&shared.piece);
+        Ok(&self.piece[shared.offset()..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        if let Some(shared) = lock().as_mut() {
+            let left = shared.piece.len() - shared.offset();
+            shared.position += amount.min(left) as u64;
+        }
+    }
+}
+
+/// Standard output with one large buffer; that of the standard library ends at every line.
+static STDOUT: LazyLock<Mutex<BufWriter<io::Stdout>>> =
+    LazyLock::new(|| Mutex::new(BufWriter::with_capacity(CAPACITY, io::stdout())));
+
+/// A writer of standard output. What it has not flushed is not written when the process ends.
+pub(crate) struct Stdout;
+
+impl Stdout {
+    fn lock() -> MutexGuard<'static, BufWriter<io::Stdout>> {
+        STDOUT.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        Self::lock().write(buf)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Self::lock().flush()
+    }
+}

@@ -1,0 +1,148 @@
+//! Files appear when they are complete, and not before.
+
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use seqfeed_core::Result;
+use seqfeed_io::{Output, Policy, WxFilename, write_atomically};
+use tempfile::tempdir;
+
+use crate::support::sample;
+
+fn create(path: &Path) -> Result<Output> {
+    Output::create(&WxFilename::File(path.to_owned()), &Policy::default())
+}
+
+fn names_in(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn a_file_appears_when_finished() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("out");
+    let data = sample(200_000);
+    let mut output = create(&path).unwrap();
+    assert_eq!(output.position(), Some(0));
+    for part in data.chunks(999) {
+        output.write_all(part).unwrap();
+    }
+    assert_eq!(output.position(), Some(200_000));
+    output.flush_now().unwrap();
+    assert!(!path.exists());
+    output.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), data);
+    assert_eq!(names_in(directory.path()), ["out"]);
+    let plain = directory.path().join("plain");
+    fs::write(&plain, b"").unwrap();
+    assert_eq!(mode(&path), mode(&plain), "permissions as of any new file");
+}
+
+#[test]
+fn dropped_unfinished_it_leaves_no_trace() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("out");
+    fs::write(&path, b"old").unwrap();
+    for target in [path.clone(), directory.path().join("new")] {
+        let mut output = create(&target).unwrap();
+        output.write_all(&sample(100_000)).unwrap();
+        drop(output);
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(names_in(directory.path()), ["out"]);
+}
+
+#[test]
+fn permissions_and_links_stay() {
+    let directory = tempdir().unwrap();
+    let (path, link) = (directory.path().join("out"), directory.path().join("link"));
+    fs::write(&path, b"old").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+    symlink("out", &link).unwrap();
+    let mut output = create(&link).unwrap();
+    output.write_all(b"new").unwrap();
+    output.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(mode(&path), 0o640);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+
+    let dangling = directory.path().join("dangling");
+    symlink("made", &dangling).unwrap();
+    create(&dangling).unwrap().finish().unwrap();
+    assert!(directory.path().join("made").exists());
+}
+
+#[test]
+fn outputs_that_belong_together_appear_together() {
+    let directory = tempdir().unwrap();
+    let paths = [directory.path().join("a.ark"), directory.path().join("a.scp")];
+    let outputs = || -> Vec<_> { paths.iter().map(|path| create(path).unwrap()).collect() };
+    Output::finish_together(outputs()).unwrap();
+    assert!(paths.iter().all(|path| path.exists()));
+
+    // One that fails keeps all from appearing.
+    for path in &paths {
+        fs::remove_file(path).unwrap();
+    }
+    let mut outputs = outputs();
+    let failing = WxFilename::Pipe("exit 1".into());
+    outputs.push(Output::create(&failing, &Policy::with_pipes()).unwrap());
+    assert!(Output::finish_together(outputs).is_err());
+    assert!(names_in(directory.path()).is_empty());
+}
+
+#[test]
+fn devices_are_written_to_directly() {
+    let path = Path::new("/dev/null");
+    let mut output = create(path).unwrap();
+    output.write_all(b"abc").unwrap();
+    assert_eq!(output.position(), Some(3));
+    output.finish().unwrap();
+    write_atomically(path, b"abc", true).unwrap();
+    assert!(!fs::metadata(path).unwrap().is_file());
+}
+
+#[test]
+fn full_disks_are_said_plainly() {
+    let mut output = create(Path::new("/dev/full")).unwrap();
+    output.write_all(b"abc").unwrap();
+    let error = output.finish().unwrap_err();
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_created_says_so() {
+    let directory = tempdir().unwrap();
+    let error = create(&directory.path().join("absent/out")).err().unwrap();
+    assert!(error.is_not_found());
+    assert!(error.to_string().contains("no file can be made in"), "{error}");
+    assert!(create(directory.path()).is_err());
+    assert!(create(&directory.path().join("absent/")).is_err());
+    assert!(create(Path::new("")).is_err());
+    symlink("loop", directory.path().join("loop")).unwrap();
+    assert!(create(&directory.path().join("loop")).is_err());
+}
+
+#[test]
+fn whole_files_at_once() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("out");
+    write_atomically(&path, b"first", false).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    write_atomically(&path, b"second", true).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"second");
+    assert_eq!(mode(&path), 0o600);
+    assert_eq!(names_in(directory.path()), ["out"]);
+    let error = write_atomically(directory.path(), b"", false).unwrap_err();
+    assert_eq!(error.place().file, Some(directory.path().display().to_string()));
+}

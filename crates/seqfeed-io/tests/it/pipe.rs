@@ -1,0 +1,142 @@
+//! Commands: allowed or not, failing, left early.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use seqfeed_core::{ErrorKind, Result};
+use seqfeed_io::{Compression, Input, Output, Policy, RxFilename, WxFilename};
+use tempfile::tempdir;
+
+use crate::support::{gzip, open, read_all, sample};
+
+fn create(name: &str) -> Result<Output> {
+    Output::create(&WxFilename::parse(name).unwrap(), &Policy::with_pipes())
+}
+
+#[test]
+fn forbidden_unless_allowed() {
+    let directory = tempdir().unwrap();
+    let trace = directory.path().join("trace");
+    let reading = RxFilename::Pipe(format!("touch {}", trace.display()));
+    let writing = WxFilename::Pipe(format!("touch {}", trace.display()));
+    let errors = [
+        Input::open(&reading, &Policy::default()).err().unwrap(),
+        Output::create(&writing, &Policy::default()).err().unwrap(),
+    ];
+    for error in errors {
+        assert!(matches!(error.kind(), ErrorKind::Forbidden(_)), "{error}");
+        let help = error.help().unwrap();
+        assert!(help.contains("--allow-pipes") && help.contains("allow-pipes = true"));
+    }
+    assert!(!trace.exists());
+}
+
+#[test]
+fn output_of_a_command_is_read_and_decompressed() {
+    let mut input = open("printf 'a b'; printf c |").unwrap();
+    assert_eq!(read_all(&mut input).unwrap(), b"a bc");
+    assert_eq!(input.position(), 4);
+    input.finish().unwrap();
+
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("x.gz");
+    let data = sample(100_000);
+    fs::write(&path, gzip(&data)).unwrap();
+    let mut input = open(&format!("cat {}|", path.display())).unwrap();
+    assert_eq!(input.compression(), Compression::Gzip);
+    assert_eq!(read_all(&mut input).unwrap(), data);
+    input.finish().unwrap();
+}
+
+#[test]
+fn failing_commands_say_how() {
+    let cases = [
+        ("exit 3", "exit status 3"),
+        ("seqfeed-no-such-command 2> /dev/null", "command not found"),
+        ("kill -9 $$", "signal 9"),
+    ];
+    for (command, expected) in cases {
+        let mut input = open(&format!("{command}|")).unwrap();
+        assert_eq!(read_all(&mut input).unwrap(), b"");
+        let error = input.finish().unwrap_err();
+        let ErrorKind::Command { command: shown, status } = error.kind() else { panic!("{error}") };
+        assert_eq!(shown, command);
+        assert!(status.contains(expected), "{status}");
+    }
+}
+
+#[test]
+fn a_command_left_early_is_no_error() {
+    let mut input = open("yes|").unwrap();
+    input.read_exact(&mut [0; 100]).unwrap();
+    input.finish().unwrap();
+    drop(open("yes|").unwrap());
+}
+
+#[test]
+fn commands_are_written_to_and_waited_for() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("out");
+    let mut output = create(&format!("|sleep 0.1; cat > {}", path.display())).unwrap();
+    let data = sample(200_000);
+    output.write_all(&data).unwrap();
+    assert_eq!(output.position(), None);
+    output.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), data);
+}
+
+#[test]
+fn a_command_that_fails_while_written_to_is_an_error() {
+    let mut output = create("|cat > /dev/null; exit 4").unwrap();
+    output.write_all(b"some").unwrap();
+    let error = output.finish().unwrap_err();
+    assert!(error.to_string().contains("exit status 4"), "{error}");
+
+    // It has gone before anything was written: its status says more than the broken pipe.
+    let mut output = create("|exit 5").unwrap();
+    output.write_all(b"some").unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let error = output.finish().unwrap_err();
+    assert!(error.to_string().contains("exit status 5"), "{error}");
+
+    // It did not take everything, though it says it is content.
+    let mut output = create("|exit 0").unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let written = output.write_all(&sample(1_000_000));
+    let error = written.map_err(|error| output.error(error)).unwrap_err();
+    assert!(error.help().unwrap().contains("gone"), "{error}");
+}
+
+#[test]
+fn named_pipes_are_written_to_and_read() {
+    let directory = tempdir().unwrap();
+    let fifo = directory.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let name = fifo.display().to_string();
+    let data = sample(200_000);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut output = create(&name).unwrap();
+            assert_eq!(output.position(), None);
+            output.write_all(&data).unwrap();
+            output.finish().unwrap();
+        });
+        let mut input = open(&format!("{name}:1000")).unwrap();
+        assert_eq!(input.position(), 1000);
+        assert_eq!(read_all(&mut input).unwrap(), data[1000..]);
+        writer.join().unwrap();
+    });
+}
+
+#[test]
+fn dropping_closes_the_pipe_and_waits() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("out");
+    let start = Instant::now();
+    let mut output = create(&format!("|cat > {}", path.display())).unwrap();
+    output.write_all(b"part").unwrap();
+    drop(output);
+    assert_eq!(fs::read(&path).unwrap(), b"part");
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
