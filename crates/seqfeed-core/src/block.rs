@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Array, Element};
+use crate::Element;
+use crate::arena::Arena;
 
 /// Memory that a block refers to but does not own: a mapped file.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
@@ -26,8 +27,9 @@ pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 /// ```
 pub struct Block {
     dim: usize,
-    values: Array,
-    /// Values in use; `values` may be longer, from an earlier use.
+    element: Element,
+    values: Arena,
+    /// Bytes in use; the arena may be longer, from an earlier use.
     used: usize,
     shared: Vec<SharedBytes>,
     spans: Vec<Span>,
@@ -46,7 +48,8 @@ impl Block {
     /// An empty block for samples of `dim` values.
     #[must_use]
     pub fn new(element: Element, dim: usize) -> Self {
-        Self { dim, values: Array::new(element), used: 0, shared: Vec::new(), spans: Vec::new() }
+        let (shared, spans) = (Vec::new(), Vec::new());
+        Self { dim, element, values: Arena::default(), used: 0, shared, spans }
     }
 
     /// Empties the block, keeping its memory.
@@ -59,7 +62,7 @@ impl Block {
     /// Type of the values.
     #[must_use]
     pub fn element(&self) -> Element {
-        self.values.element()
+        self.element
     }
 
     /// Number of values in a sample.
@@ -83,17 +86,14 @@ impl Block {
     /// Bytes of memory that the block owns.
     #[must_use]
     pub fn owned_bytes(&self) -> usize {
-        self.values.capacity() * self.element().size()
+        self.values.len()
             + self.spans.capacity() * size_of::<Span>()
             + self.shared.capacity() * size_of::<SharedBytes>()
     }
 
-    /// Makes room for `samples` samples in all, so that pushing them takes memory once.
+    /// Makes room for `samples` more samples, so that pushing them takes memory once.
     pub fn reserve(&mut self, samples: usize) {
-        let wanted = self.used + samples * self.dim;
-        if wanted > self.values.len() {
-            self.values.resize(wanted);
-        }
+        self.values.grow(self.used + samples * self.row_bytes(), self.used);
     }
 
     /// Adds a sequence of `samples` samples; gives its values, to be filled.
@@ -102,11 +102,8 @@ impl Block {
     ///
     /// If the block's element is not `f32`.
     pub fn push_f32(&mut self, samples: usize) -> &mut [f32] {
-        let range = self.push_own(samples);
-        match &mut self.values {
-            Array::F32(values) => &mut values[range],
-            other => panic!("block of {} filled with float32", other.element().name()),
-        }
+        assert_eq!(self.element, Element::F32, "filled with float32");
+        bytemuck::cast_slice_mut(self.push_bytes(samples))
     }
 
     /// Adds a sequence of `samples` samples; gives its values, to be filled.
@@ -115,11 +112,8 @@ impl Block {
     ///
     /// If the block's element is not `f64`.
     pub fn push_f64(&mut self, samples: usize) -> &mut [f64] {
-        let range = self.push_own(samples);
-        match &mut self.values {
-            Array::F64(values) => &mut values[range],
-            other => panic!("block of {} filled with float64", other.element().name()),
-        }
+        assert_eq!(self.element, Element::F64, "filled with float64");
+        bytemuck::cast_slice_mut(self.push_bytes(samples))
     }
 
     /// Adds a sequence of `samples` samples; gives its values, to be filled.
@@ -128,18 +122,21 @@ impl Block {
     ///
     /// If the block's element is not `i32`.
     pub fn push_i32(&mut self, samples: usize) -> &mut [i32] {
-        let range = self.push_own(samples);
-        match &mut self.values {
-            Array::I32(values) => &mut values[range],
-            other => panic!("block of {} filled with int32", other.element().name()),
-        }
+        assert_eq!(self.element, Element::I32, "filled with int32");
+        bytemuck::cast_slice_mut(self.push_bytes(samples))
     }
 
     /// Adds a sequence of `samples` samples; gives its bytes in the machine's order, to be filled.
     pub fn push_bytes(&mut self, samples: usize) -> &mut [u8] {
-        let range = self.push_own(samples);
-        let size = self.element().size();
-        &mut self.values.bytes_mut()[range.start * size..range.end * size]
+        let start = self.used;
+        let end = start + samples * self.row_bytes();
+        if end > self.values.len() {
+            // Twice as much, so that many small sequences do not copy each other over and over.
+            self.values.grow(end.max(self.values.len() * 2), start);
+        }
+        self.used = end;
+        self.spans.push(Span { buffer: 0, samples: count(samples), start });
+        &mut self.values.bytes_mut()[start..end]
     }
 
     /// Adds shared memory to refer to in [`push_shared`](Block::push_shared).
@@ -181,18 +178,6 @@ impl Block {
 
     fn row_bytes(&self) -> usize {
         self.dim * self.element().size()
-    }
-
-    fn push_own(&mut self, samples: usize) -> Range<usize> {
-        let start = self.used;
-        let end = start + samples * self.dim;
-        if end > self.values.len() {
-            self.values.resize(end);
-        }
-        self.used = end;
-        let start_byte = start * self.element().size();
-        self.spans.push(Span { buffer: 0, samples: count(samples), start: start_byte });
-        start..end
     }
 }
 

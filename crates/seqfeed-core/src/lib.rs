@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arena;
 mod array;
 mod block;
 mod corpus;
