@@ -1,5 +1,6 @@
 //! The options that describe a corpus and its feed; each is also a key of `corpus.toml`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -173,7 +174,10 @@ impl CorpusOptions {
         if let Some(feed) = feed {
             feed.collect(&mut given);
         }
-        match self.corpus.as_deref() {
+        let mut typed: BTreeSet<String> = BTreeSet::new();
+        typed.extend((!self.features.is_empty()).then(|| "features".to_owned()));
+        typed.extend((!self.labels.is_empty()).then(|| "labels".to_owned()));
+        let mut description = match self.corpus.as_deref() {
             Some(name) if is_rspecifier(name) => {
                 anyhow::ensure!(
                     self.features.is_empty(),
@@ -182,11 +186,14 @@ impl CorpusOptions {
                     ))
                 );
                 given.names("features", &[name.to_owned()]);
-                Ok(Description::from_table(given.0)?)
+                typed.insert("features".to_owned());
+                Description::from_table(given.0)?
             }
-            Some(path) => Ok(Description::from_file_with(path.as_ref(), given.0)?),
-            None => Ok(Description::from_table(given.0)?),
-        }
+            Some(path) => Description::from_file_with(path.as_ref(), given.0)?,
+            None => Description::from_table(given.0)?,
+        };
+        description.given = typed;
+        Ok(description)
     }
 
     /// Opens the corpus of a description.

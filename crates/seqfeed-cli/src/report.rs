@@ -30,11 +30,6 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
     if known.is_usage() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// Prints a line on standard error.
-pub(crate) fn line(text: &str) {
-    eprintln!("{text}");
-}
-
 /// Prints a warning.
 pub(crate) fn warning(text: &str) {
     eprintln!("{}: {text}", paint("warning", "1;33"));

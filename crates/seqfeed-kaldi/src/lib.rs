@@ -1,1 +1,46 @@
-//! (in the making)
+//! Kaldi's tables: objects with keys, in archives and script files.
+//!
+//! ```text
+//! archive       key SP object  key SP object ...           ark:feats.ark
+//! script file   key SP rxfilename[range] LF ...             scp:feats.scp
+//! object        \0B FM SP 04 rows:i32 04 cols:i32 data      binary float matrix
+//!               SP [ LF SP SP 1 2 3 LF SP SP 4 5 6 ] LF     the same as text
+//! ```
+//!
+//! [`TableSource`] makes a [`Source`](seqfeed_core::Source) of one or more tables: float and double
+//! matrices and vectors, compressed matrices of all three kinds, integer vectors and scalars; binary
+//! or text. [`TableWriter`] writes tables. [`Rspecifier`], [`Wspecifier`], [`ScriptLine`] and
+//! [`Range`] are the words in between.
+//!
+//! What is read and refused follows Kaldi 5.5; where that has a bug we do the right thing.
+
+#![forbid(unsafe_code)]
+
+mod archive;
+mod compressed_matrix;
+mod entry;
+mod files;
+mod header;
+mod object;
+mod object_reader;
+mod range;
+mod script;
+mod sequential;
+mod source;
+mod specifier;
+mod table_writer;
+mod text;
+
+pub use compressed_matrix::CompressedHeader;
+pub use header::{Header, Object};
+pub use object::{Matrix, Write};
+pub use range::{Range, Span};
+pub use script::ScriptLine;
+pub use source::{Role, TableOptions, TableSource};
+pub use specifier::{Rspecifier, TableKind, Wspecifier};
+pub use table_writer::TableWriter;
+
+/// The name of the format in messages.
+pub(crate) const ARCHIVE: &str = "Kaldi archive";
+pub(crate) const OBJECT: &str = "Kaldi object";
+pub(crate) const SCRIPT: &str = "script file";

@@ -31,7 +31,8 @@ const CASES: [&str; 9] = [
 
 fn main() {
     // `cargo bench` and `cargo test --benches` add flags of their own.
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let arguments: Vec<String> =
+        std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let [corpus, case] = &arguments[..] else {
         eprintln!("usage: feed CORPUS CASE, where CASE is one of {}", CASES.join(" "));
         return;

@@ -1,6 +1,6 @@
 //! What a corpus is made of and how it is fed: `corpus.toml`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -97,9 +97,13 @@ pub struct Description {
     /// Where the description stood: relative names in it are relative to this.
     #[serde(skip)]
     pub base: Option<PathBuf>,
-    /// Streams whose names are relative to the working directory all the same.
+    /// Keys that were given in place of the file's; names of streams among them are relative to the
+    /// working directory.
     #[serde(skip)]
     overridden: Vec<String>,
+    /// Streams whose rspecifiers may run commands whatever the policy, because the user typed them.
+    #[serde(skip)]
+    pub given: BTreeSet<String>,
 }
 
 /// One stream of a corpus.

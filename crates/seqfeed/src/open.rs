@@ -43,8 +43,9 @@ impl Description {
             sources.push(Arc::new(table));
         }
         if sources.is_empty() {
-            return Err(Error::usage("the corpus has no streams")
-                .with_help("give features (and labels), for instance `features = \"scp:feats.scp\"`"));
+            return Err(Error::usage("the corpus has no streams").with_help(
+                "give features (and labels), for instance `features = \"scp:feats.scp\"`",
+            ));
         }
         let corpus = Corpus::join(sources, &join)?;
         report.dropped.extend(corpus.report().dropped.iter().cloned());
@@ -81,6 +82,7 @@ impl Description {
             extent,
             chunk_samples: self.join_policy()?.chunk_samples,
             policy,
+            specifier_policy: if self.given.contains(name) { Policy::with_pipes() } else { policy },
             map: self.map.unwrap_or(false),
             errors,
             base: self.base_of(name).map(std::path::Path::to_owned),

@@ -78,7 +78,10 @@ impl Summary {
         let sources = corpus.sources().iter().zip(opened.formats());
         let streams = sources
             .flat_map(|(source, format)| {
-                source.streams().iter().map(move |stream| StreamSummary::of(stream, source.name(), format))
+                source
+                    .streams()
+                    .iter()
+                    .map(move |stream| StreamSummary::of(stream, source.name(), format))
             })
             .collect();
         let sample_bytes: u64 = corpus

@@ -115,8 +115,11 @@ fn progress_bar(opened: &Opened, already: u64) -> ProgressBar {
         false => ProgressDrawTarget::hidden(),
     };
     let bar = ProgressBar::with_draw_target(Some(total), target).with_position(already);
-    let style = "{bar:40.cyan/blue} {percent:>3}% {human_pos}/{human_len} samples, {per_sec}, {eta} left";
-    bar.with_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()))
+    let style =
+        "{bar:40.cyan/blue} {percent:>3}% {human_pos}/{human_len} samples, {per_sec}, {eta} left";
+    bar.with_style(
+        ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    )
 }
 
 /// What a run did.

@@ -1,0 +1,134 @@
+//! The index of a binary archive in a plain file: keys and headers are read, data skipped over.
+
+use seqfeed_core::{Error, Key, Problem, Result};
+use seqfeed_io::DataFile;
+
+use crate::ARCHIVE;
+use crate::header::{Header, LONGEST_HEADER};
+use crate::object_reader::is_space;
+
+/// Bytes read at a time: enough for a key and a header.
+const STEP: usize = 512;
+
+/// An archive, object by object.
+pub(crate) struct ArchiveScan<'a> {
+    file: &'a DataFile,
+    scalar: bool,
+    position: u64,
+    /// Bytes of the file from `start` on.
+    buffer: Vec<u8>,
+    start: u64,
+}
+
+/// What a scan finds.
+pub(crate) enum Found {
+    /// A binary object, and where it begins.
+    Binary { header: Header, offset: u64 },
+    /// A text object: its key begins here, and it cannot be skipped over.
+    Text { key_offset: u64 },
+}
+
+impl<'a> ArchiveScan<'a> {
+    pub(crate) fn new(file: &'a DataFile, offset: u64, scalar: bool) -> Self {
+        Self { file, scalar, position: offset, buffer: Vec::new(), start: 0 }
+    }
+
+    /// Reads the next key into `key`; `None` at the end.
+    ///
+    /// Nothing behind an object that fails can be found.
+    pub(crate) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
+        key.clear();
+        while let Some(byte) = self.byte(self.position)? {
+            if !is_space(byte) {
+                break;
+            }
+            self.position += 1;
+        }
+        let key_offset = self.position;
+        loop {
+            match self.byte(self.position)? {
+                None if key.is_empty() => return Ok(None),
+                None => {
+                    let problem = Problem::UnexpectedEnd { inside: "a key", missing: None };
+                    return Err(self.error(problem).of_key(Key(key)));
+                }
+                Some(byte) if is_space(byte) => break,
+                Some(byte) => {
+                    key.push(byte);
+                    self.position += 1;
+                }
+            }
+        }
+        self.object(key_offset).map(Some).map_err(|error| error.of_key(Key(key)))
+    }
+
+    fn object(&mut self, key_offset: u64) -> Result<Found> {
+        match self.byte(self.position)? {
+            Some(b' ' | b'\t') => self.position += 1,
+            Some(b'\n') => return Ok(Found::Text { key_offset }),
+            other => {
+                let expected = "a space behind the key".into();
+                let found = other.into_iter().collect();
+                return Err(self.error(Problem::Unexpected { expected, found }));
+            }
+        }
+        let offset = self.position;
+        if self.byte(offset)? != Some(0) {
+            return Ok(Found::Text { key_offset });
+        }
+        let scalar = self.scalar;
+        let header = header_at(self.bytes(offset, LONGEST_HEADER)?, scalar)
+            .map_err(|error| error.in_file(self.file.name()).at_byte(offset))?;
+        inside(self.file, &header, offset)?;
+        self.position = offset + header.len as u64 + header.data_len;
+        Ok(Found::Binary { header, offset })
+    }
+
+    fn error(&self, problem: Problem) -> Error {
+        Error::format(ARCHIVE, problem).in_file(self.file.name()).at_byte(self.position)
+    }
+
+    fn byte(&mut self, at: u64) -> Result<Option<u8>> {
+        Ok(self.bytes(at, 1)?.first().copied())
+    }
+
+    /// Up to `len` bytes from `at` on; fewer at the end of the file.
+    fn bytes(&mut self, at: u64, len: usize) -> Result<&[u8]> {
+        let buffered = self.start..self.start + self.buffer.len() as u64;
+        if !(buffered.contains(&at) && at + len as u64 <= buffered.end) {
+            self.buffer.resize(STEP, 0);
+            let read = self.file.read_at(&mut self.buffer, at)?;
+            self.buffer.truncate(read);
+            self.start = at;
+        }
+        let from = (at - self.start) as usize;
+        let end = self.buffer.len().min(from + len);
+        Ok(&self.buffer[from.min(end)..end])
+    }
+}
+
+/// The header at the front of `bytes`, which end early only where the file does.
+pub(crate) fn header_at(bytes: &[u8], scalar: bool) -> Result<Header> {
+    let header = Header::parse(bytes, scalar)?;
+    if header.len > bytes.len() {
+        let missing = Some((header.len - bytes.len()) as u64);
+        let problem = Problem::UnexpectedEnd { inside: "a header", missing };
+        return Err(Error::format(crate::OBJECT, problem));
+    }
+    Ok(header)
+}
+
+/// Checks that an object lies inside its file.
+pub(crate) fn inside(file: &DataFile, header: &Header, offset: u64) -> Result<()> {
+    let data = offset + header.len as u64;
+    let there = file.len().saturating_sub(data);
+    if header.data_len > there {
+        let missing = Some(header.data_len - there);
+        let problem = Problem::UnexpectedEnd { inside: "data", missing };
+        return Err(Error::format(crate::OBJECT, problem)
+            .in_file(file.name())
+            .at_byte(data)
+            .with_help("the file is cut short, or its header is damaged"));
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Row and column ranges of script files: `[10:19]`, `[10:19,0:12]`.
+
+use seqfeed_core::{Error, Problem, Result};
+
+use crate::SCRIPT;
+
+/// Rows (or elements) beyond the end that a range may name, as in Kaldi; they are left out.
+const TOLERANCE: u64 = 3;
+
+/// First and last row or column, both counted in; `None` means all.
+pub type Span = Option<(u32, u32)>;
+
+/// A range of rows and columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Range {
+    /// Rows of a matrix, elements of a vector.
+    pub rows: Span,
+    /// Columns of a matrix.
+    pub cols: Span,
+}
+
+impl Range {
+    /// Reads what stands between the brackets: `rows` or `rows,cols`, each `a:b` (inclusive), `:` (all),
+    /// or nothing (all; Kaldi's documents promise that, its programs refuse it).
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is something else.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut parts = text.split(',');
+        let (rows, cols) = (parts.next().unwrap_or_default(), parts.next());
+        if text.is_empty() || parts.next().is_some() {
+            return Err(bad(text));
+        }
+        let span = |part: &str| -> Result<Span> {
+            if part.is_empty() || part == ":" {
+                return Ok(None);
+            }
+            let (first, last) = part.split_once(':').ok_or_else(|| bad(text))?;
+            let number = |text: &str| text.trim_start().parse::<u32>().ok();
+            match (number(first), number(last)) {
+                (Some(first), Some(last)) if first <= last => Ok(Some((first, last))),
+                _ => Err(bad(text)),
+            }
+        };
+        Ok(Self { rows: span(rows)?, cols: cols.map_or(Ok(None), span)? })
+    }
+
+    /// The rows of an object of `rows` rows: first one and number.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the range begins beyond the end, or ends more than 3 rows beyond it.
+    pub fn rows_of(&self, rows: u32) -> Result<(u32, u32)> {
+        clip(self.rows, rows, TOLERANCE, "last row of the range")
+    }
+
+    /// The columns of an object of `cols` columns: first one and number.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the range does not lie inside.
+    pub fn cols_of(&self, cols: u32) -> Result<(u32, u32)> {
+        clip(self.cols, cols, 0, "last column of the range")
+    }
+}
+
+fn clip(span: Span, size: u32, tolerance: u64, what: &'static str) -> Result<(u32, u32)> {
+    let Some((first, last)) = span else { return Ok((0, size)) };
+    if first >= size || u64::from(last) >= u64::from(size) + tolerance {
+        let allowed = format!("an object of {size} holds 0 to {}", i64::from(size) - 1).into();
+        let problem = Problem::OutOfRange { what, found: i64::from(last), allowed };
+        return Err(Error::format(SCRIPT, problem));
+    }
+    Ok((first, last.min(size - 1) - first + 1))
+}
+
+fn bad(text: &str) -> Error {
+    let expected = "a range such as 0:9, 0:9,0:12 or :,0:12".into();
+    Error::format(SCRIPT, Problem::Unexpected { expected, found: text.as_bytes().to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_ranges() {
+        let cases = [
+            ("0:9", Some((0, 9)), None),
+            (":,2:3", None, Some((2, 3))),
+            (",89:100", None, Some((89, 100))),
+            ("1:1,:", Some((1, 1)), None),
+            (" 1: 2", Some((1, 2)), None),
+        ];
+        for (text, rows, cols) in cases {
+            assert_eq!(Range::parse(text).unwrap(), Range { rows, cols }, "{text}");
+        }
+        for text in ["", "3", "a:b", "3:", ":3", "4:3", "0:1,0:1,0:1", "-1:2", "1:2 "] {
+            assert!(Range::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn clips_three_rows_as_kaldi() {
+        let range = |last| Range { rows: Some((5, last)), cols: None };
+        assert_eq!(range(9).rows_of(10).unwrap(), (5, 5));
+        assert_eq!(range(12).rows_of(10).unwrap(), (5, 5));
+        assert!(range(13).rows_of(10).is_err());
+        assert!(range(6).rows_of(5).is_err());
+        let cols = Range { rows: None, cols: Some((0, 3)) };
+        assert!(cols.cols_of(4).is_ok() && cols.cols_of(3).is_err());
+    }
+}

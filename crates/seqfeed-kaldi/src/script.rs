@@ -1,0 +1,73 @@
+//! Lines of script files.
+
+use seqfeed_core::{Error, Key, Problem, Result};
+
+use crate::{Range, SCRIPT};
+
+/// A line of a script file: key, rxfilename, and perhaps a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptLine<'a> {
+    /// The key.
+    pub key: Key<'a>,
+    /// Where the object is, without the range.
+    pub rxfilename: &'a str,
+    /// Which part of it is meant.
+    pub range: Option<Range>,
+}
+
+impl<'a> ScriptLine<'a> {
+    /// Reads a line, with or without its end (`\n` or `\r\n`).
+    ///
+    /// # Errors
+    ///
+    /// Fails if the line is blank, has no second field, or a range that is none.
+    pub fn parse(line: &'a [u8]) -> Result<Self> {
+        let line = line.trim_ascii();
+        let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+        let (key, rest) = line.split_at(end);
+        let unexpected = |expected: &'static str| {
+            let found = line.to_vec();
+            Error::format(SCRIPT, Problem::Unexpected { expected: expected.into(), found })
+        };
+        if line.contains(&0) {
+            return Err(unexpected("a line of text, not binary data")
+                .with_help("is this an archive? open it with `ark:` instead of `scp:`"));
+        }
+        let rest = rest.trim_ascii();
+        if rest.is_empty() {
+            return Err(unexpected("a key and a name (key, space, rxfilename)"));
+        }
+        let rest = std::str::from_utf8(rest).map_err(|_| unexpected("a name in UTF-8"))?;
+        let (rxfilename, range) = match rest.strip_suffix(']') {
+            None => (rest, None),
+            Some(inner) => match inner.split_once('[') {
+                Some((name, range)) if !name.is_empty() && !range.contains('[') => {
+                    (name, Some(Range::parse(range)?))
+                }
+                _ => return Err(unexpected("a name with one range in brackets behind it")),
+            },
+        };
+        Ok(Self { key: Key(key), rxfilename: rxfilename.trim_end(), range })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_lines() {
+        let line = ScriptLine::parse(b" utt1 \t my file.ark:12[0:3] \r\n").unwrap();
+        assert_eq!((line.key, line.rxfilename), (Key(b"utt1"), "my file.ark:12"));
+        assert_eq!(line.range.unwrap().rows, Some((0, 3)));
+        let line = ScriptLine::parse(b"u sox a.wav -t wav - |").unwrap();
+        assert_eq!((line.rxfilename, line.range), ("sox a.wav -t wav - |", None));
+        for bad in
+            [&b""[..], b"  ", b"key", b"key ", b"k x[1:2", b"k x[]", b"k [1:2]", b"k x[1:2][3:4]"]
+        {
+            let parsed = ScriptLine::parse(bad);
+            let fine = parsed.as_ref().is_ok_and(|line| line.rxfilename == "x[1:2");
+            assert!(fine || parsed.is_err(), "{}", bad.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Objects that cannot be read twice in place: decoded once, into the spool.
+
+use seqfeed_core::{Block, Element, Error, Extent, Key, Problem, Result};
+use seqfeed_io::Spool;
+
+use crate::OBJECT;
+use crate::entry::{Kind, part};
+use crate::object::{bytes_of_rows, decode};
+use crate::object_reader::ObjectReader;
+use crate::range::Range;
+use crate::source::Role;
+
+/// A decoded object in the spool.
+pub(crate) struct Spooled {
+    pub(crate) offset: u64,
+    pub(crate) rows: u32,
+    pub(crate) cols: u32,
+}
+
+/// Decodes objects from streams of bytes into a spool.
+pub(crate) struct Spooler {
+    kind: Kind,
+    element: Element,
+    spool: Option<Spool>,
+    data: Vec<u8>,
+    integers: Vec<i32>,
+}
+
+impl Spooler {
+    pub(crate) fn new(kind: Kind, element: Element) -> Self {
+        Self { kind, element, spool: None, data: Vec::new(), integers: Vec::new() }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.spool.as_ref().map_or(0, Spool::position)
+    }
+
+    /// The spool, if anything was spooled.
+    pub(crate) fn finish(self) -> Option<Spool> {
+        self.spool
+    }
+
+    /// Decodes the object that `reader` stands at.
+    pub(crate) fn read(
+        &mut self,
+        reader: &mut ObjectReader,
+        range: Option<&Range>,
+    ) -> Result<Spooled> {
+        let start = reader.position();
+        let name = reader.name().to_owned();
+        let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
+        let block = match reader.peek()? {
+            Some(0) => self.read_binary(reader, range)?,
+            _ if self.kind.role == Role::Labels => self.read_labels(reader, range)?,
+            _ => self.read_text(reader, range)?,
+        };
+        let samples = block.samples(0);
+        let spool = match &mut self.spool {
+            Some(spool) => spool,
+            none => none.insert(Spool::new()?),
+        };
+        let offset = spool.position();
+        spool.write_all(samples.bytes())?;
+        let rows =
+            u32::try_from(samples.bytes().len() / (block.dim() * self.element.size()).max(1));
+        let rows = rows.map_err(|_| place(Error::usage("the object is too large")))?;
+        Ok(Spooled { offset, rows, cols: if rows == 0 { 0 } else { block.dim() as u32 } })
+    }
+
+    fn read_binary(&mut self, reader: &mut ObjectReader, range: Option<&Range>) -> Result<Block> {
+        let start = reader.position();
+        let header = reader.read_header(self.kind.is_scalar())?;
+        let name = reader.name().to_owned();
+        let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
+        let shape = self.kind.shape(&header.object).map_err(place)?;
+        let part = part(shape, range).map_err(place)?;
+        let mut data = std::mem::take(&mut self.data);
+        reader.read_data(header.data_len, &mut data)?;
+        let bytes = bytes_of_rows(&header.object, header.data_len, &part.rows, self.kind.extent);
+        let bytes = &data[bytes.start as usize..bytes.end as usize];
+        let mut block = Block::new(self.element, part.cols.len().max(1));
+        if !part.rows.is_empty() {
+            let out = block.push_bytes(part.rows.len());
+            decode(&header.object, bytes, &part, self.element, out).map_err(place)?;
+        } else {
+            block.push_bytes(0);
+        }
+        self.data = data;
+        Ok(block)
+    }
+
+    fn read_labels(&mut self, reader: &mut ObjectReader, range: Option<&Range>) -> Result<Block> {
+        let start = reader.position();
+        reader.read_integers(&mut self.integers)?;
+        let name = reader.name().to_owned();
+        let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
+        if self.kind.is_scalar() && self.integers.len() != 1 {
+            let (expected, found) = (1, self.integers.len() as u64);
+            let problem = Problem::CountMismatch { what: "integers a sequence", expected, found };
+            return Err(place(Error::format(OBJECT, problem)));
+        }
+        let part = part((self.integers.len() as u32, 1), range).map_err(place)?;
+        let mut block = Block::new(Element::I32, 1);
+        block.push_i32(part.rows.len()).copy_from_slice(&self.integers[part.rows]);
+        Ok(block)
+    }
+
+    fn read_text(&mut self, reader: &mut ObjectReader, range: Option<&Range>) -> Result<Block> {
+        match self.element {
+            Element::F64 => {
+                self.text_block::<f64>(reader, range, |block, rows| block.push_f64(rows))
+            }
+            _ => self.text_block::<f32>(reader, range, |block, rows| block.push_f32(rows)),
+        }
+    }
+
+    fn text_block<T: crate::text::Float>(
+        &mut self,
+        reader: &mut ObjectReader,
+        range: Option<&Range>,
+        push: impl Fn(&mut Block, usize) -> &mut [T],
+    ) -> Result<Block> {
+        let start = reader.position();
+        let floats = reader.read_floats::<T>()?;
+        let name = reader.name().to_owned();
+        let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
+        let (rows, cols) = (floats.rows as u32, floats.cols as u32);
+        let shape = if floats.is_matrix || rows == 0 {
+            self.kind.matrix(rows, cols).map_err(place)?
+        } else if self.kind.extent == Extent::Samples {
+            (cols, 1)
+        } else {
+            (1, cols)
+        };
+        let part = part(shape, range).map_err(place)?;
+        let width = part.cols.len();
+        let mut block = Block::new(self.element, width.max(1));
+        let out = push(&mut block, part.rows.len());
+        let all = (shape.1 as usize).max(1);
+        let wanted = floats.values.chunks_exact(all).skip(part.rows.start).take(part.rows.len());
+        for (row, out) in wanted.zip(out.chunks_exact_mut(width.max(1))) {
+            out.copy_from_slice(&row[part.cols.clone()]);
+        }
+        Ok(block)
+    }
+}
+
+/// Reads all objects of an archive; gives each key and what came of its object to `each`. After an
+/// object that cannot be read nothing more can be found.
+pub(crate) fn read_archive(
+    reader: &mut ObjectReader,
+    spooler: &mut Spooler,
+    mut each: impl FnMut(Key<'_>, Result<Spooled>) -> Result<()>,
+) -> Result<()> {
+    let mut key = Vec::new();
+    loop {
+        let spooled = match reader.read_key(&mut key) {
+            Ok(false) => return Ok(()),
+            Ok(true) => spooler.read(reader, None),
+            Err(error) => Err(error),
+        };
+        let failed = spooled.is_err();
+        each(Key(&key), spooled)?;
+        if failed {
+            return Ok(());
+        }
+    }
+}
