@@ -197,8 +197,8 @@ impl Source for Corpus {
         Ok(())
     }
 
-    fn is_mapped(&self) -> bool {
-        self.sources.iter().all(|source| source.is_mapped())
+    fn held_bytes(&self) -> u64 {
+        self.sources.iter().map(|source| source.held_bytes()).sum()
     }
 }
 

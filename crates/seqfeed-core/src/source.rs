@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Block, Index, Result, Stream};
+use crate::{Block, Extent, Index, Result, Stream};
 
 /// Named sequences of samples in one or more streams: what every format gives.
 ///
@@ -27,10 +27,11 @@ pub trait Source: Send + Sync {
     /// are unspecified then.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
 
-    /// Whether loading takes no memory worth counting, because samples stay where they are (a
+    /// Bytes of memory that a loaded sample takes: all of it, unless samples stay where they are (a
     /// mapped file).
-    fn is_mapped(&self) -> bool {
-        false
+    fn held_bytes(&self) -> u64 {
+        let by_samples = self.streams().iter().filter(|stream| stream.extent == Extent::Samples);
+        by_samples.map(|stream| stream.sample_bytes() as u64).sum()
     }
 
     /// Empty blocks, one a stream.

@@ -11,7 +11,7 @@ use crate::minibatch::{Buffers, Minibatch, Recycled, Shape};
 use crate::pack::{Packer, Slots};
 use crate::plan::{Plan, Planner};
 use crate::residency::{Loader, Residency};
-use crate::settings::{BatchSize, Layout, Settings, Shard, Unit};
+use crate::settings::{BatchSize, Layout, Settings, Unit};
 use crate::state::State;
 
 /// Minibatches of a corpus, loaded and packed ahead by threads: an iterator.
@@ -70,7 +70,7 @@ struct Planning {
     planner: Planner,
     residency: Residency,
     /// The order's position for which chunks were last asked for.
-    asked_at: Option<(u64, u64)>,
+    asked_at: Option<(u64, u64, u64)>,
     queue: SyncSender<Receiver<Result<Minibatch>>>,
     failed: bool,
 }
@@ -260,15 +260,10 @@ impl Planning {
         chunks.sort_unstable();
         chunks.dedup();
         let slots = chunks.iter().map(|&chunk| (chunk, self.residency.slot(chunk))).collect();
-        let position = (self.planner.state().sweep, self.planner.cursor().position());
+        let position = self.planner.window_position();
         if self.asked_at != Some(position) {
             self.asked_at = Some(position);
-            let Settings { shard, rank, ranks, .. } = *self.planner.settings();
-            let own = |place: u32| shard == Shard::Minibatches || place as usize % ranks == rank;
-            let window = self.planner.cursor().window();
-            let wanted: Vec<u32> =
-                window.into_iter().filter(|&(_, place)| own(place)).map(|(c, _)| c).collect();
-            self.residency.want(&wanted);
+            self.residency.want(&self.planner.window());
         }
         slots
     }
@@ -311,16 +306,17 @@ fn delivered(streams: &[Stream], context: &[(usize, usize)]) -> Vec<Stream> {
 
 fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream]) -> u64 {
     let bytes = |streams: &[Stream]| -> u64 {
-        streams
-            .iter()
-            .filter(|s| s.extent == Extent::Samples)
-            .map(|s| s.sample_bytes() as u64)
-            .sum()
+        let by_samples = streams.iter().filter(|stream| stream.extent == Extent::Samples);
+        by_samples.map(|stream| stream.sample_bytes() as u64).sum()
     };
-    let chunks = match source.is_mapped() {
-        true => 0,
-        false => planner.cursor().most_samples(source.index()) * bytes(source.streams()),
-    };
+    let index = source.index();
+    // A pool of like lengths holds its chunks beside those of the window.
+    let pool = planner.settings().bucket.map_or(0, |bucket| match index.len() as u64 {
+        0 => 0,
+        sequences => index.total_samples().div_ceil(sequences) * bucket as u64 * 2,
+    });
+    let samples = (planner.cursor().most_samples(index) + pool).min(index.total_samples());
+    let chunks = samples * source.held_bytes();
     let settings = planner.settings();
     let longest = (0..source.index().len() as u32).map(|s| u64::from(source.index().samples(s)));
     let longest = longest.max().unwrap_or(0);

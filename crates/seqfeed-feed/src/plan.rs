@@ -4,7 +4,7 @@
 //! minibatch for each rank. So a position between two steps means the same to all ranks, and
 //! to any number of them.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Index, Result};
@@ -92,6 +92,26 @@ impl Planner {
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The chunks that this rank's next minibatches come from: those of the pool of like lengths,
+    /// and those of the order's window.
+    pub(crate) fn window(&self) -> Vec<u32> {
+        let Settings { shard, rank, ranks, .. } = self.settings;
+        let own = |place: u32| shard == Shard::Minibatches || place as usize % ranks == rank;
+        let pooled = self.pool.iter().flatten().map(|item| (item.chunk, item.shard));
+        let ahead = self.pending.iter().map(|item| (item.chunk, item.shard));
+        let window = pooled.chain(ahead).chain(self.cursor.window());
+        let mut chunks: Vec<u32> =
+            window.filter(|&(_, place)| own(place)).map(|(chunk, _)| chunk).collect();
+        let mut seen = HashSet::with_capacity(chunks.len());
+        chunks.retain(|&chunk| seen.insert(chunk));
+        chunks
+    }
+
+    /// A number that changes when [`window`](Planner::window) may have changed.
+    pub(crate) fn window_position(&self) -> (u64, u64, u64) {
+        (self.sweep, self.cursor.position(), self.pool.len() as u64)
     }
 
     /// Where the feed stands before the next minibatch.

@@ -14,11 +14,9 @@ pub(crate) struct Slot {
     free: Arc<FreeBlocks>,
 }
 
-/// Blocks of chunks that were dropped, whose memory the next ones use.
-struct FreeBlocks {
-    blocks: Mutex<Vec<Vec<Block>>>,
-    most: usize,
-}
+/// Blocks of chunks that were dropped, whose memory the next ones use before any more is taken: so
+/// free and used ones together are never more than were once used at a time.
+struct FreeBlocks(Mutex<Vec<Vec<Block>>>);
 
 impl Slot {
     /// The chunk's blocks, one a stream; waits until they are loaded.
@@ -30,8 +28,7 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(Ok(blocks)) = self.blocks.take()
-            && let Ok(mut free) = self.free.blocks.lock()
-            && free.len() < self.free.most
+            && let Ok(mut free) = self.free.0.lock()
         {
             free.push(blocks);
         }
@@ -53,7 +50,7 @@ pub(crate) struct Loader {
 impl Residency {
     pub(crate) fn new() -> (Self, Loader) {
         let (requests, receiver) = channel();
-        let free = Arc::new(FreeBlocks { blocks: Mutex::new(Vec::new()), most: 2 });
+        let free = Arc::new(FreeBlocks(Mutex::new(Vec::new())));
         let residency = Self { slots: HashMap::new(), requests, free };
         (residency, Loader { requests: Arc::new(Mutex::new(receiver)) })
     }
@@ -101,7 +98,7 @@ impl Loader {
             drop(requests);
             // Nobody waits for a slot that was let go.
             let Some(slot) = request.upgrade() else { continue };
-            let free = slot.free.blocks.lock().ok().and_then(|mut free| free.pop());
+            let free = slot.free.0.lock().ok().and_then(|mut free| free.pop());
             let loaded = catch_unwind(AssertUnwindSafe(|| load(source, slot.chunk, free)));
             let loaded = loaded.unwrap_or_else(|_| {
                 Err(Error::corpus(format!("loading chunk {} panicked", slot.chunk))
@@ -115,13 +112,7 @@ impl Loader {
 
 fn load(source: &dyn Source, chunk: u32, free: Option<Vec<Block>>) -> Result<Vec<Block>> {
     let mut blocks = free.unwrap_or_else(|| source.new_blocks());
-    let samples = source.index().chunk_samples(chunk as usize) as usize;
-    for (block, stream) in blocks.iter_mut().zip(source.streams()) {
-        block.clear();
-        if !source.is_mapped() && stream.extent == seqfeed_core::Extent::Samples {
-            block.reserve(samples);
-        }
-    }
+    blocks.iter_mut().for_each(Block::clear);
     source.load_chunk(chunk as usize, &mut blocks)?;
     Ok(blocks)
 }

@@ -377,7 +377,14 @@ impl<'a> Opening<'a> {
 
     fn script_entry(&mut self, line: &ScriptLine<'_>, directory: Option<&Path>) -> Result<()> {
         let ScriptLine { key, rxfilename, range } = line;
-        let name = RxFilename::parse(rxfilename)?;
+        // A wrong name is the file's fault here, not the caller's.
+        let name = RxFilename::parse(rxfilename).map_err(|error| {
+            let wrong = Error::format(SCRIPT, Problem::Unsupported(error.message().into()));
+            match error.help() {
+                Some(help) => wrong.with_help(help.to_owned()),
+                None => wrong,
+            }
+        })?;
         let (path, offset) = match &name {
             RxFilename::File(path) => (path, 0),
             RxFilename::Offset(path, offset) => (path, *offset),
@@ -482,6 +489,10 @@ impl Source for TableSource {
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        if self.held_bytes() > 0 {
+            let rows = |&sequence: &u32| self.table.entries[sequence as usize].rows as usize;
+            blocks[0].reserve(sequences.iter().map(rows).sum());
+        }
         let mut loader = Loader {
             table: self,
             block: &mut blocks[0],
@@ -495,8 +506,11 @@ impl Source for TableSource {
         Ok(())
     }
 
-    fn is_mapped(&self) -> bool {
-        self.map && self.in_place
+    fn held_bytes(&self) -> u64 {
+        match self.map && self.in_place {
+            true => 0,
+            false => self.streams[0].sample_bytes() as u64,
+        }
     }
 }
 

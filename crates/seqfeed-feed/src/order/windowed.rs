@@ -9,6 +9,7 @@
 //! bug, and not imitated: every start of a sweep is shuffled with `seed + sweep`.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use seqfeed_core::Index;
@@ -16,6 +17,9 @@ use seqfeed_core::Index;
 use super::{Item, largest_chunk, length, units};
 use crate::random::CntkRandom;
 use crate::settings::{Unit, Window};
+
+/// Units swapped ahead at a time.
+const AHEAD: u64 = 64;
 
 pub(crate) struct Windowed {
     index: Arc<Index>,
@@ -43,6 +47,8 @@ pub(crate) struct Windowed {
     final_places: usize,
     /// Places before this one have had their units swapped.
     swapped: usize,
+    /// Units before this one have been swapped.
+    swapped_units: u64,
     /// Places before this one are in `entries`.
     paged_in: usize,
 }
@@ -73,6 +79,7 @@ impl Windowed {
             item: 0,
             final_places: 0,
             swapped: 0,
+            swapped_units: 0,
             paged_in: 0,
         }
     }
@@ -86,6 +93,7 @@ impl Windowed {
         self.entries.clear();
         (self.front, self.place, self.item) = (0, 0, 0);
         (self.final_places, self.swapped, self.paged_in) = (0, 0, 0);
+        self.swapped_units = 0;
         self.finish_place();
         while self.place < self.order.len() && self.unit_starts[self.place + 1] <= item {
             self.next_place();
@@ -100,6 +108,9 @@ impl Windowed {
         }
         let entry = self.entries[(self.item - self.front) as usize];
         self.item += 1;
+        if self.item.is_multiple_of(AHEAD) {
+            self.swap_ahead(AHEAD);
+        }
         let chunk = self.order[entry.origin as usize];
         let samples = length(&self.index, self.unit, chunk, entry.number);
         Some(Item { chunk, shard: entry.origin, number: entry.number, samples })
@@ -180,29 +191,43 @@ impl Windowed {
     /// Makes the order of the units at the current place final: swaps the units of all places
     /// whose windows reach here.
     fn finish_place(&mut self) {
-        let places = self.order.len();
-        if self.place < self.final_places || self.final_places == places {
+        if self.place < self.final_places || self.final_places == self.order.len() {
             return;
         }
-        let mut next = self.windows[self.final_places].1;
-        while next < places && self.windows[next].0 <= self.final_places {
-            next += 1;
+        self.swap_ahead(u64::MAX);
+        self.final_places += 1;
+    }
+
+    /// Swaps up to `most` of the units that must be swapped before the next place is final. Done a
+    /// few at a time while the current place is delivered, so that no minibatch waits for a whole
+    /// chunk's worth; what is final is not touched any more.
+    fn swap_ahead(&mut self, mut most: u64) {
+        let (place, places) = (self.final_places, self.order.len());
+        if place == places {
+            return;
         }
-        let end = self.windows[next - 1].1;
+        let mut target = self.windows[place].1.max(self.swapped);
+        while target < places && self.windows[target].0 <= place {
+            target += 1;
+        }
+        let end = self.windows[target - 1].1;
         for place in self.paged_in..end {
             let units = self.unit_starts[place + 1] - self.unit_starts[place];
             let origin = place as u32;
             self.entries.extend((0..units as u32).map(|number| Entry { origin, number }));
         }
         self.paged_in = self.paged_in.max(end);
-        for place in self.swapped..next {
-            self.swap_units(place);
+        while self.swapped < target && most > 0 {
+            let last = self.unit_starts[self.swapped + 1];
+            let until = last.min(self.swapped_units.saturating_add(most));
+            most -= until - self.swapped_units;
+            self.swap_units(self.swapped, self.swapped_units..until);
+            self.swapped_units = until;
+            self.swapped += usize::from(until == last);
         }
-        self.swapped = self.swapped.max(next);
-        self.final_places += 1;
     }
 
-    fn swap_units(&mut self, place: usize) {
+    fn swap_units(&mut self, place: usize, units: Range<u64>) {
         let (begin, end) = self.windows[place];
         let first = self.unit_starts[begin];
         let count = self.unit_starts[end] - first;
@@ -210,7 +235,7 @@ impl Windowed {
             (window.0..window.1).contains(&(entry.origin as usize))
         };
         let entries = self.entries.make_contiguous();
-        for unit in self.unit_starts[place]..self.unit_starts[place + 1] {
+        for unit in units {
             let here = (unit - self.front) as usize;
             loop {
                 let other = first + self.random.below(count);
