@@ -111,7 +111,7 @@ fn build(root: &Path) -> Result<PathBuf> {
     }
     let text = String::from_utf8(output.stdout)?;
     let artifacts = text.lines().filter(|line| line.contains("\"name\":\"feed\""));
-    let program = artifacts.filter_map(|line| field(line, "executable")).last();
+    let program = artifacts.filter_map(|line| field(line, "executable")).next_back();
     program.map(PathBuf::from).context("cargo named no executable")
 }
 

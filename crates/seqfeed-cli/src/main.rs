@@ -19,9 +19,9 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Feed a corpus: join its streams, shuffle, splice, batch; print throughput or the minibatches
-    Feed(commands::feed::Arguments),
+    Feed(Box<commands::feed::Arguments>),
     /// Say what a corpus holds
-    Info(commands::info::Arguments),
+    Info(Box<commands::info::Arguments>),
 }
 
 fn main() -> ExitCode {

@@ -10,13 +10,16 @@ const MAPPED_FROM: usize = 1 << 20;
 /// A shuffled minibatch touches a different page for nearly every row; with pages of 4 KiB finding
 /// them costs a third of the time of the copy itself. So large arenas are anonymous mappings for
 /// which the kernel is asked for huge pages. Where it has none to give, nothing is lost.
-#[derive(Default)]
 pub(crate) enum Arena {
-    #[default]
-    Empty,
     Mapped(MmapMut),
     /// `u64` for its alignment.
     Heap(Vec<u64>),
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Arena::Heap(Vec::new())
+    }
 }
 
 impl Arena {
@@ -26,7 +29,6 @@ impl Arena {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
-            Arena::Empty => &[],
             Arena::Mapped(map) => map,
             Arena::Heap(words) => bytemuck::cast_slice(words),
         }
@@ -34,7 +36,6 @@ impl Arena {
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
-            Arena::Empty => &mut [],
             Arena::Mapped(map) => map,
             Arena::Heap(words) => bytemuck::cast_slice_mut(words),
         }

@@ -285,6 +285,16 @@ mod tests {
     }
 
     #[test]
+    fn a_sequence_may_be_empty() {
+        for element in [Element::F32, Element::F64, Element::I32] {
+            let mut block = Block::new(element, 3);
+            assert!(block.push_bytes(0).is_empty());
+            assert!(block.samples(0).is_empty());
+        }
+        assert!(Block::new(Element::F64, 1).push_f64(0).is_empty());
+    }
+
+    #[test]
     #[should_panic(expected = "outside memory")]
     fn shared_samples_must_lie_in_memory() {
         let mut block = Block::new(Element::F32, 2);

@@ -433,7 +433,8 @@ mod tests {
             source("y", Extent::Samples, &[("d", &[]), ("b", &[20.0, 30.0]), ("c", &[40.0])]);
         let corpus = Corpus::join(vec![features(), labels], &JoinPolicy::default()).unwrap();
         assert_eq!(corpus.index().len(), 2);
-        let dropped: Vec<String> = corpus.report().dropped.iter().map(|d| d.to_string()).collect();
+        let dropped: Vec<String> =
+            corpus.report().dropped.iter().map(ToString::to_string).collect();
         assert_eq!(dropped, ["1 not in stream y: a", "1 empty: d"]);
         let mut blocks = corpus.new_blocks();
         corpus.load_chunk(0, &mut blocks).unwrap();

@@ -25,8 +25,7 @@ impl Policy {
             return Ok(());
         }
         let message = format!("the name `{name}` runs a command, which is not allowed here");
-        Err(Error::new(ErrorKind::Forbidden(message)).with_help(
-            "if you trust the commands, allow them with --allow-pipes or `allow-pipes = true`",
-        ))
+        Err(Error::new(ErrorKind::Forbidden(message))
+            .with_help("if you trust the commands, allow them with --allow-pipes"))
     }
 }

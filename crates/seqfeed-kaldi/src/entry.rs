@@ -84,11 +84,15 @@ impl Kind {
     }
 }
 
-/// The part of an object of a shape that a range means.
-pub(crate) fn part(shape: (u32, u32), range: Option<&Range>) -> Result<Part> {
+/// The part of an object of a shape that a range means. Of a vector that is one sample, the range's
+/// rows are elements.
+pub(crate) fn part(shape: (u32, u32), range: Option<&Range>, extent: Extent) -> Result<Part> {
     let (rows, cols) = shape;
     let ((first_row, rows), (first_col, cols)) = match range {
         None => ((0, rows), (0, cols)),
+        Some(range) if extent == Extent::Sequence && range.cols.is_none() => {
+            ((0, rows), range.rows_of(cols)?)
+        }
         Some(range) => (range.rows_of(rows)?, range.cols_of(cols)?),
     };
     let span = |first: u32, count: u32| first as usize..first as usize + count as usize;

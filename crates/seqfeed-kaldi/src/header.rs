@@ -4,6 +4,7 @@ use seqfeed_core::{Error, Problem, Result};
 
 use crate::OBJECT;
 use crate::compressed_matrix::CompressedHeader;
+use crate::object_reader::is_space;
 
 /// The longest header of an object that is known here: `\0BCM2 ` and 16 bytes.
 pub(crate) const LONGEST_HEADER: usize = 22;
@@ -66,6 +67,7 @@ impl Header {
         };
         if after_mark.first() == Some(&4) {
             let value = sized(after_mark, 0, "size")?;
+            check_next(bytes, value, scalar)?;
             if scalar {
                 return Ok(Self { object: Object::Scalar { value }, len: 7, data_len: 0 });
             }
@@ -73,7 +75,7 @@ impl Header {
             let data_len = u64::from(count) * 5;
             return Ok(Self { object: Object::Integers { count }, len: 7, data_len });
         }
-        let Some(space) = after_mark.iter().take(5).position(|&byte| byte == b' ') else {
+        let Some(space) = after_mark.iter().take(5).position(|&byte| is_space(byte)) else {
             let expected = "the type of an object (\"FM \", \"CM \", \"FV \" ...)";
             return Err(unexpected(expected, after_mark));
         };
@@ -108,6 +110,21 @@ impl Header {
             }
         }
     }
+}
+
+/// An integer alone and the count of a vector look alike; what follows tells them apart, if it is
+/// there: the size byte of an element, with which no key begins.
+fn check_next(bytes: &[u8], value: i32, scalar: bool) -> Result<()> {
+    let element = bytes.get(7) == Some(&4);
+    let (what, help) = match scalar {
+        true if element => ("a vector", "take extent = \"samples\" for one integer a time step"),
+        false if value > 0 && bytes.len() > 7 && !element => {
+            ("an integer alone", "take extent = \"sequence\" for one integer a sequence")
+        }
+        _ => return Ok(()),
+    };
+    let what = format!("this is {what}").into();
+    Err(Error::format(OBJECT, Problem::Unsupported(what)).with_help(help))
 }
 
 fn unexpected(expected: &'static str, found: &[u8]) -> Error {
@@ -170,6 +187,9 @@ mod tests {
         let bytes = b"\0B\x04\x02\0\0\0";
         assert_eq!(Header::parse(bytes, false).unwrap().object, Object::Integers { count: 2 });
         assert_eq!(Header::parse(bytes, true).unwrap().object, Object::Scalar { value: 2 });
+        // What follows tells a scalar from a vector.
+        assert!(Header::parse(b"\0B\x04\x02\0\0\0\x04\x01\0\0\0", true).is_err());
+        assert!(Header::parse(b"\0B\x04\x02\0\0\0utt2 \0B", false).is_err());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use seqfeed_core::{Error, Key, Problem, Result};
 
+use crate::object_reader::is_space;
 use crate::{Range, SCRIPT};
 
 /// A line of a script file: key, rxfilename, and perhaps a range.
@@ -22,8 +23,8 @@ impl<'a> ScriptLine<'a> {
     ///
     /// Fails if the line is blank, has no second field, or a range that is none.
     pub fn parse(line: &'a [u8]) -> Result<Self> {
-        let line = line.trim_ascii();
-        let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+        let line = trim(line);
+        let end = line.iter().position(|&byte| is_space(byte)).unwrap_or(line.len());
         let (key, rest) = line.split_at(end);
         let unexpected = |expected: &'static str| {
             let found = line.to_vec();
@@ -33,7 +34,7 @@ impl<'a> ScriptLine<'a> {
             return Err(unexpected("a line of text, not binary data")
                 .with_help("is this an archive? open it with `ark:` instead of `scp:`"));
         }
-        let rest = rest.trim_ascii();
+        let rest = trim(rest);
         if rest.is_empty() {
             return Err(unexpected("a key and a name (key, space, rxfilename)"));
         }
@@ -49,6 +50,21 @@ impl<'a> ScriptLine<'a> {
         };
         Ok(Self { key: Key(key), rxfilename: rxfilename.trim_end(), range })
     }
+}
+
+/// Takes white space in C's sense off both ends.
+fn trim(mut text: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = text
+        && is_space(*first)
+    {
+        text = rest;
+    }
+    while let [rest @ .., last] = text
+        && is_space(*last)
+    {
+        text = rest;
+    }
+    text
 }
 
 #[cfg(test)]

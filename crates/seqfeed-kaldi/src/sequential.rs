@@ -73,7 +73,7 @@ impl Spooler {
         let name = reader.name().to_owned();
         let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
         let shape = self.kind.shape(&header.object).map_err(place)?;
-        let part = part(shape, range).map_err(place)?;
+        let part = part(shape, range, self.kind.extent).map_err(place)?;
         let mut data = std::mem::take(&mut self.data);
         reader.read_data(header.data_len, &mut data)?;
         let bytes = bytes_of_rows(&header.object, header.data_len, &part.rows, self.kind.extent);
@@ -99,7 +99,7 @@ impl Spooler {
             let problem = Problem::CountMismatch { what: "integers a sequence", expected, found };
             return Err(place(Error::format(OBJECT, problem)));
         }
-        let part = part((self.integers.len() as u32, 1), range).map_err(place)?;
+        let part = part((self.integers.len() as u32, 1), range, Extent::Samples).map_err(place)?;
         let mut block = Block::new(Element::I32, 1);
         block.push_i32(part.rows.len()).copy_from_slice(&self.integers[part.rows]);
         Ok(block)
@@ -125,14 +125,14 @@ impl Spooler {
         let name = reader.name().to_owned();
         let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
         let (rows, cols) = (floats.rows as u32, floats.cols as u32);
-        let shape = if floats.is_matrix || rows == 0 {
+        let shape = if floats.is_matrix || rows != 1 {
             self.kind.matrix(rows, cols).map_err(place)?
         } else if self.kind.extent == Extent::Samples {
             (cols, 1)
         } else {
             (1, cols)
         };
-        let part = part(shape, range).map_err(place)?;
+        let part = part(shape, range, self.kind.extent).map_err(place)?;
         let width = part.cols.len();
         let mut block = Block::new(self.element, width.max(1));
         let out = push(&mut block, part.rows.len());

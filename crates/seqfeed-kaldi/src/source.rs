@@ -96,6 +96,9 @@ impl TableSource {
         for text in rspecifiers {
             let rspecifier = Rspecifier::parse(text)?;
             tables.push(rspecifier.kind);
+            // `p` asks for what cannot be read to be passed over.
+            opening.skips.tolerance =
+                if rspecifier.permissive { Tolerance::Skip } else { options.errors };
             match rspecifier.kind {
                 TableKind::Archive => opening.archive(&rspecifier.rxfilename)?,
                 TableKind::Script => opening.script(&rspecifier.rxfilename)?,
@@ -256,7 +259,7 @@ impl<'a> Opening<'a> {
         range: Option<&Range>,
     ) -> Result<()> {
         let shape = self.kind.shape(&header.object)?;
-        let part = part(shape, range)?;
+        let part = part(shape, range, self.kind.extent)?;
         let width = self.options.element.size() as u32;
         match header.object {
             Object::Matrix { width: own, .. } => {
@@ -442,17 +445,21 @@ impl<'a> Opening<'a> {
     }
 
     /// The number of a file that a script file names: relative to the working directory as in Kaldi,
-    /// or if it is not there, to the script file.
+    /// or where it is not there, to the script file or to the directory of the description.
     fn file(&mut self, path: &Path, directory: Option<&Path>) -> Result<(u32, Container)> {
         let name = path.to_string_lossy();
         if let Some(&known) = self.by_name.get(name.as_ref()) {
             return Ok(known);
         }
-        let beside = directory.map(|directory| directory.join(path));
-        let found = match beside {
-            Some(beside) if !path.exists() && beside.exists() => beside,
-            _ => path.to_owned(),
+        let candidates = [directory, self.options.base.as_deref()];
+        let found = match path.exists() {
+            true => None,
+            false => {
+                let beside = candidates.into_iter().flatten().map(|directory| directory.join(path));
+                beside.into_iter().find(|beside| beside.exists())
+            }
         };
+        let found = found.unwrap_or_else(|| path.to_owned());
         let number = self.files.add(&found);
         let container = match self.files.get(number)?.compression()? {
             Compression::None => Container::Plain,

@@ -140,7 +140,7 @@ pub enum Text {
     /// A number.
     Number(u64),
     /// Text.
-    Text(String),
+    Word(String),
     /// Two numbers: left and right context.
     Pair([u64; 2]),
 }
@@ -223,7 +223,7 @@ impl Text {
     fn text(&self) -> String {
         match self {
             Text::Number(number) => number.to_string(),
-            Text::Text(text) => text.clone(),
+            Text::Word(text) => text.clone(),
             Text::Pair([left, right]) => format!("{left}:{right}"),
         }
     }

@@ -1,4 +1,5 @@
 //! The program as its users run it.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod containers;
 mod corpora;

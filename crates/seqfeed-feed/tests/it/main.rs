@@ -1,4 +1,5 @@
 //! What a feed promises, on corpora in memory.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod cntk;
 mod layouts;

@@ -43,6 +43,10 @@ fn malformed_archives_fail_where_kaldi_fails() {
         options.errors = Tolerance::Stop;
         let ours = contents(&format!("ark:{file}"), &options);
         let kaldi_failed = case["rc"] != 0;
+        // Read by Kaldi as by us, but not to be written again.
+        if case["stderr"].to_string().contains("invalid key") {
+            continue;
+        }
         if BETTER.iter().any(|&(better, _)| better == name) {
             continue;
         }
@@ -138,8 +142,7 @@ fn a_file_rewritten_under_us_is_an_error() {
     let bytes = archive(directory.path(), false);
     for map in [false, true] {
         fs::write(directory.path().join("a.ark"), &bytes).unwrap();
-        let options =
-            seqfeed_kaldi::TableOptions { map, ..features(directory.path()) };
+        let options = seqfeed_kaldi::TableOptions { map, ..features(directory.path()) };
         let table = seqfeed_kaldi::TableSource::open(&["ark:a.ark".into()], &options).unwrap();
         // Cut short in place, as a program that writes it anew does.
         let file = fs::OpenOptions::new().write(true).open(directory.path().join("a.ark")).unwrap();

@@ -74,7 +74,10 @@ proptest! {
 fn ranges_of_rows_and_columns() {
     let directory = tempfile::tempdir().unwrap();
     let values: Vec<f32> = (0..20).map(|i| i as f32).collect();
-    write(&format!("ark:{}/a.ark", directory.path().display()), &[Matrix { rows: 5, cols: 4, values }]);
+    write(
+        &format!("ark:{}/a.ark", directory.path().display()),
+        &[Matrix { rows: 5, cols: 4, values }],
+    );
     let read = |range: &str| {
         fs::write(directory.path().join("r.scp"), format!("u a.ark:5{range}\n")).unwrap();
         let found = contents("scp:r.scp", &features(directory.path()))?;
@@ -105,5 +108,12 @@ fn vectors_are_samples_or_one_sample() {
         let whole = contents("ark:v.ark", &options).unwrap();
         assert_eq!((sampled[1].1.len(), whole[1].1.len()), (12, 24));
         assert_eq!(whole[1].1[16..], 6.0f64.to_ne_bytes());
+        // A range of elements.
+        let offset = if mode == "ark" { 5 } else { 6 };
+        fs::write(directory.path().join("v.scp"), format!("u v.ark:{offset}[1:2]\n")).unwrap();
+        let part = contents("scp:v.scp", &options).unwrap();
+        assert_eq!(part[0].1, [2.0f64, 3.0].map(f64::to_ne_bytes).concat());
+        let part = contents("scp:v.scp", &features(directory.path())).unwrap();
+        assert_eq!(part[0].1, [2.0f32, 3.0].map(f32::to_ne_bytes).concat());
     }
 }
