@@ -7,12 +7,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-const ROUNDS: usize = 5;
-
-const OURS: [(&str, &str); 9] = [
+const OURS: [(&str, &str); 10] = [
     ("memcpy-frames-1", "memcpy, one thread"),
     ("memcpy-frames-2", "memcpy, two threads"),
-    ("frames-window", "seqfeed, window of 32 chunks"),
+    ("frames-pool", "seqfeed, window of 4 chunks (131,072 frames)"),
+    ("frames-window", "seqfeed, window of 32 chunks (1,048,576 frames)"),
     ("frames-window-map", "seqfeed, the same, mapped"),
     ("frames-corpus-map", "seqfeed, whole-corpus shuffle, mapped"),
     ("memcpy-padded-1", "memcpy, one thread"),
@@ -40,8 +39,8 @@ struct Run {
     peak: f64,
 }
 
-/// `bench [--corpus DIR] [--peers PYTHON]`: DIR as made by gen_kaldi.py; PYTHON an interpreter
-/// with numpy, kaldiio and kaldi_native_io.
+/// `bench [--corpus DIR] [--peers PYTHON] [--rounds N]`: DIR as made by gen_kaldi.py; PYTHON an
+/// interpreter with numpy, kaldiio and kaldi_native_io; all cases in turn, N times (5).
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let option = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name)?;
@@ -54,10 +53,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Some(corpus) => PathBuf::from(corpus),
         None => make_corpus(&root, &shared, python.as_deref().unwrap_or("python3"))?,
     };
+    let rounds: usize = option("--rounds").map_or(Ok(5), |text| text.parse())?;
     let program = build(&root)?;
     let mut runs: BTreeMap<&str, Vec<Run>> = BTreeMap::new();
-    for round in 1..=ROUNDS {
-        eprintln!("round {round} of {ROUNDS}");
+    for round in 1..=rounds {
+        eprintln!("round {round} of {rounds}");
         for (case, _) in OURS {
             let run = ours(&program, &corpus, case)?;
             runs.entry(case).or_default().push(run);
@@ -179,13 +179,10 @@ fn print_table(title: &str, runs: &BTreeMap<&str, Vec<Run>>, base: &str, prefixe
     }
 }
 
+/// Frames a second where frames are dealt out, else utterances.
 fn rate(run: &Run) -> f64 {
-    // Frames where they are counted (in frame minibatches), else utterances.
-    if run.utterances > 0.0 && run.utterances < run.frames {
-        run.utterances / run.wall
-    } else {
-        run.frames.max(run.utterances) / run.wall
-    }
+    let by_frames = run.utterances == 0.0 || run.utterances == run.frames;
+    if by_frames { run.frames / run.wall } else { run.utterances / run.wall }
 }
 
 fn median(runs: &[Run], value: impl Fn(&Run) -> f64) -> f64 {

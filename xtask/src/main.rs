@@ -14,7 +14,9 @@ fn main() -> ExitCode {
         Some("test") => test(),
         Some("bench") => bench::run(&arguments[1..]),
         _ => {
-            eprintln!("usage: cargo xtask test | bench [--corpus DIR] [--peers PYTHON]");
+            eprintln!(
+                "usage: cargo xtask test | bench [--corpus DIR] [--peers PYTHON] [--rounds N]"
+            );
             return ExitCode::from(2);
         }
     };

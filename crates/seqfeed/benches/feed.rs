@@ -17,9 +17,10 @@ use std::time::Instant;
 use seqfeed::io::Policy;
 use seqfeed::{Description, Feed, Opened, Source};
 
-const CASES: [&str; 9] = [
+const CASES: [&str; 10] = [
     "memcpy-frames-1",
     "memcpy-frames-2",
+    "frames-pool",
     "frames-window",
     "frames-window-map",
     "frames-corpus-map",
@@ -43,6 +44,8 @@ fn main() {
         Some("padded-1") => memcpy(corpus, case, &padded(""), 1),
         Some("padded-2") => memcpy(corpus, case, &padded(""), 2),
         _ => match case.as_str() {
+            // As many frames as the peers' pools of 100 utterances.
+            "frames-pool" => feed(corpus, case, &frames("window = '4 chunks'")),
             "frames-window" => feed(corpus, case, &frames("")),
             "frames-window-map" => feed(corpus, case, &frames("map = true")),
             "frames-corpus-map" => feed(corpus, case, &frames("map = true\nwindow = 'corpus'")),
