@@ -157,17 +157,30 @@ impl Iterator for Feed {
     type Item = Result<Minibatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let promised = self.queue.as_ref()?.recv().ok()?;
-        let minibatch = promised.recv().unwrap_or_else(|_| {
-            Err(Error::corpus("a packing thread panicked")
-                .with_help("this is a bug in seqfeed; please report it"))
-        });
+        let minibatch = match self.queue.as_ref()?.recv() {
+            Ok(promised) => promised.recv().unwrap_or_else(|_| Err(panicked())),
+            Err(_) => {
+                // The end, unless the threads ended otherwise: never take a crash for the end.
+                self.queue = None;
+                let crashed =
+                    self.threads.drain(..).filter_map(|thread| thread.join().err()).count();
+                if crashed == 0 {
+                    return None;
+                }
+                Err(panicked())
+            }
+        };
         match &minibatch {
             Ok(minibatch) => self.state.clone_from(&minibatch.after),
             Err(_) => self.queue = None,
         }
         Some(minibatch)
     }
+}
+
+fn panicked() -> Error {
+    Error::corpus("a thread of the feed panicked")
+        .with_help("this is a bug in seqfeed; please report it")
 }
 
 impl Drop for Feed {
@@ -325,17 +338,19 @@ fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream]) -> u
             BatchSize::Units(size) | BatchSize::Samples(size) | BatchSize::Padded(size),
             Unit::Frame,
         ) => size,
-        (BatchSize::Units(size), Unit::Sequence) => size * longest,
+        (BatchSize::Units(size), Unit::Sequence) => {
+            size.min(source.index().len() as u64).saturating_mul(longest)
+        }
         (BatchSize::Padded(size), Unit::Sequence) => size.max(longest),
         // Padding can add to it, where one sequence is much longer than the others.
         (BatchSize::Samples(size), Unit::Sequence) => match settings.layout {
-            Layout::Padded => size.max(longest) * 2,
+            Layout::Padded => size.max(longest).saturating_mul(2),
             _ => size.max(longest),
         },
     };
     let in_flight = (settings.queue + settings.threads + 2) as u64;
-    let minibatches = samples * bytes(streams) * in_flight;
-    chunks + minibatches + order_bytes(planner, source)
+    let minibatches = samples.saturating_mul(bytes(streams)).saturating_mul(in_flight);
+    chunks.saturating_add(minibatches).saturating_add(order_bytes(planner, source))
 }
 
 /// What a windowed shuffle remembers: 8 bytes a unit of its window and of what it has swapped

@@ -45,6 +45,9 @@ pub(crate) struct Planner {
 impl Planner {
     pub(crate) fn new(index: Arc<Index>, settings: Settings) -> Result<Self> {
         check(&settings)?;
+        if index.total_samples() == 0 {
+            return Err(Error::corpus("the corpus holds no samples"));
+        }
         let corpus = format!("{:016x}", digest(&index, &settings));
         let cursor = Cursor::new(index, &settings);
         let mut planner = Self {
@@ -131,9 +134,11 @@ impl Planner {
         }
     }
 
-    /// The next minibatch of this rank, or `None` at the end.
+    /// The next minibatch of this rank, or `None` at the end, or if a whole sweep has nothing for this
+    /// rank (fewer minibatches than ranks, or none that is full where the rest is dropped).
     pub(crate) fn next(&mut self) -> Option<Plan> {
-        loop {
+        let mut sweeps_without = 0;
+        while sweeps_without < 2 {
             if self.is_over() {
                 return None;
             }
@@ -142,13 +147,17 @@ impl Planner {
             self.samples += cuts.iter().flatten().map(|item| u64::from(item.samples)).sum::<u64>();
             let end_of_sweep = self.peek().is_none() && self.pool.is_empty();
             if end_of_sweep {
-                self.start_sweep(sweep + 1, 0);
+                self.start_sweep(sweep.saturating_add(1), 0);
             }
-            let Some(items) = self.own(cuts, end_of_sweep) else { continue };
+            let Some(items) = self.own(cuts, end_of_sweep) else {
+                sweeps_without += u32::from(end_of_sweep);
+                continue;
+            };
             let index = self.minibatch;
             self.minibatch += 1;
             return Some(Plan { index, sweep, end_of_sweep, items, after: self.state() });
         }
+        None
     }
 
     fn is_over(&self) -> bool {
@@ -217,7 +226,7 @@ impl Planner {
     fn is_full(&self, cut: &[Item], scale: u64) -> bool {
         match (self.settings.batch, self.settings.unit) {
             (BatchSize::Units(size), _) | (BatchSize::Samples(size), Unit::Frame) => {
-                cut.len() as u64 >= size * scale
+                cut.len() as u64 >= size.saturating_mul(scale)
             }
             _ => true,
         }
@@ -315,9 +324,11 @@ impl Size {
         let total = self.samples + u64::from(samples);
         let longest = self.longest.max(u64::from(samples));
         let fits = match self.limit {
-            BatchSize::Samples(limit) => total <= limit * self.scale,
-            BatchSize::Units(limit) => units <= limit * self.scale,
-            BatchSize::Padded(limit) => longest * units <= limit * self.scale,
+            BatchSize::Samples(limit) => total <= limit.saturating_mul(self.scale),
+            BatchSize::Units(limit) => units <= limit.saturating_mul(self.scale),
+            BatchSize::Padded(limit) => {
+                longest.saturating_mul(units) <= limit.saturating_mul(self.scale)
+            }
         };
         if (fits && units <= self.most_units) || self.units == 0 {
             (self.units, self.samples, self.longest) = (units, total, longest);

@@ -257,9 +257,19 @@ impl Description {
     pub fn from_file_with(path: &Path, instead: Table) -> Result<Self> {
         let file = path.display().to_string();
         let text = fs::read_to_string(path).map_err(|error| {
-            Error::io("opening", error).in_file(&file).with_help("no such description?")
+            Error::io("opening", error).in_file(&file).with_help(
+                "a description (corpus.toml) or an rspecifier (scp:feats.scp) is expected",
+            )
         })?;
-        let mut table = parse(&text).map_err(|error| error.in_file(&file))?;
+        let mut table = parse(&text).map_err(|error| {
+            let table =
+                ["ark", "scp"].into_iter().find(|&kind| path.extension() == Some(kind.as_ref()));
+            let error = error.in_file(&file);
+            match table {
+                Some(kind) => error.with_help(format!("is this a table? name it {kind}:{file}")),
+                None => error,
+            }
+        })?;
         let overridden: Vec<String> = instead.keys().cloned().collect();
         if instead.get("order").and_then(Value::as_str) == Some("sequential") {
             table.remove("window");

@@ -84,7 +84,7 @@ impl Windowed {
         }
     }
 
-    /// Goes to unit `item` of a sweep. The shuffle up to there is done again: some 20 ns a unit,
+    /// Goes to unit `item` of a sweep. The shuffle up to there is done again: some 70 ns a unit,
     /// but nothing is read.
     pub(crate) fn start(&mut self, sweep: u64, item: u64) {
         let seed = self.seed.wrapping_add(sweep);

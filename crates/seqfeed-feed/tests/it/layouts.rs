@@ -239,3 +239,41 @@ fn dropping_a_feed_stops_its_threads() {
         assert_eq!(kept.len(), taken);
     }
 }
+
+#[test]
+fn a_rank_that_gets_nothing_ends() {
+    // Two minibatches a sweep for five ranks, sweeps without end.
+    let corpus = Arc::new(MemoryCorpus::new(&[10, 10], 100));
+    let settings = |rank, partial| Settings {
+        batch: BatchSize::Samples(10),
+        partial,
+        rank,
+        ranks: 5,
+        ..Settings::default()
+    };
+    use seqfeed_feed::Partial;
+    assert!(run(&corpus, &settings(4, Partial::Keep), None).is_empty());
+    assert!(run(&corpus, &settings(0, Partial::Drop), None).is_empty());
+    let source = Arc::clone(&corpus) as Arc<dyn Source>;
+    let feed = Feed::new(source, settings(1, Partial::Keep), None).unwrap();
+    assert_eq!(feed.take(7).filter(|minibatch| minibatch.is_ok()).count(), 7);
+}
+
+#[test]
+fn an_empty_corpus_is_an_error() {
+    let corpus = Arc::new(MemoryCorpus::new(&[], 100));
+    assert!(Feed::new(corpus, Settings::default(), None).is_err());
+}
+
+#[test]
+fn huge_settings_do_no_harm() {
+    let settings = Settings {
+        batch: BatchSize::Samples(u64::MAX),
+        ranks: 3,
+        order: Order::Shuffle(Window::Chunks(u64::MAX)),
+        ..sequential()
+    };
+    assert_eq!(run(&corpus(), &settings, None).len(), 1);
+    let settings = Settings { order: Order::Shuffle(Window::Samples(u64::MAX)), ..settings };
+    assert_eq!(run(&corpus(), &settings, None).len(), 1);
+}
