@@ -21,6 +21,7 @@ mod compressed_matrix;
 mod entry;
 mod files;
 mod header;
+mod load;
 mod object;
 mod object_reader;
 mod range;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind as StreamKind,
@@ -14,7 +13,8 @@ use crate::archive::{ArchiveScan, Found, header_at, inside};
 use crate::entry::{Entries, Entry, Kind, SPOOL, Skips, part};
 use crate::files::Files;
 use crate::header::{Header, LONGEST_HEADER, Object};
-use crate::object::{Part, bytes_of_rows, decode};
+use crate::load::Loader;
+use crate::object::Part;
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
 use crate::sequential::{Spooler, read_archive};
@@ -62,11 +62,11 @@ pub struct TableOptions {
 pub struct TableSource {
     name: String,
     streams: Vec<Stream>,
-    index: Index,
-    kind: Kind,
-    table: Entries,
-    files: Files,
-    map: bool,
+    pub(crate) index: Index,
+    pub(crate) kind: Kind,
+    pub(crate) table: Entries,
+    pub(crate) files: Files,
+    pub(crate) map: bool,
     /// All data can be used where they are: float matrices of the stream's type, whole rows.
     in_place: bool,
     spooled_bytes: u64,
@@ -500,13 +500,7 @@ impl Source for TableSource {
             let rows = |&sequence: &u32| self.table.entries[sequence as usize].rows as usize;
             blocks[0].reserve(sequences.iter().map(rows).sum());
         }
-        let mut loader = Loader {
-            table: self,
-            block: &mut blocks[0],
-            file: None,
-            mapped: HashMap::new(),
-            data: Vec::new(),
-        };
+        let mut loader = Loader::new(self, &mut blocks[0]);
         for &sequence in sequences {
             loader.load(sequence).map_err(|error| error.of_key(self.index.key(sequence)))?;
         }
@@ -518,125 +512,5 @@ impl Source for TableSource {
             true => 0,
             false => self.streams[0].sample_bytes() as u64,
         }
-    }
-}
-
-/// Loads sequences into a block.
-struct Loader<'a> {
-    table: &'a TableSource,
-    block: &'a mut Block,
-    /// The file of the last sequence: most often also that of the next one.
-    file: Option<(u32, Arc<DataFile>)>,
-    /// Numbers in the block of maps used so far.
-    mapped: HashMap<u32, u32>,
-    data: Vec<u8>,
-}
-
-impl Loader<'_> {
-    fn load(&mut self, sequence: u32) -> Result<()> {
-        let entry = self.table.table.entries[sequence as usize];
-        let rows = entry.rows as usize;
-        if rows == 0 {
-            self.block.push_bytes(0);
-            return Ok(());
-        }
-        let row_bytes = self.block.dim() * self.block.element().size();
-        if entry.file == SPOOL {
-            return self.read_rows(entry, entry.offset, row_bytes);
-        }
-        let file = self.file(entry.file)?;
-        let mut bytes = [0; LONGEST_HEADER];
-        let read = file.read_at(&mut bytes, entry.offset)?;
-        let place = |error: Error| error.in_file(file.name()).at_byte(entry.offset);
-        let header = header_at(&bytes[..read], self.table.kind.is_scalar()).map_err(place)?;
-        let part = self.part(sequence, &entry, &header).map_err(place)?;
-        let range =
-            bytes_of_rows(&header.object, header.data_len, &part.rows, self.table.kind.extent);
-        let start = entry.offset + header.len as u64 + range.start;
-        let whole = !self.table.table.cols.contains_key(&sequence);
-        if let Object::Matrix { width, .. } = header.object
-            && width as usize == self.block.element().size()
-            && whole
-        {
-            return self.read_rows(entry, start, row_bytes);
-        }
-        inside(&file, &header, entry.offset)?;
-        self.data.resize((range.end - range.start) as usize, 0);
-        file.read_exact_at(&mut self.data, start, "data")?;
-        let element = self.block.element();
-        let out = self.block.push_bytes(rows);
-        decode(&header.object, &self.data, &part, element, out).map_err(place)
-    }
-
-    /// The part of the object that is meant; the object must still be what it was.
-    fn part(&self, sequence: u32, entry: &Entry, header: &Header) -> Result<Part> {
-        let (rows, cols) = self.table.kind.shape(&header.object)?;
-        let first_row = entry.first_row as usize;
-        let of_table = self.table.table.cols.get(&sequence);
-        let (first_col, width) = of_table.copied().unwrap_or((0, cols));
-        let (first_col, width) = (first_col as usize, width as usize);
-        let part = Part {
-            rows: first_row..first_row + entry.rows as usize,
-            cols: first_col..first_col + width,
-        };
-        if part.rows.end > rows as usize
-            || part.cols.end > cols as usize
-            || width != self.block.dim()
-        {
-            let what = "the object is not what it was when the table was opened";
-            return Err(Error::format(OBJECT, Problem::Unsupported(what.into()))
-                .with_help("do not write a file while it is read"));
-        }
-        Ok(part)
-    }
-
-    /// Rows that lie in the file as they are wanted.
-    fn read_rows(&mut self, entry: Entry, start: u64, row_bytes: usize) -> Result<()> {
-        let rows = entry.rows as usize;
-        if self.table.map && cfg!(target_endian = "little") {
-            return self.map_rows(entry.file, start, rows, row_bytes);
-        }
-        let file = self.file(entry.file)?;
-        let size = self.block.element().size();
-        let out = self.block.push_bytes(rows);
-        file.read_exact_at(out, start, "data")?;
-        if cfg!(target_endian = "big") && entry.file != SPOOL {
-            // Kaldi's files are little-endian.
-            out.chunks_exact_mut(size).for_each(<[u8]>::reverse);
-        }
-        Ok(())
-    }
-
-    fn map_rows(&mut self, file: u32, start: u64, rows: usize, row_bytes: usize) -> Result<()> {
-        let map = self.table.files.map(file)?;
-        let end = (rows * row_bytes) as u64 + start;
-        if end > map.len() as u64 {
-            let missing = Some(end - map.len() as u64);
-            let problem = Problem::UnexpectedEnd { inside: "data", missing };
-            return Err(Error::format(OBJECT, problem).at_byte(start));
-        }
-        let buffer = match self.mapped.get(&file) {
-            Some(&buffer) => buffer,
-            None => {
-                // Once for each file and chunk: a file that was cut short must not be touched.
-                map.check()?;
-                let buffer = self.block.share(map);
-                self.mapped.insert(file, buffer);
-                buffer
-            }
-        };
-        self.block.push_shared(buffer, start as usize, rows);
-        Ok(())
-    }
-
-    fn file(&mut self, number: u32) -> Result<Arc<DataFile>> {
-        if let Some((last, file)) = &self.file
-            && *last == number
-        {
-            return Ok(Arc::clone(file));
-        }
-        let file = self.table.files.get(number)?;
-        self.file = Some((number, Arc::clone(&file)));
-        Ok(file)
     }
 }

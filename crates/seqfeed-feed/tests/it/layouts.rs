@@ -256,7 +256,7 @@ fn a_rank_that_gets_nothing_ends() {
     assert!(run(&corpus, &settings(0, Partial::Drop), None).is_empty());
     let source = Arc::clone(&corpus) as Arc<dyn Source>;
     let feed = Feed::new(source, settings(1, Partial::Keep), None).unwrap();
-    assert_eq!(feed.take(7).filter(|minibatch| minibatch.is_ok()).count(), 7);
+    assert_eq!(feed.take(7).filter(Result::is_ok).count(), 7);
 }
 
 #[test]
