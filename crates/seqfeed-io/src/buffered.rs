@@ -1,6 +1,7 @@
 //! A buffer over a reader that counts and can look ahead.
 
-use std::io::{self, BufRead, Read};
+use std::fs::File;
+use std::io::{self, BufRead, IoSliceMut, Read, Seek, SeekFrom};
 
 /// How much is read at once.
 pub(crate) const CAPACITY: usize = 64 * 1024;
@@ -8,17 +9,78 @@ pub(crate) const CAPACITY: usize = 64 * 1024;
 /// A buffer over a reader. Unlike the one of the standard library it can [look
 /// ahead](Self::look_ahead) over several short reads, and knows its position.
 pub(crate) struct Buffered {
-    reader: Box<dyn Read + Send>,
+    reader: Reader,
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
     position: u64,
 }
 
+enum Reader {
+    /// A regular file, which can be gone to any place of, and its length when that was last asked.
+    File(File, u64),
+    Stream(Box<dyn Read + Send>),
+}
+
+/// How much is read ahead behind a large object: enough for the next key and header.
+const AHEAD: usize = 4 * 1024;
+
 impl Buffered {
     pub(crate) fn new(reader: Box<dyn Read + Send>, position: u64) -> Self {
+        Self::with(Reader::Stream(reader), position)
+    }
+
+    /// A buffer over a regular file that stands at a position.
+    pub(crate) fn of_file(file: File, len: u64, position: u64) -> Self {
+        Self::with(Reader::File(file, len), position)
+    }
+
+    fn with(reader: Reader, position: u64) -> Self {
         let buffer = vec![0; CAPACITY].into_boxed_slice();
         Self { reader, buffer, start: 0, end: 0, position }
+    }
+
+    /// How many bytes are left in a regular file; asked again where that is fewer than `wanted`.
+    pub(crate) fn remaining(&mut self, wanted: u64) -> Option<u64> {
+        let Reader::File(file, len) = &mut self.reader else { return None };
+        if len.saturating_sub(self.position) < wanted {
+            *len = file.metadata().ok()?.len();
+        }
+        // Files that the system makes up (`/proc`) have a length of 0 and yet contents.
+        if *len == 0 {
+            return None;
+        }
+        Some(len.saturating_sub(self.position))
+    }
+
+    /// Goes to a position, if this is a regular file.
+    pub(crate) fn seek(&mut self, position: u64) -> io::Result<bool> {
+        let Reader::File(file, _) = &mut self.reader else { return Ok(false) };
+        let buffered =
+            self.position - self.start as u64..self.position + (self.end - self.start) as u64;
+        if buffered.contains(&position) {
+            self.start = (position - buffered.start) as usize;
+        } else {
+            file.seek(SeekFrom::Start(position))?;
+            (self.start, self.end) = (0, 0);
+        }
+        self.position = position;
+        Ok(true)
+    }
+
+    /// Goes over up to `count` bytes, and says over how many; over none only at the end.
+    pub(crate) fn skip(&mut self, count: u64) -> io::Result<u64> {
+        let buffered = (self.end - self.start) as u64;
+        if count > buffered
+            && let Some(remaining) = self.remaining(count)
+        {
+            let skipped = count.min(remaining);
+            self.seek(self.position + skipped)?;
+            return Ok(skipped);
+        }
+        let skipped = (self.fill_buf()?.len() as u64).min(count);
+        self.consume(skipped as usize);
+        Ok(skipped)
     }
 
     /// The offset of the next byte that will be read.
@@ -33,7 +95,7 @@ impl Buffered {
 
     /// Adds to the buffer with one read; false at the end, or when the buffer is full.
     pub(crate) fn look_ahead(&mut self) -> io::Result<bool> {
-        let count = read_once(&mut self.reader, &mut self.buffer[self.end..])?;
+        let count = self.reader.read(&mut self.buffer[self.end..])?;
         self.end += count;
         Ok(count > 0)
     }
@@ -41,8 +103,13 @@ impl Buffered {
 
 impl Read for Buffered {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let count = if self.start == self.end && buf.len() >= CAPACITY {
-            read_once(&mut self.reader, buf)?
+        let count = if self.start == self.end && buf.len() >= AHEAD {
+            (self.start, self.end) = (0, 0);
+            // One call for what is wanted and for what comes next: of objects that follow one
+            // another, little is copied twice.
+            let count = self.reader.read_two(buf, &mut self.buffer[..AHEAD])?;
+            self.end = count.saturating_sub(buf.len());
+            count.min(buf.len())
         } else {
             let available = self.fill_buf()?;
             let count = available.len().min(buf.len());
@@ -59,7 +126,7 @@ impl BufRead for Buffered {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
-            self.end = read_once(&mut self.reader, &mut self.buffer)?;
+            self.end = self.reader.read(&mut self.buffer)?;
         }
         Ok(self.buffered())
     }
@@ -71,12 +138,29 @@ impl BufRead for Buffered {
     }
 }
 
-/// One read, repeated where a signal came between.
-pub(crate) fn read_once(reader: &mut dyn Read, buf: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match reader.read(buf) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
+impl Reader {
+    /// One read, repeated where a signal came between.
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let result = match self {
+                Self::File(file, _) => file.read(buf),
+                Self::Stream(reader) => reader.read(buf),
+            };
+            match result {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// One read into two buffers, the second of which only files need fill.
+    fn read_two(&mut self, first: &mut [u8], second: &mut [u8]) -> io::Result<usize> {
+        let Self::File(file, _) = self else { return self.read(first) };
+        loop {
+            match file.read_vectored(&mut [IoSliceMut::new(first), IoSliceMut::new(second)]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
         }
     }
 }

@@ -109,9 +109,17 @@ impl Input {
                     return Err(beyond_end(&name, offset, metadata.len()));
                 }
                 file.seek(SeekFrom::Start(offset)).map_err(|error| fail("seeking", error))?;
-                let stream = Stream::Own(Buffered::new(Box::new(file), offset));
+                let stream = Stream::Own(Buffered::of_file(file, metadata.len(), offset));
                 return Ok(Self { name, compression: Compression::None, stream, command: None });
             }
+        } else if metadata.is_file() {
+            let mut stream = Buffered::of_file(file, metadata.len(), 0);
+            stream.fill_buf().map_err(|error| fail("reading", error).at_byte(0))?;
+            if Compression::detect(stream.buffered()) == Compression::None {
+                let stream = Stream::Own(stream);
+                return Ok(Self { name, compression: Compression::None, stream, command: None });
+            }
+            return Self::decoded(name, Box::new(stream));
         }
         let mut input = Self::decoded(name, Box::new(file))?;
         let skipped = io::copy(&mut (&mut input).take(offset), &mut io::sink())
@@ -152,6 +160,43 @@ impl Input {
     #[must_use]
     pub fn compression(&self) -> Compression {
         self.compression
+    }
+
+    /// How many bytes are left, where that is known: in an uncompressed regular file. Where that is
+    /// fewer than `wanted`, the operating system is asked again, since the file may have grown.
+    pub fn remaining(&mut self, wanted: u64) -> Option<u64> {
+        match &mut self.stream {
+            Stream::Own(stream) => stream.remaining(wanted),
+            Stream::Stdin(_) => None,
+        }
+    }
+
+    /// Goes over up to `count` bytes, and says over how many; over none only at the end. In an
+    /// uncompressed regular file they are not read.
+    ///
+    /// # Errors
+    ///
+    /// When reading fails.
+    pub fn skip(&mut self, count: u64) -> io::Result<u64> {
+        if let Stream::Own(stream) = &mut self.stream {
+            return stream.skip(count);
+        }
+        let skipped = (self.fill_buf()?.len() as u64).min(count);
+        self.consume(skipped as usize);
+        Ok(skipped)
+    }
+
+    /// Goes to a position of an uncompressed regular file, keeping what is buffered where that
+    /// serves; false, and nothing happens, in any other stream.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system fails to go there.
+    pub fn seek(&mut self, position: u64) -> io::Result<bool> {
+        match &mut self.stream {
+            Stream::Own(stream) => stream.seek(position),
+            Stream::Stdin(_) => Ok(false),
+        }
     }
 
     /// Turns an error from reading this stream (such as of damaged gzip data) into one that says

@@ -16,30 +16,28 @@
 
 #![forbid(unsafe_code)]
 
-mod archive;
-mod compressed_matrix;
-mod entry;
-mod files;
-mod header;
-mod load;
-mod object;
+mod holder;
 mod object_reader;
+mod objects;
 mod range;
 mod script;
-mod sequential;
 mod source;
 mod specifier;
-mod table_writer;
-mod text;
+mod tables;
 
-pub use compressed_matrix::CompressedHeader;
-pub use header::{Header, Object};
-pub use object::{Matrix, Write};
+pub use holder::{Holder, Mode, write_object};
+pub use object_reader::{LittleEndian, ObjectReader};
+pub use objects::basic::Basic;
+pub use objects::basic_vector::{Integer, IntegerPairVector, IntegerVector};
+pub use objects::compressed_matrix::{CompressedHeader, CompressedMatrix};
+pub use objects::float::Float;
+pub use objects::matrix::Matrix;
+pub use objects::vector::Vector;
 pub use range::{Range, Span};
 pub use script::ScriptLine;
-pub use source::{Role, TableOptions, TableSource};
+pub use source::{Header, Object, Role, TableOptions, TableSource};
 pub use specifier::{Rspecifier, TableKind, Wspecifier};
-pub use table_writer::TableWriter;
+pub use tables::table_writer::TableWriter;
 
 /// The name of the format in messages.
 pub(crate) const ARCHIVE: &str = "Kaldi archive";

@@ -1,42 +1,85 @@
 //! Reading objects from a stream of bytes, with the place of everything.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
+use bytemuck::Pod;
 use seqfeed_core::{Error, Key, Problem, Result};
-use seqfeed_io::Input;
+use seqfeed_io::{Input, Policy, RxFilename};
 
-use crate::header::{Header, LONGEST_HEADER};
+use crate::holder::Mode;
 use crate::{ARCHIVE, OBJECT};
 
-/// Memory is taken in steps of this size, so that a size that lies costs no more than the data that
-/// are there.
+/// Memory is taken in steps of this size where it is not known how much there is to read, so that a
+/// size that lies costs no more than the data that are there.
 const STEP: usize = 1 << 20;
 
-/// Keys, headers and data from a stream.
-pub(crate) struct ObjectReader {
+/// A stream of bytes that objects are read from: an archive, or a file with an object in it.
+///
+/// Counts bytes, so that every error says where it is.
+#[derive(Debug)]
+pub struct ObjectReader {
     input: Input,
+    /// Bytes taken from the input to have them side by side ([`ensure`](Self::ensure)); they come
+    /// before those of the input.
+    ahead: Vec<u8>,
+    ahead_start: usize,
 }
 
 impl ObjectReader {
-    pub(crate) fn new(input: Input) -> Self {
-        Self { input }
+    /// Reads from an input.
+    #[must_use]
+    pub fn new(input: Input) -> Self {
+        Self { input, ahead: Vec::new(), ahead_start: 0 }
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// Opens an rxfilename.
+    ///
+    /// # Errors
+    ///
+    /// As [`Input::open`].
+    pub fn open(name: &RxFilename, policy: &Policy) -> Result<Self> {
+        Ok(Self::new(Input::open(name, policy)?))
+    }
+
+    /// Reads from memory; `name` is for messages.
+    pub fn from_bytes(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self::new(Input::from_reader(name, std::io::Cursor::new(bytes.into())))
+    }
+
+    /// The name for messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
         self.input.name()
     }
 
-    pub(crate) fn position(&self) -> u64 {
-        self.input.position()
+    /// The offset of the next byte, in the decompressed stream.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.input.position() - self.ahead().len() as u64
     }
 
     /// Ends reading: a command that failed is an error here.
-    pub(crate) fn finish(self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Input::finish`].
+    pub fn finish(self) -> Result<()> {
         self.input.finish()
     }
 
-    /// What is buffered; empty at the end.
-    pub(crate) fn fill(&mut self) -> Result<&[u8]> {
+    fn ahead(&self) -> &[u8] {
+        &self.ahead[self.ahead_start..]
+    }
+
+    /// What is buffered; empty only at the end.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading does.
+    pub fn fill(&mut self) -> Result<&[u8]> {
+        if self.ahead_start < self.ahead.len() {
+            return Ok(&self.ahead[self.ahead_start..]);
+        }
         // Borrowed again on success, since the borrow checker does not see that an error ends it.
         match self.input.fill_buf() {
             Ok(_) => {}
@@ -45,15 +88,63 @@ impl ObjectReader {
         Ok(self.input.fill_buf().unwrap_or_default())
     }
 
-    pub(crate) fn consume(&mut self, bytes: usize) {
-        self.input.consume(bytes);
+    /// At least the next `count` bytes side by side; fewer only where the stream ends before.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading does.
+    pub fn ensure(&mut self, count: usize) -> Result<&[u8]> {
+        if self.fill()?.len() >= count {
+            return self.fill();
+        }
+        if self.ahead_start > 0 {
+            self.ahead.drain(..self.ahead_start);
+            self.ahead_start = 0;
+        }
+        while self.ahead.len() < count {
+            let more = match self.input.fill_buf() {
+                Ok(more) => more,
+                Err(error) => return Err(self.input.error(error)),
+            };
+            if more.is_empty() {
+                break;
+            }
+            self.ahead.extend_from_slice(more);
+            let taken = more.len();
+            self.input.consume(taken);
+        }
+        Ok(&self.ahead)
     }
 
-    pub(crate) fn peek(&mut self) -> Result<Option<u8>> {
+    /// Goes on behind the next `count` bytes, which must be buffered.
+    pub fn consume(&mut self, count: usize) {
+        let ahead = self.ahead.len() - self.ahead_start;
+        if ahead == 0 {
+            self.input.consume(count);
+        } else {
+            self.ahead_start += count.min(ahead);
+            if self.ahead_start == self.ahead.len() {
+                self.ahead.clear();
+                self.ahead_start = 0;
+            }
+        }
+    }
+
+    /// The next byte, without reading it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading does.
+    pub fn peek(&mut self) -> Result<Option<u8>> {
         Ok(self.fill()?.first().copied())
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<u8>> {
+    /// Reads a byte.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading does.
+    pub fn next_byte(&mut self) -> Result<Option<u8>> {
         let byte = self.peek()?;
         if byte.is_some() {
             self.consume(1);
@@ -62,106 +153,339 @@ impl ObjectReader {
     }
 
     /// An error at the current position.
-    pub(crate) fn error(&self, format: &'static str, problem: Problem) -> Error {
-        Error::format(format, problem).in_file(self.name()).at_byte(self.position())
+    #[must_use]
+    pub fn error(&self, format: &'static str, problem: Problem) -> Error {
+        self.error_at(self.position(), format, problem)
     }
 
-    pub(crate) fn unexpected(
-        &mut self,
-        format: &'static str,
-        expected: &'static str,
-    ) -> Result<Error> {
+    /// An error at another position.
+    #[must_use]
+    pub fn error_at(&self, position: u64, format: &'static str, problem: Problem) -> Error {
+        Error::format(format, problem).in_file(self.name()).at_byte(position)
+    }
+
+    /// The error that something else stands here than was expected.
+    pub fn unexpected(&mut self, format: &'static str, expected: &'static str) -> Error {
+        match self.fill() {
+            Ok(buffer) => {
+                let found = buffer[..buffer.len().min(16)].to_vec();
+                self.error(format, Problem::Unexpected { expected: expected.into(), found })
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// The error that the stream ends here.
+    #[must_use]
+    pub fn unexpected_end(&self, inside: &'static str, missing: Option<u64>) -> Error {
+        self.error(OBJECT, Problem::UnexpectedEnd { inside, missing })
+    }
+
+    /// Fills `out`; `inside` says in messages what is being read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the stream ends before.
+    pub fn read_exact(&mut self, mut out: &mut [u8], inside: &'static str) -> Result<()> {
+        while !out.is_empty() {
+            let ahead = self.ahead();
+            let count = if ahead.is_empty() {
+                match self.input.read(out) {
+                    Ok(count) => count,
+                    Err(error) => return Err(self.input.error(error)),
+                }
+            } else {
+                let count = ahead.len().min(out.len());
+                out[..count].copy_from_slice(&ahead[..count]);
+                self.consume(count);
+                count
+            };
+            if count == 0 {
+                return Err(self.unexpected_end(inside, Some(out.len() as u64)));
+            }
+            out = &mut out[count..];
+        }
+        Ok(())
+    }
+
+    /// Reads `N` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the stream ends before.
+    pub fn read_array<const N: usize>(&mut self, inside: &'static str) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
         let buffer = self.fill()?;
-        let found = buffer[..buffer.len().min(16)].to_vec();
-        Ok(self.error(format, Problem::Unexpected { expected: expected.into(), found }))
+        if let Some(there) = buffer.first_chunk() {
+            bytes = *there;
+            self.consume(N);
+        } else {
+            self.read_exact(&mut bytes, inside)?;
+        }
+        Ok(bytes)
     }
 
-    /// Skips white space; whether something follows.
-    pub(crate) fn skip_space(&mut self) -> Result<bool> {
+    /// Reads over `count` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the stream ends before.
+    pub fn skip_bytes(&mut self, count: u64, inside: &'static str) -> Result<()> {
+        self.check_there(count, inside)?;
+        let mut left = count;
+        let ahead = (self.ahead().len() as u64).min(left);
+        self.consume(ahead as usize);
+        left -= ahead;
+        while left > 0 {
+            let skipped = match self.input.skip(left) {
+                Ok(skipped) => skipped,
+                Err(error) => return Err(self.input.error(error)),
+            };
+            if skipped == 0 {
+                return Err(self.unexpected_end(inside, Some(left)));
+            }
+            left -= skipped;
+        }
+        Ok(())
+    }
+
+    /// Fails if it is known that there are fewer bytes than `count` left.
+    ///
+    /// # Errors
+    ///
+    /// With the number of bytes that are missing.
+    pub fn check_there(&mut self, count: u64, inside: &'static str) -> Result<()> {
+        let Some(left) = self.left(count) else { return Ok(()) };
+        match count.checked_sub(left) {
+            None | Some(0) => Ok(()),
+            missing => Err(self
+                .unexpected_end(inside, missing)
+                .with_help("the file is cut short, or a size in it is damaged")),
+        }
+    }
+
+    /// How many bytes are left, where that is known (in plain files).
+    fn left(&mut self, wanted: u64) -> Option<u64> {
+        Some(self.input.remaining(wanted)? + self.ahead().len() as u64)
+    }
+
+    /// Goes to a position of a plain file; false, and nothing happens, in any other stream.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the operating system does.
+    pub fn seek(&mut self, position: u64) -> Result<bool> {
+        match self.input.seek(position) {
+            Ok(true) => {
+                self.ahead.clear();
+                self.ahead_start = 0;
+                Ok(true)
+            }
+            Ok(false) => Ok(false),
+            Err(error) => Err(self.input.error(error)),
+        }
+    }
+
+    /// Reads `count` little-endian values in the place of what `values` holds. No more memory is
+    /// taken than there are data.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the stream ends before.
+    pub fn read_values<T: LittleEndian>(
+        &mut self,
+        count: usize,
+        values: &mut Vec<T>,
+        inside: &'static str,
+    ) -> Result<()> {
+        let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
+        self.check_there(bytes, inside)?;
+        let known = self.left(bytes).is_some();
+        let mut done = 0;
+        values.truncate(count);
+        while done < count {
+            let until = if known { count } else { count.min(done + STEP / size_of::<T>()) };
+            if values.len() < until {
+                values.resize(until, T::zeroed());
+            }
+            let into: &mut [u8] = bytemuck::cast_slice_mut(&mut values[done..until]);
+            self.read_exact(into, inside)?;
+            done = until;
+        }
+        if cfg!(target_endian = "big") {
+            values.iter_mut().for_each(T::swap);
+        }
+        Ok(())
+    }
+
+    /// Reads over white space; whether something follows.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading does.
+    pub fn skip_space(&mut self) -> Result<bool> {
+        self.skip_while(is_space)
+    }
+
+    /// Reads over spaces and tabs; whether something follows.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading does.
+    pub fn skip_blanks(&mut self) -> Result<bool> {
+        self.skip_while(|byte| matches!(byte, b' ' | b'\t'))
+    }
+
+    fn skip_while(&mut self, skipped: impl Fn(u8) -> bool) -> Result<bool> {
         loop {
             let buffer = self.fill()?;
             if buffer.is_empty() {
                 return Ok(false);
             }
-            let space = buffer.iter().take_while(|&&byte| is_space(byte)).count();
-            let more = space == buffer.len();
-            self.consume(space);
+            let count = buffer.iter().take_while(|&&byte| skipped(byte)).count();
+            let more = count == buffer.len();
+            self.consume(count);
             if !more {
                 return Ok(true);
             }
         }
     }
 
-    /// The next key of an archive with the blank behind it, or `false` at the end.
-    pub(crate) fn read_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
+    /// Reads to the end of the line, in the place of what `line` holds; the line's end is read but
+    /// not given. Whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading does.
+    pub fn read_line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
+        line.clear();
+        loop {
+            let buffer = self.fill()?;
+            if buffer.is_empty() {
+                return Ok(false);
+            }
+            let end = memchr::memchr(b'\n', buffer);
+            line.extend_from_slice(&buffer[..end.unwrap_or(buffer.len())]);
+            let taken = end.map_or(buffer.len(), |end| end + 1);
+            self.consume(taken);
+            if end.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Reads a token: bytes up to white space, of which one byte is read with it. In text, white
+    /// space before it is read over.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none, or no white space behind it.
+    pub fn read_token(&mut self, mode: Mode) -> Result<Vec<u8>> {
+        if mode == Mode::Text {
+            self.skip_space()?;
+        }
+        let mut token = Vec::new();
+        self.read_word(&mut token)?;
+        if token.is_empty() {
+            return Err(self.unexpected(OBJECT, "a token"));
+        }
+        if self.next_byte()?.is_none() {
+            return Err(self.unexpected_end("a token", None));
+        }
+        Ok(token)
+    }
+
+    /// Appends bytes up to white space or the end.
+    pub(crate) fn read_word(&mut self, word: &mut Vec<u8>) -> Result<()> {
+        loop {
+            let buffer = self.fill()?;
+            let count = buffer.iter().take_while(|&&byte| !is_space(byte)).count();
+            let ended = count < buffer.len() || buffer.is_empty();
+            word.extend_from_slice(&buffer[..count]);
+            self.consume(count);
+            if ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads a token that must be this one. As in Kaldi, the `<` of a token in angle brackets may be
+    /// gone (`Nnet3Eg>`).
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is another one.
+    pub fn expect_token(&mut self, token: &str, mode: Mode) -> Result<()> {
+        if mode == Mode::Text {
+            self.skip_space()?;
+        }
+        let start = self.position();
+        let found = self.read_token(mode)?;
+        if found == token.as_bytes() || token.strip_prefix('<').map(str::as_bytes) == Some(&found) {
+            return Ok(());
+        }
+        let problem = Problem::Unexpected { expected: format!("\"{token}\"").into(), found };
+        Err(self.error_at(start, OBJECT, problem))
+    }
+
+    /// The first byte of the next token, without its `<`. Nothing of it is read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if reading does.
+    pub fn peek_token(&mut self, mode: Mode) -> Result<Option<u8>> {
+        if mode == Mode::Text {
+            self.skip_space()?;
+        }
+        Ok(match self.ensure(2)? {
+            [b'<', byte, ..] | [byte, ..] => Some(*byte),
+            [] => None,
+        })
+    }
+
+    /// Reads the next key of an archive with the blank behind it, in the place of what `key` holds;
+    /// `false` at the end.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the archive ends inside of a key, or something else than a blank or a line's end
+    /// stands behind it.
+    pub fn read_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
         key.clear();
         if !self.skip_space()? {
             return Ok(false);
         }
-        loop {
-            match self.peek()? {
-                None => {
-                    let problem = Problem::UnexpectedEnd { inside: "a key", missing: None };
-                    return Err(self.error(ARCHIVE, problem).of_key(Key(key)));
-                }
-                Some(byte) if is_space(byte) => break,
-                Some(byte) => {
-                    key.push(byte);
-                    self.consume(1);
-                }
-            }
-        }
+        self.read_word(key)?;
         match self.peek()? {
             Some(b' ' | b'\t') => self.consume(1),
             // The object begins with the line's end: an empty vector, for instance.
             Some(b'\n') => {}
-            _ => {
-                let error = self.unexpected(ARCHIVE, "a space behind the key")?;
-                return Err(error.of_key(Key(key)));
+            None => {
+                let problem = Problem::UnexpectedEnd { inside: "a key", missing: None };
+                return Err(self.error(ARCHIVE, problem).of_key(Key(key)));
             }
+            _ => return Err(self.unexpected(ARCHIVE, "a space behind the key").of_key(Key(key))),
         }
         Ok(true)
     }
-
-    /// The header of a binary object.
-    pub(crate) fn read_header(&mut self, scalar: bool) -> Result<Header> {
-        let start = self.position();
-        let mut bytes = Vec::with_capacity(LONGEST_HEADER);
-        loop {
-            let parsed = Header::parse(&bytes, scalar);
-            let whole = parsed.as_ref().is_ok_and(|header| header.len <= bytes.len());
-            if whole || bytes.len() == LONGEST_HEADER {
-                let place = |error: Error| error.in_file(self.name()).at_byte(start);
-                return parsed.map_err(place);
-            }
-            match self.next()? {
-                Some(byte) => bytes.push(byte),
-                None => {
-                    let problem = Problem::UnexpectedEnd { inside: "a header", missing: None };
-                    return Err(self.error(OBJECT, problem));
-                }
-            }
-        }
-    }
-
-    /// Reads `len` bytes of data.
-    pub(crate) fn read_data(&mut self, len: u64, data: &mut Vec<u8>) -> Result<()> {
-        data.clear();
-        let mut left = len;
-        while left > 0 {
-            let buffer = self.fill()?;
-            if buffer.is_empty() {
-                let problem = Problem::UnexpectedEnd { inside: "data", missing: Some(left) };
-                return Err(self.error(OBJECT, problem));
-            }
-            let taken = buffer.len().min(STEP).min(usize::try_from(left).unwrap_or(usize::MAX));
-            data.extend_from_slice(&buffer[..taken]);
-            self.consume(taken);
-            left -= taken as u64;
-        }
-        Ok(())
-    }
 }
+
+/// Numbers that lie in files in little-endian order.
+pub trait LittleEndian: Pod {
+    /// Changes the order of the bytes, on machines that have the other one.
+    fn swap(&mut self);
+}
+
+macro_rules! little_endian {
+    ($($type:ty)*) => {
+        $(impl LittleEndian for $type {
+            fn swap(&mut self) {
+                *self = <$type>::from_le_bytes(self.to_ne_bytes());
+            }
+        })*
+    };
+}
+little_endian!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 
 /// White space in Kaldi's sense: C's `isspace`.
 pub(crate) fn is_space(byte: u8) -> bool {

@@ -9,7 +9,7 @@ use seqfeed_kaldi::{Matrix, TableOptions, TableWriter};
 
 use crate::tables::{contents, features, labels};
 
-fn write<T: seqfeed_kaldi::Write>(wspecifier: &str, values: &[T]) {
+fn write<T: seqfeed_kaldi::Holder>(wspecifier: &str, values: &[T]) {
     let mut table = TableWriter::create(wspecifier, &Policy::default()).unwrap();
     for (number, value) in values.iter().enumerate() {
         table.write(Key(format!("utt{number}").as_bytes()), value).unwrap();

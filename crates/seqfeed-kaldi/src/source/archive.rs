@@ -3,8 +3,8 @@
 use seqfeed_core::{Error, Key, Problem, Result};
 use seqfeed_io::DataFile;
 
+use super::header::{Header, LONGEST_HEADER};
 use crate::ARCHIVE;
-use crate::header::{Header, LONGEST_HEADER};
 use crate::object_reader::is_space;
 
 /// Bytes read at a time: enough for a key and a header.

@@ -13,7 +13,10 @@ use std::ops::Range;
 use seqfeed_core::{Error, Problem, Result};
 
 use crate::OBJECT;
-use crate::header::{data_len, sizes};
+use crate::object_reader::ObjectReader;
+use crate::objects::float::Float;
+use crate::objects::matrix::Matrix;
+use crate::source::header::{data_len, sizes};
 
 /// The header of a compressed matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,4 +128,50 @@ impl CompressedHeader {
         }
         values
     }
+}
+
+/// A matrix compressed to one or two bytes a value: Kaldi's `CompressedMatrix`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompressedMatrix {
+    header: CompressedHeader,
+    /// What stands behind the header in the file.
+    data: Vec<u8>,
+}
+
+impl CompressedMatrix {
+    /// Reads what stands behind the token (`CM `, `CM2`, `CM3`).
+    pub(crate) fn read_behind(token: [u8; 3], reader: &mut ObjectReader) -> Result<Self> {
+        let header = read_header(token, reader)?;
+        let data_len = header.data_len()?;
+        let mut data = Vec::new();
+        reader.check_there(data_len, "data")?;
+        let data_len = usize::try_from(data_len).unwrap_or(usize::MAX);
+        reader.read_values(data_len, &mut data, "data")?;
+        Ok(Self { header, data })
+    }
+
+    /// Reads over what stands behind the token.
+    pub(crate) fn skip_behind(token: [u8; 3], reader: &mut ObjectReader) -> Result<()> {
+        let data_len = read_header(token, reader)?.data_len()?;
+        reader.skip_bytes(data_len, "data")
+    }
+
+    /// Decompresses into a matrix, whose memory is used again.
+    pub(crate) fn decompress_into<T: Float>(&self, matrix: &mut Matrix<T>) {
+        let (rows, cols) = (self.header.rows as usize, self.header.cols as usize);
+        (matrix.rows, matrix.cols) = (rows, cols);
+        matrix.values.clear();
+        matrix.values.resize(rows * cols, T::default());
+        let values = &mut matrix.values;
+        self.header.decompress(&self.data, 0..rows, 0..cols, |at, value| {
+            values[at] = T::from_f64(f64::from(value));
+        });
+    }
+}
+
+fn read_header(token: [u8; 3], reader: &mut ObjectReader) -> Result<CompressedHeader> {
+    let start = reader.position();
+    let bytes: [u8; 16] = reader.read_array("a header")?;
+    CompressedHeader::parse(token.trim_ascii_end(), &bytes)
+        .map_err(|error| error.in_file(reader.name()).at_byte(start))
 }

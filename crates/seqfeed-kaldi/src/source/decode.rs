@@ -1,117 +1,11 @@
-//! Objects in memory: decoding them, and writing them as Kaldi does.
+//! Decoding parts of binary objects into a block.
 
 use std::ops::Range;
 
-use seqfeed_core::float_text::write_g;
 use seqfeed_core::{Element, Error, Extent, Problem, Result};
 
+use super::header::Object;
 use crate::OBJECT;
-use crate::header::Object;
-
-/// Digits that Kaldi writes floats with.
-const DIGITS: usize = 7;
-
-/// A matrix, row after row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Matrix<T> {
-    /// Number of rows.
-    pub rows: usize,
-    /// Number of columns.
-    pub cols: usize,
-    /// `rows * cols` values.
-    pub values: Vec<T>,
-}
-
-/// An object that can be written, binary or as text, byte for byte as Kaldi writes it.
-///
-/// Implemented for [`Matrix`] and `Vec` of `f32` and `f64`, and for `Vec<i32>` and `i32`.
-pub trait Write {
-    /// Appends the binary form with its header, from `\0B` on.
-    fn write_binary(&self, out: &mut Vec<u8>);
-    /// Appends the text form, with its line's end.
-    fn write_text(&self, out: &mut Vec<u8>);
-}
-
-macro_rules! floats {
-    ($type:ty, $letter:literal) => {
-        impl Write for Matrix<$type> {
-            fn write_binary(&self, out: &mut Vec<u8>) {
-                out.extend_from_slice(concat!("\0B", $letter, "M ").as_bytes());
-                write_size(out, self.rows);
-                write_size(out, self.cols);
-                self.values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
-            }
-
-            fn write_text(&self, out: &mut Vec<u8>) {
-                out.extend_from_slice(b" [");
-                for row in self.values.chunks_exact(self.cols.max(1)) {
-                    out.extend_from_slice(b"\n  ");
-                    for &value in row {
-                        write_g(out, f64::from(value), DIGITS);
-                        out.push(b' ');
-                    }
-                }
-                out.extend_from_slice(if self.values.is_empty() { b" ]\n" } else { b"]\n" });
-            }
-        }
-
-        impl Write for Vec<$type> {
-            fn write_binary(&self, out: &mut Vec<u8>) {
-                out.extend_from_slice(concat!("\0B", $letter, "V ").as_bytes());
-                write_size(out, self.len());
-                self.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
-            }
-
-            fn write_text(&self, out: &mut Vec<u8>) {
-                out.extend_from_slice(b" [ ");
-                for &value in self {
-                    write_g(out, f64::from(value), DIGITS);
-                    out.push(b' ');
-                }
-                out.extend_from_slice(b"]\n");
-            }
-        }
-    };
-}
-floats!(f32, "F");
-floats!(f64, "D");
-
-impl Write for Vec<i32> {
-    fn write_binary(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"\0B");
-        write_size(out, self.len());
-        for value in self {
-            out.push(4);
-            out.extend_from_slice(&value.to_le_bytes());
-        }
-    }
-
-    fn write_text(&self, out: &mut Vec<u8>) {
-        for value in self {
-            out.extend_from_slice(value.to_string().as_bytes());
-            out.push(b' ');
-        }
-        out.push(b'\n');
-    }
-}
-
-impl Write for i32 {
-    fn write_binary(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"\0B\x04");
-        out.extend_from_slice(&self.to_le_bytes());
-    }
-
-    fn write_text(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.to_string().as_bytes());
-        out.extend_from_slice(b" \n");
-    }
-}
-
-fn write_size(out: &mut Vec<u8>, size: usize) {
-    out.push(4);
-    // Kaldi's sizes are int32; larger objects cannot be said in its format.
-    out.extend_from_slice(&(size as u32).to_le_bytes());
-}
 
 /// A part of an object: rows and columns. Elements of a vector are rows of one column, or one row.
 #[derive(Clone, Debug, PartialEq, Eq)]

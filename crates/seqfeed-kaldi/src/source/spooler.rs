@@ -3,12 +3,16 @@
 use seqfeed_core::{Block, Element, Error, Extent, Key, Problem, Result};
 use seqfeed_io::Spool;
 
+use super::archive::header_at;
+use super::decode::{bytes_of_rows, decode};
+use super::entry::{Kind, part};
+use super::header::{Header, LONGEST_HEADER};
+use super::table_source::Role;
 use crate::OBJECT;
-use crate::entry::{Kind, part};
-use crate::object::{bytes_of_rows, decode};
+use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
+use crate::objects::float::{Brackets, Float, read_rows};
 use crate::range::Range;
-use crate::source::Role;
 
 /// A decoded object in the spool.
 pub(crate) struct Spooled {
@@ -69,13 +73,15 @@ impl Spooler {
 
     fn read_binary(&mut self, reader: &mut ObjectReader, range: Option<&Range>) -> Result<Block> {
         let start = reader.position();
-        let header = reader.read_header(self.kind.is_scalar())?;
+        let header = read_header(reader, self.kind.is_scalar())?;
         let name = reader.name().to_owned();
         let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
         let shape = self.kind.shape(&header.object).map_err(place)?;
         let part = part(shape, range, self.kind.extent).map_err(place)?;
         let mut data = std::mem::take(&mut self.data);
-        reader.read_data(header.data_len, &mut data)?;
+        reader.check_there(header.data_len, "data")?;
+        let data_len = usize::try_from(header.data_len).unwrap_or(usize::MAX);
+        reader.read_values(data_len, &mut data, "data")?;
         let bytes = bytes_of_rows(&header.object, header.data_len, &part.rows, self.kind.extent);
         let bytes = &data[bytes.start as usize..bytes.end as usize];
         let mut block = Block::new(self.element, part.cols.len().max(1));
@@ -91,7 +97,7 @@ impl Spooler {
 
     fn read_labels(&mut self, reader: &mut ObjectReader, range: Option<&Range>) -> Result<Block> {
         let start = reader.position();
-        reader.read_integers(&mut self.integers)?;
+        self.integers.read_into(reader, Mode::Text)?;
         let name = reader.name().to_owned();
         let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
         if self.kind.is_scalar() && self.integers.len() != 1 {
@@ -114,14 +120,15 @@ impl Spooler {
         }
     }
 
-    fn text_block<T: crate::text::Float>(
+    fn text_block<T: Float>(
         &mut self,
         reader: &mut ObjectReader,
         range: Option<&Range>,
         push: impl Fn(&mut Block, usize) -> &mut [T],
     ) -> Result<Block> {
         let start = reader.position();
-        let floats = reader.read_floats::<T>()?;
+        let mut values = Vec::new();
+        let floats = read_rows::<T>(reader, Brackets::Rows, &mut values)?;
         let name = reader.name().to_owned();
         let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
         let (rows, cols) = (floats.rows as u32, floats.cols as u32);
@@ -137,12 +144,23 @@ impl Spooler {
         let mut block = Block::new(self.element, width.max(1));
         let out = push(&mut block, part.rows.len());
         let all = (shape.1 as usize).max(1);
-        let wanted = floats.values.chunks_exact(all).skip(part.rows.start).take(part.rows.len());
+        let wanted = values.chunks_exact(all).skip(part.rows.start).take(part.rows.len());
         for (row, out) in wanted.zip(out.chunks_exact_mut(width.max(1))) {
             out.copy_from_slice(&row[part.cols.clone()]);
         }
         Ok(block)
     }
+}
+
+/// The header of a binary object.
+fn read_header(reader: &mut ObjectReader, scalar: bool) -> Result<Header> {
+    let start = reader.position();
+    let bytes = reader.ensure(LONGEST_HEADER)?;
+    let bytes = &bytes[..bytes.len().min(LONGEST_HEADER)];
+    let header = header_at(bytes, scalar);
+    let header = header.map_err(|error| error.in_file(reader.name()).at_byte(start))?;
+    reader.consume(header.len);
+    Ok(header)
 }
 
 /// Reads all objects of an archive; gives each key and what came of its object to `each`. After an

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use seqfeed_core::{Error, Result};
 use seqfeed_io::{DataFile, Mapped};
 
-use crate::entry::SPOOL;
+use super::entry::SPOOL;
 
 /// Most files open at a time.
 const MOST_OPEN: usize = 64;

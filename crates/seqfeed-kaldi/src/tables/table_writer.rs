@@ -1,11 +1,12 @@
 //! Writing tables.
 
 use std::io::Write as _;
+use std::marker::PhantomData;
 
 use seqfeed_core::{Error, Key, Problem, Result};
 use seqfeed_io::{Output, Policy, WxFilename};
 
-use crate::object::Write;
+use crate::holder::{Holder, Mode, write_object};
 use crate::specifier::Wspecifier;
 use crate::{ARCHIVE, SCRIPT};
 
@@ -17,28 +18,29 @@ use crate::{ARCHIVE, SCRIPT};
 /// ```
 /// use seqfeed_core::Key;
 /// use seqfeed_io::Policy;
-/// use seqfeed_kaldi::TableWriter;
+/// use seqfeed_kaldi::{TableWriter, Vector};
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let ark = directory.path().join("a.ark").display().to_string();
 /// # let scp = directory.path().join("a.scp").display().to_string();
 ///
 /// let mut table = TableWriter::create(&format!("ark,scp:{ark},{scp}"), &Policy::default())?;
-/// table.write(Key(b"utt1"), &vec![1.0f32, 2.0])?;
+/// table.write(Key(b"utt1"), &Vector(vec![1.0f32, 2.0]))?;
 /// table.close()?;
 /// assert_eq!(std::fs::read_to_string(&scp).unwrap(), format!("utt1 {ark}:5\n"));
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct TableWriter {
+pub struct TableWriter<T> {
     archive: Output,
     archive_name: String,
     script: Option<Output>,
-    text: bool,
+    mode: Mode,
     flush: bool,
     buffer: Vec<u8>,
+    type_: PhantomData<fn(&T)>,
 }
 
-impl TableWriter {
+impl<T: Holder> TableWriter<T> {
     /// Opens a table for writing.
     ///
     /// # Errors
@@ -58,7 +60,16 @@ impl TableWriter {
         }
         let script = script.map(|name| Output::create(&WxFilename::parse(&name)?, policy));
         let script = script.transpose()?;
-        Ok(Self { archive, archive_name, script, text, flush, buffer: Vec::new() })
+        let mode = if text { Mode::Text } else { Mode::Binary };
+        Ok(Self {
+            archive,
+            archive_name,
+            script,
+            mode,
+            flush,
+            buffer: Vec::new(),
+            type_: PhantomData,
+        })
     }
 
     /// Writes an object.
@@ -66,7 +77,7 @@ impl TableWriter {
     /// # Errors
     ///
     /// Fails if the key is empty or holds white space or control characters, or if writing fails.
-    pub fn write(&mut self, key: Key<'_>, value: &impl Write) -> Result<()> {
+    pub fn write(&mut self, key: Key<'_>, value: &T) -> Result<()> {
         if key.0.is_empty() || !key.0.iter().all(|&byte| matches!(byte, 0x21..=0x7e | 0x80..=0xfe))
         {
             let expected = "a key without white space and control characters".into();
@@ -85,10 +96,7 @@ impl TableWriter {
             line.extend_from_slice(format!("{}:{offset}\n", self.archive_name).as_bytes());
             script.write_all(&line).map_err(|error| script.error(error))?;
         }
-        match self.text {
-            true => value.write_text(&mut self.buffer),
-            false => value.write_binary(&mut self.buffer),
-        }
+        write_object(value, &mut self.buffer, self.mode)?;
         self.archive.write_all(&self.buffer).map_err(|error| self.archive.error(error))?;
         if self.flush {
             self.archive.flush_now()?;

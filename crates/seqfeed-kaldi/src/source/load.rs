@@ -6,12 +6,12 @@ use std::sync::Arc;
 use seqfeed_core::{Block, Error, Problem, Result};
 use seqfeed_io::DataFile;
 
+use super::archive::{header_at, inside};
+use super::decode::{Part, bytes_of_rows, decode};
+use super::entry::{Entry, SPOOL};
+use super::header::{Header, LONGEST_HEADER, Object};
+use super::table_source::TableSource;
 use crate::OBJECT;
-use crate::archive::{header_at, inside};
-use crate::entry::{Entry, SPOOL};
-use crate::header::{Header, LONGEST_HEADER, Object};
-use crate::object::{Part, bytes_of_rows, decode};
-use crate::source::TableSource;
 
 /// Loads sequences into a block.
 pub(crate) struct Loader<'a> {

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use seqfeed_core::{Error, Extent, Problem, Result, Tolerance};
 use seqfeed_core::{JoinReport, Key};
 
+use super::decode::Part;
+use super::header::Object;
+use super::table_source::Role;
 use crate::OBJECT;
-use crate::header::Object;
-use crate::object::Part;
 use crate::range::Range;
-use crate::source::Role;
 
 /// Where a sequence lies: 24 bytes.
 #[derive(Clone, Copy, Debug)]

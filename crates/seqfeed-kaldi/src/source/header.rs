@@ -3,8 +3,8 @@
 use seqfeed_core::{Error, Problem, Result};
 
 use crate::OBJECT;
-use crate::compressed_matrix::CompressedHeader;
 use crate::object_reader::is_space;
+use crate::objects::compressed_matrix::CompressedHeader;
 
 /// The longest header of an object that is known here: `\0BCM2 ` and 16 bytes.
 pub(crate) const LONGEST_HEADER: usize = 22;

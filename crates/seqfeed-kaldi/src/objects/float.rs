@@ -1,0 +1,324 @@
+//! The two types of floats that matrices and vectors have, and their text.
+
+use seqfeed_core::float_text::write_g;
+use seqfeed_core::{Problem, Result};
+
+use crate::OBJECT;
+use crate::object_reader::{LittleEndian, ObjectReader, is_space};
+use crate::objects::basic::Basic;
+
+/// Digits that Kaldi writes floats with, `f64` too.
+pub(crate) const DIGITS: usize = 7;
+
+/// `f32` or `f64`.
+///
+/// Either type of a matrix or vector is read from files of both, converted as Kaldi does.
+pub trait Float: LittleEndian + Basic + PartialOrd {
+    /// `F` or `D`, as in the tokens `FM`, `DV`.
+    const LETTER: u8;
+    /// Positive infinity.
+    const INFINITY: Self;
+    /// Not a number.
+    const NAN: Self;
+    /// Converts, rounding to the nearest.
+    fn from_f64(value: f64) -> Self;
+    /// Converts.
+    fn to_f64(self) -> f64;
+    /// Changes the sign.
+    fn negated(self) -> Self;
+    /// Reads a number at the front of `text` as C++'s `>>` does, correctly rounded: its value and
+    /// length.
+    fn parse_text(text: &[u8]) -> Option<(Self, usize)>;
+}
+
+macro_rules! float {
+    ($type:ty, $letter:literal) => {
+        impl Float for $type {
+            const LETTER: u8 = $letter;
+            const INFINITY: Self = <$type>::INFINITY;
+            const NAN: Self = <$type>::NAN;
+
+            fn from_f64(value: f64) -> Self {
+                value as $type
+            }
+
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+
+            fn negated(self) -> Self {
+                -self
+            }
+
+            fn parse_text(text: &[u8]) -> Option<(Self, usize)> {
+                let (value, len) = fast_float2::parse_partial::<$type, _>(text).ok()?;
+                (!value.is_infinite()).then_some((value, len))
+            }
+        }
+    };
+}
+float!(f32, b'F');
+float!(f64, b'D');
+
+/// Appends a float and a space.
+pub(crate) fn write_float<T: Float>(out: &mut Vec<u8>, value: T) {
+    write_g(out, value.to_f64(), DIGITS);
+    out.push(b' ');
+}
+
+/// What stands between brackets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Brackets {
+    /// Rows, each ended by a line's end or a semicolon.
+    Rows,
+    /// One row, on one line.
+    OneRow,
+}
+
+/// Floats in brackets.
+pub(crate) struct TextRows {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    /// There was a line's end right behind the opening bracket, as there is in matrices.
+    pub(crate) is_matrix: bool,
+}
+
+/// Reads floats in brackets, in the place of what `values` holds.
+///
+/// What Kaldi reads is read. Besides, `-inf` and `-nan` are, which Kaldi writes but does not read.
+pub(crate) fn read_rows<T: Float>(
+    reader: &mut ObjectReader,
+    brackets: Brackets,
+    values: &mut Vec<T>,
+) -> Result<TextRows> {
+    values.clear();
+    reader.skip_space()?;
+    let mut parsing = Parsing { brackets, values, rows: 0, cols: 0, row_start: 0, first: true };
+    let opened = reader.ensure(3)?;
+    let (opening, is_matrix) = match opened {
+        [b'[', b']', ..] => (1, false),
+        [b'[', b'\n', ..] | [b'[', b'\r', b'\n', ..] => (1, true),
+        [b'[', byte, ..] if is_space(*byte) => (1, false),
+        [b'['] => (1, false),
+        _ => {
+            let error = reader.unexpected(OBJECT, "\"[\" and a space, or a binary object");
+            let message = "is this another type of object, or an archive without offsets?";
+            return Err(error.with_help(message));
+        }
+    };
+    reader.consume(opening);
+    let mut want = 64;
+    loop {
+        let buffer = reader.ensure(want)?;
+        let at_end = buffer.len() < want;
+        let (used, found) = parsing.go_on(buffer, at_end);
+        if used == 0 {
+            want *= 2
+        } else {
+            want = 64
+        }
+        reader.consume(used);
+        match found {
+            Found::More if at_end => {
+                let error = reader.unexpected_end("a matrix or vector as text", None);
+                return Err(error.with_help("there is no closing \"]\""));
+            }
+            Found::More => {}
+            Found::Wrong(problem) => return Err(reader.error(OBJECT, problem)),
+            Found::End => break,
+        }
+    }
+    let (rows, cols) = (parsing.rows, parsing.cols);
+    // The line's end belongs to the object; anything else is the next key.
+    match reader.ensure(2)? {
+        [b'\r', b'\n', ..] => reader.consume(2),
+        [b'\n' | b'\r', ..] => reader.consume(1),
+        _ => {}
+    }
+    Ok(TextRows { rows, cols, is_matrix })
+}
+
+struct Parsing<'a, T> {
+    brackets: Brackets,
+    values: &'a mut Vec<T>,
+    rows: usize,
+    cols: usize,
+    /// Where the row that is being read begins in `values`.
+    row_start: usize,
+    first: bool,
+}
+
+enum Found {
+    /// All of the buffer is read that can be.
+    More,
+    /// The closing bracket.
+    End,
+    Wrong(Problem),
+}
+
+impl<T: Float> Parsing<'_, T> {
+    /// Reads as much of the buffer as is clear without what follows it: how much that is.
+    fn go_on(&mut self, buffer: &[u8], at_end: bool) -> (usize, Found) {
+        let mut at = 0;
+        while let Some(&byte) = buffer.get(at) {
+            match byte {
+                b' ' | b'\t' => at += 1,
+                b'0'..=b'9' | b'-' => {
+                    let rest = &buffer[at..];
+                    let parsed = T::parse_text(rest);
+                    if let Some((value, len)) = parsed
+                        && (len < rest.len() || at_end)
+                        && self.may_follow(rest.get(len))
+                    {
+                        self.values.push(value);
+                        at += len;
+                        continue;
+                    }
+                    match self.word(rest, at_end) {
+                        Ok(Some(len)) => at += len,
+                        Ok(None) => return (at, Found::More),
+                        Err(problem) => return (at, Found::Wrong(problem)),
+                    }
+                }
+                b']' => {
+                    return match self.end_row() {
+                        Ok(()) => (at + 1, Found::End),
+                        Err(problem) => (at, Found::Wrong(problem)),
+                    };
+                }
+                b'\n' | b';' if self.brackets == Brackets::Rows => {
+                    if let Err(problem) = self.end_row() {
+                        return (at, Found::Wrong(problem));
+                    }
+                    at += 1;
+                }
+                byte if is_space(byte) && self.brackets == Brackets::Rows => at += 1,
+                b'\n' | b'\r' if self.brackets == Brackets::OneRow => {
+                    let expected =
+                        "a number or \"]\" (a vector stands on one line; is it a matrix?)";
+                    return (at, Found::Wrong(self.unexpected(expected, &buffer[at..])));
+                }
+                _ => match self.word(&buffer[at..], at_end) {
+                    Ok(Some(len)) => at += len,
+                    Ok(None) => return (at, Found::More),
+                    Err(problem) => return (at, Found::Wrong(problem)),
+                },
+            }
+        }
+        (at, Found::More)
+    }
+
+    /// Whether a byte may stand behind a number: in a matrix any (`1-2` are two numbers), in a vector
+    /// white space or the bracket.
+    fn may_follow(&self, byte: Option<&u8>) -> bool {
+        self.brackets == Brackets::Rows || byte.is_none_or(|&byte| is_space(byte) || byte == b']')
+    }
+
+    fn unexpected(&self, expected: &'static str, found: &[u8]) -> Problem {
+        Problem::Unexpected {
+            expected: expected.into(),
+            found: found[..found.len().min(16)].into(),
+        }
+    }
+
+    /// A word that is no number of digits: `inf`, `infinity` or `nan` in any case, perhaps with a
+    /// minus. Its length, or nothing if the buffer may not hold all of it.
+    fn word(&mut self, rest: &[u8], at_end: bool) -> Result<Option<usize>, Problem> {
+        let Some(len) =
+            rest.iter().position(|&byte| is_space(byte)).or(at_end.then_some(rest.len()))
+        else {
+            return Ok(None);
+        };
+        let word = &rest[..len];
+        let (negative, name) = match word.strip_prefix(b"-") {
+            Some(name) => (true, name),
+            None => (false, word),
+        };
+        let value = if name.eq_ignore_ascii_case(b"inf") || name.eq_ignore_ascii_case(b"infinity") {
+            T::INFINITY
+        } else if name.eq_ignore_ascii_case(b"nan") {
+            T::NAN
+        } else {
+            let found = word[..len.min(32)].to_vec();
+            return Err(Problem::InvalidNumber { what: "a value", found });
+        };
+        self.values.push(if negative { value.negated() } else { value });
+        Ok(Some(len))
+    }
+
+    fn end_row(&mut self) -> Result<(), Problem> {
+        let cols = self.values.len() - self.row_start;
+        if cols == 0 {
+            return Ok(());
+        }
+        if !self.first && cols != self.cols {
+            let (expected, found) = (self.cols as u64, cols as u64);
+            return Err(Problem::CountMismatch { what: "columns of a row", expected, found });
+        }
+        self.first = false;
+        (self.rows, self.cols) = (self.rows + 1, cols);
+        self.row_start = self.values.len();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, brackets: Brackets) -> Result<(usize, usize, Vec<f32>, bool)> {
+        let mut values = Vec::new();
+        let mut reader = ObjectReader::from_bytes("text", text);
+        let TextRows { rows, cols, is_matrix } = read_rows(&mut reader, brackets, &mut values)?;
+        Ok((rows, cols, values, is_matrix))
+    }
+
+    #[test]
+    fn reads_what_kaldi_reads() {
+        let cases: [(&str, usize, usize, &[f32]); 11] = [
+            (" [\n  1 2 \n  3 4 ]\n", 2, 2, &[1., 2., 3., 4.]),
+            (" [\r\n  1 2 \r\n  3 4 ]\r\n", 2, 2, &[1., 2., 3., 4.]),
+            (" [ ]\n", 0, 0, &[]),
+            ("[]\n", 0, 0, &[]),
+            ("[ 1 2]", 1, 2, &[1., 2.]),
+            ("[ 1 2;;3 4;]", 2, 2, &[1., 2., 3., 4.]),
+            ("[ 1 2\n\n\n3 4\n\n]", 2, 2, &[1., 2., 3., 4.]),
+            ("[ 1-2 ]", 1, 2, &[1., -2.]),
+            ("[ 1e-5\t5. -.5 ]", 1, 3, &[1e-5, 5., -0.5]),
+            ("[ inf -Infinity ]", 1, 2, &[f32::INFINITY, f32::NEG_INFINITY]),
+            ("[ 1 2 \x0b 3 ]", 1, 3, &[1., 2., 3.]),
+        ];
+        for (text, rows, cols, values) in cases {
+            let (r, c, v, _) = read(text, Brackets::Rows).unwrap();
+            assert_eq!((r, c, &v[..]), (rows, cols, values), "{text}");
+        }
+        assert!(read("[ nan ]", Brackets::Rows).unwrap().2[0].is_nan());
+        assert!(read("[\n 1 ]", Brackets::Rows).unwrap().3);
+        assert!(!read("[ 1 ]", Brackets::OneRow).unwrap().3);
+    }
+
+    #[test]
+    fn refuses_what_kaldi_refuses() {
+        let both = [
+            "1 2", "[1 2]", "[ +1 ]", "[ .5 ]", "[ 1e ]", "[ 0x10 ]", "[ 1e40 ]", "[ a ]", "[ 1 2",
+            "", "[ 1,2 ]", "[ inf]",
+        ];
+        for text in both {
+            assert!(read(text, Brackets::Rows).is_err(), "{text}");
+            assert!(read(text, Brackets::OneRow).is_err(), "{text}");
+        }
+        assert!(read("[ 1 2\n 3 ]", Brackets::Rows).is_err());
+        for text in ["[ 1\n2 ]", "[ 1-2 ]", "[ 1;2 ]", "[ 1\x0b2 ]", "[\n1 ]", "[ 1\r\n ]"] {
+            assert!(read(text, Brackets::OneRow).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_numbers_across_buffers() {
+        let numbers: Vec<f32> = (0..50_000).map(|n| (n as f32).sin() * 1e-3).collect();
+        let text: String = numbers.iter().map(|n| format!("{n} ")).collect();
+        let (rows, cols, values, _) = read(&format!("[ {text}]\n"), Brackets::Rows).unwrap();
+        assert_eq!((rows, cols), (1, 50_000));
+        assert_eq!(values, numbers);
+    }
+}

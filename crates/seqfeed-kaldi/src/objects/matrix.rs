@@ -1,0 +1,250 @@
+//! Matrices of floats.
+
+use seqfeed_core::{Error, Problem, Result};
+
+use crate::OBJECT;
+use crate::holder::{Holder, Mode};
+use crate::object_reader::ObjectReader;
+use crate::objects::compressed_matrix::CompressedMatrix;
+use crate::objects::float::{Brackets, Float, read_rows, write_float};
+use crate::range::Range;
+
+/// A matrix of floats, row after row: Kaldi's `Matrix`.
+///
+/// ```text
+/// binary   FM SP 04 rows:i32 04 cols:i32 values       (DM: f64)
+/// text     SP [ LF SP SP 1 SP 2 SP LF SP SP 3 SP 4 SP ] LF
+/// ```
+///
+/// Is read from any of `FM`, `DM`, `CM`, `CM2`, `CM3` and from text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Matrix<T> {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+    /// `rows * cols` values.
+    pub values: Vec<T>,
+}
+
+impl<T> Matrix<T> {
+    /// A row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[T] {
+        &self.values[row * self.cols..(row + 1) * self.cols]
+    }
+}
+
+impl<T: Float> Holder for Matrix<T> {
+    const TYPE: &'static str = if T::LETTER == b'F' { "float matrix" } else { "double matrix" };
+
+    fn read(reader: &mut ObjectReader, mode: Mode) -> Result<Self> {
+        let mut matrix = Self::default();
+        matrix.read_into(reader, mode)?;
+        Ok(matrix)
+    }
+
+    fn read_into(&mut self, reader: &mut ObjectReader, mode: Mode) -> Result<()> {
+        if mode == Mode::Text {
+            let read = read_rows(reader, Brackets::Rows, &mut self.values)?;
+            (self.rows, self.cols) = (read.rows, read.cols);
+            return Ok(());
+        }
+        match MatrixHeader::read(reader)? {
+            MatrixHeader::Full { letter, rows, cols } => {
+                (self.rows, self.cols) = (rows, cols);
+                read_floats(reader, letter, rows * cols, &mut self.values)
+            }
+            MatrixHeader::Compressed(token) => {
+                CompressedMatrix::read_behind(token, reader)?.decompress_into(self);
+                Ok(())
+            }
+        }
+    }
+
+    fn skip(reader: &mut ObjectReader, mode: Mode) -> Result<()> {
+        if mode == Mode::Text {
+            return read_rows::<T>(reader, Brackets::Rows, &mut Vec::new()).map(drop);
+        }
+        match MatrixHeader::read(reader)? {
+            MatrixHeader::Full { letter, rows, cols } => {
+                reader.skip_bytes((rows * cols) as u64 * width(letter), "a matrix")
+            }
+            MatrixHeader::Compressed(token) => CompressedMatrix::skip_behind(token, reader),
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
+        check_shape(self.rows, self.cols, self.values.len())?;
+        if mode == Mode::Binary {
+            out.extend_from_slice(&[T::LETTER, b'M', b' ']);
+            write_size(out, self.rows)?;
+            write_size(out, self.cols)?;
+            write_values(out, &self.values);
+            return Ok(());
+        }
+        out.extend_from_slice(b" [");
+        if self.values.is_empty() {
+            out.push(b' ');
+        }
+        for row in self.values.chunks_exact(self.cols.max(1)) {
+            out.extend_from_slice(b"\n  ");
+            row.iter().for_each(|&value| write_float(out, value));
+        }
+        out.extend_from_slice(b"]\n");
+        Ok(())
+    }
+
+    fn extract(&self, range: &Range) -> Result<Self> {
+        let (first_row, rows) = range.rows_of(self.rows as u32)?;
+        let (first_col, cols) = range.cols_of(self.cols as u32)?;
+        let (first_row, first_col) = (first_row as usize, first_col as usize);
+        let (rows, cols) = (rows as usize, cols as usize);
+        let mut values = Vec::with_capacity(rows * cols);
+        for row in first_row..first_row + rows {
+            values.extend_from_slice(&self.row(row)[first_col..first_col + cols]);
+        }
+        Ok(Self { rows, cols, values })
+    }
+}
+
+/// What stands before the values of a binary matrix.
+pub(crate) enum MatrixHeader {
+    Full {
+        letter: u8,
+        rows: usize,
+        cols: usize,
+    },
+    /// The token is read, what follows it is not.
+    Compressed([u8; 3]),
+}
+
+impl MatrixHeader {
+    fn read(reader: &mut ObjectReader) -> Result<Self> {
+        let start = reader.position();
+        let token = reader.read_token(Mode::Binary)?;
+        match &token[..] {
+            [letter @ (b'F' | b'D'), b'M'] => {
+                let sizes = reader.position();
+                let (rows, cols) =
+                    (reader.read_basic(Mode::Binary)?, reader.read_basic(Mode::Binary)?);
+                let (rows, cols) = shape(rows, cols)
+                    .map_err(|error| error.in_file(reader.name()).at_byte(sizes))?;
+                Ok(Self::Full { letter: *letter, rows, cols })
+            }
+            b"CM" => Ok(Self::Compressed(*b"CM ")),
+            b"CM2" => Ok(Self::Compressed(*b"CM2")),
+            b"CM3" => Ok(Self::Compressed(*b"CM3")),
+            _ => Err(wrong_token(reader, start, "a matrix (FM, DM, CM, CM2 or CM3)", token)),
+        }
+    }
+}
+
+/// The error that an object is of another type than wanted.
+pub(crate) fn wrong_token(
+    reader: &ObjectReader,
+    start: u64,
+    expected: &'static str,
+    found: Vec<u8>,
+) -> Error {
+    let help = match &found[..] {
+        b"FV" | b"DV" => "it is a vector",
+        b"FM" | b"DM" => "it is a matrix",
+        b"CM" | b"CM2" | b"CM3" => "it is a compressed matrix",
+        b"SV" => "it is a sparse vector",
+        b"SM" => "it is a sparse matrix",
+        b"FP" | b"DP" => "it is a packed (symmetric or triangular) matrix",
+        b"<Nnet3Eg>" => "it is an example for nnet3",
+        b"<Nnet3ChainEg>" => "it is an example for chain training",
+        _ => "the object is of another type, or damaged",
+    };
+    let problem = Problem::Unexpected { expected: expected.into(), found };
+    reader.error_at(start, OBJECT, problem).with_help(help)
+}
+
+/// Rows and columns that can be: not negative, not one of them alone zero, and few enough values for
+/// their bytes to be counted.
+pub(crate) fn shape(rows: i32, cols: i32) -> Result<(usize, usize)> {
+    let rows = size("number of rows", rows)?;
+    let cols = size("number of columns", cols)?;
+    check_shape(rows, cols, rows * cols)?;
+    Ok((rows, cols))
+}
+
+fn check_shape(rows: usize, cols: usize, values: usize) -> Result<()> {
+    if (rows == 0) != (cols == 0) || rows.checked_mul(cols) != Some(values) {
+        let what = format!("a matrix of {rows} rows, {cols} columns and {values} values cannot be");
+        return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));
+    }
+    Ok(())
+}
+
+/// A size or count that was read: not negative.
+pub(crate) fn size(what: &'static str, value: i32) -> Result<usize> {
+    usize::try_from(value).map_err(|_| {
+        let allowed = "0 or more".into();
+        Error::format(OBJECT, Problem::OutOfRange { what, found: value.into(), allowed })
+    })
+}
+
+/// Appends a size as a tagged int32.
+///
+/// # Errors
+///
+/// Fails if it is too large for one.
+pub(crate) fn write_size(out: &mut Vec<u8>, size: usize) -> Result<()> {
+    let Ok(size) = i32::try_from(size) else {
+        let what =
+            format!("{size} rows, columns or elements are more than Kaldi's formats can say");
+        return Err(Error::format(OBJECT, Problem::Unsupported(what.into()))
+            .with_help("split the object in parts of fewer than 2147483648"));
+    };
+    out.push(4);
+    out.extend_from_slice(&size.to_le_bytes());
+    Ok(())
+}
+
+/// Appends values in little-endian order.
+pub(crate) fn write_values<T: Float>(out: &mut Vec<u8>, values: &[T]) {
+    if cfg!(target_endian = "little") {
+        out.extend_from_slice(bytemuck::cast_slice(values));
+    } else {
+        for mut value in values.iter().copied() {
+            value.swap();
+            out.extend_from_slice(bytemuck::bytes_of(&value));
+        }
+    }
+}
+
+/// Bytes of a value behind a token that begins with `F` or `D`.
+pub(crate) fn width(letter: u8) -> u64 {
+    if letter == b'F' { 4 } else { 8 }
+}
+
+/// Reads floats that lie in the file as `letter` says.
+pub(crate) fn read_floats<T: Float>(
+    reader: &mut ObjectReader,
+    letter: u8,
+    count: usize,
+    values: &mut Vec<T>,
+) -> Result<()> {
+    const INSIDE: &str = "data";
+    if letter == T::LETTER {
+        return reader.read_values(count, values, INSIDE);
+    }
+    values.clear();
+    if letter == b'F' {
+        let mut read: Vec<f32> = Vec::new();
+        reader.read_values(count, &mut read, INSIDE)?;
+        values.extend(read.into_iter().map(|value| T::from_f64(f64::from(value))));
+    } else {
+        let mut read: Vec<f64> = Vec::new();
+        reader.read_values(count, &mut read, INSIDE)?;
+        values.extend(read.into_iter().map(T::from_f64));
+    }
+    Ok(())
+}

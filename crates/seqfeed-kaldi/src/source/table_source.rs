@@ -1,0 +1,516 @@
+//! Tables as a source of sequences.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use seqfeed_core::{
+    Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind as StreamKind,
+    Problem, Result, Source, Stream, Tolerance,
+};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename};
+
+use super::archive::{ArchiveScan, Found, header_at, inside};
+use super::decode::Part;
+use super::entry::{Entries, Entry, Kind, SPOOL, Skips, part};
+use super::files::Files;
+use super::header::{Header, LONGEST_HEADER, Object};
+use super::load::Loader;
+use super::spooler::{Spooler, read_archive};
+use crate::object_reader::ObjectReader;
+use crate::range::Range;
+use crate::specifier::{Rspecifier, TableKind};
+use crate::{OBJECT, SCRIPT, ScriptLine};
+
+/// What the objects of a table are taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Floats: matrices (a row a time step) and vectors.
+    Features,
+    /// Integers: vectors (one a time step) and scalars.
+    Labels,
+}
+
+/// How tables are opened as a source.
+#[derive(Clone, Debug)]
+pub struct TableOptions {
+    /// Name of the stream.
+    pub stream: String,
+    /// What the objects are taken for.
+    pub role: Role,
+    /// Type of a value: a float type for features, [`Element::I32`] for labels.
+    pub element: Element,
+    /// One sample a time step (the default), or one a sequence.
+    pub extent: Option<Extent>,
+    /// Most samples in a chunk of the source's index.
+    pub chunk_samples: u64,
+    /// What names in script files may do.
+    pub policy: Policy,
+    /// What the rspecifiers themselves may do.
+    pub specifier_policy: Policy,
+    /// Map files instead of reading them.
+    pub map: bool,
+    /// What to do with objects that cannot be read.
+    pub errors: Tolerance,
+    /// The directory that names in rspecifiers are relative to, if not the working directory.
+    pub base: Option<PathBuf>,
+}
+
+/// One or more tables that follow one another, as a [`Source`] of one stream.
+///
+/// Opening reads keys and headers. Objects that cannot be read twice in place (text, compressed
+/// containers, pipes, standard input) are decoded once into an unnamed temporary file.
+pub struct TableSource {
+    name: String,
+    streams: Vec<Stream>,
+    pub(crate) index: Index,
+    pub(crate) kind: Kind,
+    pub(crate) table: Entries,
+    pub(crate) files: Files,
+    pub(crate) map: bool,
+    /// All data can be used where they are: float matrices of the stream's type, whole rows.
+    in_place: bool,
+    spooled_bytes: u64,
+    counts: Counts,
+    tables: Vec<TableKind>,
+    report: JoinReport,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    matrices: u64,
+    compressed: u64,
+    vectors: u64,
+    decoded: u64,
+}
+
+impl TableSource {
+    /// Opens tables by their rspecifiers.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a name is wrong or not allowed, if a file cannot be read, or if more objects are wrong
+    /// than allowed: damaged, of another type, or of another number of columns than the first one.
+    pub fn open(rspecifiers: &[String], options: &TableOptions) -> Result<Self> {
+        let mut opening = Opening::new(options);
+        let mut tables = Vec::new();
+        for text in rspecifiers {
+            let rspecifier = Rspecifier::parse(text)?;
+            tables.push(rspecifier.kind);
+            // `p` asks for what cannot be read to be passed over.
+            opening.skips.tolerance =
+                if rspecifier.permissive { Tolerance::Skip } else { options.errors };
+            match rspecifier.kind {
+                TableKind::Archive => opening.archive(&rspecifier.rxfilename)?,
+                TableKind::Script => opening.script(&rspecifier.rxfilename)?,
+            }
+        }
+        let Opening {
+            kind, builder, table, mut files, spooler, skips, dim, counts, in_place, ..
+        } = opening;
+        let spooled_bytes = spooler.bytes();
+        if let Some(spool) = spooler.finish() {
+            files.set_spool(spool.into_data_file()?);
+        }
+        let stream = Stream {
+            name: options.stream.clone(),
+            kind: match options.role {
+                Role::Features => StreamKind::Dense,
+                Role::Labels => StreamKind::Label,
+            },
+            element: options.element,
+            dim: dim.unwrap_or(1) as usize,
+            extent: kind.extent,
+        };
+        Ok(Self {
+            name: rspecifiers.join(" "),
+            streams: vec![stream],
+            index: builder.finish(),
+            kind,
+            table,
+            files,
+            map: options.map,
+            in_place,
+            spooled_bytes,
+            counts,
+            tables,
+            report: skips.report,
+        })
+    }
+
+    /// What was skipped.
+    #[must_use]
+    pub fn report(&self) -> &JoinReport {
+        &self.report
+    }
+
+    /// Bytes decoded into a temporary file.
+    #[must_use]
+    pub fn spooled_bytes(&self) -> u64 {
+        self.spooled_bytes
+    }
+
+    /// What the tables are, in words: "kaldi archive, 8 matrices, 3 of them compressed".
+    #[must_use]
+    pub fn format(&self) -> String {
+        let Counts { matrices, compressed, vectors, decoded } = self.counts;
+        let container = match &self.tables[..] {
+            [TableKind::Archive] => "kaldi archive",
+            [TableKind::Script] => "kaldi script file",
+            _ => "kaldi tables",
+        };
+        let mut text = container.to_owned();
+        let parts = [
+            (matrices, "matrices"),
+            (compressed, "compressed matrices"),
+            (vectors, "vectors"),
+            (decoded, "decoded from text or a stream"),
+        ];
+        for (count, what) in parts.into_iter().filter(|&(count, _)| count > 0) {
+            text += &format!(", {count} {what}");
+        }
+        text
+    }
+}
+
+/// A source in the making.
+struct Opening<'a> {
+    options: &'a TableOptions,
+    kind: Kind,
+    builder: IndexBuilder,
+    table: Entries,
+    files: Files,
+    by_name: HashMap<String, (u32, Container)>,
+    spooler: Spooler,
+    skips: Skips,
+    dim: Option<u32>,
+    counts: Counts,
+    in_place: bool,
+}
+
+/// Whether a file's objects can be read in place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Container {
+    Plain,
+    Compressed,
+}
+
+/// Where an object was found.
+struct Located {
+    offset: u64,
+    file: u32,
+    part: Part,
+}
+
+impl<'a> Opening<'a> {
+    fn new(options: &'a TableOptions) -> Self {
+        let extent = options.extent.unwrap_or(Extent::Samples);
+        let kind = Kind { role: options.role, extent };
+        Self {
+            options,
+            kind,
+            builder: IndexBuilder::new(options.chunk_samples),
+            table: Entries::default(),
+            files: Files::default(),
+            by_name: HashMap::new(),
+            spooler: Spooler::new(kind, options.element),
+            skips: Skips::new(options.errors),
+            dim: None,
+            counts: Counts::default(),
+            in_place: true,
+        }
+    }
+
+    /// Adds a sequence, if its number of columns is that of the others.
+    fn add(&mut self, key: Key<'_>, located: &Located, whole_cols: u32) -> Result<()> {
+        let Part { rows, cols } = &located.part;
+        if !rows.is_empty() {
+            let found = cols.len() as u32;
+            let expected = *self.dim.get_or_insert(found);
+            if found != expected {
+                let problem = Problem::CountMismatch {
+                    what: "columns (the number of the first object of the table is expected)",
+                    expected: expected.into(),
+                    found: found.into(),
+                };
+                let error = Error::format(OBJECT, problem).at_byte(located.offset);
+                return self.skips.absorb(key, error);
+            }
+        }
+        let number = self.table.entries.len() as u32;
+        if found_cols(cols) != (0, whole_cols) {
+            self.table.cols.insert(number, (cols.start as u32, cols.len() as u32));
+            self.in_place = false;
+        }
+        self.table.entries.push(Entry {
+            offset: located.offset,
+            file: located.file,
+            first_row: rows.start as u32,
+            rows: rows.len() as u32,
+        });
+        self.builder.push(key, rows.len() as u32);
+        Ok(())
+    }
+
+    fn add_binary(
+        &mut self,
+        key: Key<'_>,
+        header: &Header,
+        (file, offset): (u32, u64),
+        range: Option<&Range>,
+    ) -> Result<()> {
+        let shape = self.kind.shape(&header.object)?;
+        let part = part(shape, range, self.kind.extent)?;
+        let width = self.options.element.size() as u32;
+        match header.object {
+            Object::Matrix { width: own, .. } => {
+                self.counts.matrices += 1;
+                self.in_place &= own == width;
+            }
+            Object::Compressed(_) => {
+                self.counts.compressed += 1;
+                self.in_place = false;
+            }
+            _ => {
+                self.counts.vectors += 1;
+                self.in_place = false;
+            }
+        }
+        self.add(key, &Located { offset, file, part }, shape.1)
+    }
+
+    fn add_spooled(&mut self, key: Key<'_>, spooled: &super::spooler::Spooled) -> Result<()> {
+        self.counts.decoded += 1;
+        let part = Part { rows: 0..spooled.rows as usize, cols: 0..spooled.cols as usize };
+        let located = Located { offset: spooled.offset, file: SPOOL, part };
+        self.add(key, &located, spooled.cols)
+    }
+
+    fn relative(&self, name: RxFilename) -> RxFilename {
+        match &self.options.base {
+            Some(base) => name.relative_to(base),
+            None => name,
+        }
+    }
+
+    fn archive(&mut self, rxfilename: &str) -> Result<()> {
+        let name = self.relative(RxFilename::parse(rxfilename)?);
+        let (path, offset) = match &name {
+            RxFilename::File(path) => (path, 0),
+            RxFilename::Offset(path, offset) => (path, *offset),
+            _ => return self.stream(&name),
+        };
+        let file = match DataFile::open(path) {
+            Ok(file) if file.compression()? == Compression::None => file,
+            Ok(_) => return self.stream(&name),
+            // A device or a named pipe is read from front to back.
+            Err(error) if error.is_not_found() || path.is_dir() => return Err(error),
+            Err(_) => return self.stream(&name),
+        };
+        let number = self.files.add(path);
+        let mut scan = ArchiveScan::new(&file, offset, self.kind.is_scalar());
+        let mut key = Vec::new();
+        loop {
+            match scan.next(&mut key) {
+                Ok(None) => return Ok(()),
+                Ok(Some(Found::Binary { header, offset })) => {
+                    let place = |error: Error| error.in_file(file.name()).at_byte(offset);
+                    let added = self.add_binary(Key(&key), &header, (number, offset), None);
+                    if let Err(error) = added {
+                        self.skips.absorb(Key(&key), place(error))?;
+                    }
+                }
+                Ok(Some(Found::Text { key_offset })) => {
+                    return self.stream(&RxFilename::Offset(path.clone(), key_offset));
+                }
+                Err(error) => {
+                    let error = hint_at_script_file(error, &key);
+                    return self.skips.absorb(Key(&key), error);
+                }
+            }
+        }
+    }
+
+    /// An archive that is read from front to back.
+    fn stream(&mut self, name: &RxFilename) -> Result<()> {
+        let mut reader = ObjectReader::new(Input::open(name, &self.options.specifier_policy)?);
+        let mut spooler =
+            std::mem::replace(&mut self.spooler, Spooler::new(self.kind, self.options.element));
+        let mut failure = None;
+        let read = read_archive(&mut reader, &mut spooler, |key, spooled| match spooled {
+            Ok(spooled) => self.add_spooled(key, &spooled),
+            Err(error) => {
+                failure = Some((key.0.to_vec(), error));
+                Ok(())
+            }
+        });
+        self.spooler = spooler;
+        read?;
+        // A command that failed is the cause of what is missing.
+        reader.finish()?;
+        match failure {
+            Some((key, error)) => self.skips.absorb(Key(&key), hint_at_script_file(error, &key)),
+            None => Ok(()),
+        }
+    }
+
+    fn script(&mut self, rxfilename: &str) -> Result<()> {
+        let name = self.relative(RxFilename::parse(rxfilename)?);
+        let directory = match &name {
+            RxFilename::File(path) => path.parent().map(Path::to_owned),
+            _ => self.options.base.clone(),
+        };
+        let mut input = Input::open(&name, &self.options.specifier_policy)?;
+        let file = input.name().to_owned();
+        let mut line = Vec::new();
+        for number in 1u64.. {
+            line.clear();
+            match std::io::BufRead::read_until(&mut input, b'\n', &mut line) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => return Err(input.error(error)),
+            }
+            let place = |error: Error| error.in_file(file.as_str()).at_line(number);
+            let parsed = ScriptLine::parse(&line).map_err(place)?;
+            if let Err(error) = self.script_entry(&parsed, directory.as_deref()) {
+                self.skips.absorb(parsed.key, place(error))?;
+            }
+        }
+        input.finish()
+    }
+
+    fn script_entry(&mut self, line: &ScriptLine<'_>, directory: Option<&Path>) -> Result<()> {
+        let ScriptLine { key, rxfilename, range } = line;
+        // A wrong name is the file's fault here, not the caller's.
+        let name = RxFilename::parse(rxfilename).map_err(|error| {
+            let wrong = Error::format(SCRIPT, Problem::Unsupported(error.message().into()));
+            match error.help() {
+                Some(help) => wrong.with_help(help.to_owned()),
+                None => wrong,
+            }
+        })?;
+        let (path, offset) = match &name {
+            RxFilename::File(path) => (path, 0),
+            RxFilename::Offset(path, offset) => (path, *offset),
+            _ => return self.script_stream(*key, &name, range.as_ref()),
+        };
+        let (file, container) = self.file(path, directory)?;
+        let path = self.files.path(file).to_owned();
+        let again = |path: PathBuf| match &name {
+            RxFilename::Offset(_, offset) => RxFilename::Offset(path, *offset),
+            _ => RxFilename::File(path),
+        };
+        if container == Container::Compressed {
+            return self.script_stream(*key, &again(path), range.as_ref());
+        }
+        let data = self.files.get(file)?;
+        let place = |error: Error| error.in_file(data.name()).at_byte(offset);
+        if offset >= data.len() {
+            let allowed = format!("the file has {} bytes", data.len()).into();
+            let found = i64::try_from(offset).unwrap_or(i64::MAX);
+            let problem = Problem::OutOfRange { what: "the offset", found, allowed };
+            return Err(place(Error::format(SCRIPT, problem))
+                .with_help("was the archive written again after the script file?"));
+        }
+        let mut bytes = [0; LONGEST_HEADER];
+        let read = data.read_at(&mut bytes, offset)?;
+        if bytes[0] != 0 {
+            let read = self.script_stream(*key, &again(path), range.as_ref());
+            return read.map_err(|error| match offset {
+                0 => place(error).with_help(
+                    "if this is an archive, the script file must say where in it the object is \
+                     (name:offset)",
+                ),
+                _ => place(error).with_help(
+                    "does the offset point to the beginning of an object? was the archive written \
+                     again after the script file?",
+                ),
+            });
+        }
+        let header = header_at(&bytes[..read], self.kind.is_scalar()).map_err(place)?;
+        inside(&data, &header, offset)?;
+        self.add_binary(*key, &header, (file, offset), range.as_ref()).map_err(place)
+    }
+
+    /// An object that is read from front to back.
+    fn script_stream(
+        &mut self,
+        key: Key<'_>,
+        name: &RxFilename,
+        range: Option<&Range>,
+    ) -> Result<()> {
+        let mut reader = ObjectReader::new(Input::open(name, &self.options.policy)?);
+        let spooled = self.spooler.read(&mut reader, range);
+        reader.finish()?;
+        self.add_spooled(key, &spooled?)
+    }
+
+    /// The number of a file that a script file names: relative to the working directory as in Kaldi,
+    /// or where it is not there, to the script file or to the directory of the description.
+    fn file(&mut self, path: &Path, directory: Option<&Path>) -> Result<(u32, Container)> {
+        let name = path.to_string_lossy();
+        if let Some(&known) = self.by_name.get(name.as_ref()) {
+            return Ok(known);
+        }
+        let candidates = [directory, self.options.base.as_deref()];
+        let found = match path.exists() {
+            true => None,
+            false => {
+                let beside = candidates.into_iter().flatten().map(|directory| directory.join(path));
+                beside.into_iter().find(|beside| beside.exists())
+            }
+        };
+        let found = found.unwrap_or_else(|| path.to_owned());
+        let number = self.files.add(&found);
+        let container = match self.files.get(number)?.compression()? {
+            Compression::None => Container::Plain,
+            _ => Container::Compressed,
+        };
+        self.by_name.insert(name.into_owned(), (number, container));
+        Ok((number, container))
+    }
+}
+
+fn found_cols(cols: &std::ops::Range<usize>) -> (u32, u32) {
+    (cols.start as u32, cols.len() as u32)
+}
+
+/// A script file opened as an archive fails at its first line.
+fn hint_at_script_file(error: Error, key: &[u8]) -> Error {
+    if key.is_empty() {
+        return error;
+    }
+    error.with_help("is this a script file? open it with `scp:` instead of `ark:`")
+}
+
+impl Source for TableSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Index {
+        &self.index
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        if self.held_bytes() > 0 {
+            let rows = |&sequence: &u32| self.table.entries[sequence as usize].rows as usize;
+            blocks[0].reserve(sequences.iter().map(rows).sum());
+        }
+        let mut loader = Loader::new(self, &mut blocks[0]);
+        for &sequence in sequences {
+            loader.load(sequence).map_err(|error| error.of_key(self.index.key(sequence)))?;
+        }
+        Ok(())
+    }
+
+    fn held_bytes(&self) -> u64 {
+        match self.map && self.in_place {
+            true => 0,
+            false => self.streams[0].sample_bytes() as u64,
+        }
+    }
+}

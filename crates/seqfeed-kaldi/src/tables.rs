@@ -1,0 +1,3 @@
+//! Tables: reading objects by their keys, in order and out of it, and writing them.
+
+pub(crate) mod table_writer;
