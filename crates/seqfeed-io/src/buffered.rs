@@ -93,6 +93,25 @@ impl Buffered {
         &self.buffer[self.start..self.end]
     }
 
+    /// At least `count` bytes side by side; fewer only at the end. The buffer grows where it must.
+    pub(crate) fn ensure(&mut self, count: usize) -> io::Result<&[u8]> {
+        while self.end - self.start < count {
+            if self.start + count > self.buffer.len() || self.start == self.end {
+                self.buffer.copy_within(self.start..self.end, 0);
+                (self.start, self.end) = (0, self.end - self.start);
+            }
+            if count > self.buffer.len() {
+                let mut larger = vec![0; count.next_power_of_two()];
+                larger[..self.end].copy_from_slice(&self.buffer[..self.end]);
+                self.buffer = larger.into_boxed_slice();
+            }
+            if !self.look_ahead()? {
+                break;
+            }
+        }
+        Ok(self.buffered())
+    }
+
     /// Adds to the buffer with one read; false at the end, or when the buffer is full.
     pub(crate) fn look_ahead(&mut self) -> io::Result<bool> {
         let count = self.reader.read(&mut self.buffer[self.end..])?;

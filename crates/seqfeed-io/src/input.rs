@@ -14,6 +14,7 @@ use crate::buffered::Buffered;
 use crate::compression::ENOUGH;
 use crate::decode::decode;
 use crate::pipe::{self, Running};
+use crate::recording::Recording;
 use crate::standard::{self, Stdin};
 use crate::{Compression, Policy, RxFilename};
 
@@ -130,6 +131,12 @@ impl Input {
         Ok(input)
     }
 
+    /// A regular file that is read as it is, from its start.
+    pub(crate) fn plain(name: String, file: File, len: u64) -> Self {
+        let stream = Stream::Own(Buffered::of_file(file, len, 0));
+        Self { name, compression: Compression::None, stream, command: None }
+    }
+
     fn decoded(name: String, reader: Box<dyn Read + Send>) -> Result<Self> {
         match decode(reader) {
             Ok((compression, stream)) => {
@@ -160,6 +167,36 @@ impl Input {
     #[must_use]
     pub fn compression(&self) -> Compression {
         self.compression
+    }
+
+    /// At least the next `count` bytes side by side, without reading them; fewer only where the
+    /// stream ends before. The buffer grows to hold them.
+    ///
+    /// # Errors
+    ///
+    /// When reading fails.
+    pub fn ensure(&mut self, count: usize) -> io::Result<&[u8]> {
+        match &mut self.stream {
+            Stream::Own(stream) => stream.ensure(count),
+            Stream::Stdin(stdin) => stdin.ensure(count),
+        }
+    }
+
+    /// Copies what is read from here on into a temporary file, from which it can be read again, at
+    /// any place and before the end: how a stream that passes once is read out of order.
+    ///
+    /// # Errors
+    ///
+    /// When no temporary file can be made.
+    pub fn recorded(self) -> Result<(Self, Recording)> {
+        let (recorder, recording) = Recording::start(self.name())?;
+        let Self { name, compression, stream, command } = self;
+        let inner: Box<dyn Read + Send> = match stream {
+            Stream::Own(stream) => Box::new(stream),
+            Stream::Stdin(stdin) => Box::new(stdin),
+        };
+        let stream = Stream::Own(Buffered::new(Box::new(recorder.recording(inner)), 0));
+        Ok((Self { name, compression, stream, command }, recording))
     }
 
     /// How many bytes are left, where that is known: in an uncompressed regular file. Where that is

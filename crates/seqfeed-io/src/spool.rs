@@ -83,7 +83,7 @@ impl Spool {
     }
 }
 
-fn failed(action: &'static str, error: io::Error, name: String) -> Error {
+pub(crate) fn failed(action: &'static str, error: io::Error, name: String) -> Error {
     let help = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "set TMPDIR to a directory with more room"

@@ -47,6 +47,16 @@ impl Stdin {
         self.compression
     }
 
+    /// At least `count` bytes side by side; fewer only at the end.
+    pub(crate) fn ensure(&mut self, count: usize) -> io::Result<&[u8]> {
+        let mut shared = lock();
+        let shared = open_shared(&mut shared)?;
+        self.piece = Arc::default();
+        shared.ensure(count)?;
+        self.piece = Arc::clone(&shared.piece);
+        Ok(&self.piece[shared.offset()..])
+    }
+
     pub(crate) fn position(&self) -> u64 {
         lock().as_ref().map_or(0, |shared| shared.position)
     }
@@ -71,6 +81,23 @@ impl Shared {
     fn offset(&self) -> usize {
         // The position lies within the piece or at its end.
         (self.position - self.piece_start) as usize
+    }
+
+    /// Makes the piece reach at least `count` bytes beyond the position, if the stream does.
+    fn ensure(&mut self, count: usize) -> io::Result<()> {
+        self.refill()?;
+        while self.piece.len() - self.offset() < count {
+            let mut piece = self.piece[self.offset()..].to_vec();
+            let more = self.stream.fill_buf()?;
+            if more.is_empty() {
+                break;
+            }
+            piece.extend_from_slice(more);
+            let taken = more.len();
+            self.stream.consume(taken);
+            (self.piece, self.piece_start) = (Arc::new(piece), self.position);
+        }
+        Ok(())
     }
 
     /// Gets the next piece if this one is used up.

@@ -63,7 +63,7 @@ pub enum Mode {
 /// }
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
-pub trait Holder: Sized {
+pub trait Holder: Sized + Send + 'static {
     /// What an object is called in messages: "float matrix".
     const TYPE: &'static str;
 
@@ -100,6 +100,17 @@ pub trait Holder: Sized {
     /// Fails if there is no such object, as far as that can be seen.
     fn skip(reader: &mut ObjectReader, mode: Mode) -> Result<()> {
         Self::read(reader, mode).map(drop)
+    }
+
+    /// Reads a part of an object without reading all of it, if that can be done; otherwise reads
+    /// nothing at all and gives nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read) and [`extract`](Self::extract).
+    fn read_part(reader: &mut ObjectReader, mode: Mode, range: &Range) -> Result<Option<Self>> {
+        let _ = (reader, mode, range);
+        Ok(None)
     }
 
     /// Appends an object, as it stands behind the `\0B` or as text.
@@ -167,7 +178,23 @@ impl ObjectReader {
         T::skip(self, mode)
     }
 
+    /// Reads a part of an object if that can be done without reading all of it; otherwise gives
+    /// nothing, and the object is still to be read.
+    pub(crate) fn read_part<T: Holder>(&mut self, range: &Range) -> Result<Option<T>> {
+        // The mark stays where it is until it is clear that a part will be read.
+        let start = self.position();
+        let mode = self.read_mode::<T>()?;
+        let part = T::read_part(self, mode, range)?;
+        if part.is_none() && mode == Mode::Binary && !self.seek(start)? {
+            self.mode_read = Some(Mode::Binary);
+        }
+        Ok(part)
+    }
+
     fn read_mode<T: Holder>(&mut self) -> Result<Mode> {
+        if let Some(mode) = self.mode_read.take() {
+            return Ok(mode);
+        }
         if !T::HEADER || self.peek()? != Some(0) {
             return Ok(Mode::Text);
         }

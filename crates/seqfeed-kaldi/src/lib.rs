@@ -32,12 +32,17 @@ pub use objects::basic_vector::{Integer, IntegerPairVector, IntegerVector};
 pub use objects::compressed_matrix::{CompressedHeader, CompressedMatrix};
 pub use objects::float::Float;
 pub use objects::matrix::Matrix;
+pub use objects::token::{Token, TokenVector};
 pub use objects::vector::Vector;
 pub use range::{Range, Span};
 pub use script::ScriptLine;
 pub use source::{Header, Object, Role, TableOptions, TableSource};
 pub use specifier::{Rspecifier, TableKind, Wspecifier};
-pub use tables::table_writer::TableWriter;
+pub use tables::mapped_reader::MappedReader;
+pub use tables::options::{ReadOptions, ReadReport};
+pub use tables::random_access_reader::RandomAccessReader;
+pub use tables::sequential_reader::SequentialReader;
+pub use tables::table_writer::{TableWriter, WriteReport};
 
 /// The name of the format in messages.
 pub(crate) const ARCHIVE: &str = "Kaldi archive";

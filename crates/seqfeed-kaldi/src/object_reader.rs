@@ -19,17 +19,15 @@ const STEP: usize = 1 << 20;
 #[derive(Debug)]
 pub struct ObjectReader {
     input: Input,
-    /// Bytes taken from the input to have them side by side ([`ensure`](Self::ensure)); they come
-    /// before those of the input.
-    ahead: Vec<u8>,
-    ahead_start: usize,
+    /// The mode of the object that is next, if its `\0B` was read already.
+    pub(crate) mode_read: Option<Mode>,
 }
 
 impl ObjectReader {
     /// Reads from an input.
     #[must_use]
     pub fn new(input: Input) -> Self {
-        Self { input, ahead: Vec::new(), ahead_start: 0 }
+        Self { input, mode_read: None }
     }
 
     /// Opens an rxfilename.
@@ -55,7 +53,7 @@ impl ObjectReader {
     /// The offset of the next byte, in the decompressed stream.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.input.position() - self.ahead().len() as u64
+        self.input.position()
     }
 
     /// Ends reading: a command that failed is an error here.
@@ -67,19 +65,12 @@ impl ObjectReader {
         self.input.finish()
     }
 
-    fn ahead(&self) -> &[u8] {
-        &self.ahead[self.ahead_start..]
-    }
-
     /// What is buffered; empty only at the end.
     ///
     /// # Errors
     ///
     /// Fails if reading does.
     pub fn fill(&mut self) -> Result<&[u8]> {
-        if self.ahead_start < self.ahead.len() {
-            return Ok(&self.ahead[self.ahead_start..]);
-        }
         // Borrowed again on success, since the borrow checker does not see that an error ends it.
         match self.input.fill_buf() {
             Ok(_) => {}
@@ -94,40 +85,16 @@ impl ObjectReader {
     ///
     /// Fails if reading does.
     pub fn ensure(&mut self, count: usize) -> Result<&[u8]> {
-        if self.fill()?.len() >= count {
-            return self.fill();
+        match self.input.ensure(count) {
+            Ok(_) => {}
+            Err(error) => return Err(self.input.error(error)),
         }
-        if self.ahead_start > 0 {
-            self.ahead.drain(..self.ahead_start);
-            self.ahead_start = 0;
-        }
-        while self.ahead.len() < count {
-            let more = match self.input.fill_buf() {
-                Ok(more) => more,
-                Err(error) => return Err(self.input.error(error)),
-            };
-            if more.is_empty() {
-                break;
-            }
-            self.ahead.extend_from_slice(more);
-            let taken = more.len();
-            self.input.consume(taken);
-        }
-        Ok(&self.ahead)
+        Ok(self.input.ensure(0).unwrap_or_default())
     }
 
     /// Goes on behind the next `count` bytes, which must be buffered.
     pub fn consume(&mut self, count: usize) {
-        let ahead = self.ahead.len() - self.ahead_start;
-        if ahead == 0 {
-            self.input.consume(count);
-        } else {
-            self.ahead_start += count.min(ahead);
-            if self.ahead_start == self.ahead.len() {
-                self.ahead.clear();
-                self.ahead_start = 0;
-            }
-        }
+        self.input.consume(count);
     }
 
     /// The next byte, without reading it.
@@ -188,17 +155,9 @@ impl ObjectReader {
     /// Fails if the stream ends before.
     pub fn read_exact(&mut self, mut out: &mut [u8], inside: &'static str) -> Result<()> {
         while !out.is_empty() {
-            let ahead = self.ahead();
-            let count = if ahead.is_empty() {
-                match self.input.read(out) {
-                    Ok(count) => count,
-                    Err(error) => return Err(self.input.error(error)),
-                }
-            } else {
-                let count = ahead.len().min(out.len());
-                out[..count].copy_from_slice(&ahead[..count]);
-                self.consume(count);
-                count
+            let count = match self.input.read(out) {
+                Ok(count) => count,
+                Err(error) => return Err(self.input.error(error)),
             };
             if count == 0 {
                 return Err(self.unexpected_end(inside, Some(out.len() as u64)));
@@ -233,9 +192,6 @@ impl ObjectReader {
     pub fn skip_bytes(&mut self, count: u64, inside: &'static str) -> Result<()> {
         self.check_there(count, inside)?;
         let mut left = count;
-        let ahead = (self.ahead().len() as u64).min(left);
-        self.consume(ahead as usize);
-        left -= ahead;
         while left > 0 {
             let skipped = match self.input.skip(left) {
                 Ok(skipped) => skipped,
@@ -266,7 +222,12 @@ impl ObjectReader {
 
     /// How many bytes are left, where that is known (in plain files).
     fn left(&mut self, wanted: u64) -> Option<u64> {
-        Some(self.input.remaining(wanted)? + self.ahead().len() as u64)
+        self.input.remaining(wanted)
+    }
+
+    /// The length of a plain file.
+    pub(crate) fn len(&mut self) -> Option<u64> {
+        self.left(0).map(|left| self.position() + left)
     }
 
     /// Goes to a position of a plain file; false, and nothing happens, in any other stream.
@@ -276,12 +237,7 @@ impl ObjectReader {
     /// Fails if the operating system does.
     pub fn seek(&mut self, position: u64) -> Result<bool> {
         match self.input.seek(position) {
-            Ok(true) => {
-                self.ahead.clear();
-                self.ahead_start = 0;
-                Ok(true)
-            }
-            Ok(false) => Ok(false),
+            Ok(plain) => Ok(plain),
             Err(error) => Err(self.input.error(error)),
         }
     }

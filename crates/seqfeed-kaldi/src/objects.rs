@@ -5,4 +5,5 @@ pub(crate) mod basic_vector;
 pub(crate) mod compressed_matrix;
 pub(crate) mod float;
 pub(crate) mod matrix;
+pub(crate) mod token;
 pub(crate) mod vector;

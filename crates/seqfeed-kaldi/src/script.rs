@@ -14,6 +14,8 @@ pub struct ScriptLine<'a> {
     pub rxfilename: &'a str,
     /// Which part of it is meant.
     pub range: Option<Range>,
+    /// Name and range as they stand in the line.
+    pub(crate) rest: &'a [u8],
 }
 
 impl<'a> ScriptLine<'a> {
@@ -38,6 +40,7 @@ impl<'a> ScriptLine<'a> {
         if rest.is_empty() {
             return Err(unexpected("a key and a name (key, space, rxfilename)"));
         }
+        let bytes = rest;
         let rest = std::str::from_utf8(rest).map_err(|_| unexpected("a name in UTF-8"))?;
         let (rxfilename, range) = match rest.strip_suffix(']') {
             None => (rest, None),
@@ -48,7 +51,7 @@ impl<'a> ScriptLine<'a> {
                 _ => return Err(unexpected("a name with one range in brackets behind it")),
             },
         };
-        Ok(Self { key: Key(key), rxfilename: rxfilename.trim_end(), range })
+        Ok(Self { key: Key(key), rxfilename: rxfilename.trim_end(), range, rest: bytes })
     }
 }
 

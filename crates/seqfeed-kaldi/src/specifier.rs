@@ -1,5 +1,7 @@
 //! Rspecifiers and wspecifiers: what table, where, with which options.
 
+use std::fmt;
+
 use seqfeed_core::{Error, Result};
 
 /// The two kinds of tables.
@@ -86,6 +88,21 @@ impl Rspecifier {
     }
 }
 
+impl fmt::Display for Rspecifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.kind == TableKind::Archive { "ark" } else { "scp" })?;
+        let words = [
+            (self.once, ",o"),
+            (self.permissive, ",p"),
+            (self.sorted, ",s"),
+            (self.called_sorted, ",cs"),
+            (self.background, ",bg"),
+        ];
+        words.iter().filter(|(set, _)| *set).try_for_each(|(_, word)| f.write_str(word))?;
+        write!(f, ":{}", self.rxfilename)
+    }
+}
+
 /// Where a table is written to: `ark,scp:feats.ark,feats.scp`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wspecifier {
@@ -148,6 +165,20 @@ impl Wspecifier {
             }
         }
         Ok(table)
+    }
+}
+
+impl fmt::Display for Wspecifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (words, names) = match (&self.archive, &self.script) {
+            (Some(archive), Some(script)) => ("ark,scp", format!("{archive},{script}")),
+            (Some(archive), None) => ("ark", archive.clone()),
+            (None, script) => ("scp", script.clone().unwrap_or_default()),
+        };
+        f.write_str(words)?;
+        let options = [(self.text, ",t"), (self.flush, ",f"), (self.permissive, ",p")];
+        options.iter().filter(|(set, _)| *set).try_for_each(|(_, word)| f.write_str(word))?;
+        write!(f, ":{names}")
     }
 }
 

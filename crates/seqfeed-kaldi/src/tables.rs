@@ -1,3 +1,14 @@
 //! Tables: reading objects by their keys, in order and out of it, and writing them.
 
+pub(crate) mod key_index;
+pub(crate) mod mapped_reader;
+pub(crate) mod object_loader;
+pub(crate) mod options;
+pub(crate) mod random_access_archive;
+pub(crate) mod random_access_reader;
+pub(crate) mod random_access_script;
+pub(crate) mod read_ahead;
+pub(crate) mod script_lines;
+pub(crate) mod sequential_reader;
+pub(crate) mod sorted_archive;
 pub(crate) mod table_writer;

@@ -4,7 +4,7 @@ use seqfeed_core::{Error, Problem, Result};
 
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
-use crate::object_reader::ObjectReader;
+use crate::object_reader::{ObjectReader, is_space};
 use crate::objects::compressed_matrix::CompressedMatrix;
 use crate::objects::float::{Brackets, Float, read_rows, write_float};
 use crate::range::Range;
@@ -76,6 +76,27 @@ impl<T: Float> Holder for Matrix<T> {
             }
             MatrixHeader::Compressed(token) => CompressedMatrix::skip_behind(token, reader),
         }
+    }
+
+    fn read_part(reader: &mut ObjectReader, mode: Mode, range: &Range) -> Result<Option<Self>> {
+        if mode == Mode::Text
+            || !matches!(reader.ensure(3)?, [b'F' | b'D', b'M', space, ..] if is_space(*space))
+        {
+            return Ok(None);
+        }
+        let MatrixHeader::Full { letter, rows, cols } = MatrixHeader::read(reader)? else {
+            return Ok(None);
+        };
+        let place = |error: Error| error.in_file(reader.name()).at_byte(reader.position());
+        let (first, wanted) = range.rows_of(rows as u32).map_err(place)?;
+        range.cols_of(cols as u32).map_err(place)?;
+        reader.skip_bytes(u64::from(first) * cols as u64 * width(letter), "a matrix")?;
+        let mut part = Self { rows: wanted as usize, cols, values: Vec::new() };
+        read_floats(reader, letter, wanted as usize * cols, &mut part.values)?;
+        if range.cols.is_some() {
+            part = part.extract(&Range { rows: None, cols: range.cols })?;
+        }
+        Ok(Some(part))
     }
 
     fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {

@@ -379,7 +379,7 @@ impl<'a> Opening<'a> {
     }
 
     fn script_entry(&mut self, line: &ScriptLine<'_>, directory: Option<&Path>) -> Result<()> {
-        let ScriptLine { key, rxfilename, range } = line;
+        let ScriptLine { key, rxfilename, range, .. } = line;
         // A wrong name is the file's fault here, not the caller's.
         let name = RxFilename::parse(rxfilename).map_err(|error| {
             let wrong = Error::format(SCRIPT, Problem::Unsupported(error.message().into()));

@@ -5,7 +5,7 @@ use std::fs;
 use proptest::prelude::*;
 use seqfeed_core::{Element, Extent, Key};
 use seqfeed_io::Policy;
-use seqfeed_kaldi::{Matrix, TableOptions, TableWriter};
+use seqfeed_kaldi::{Matrix, TableOptions, TableWriter, Vector};
 
 use crate::tables::{contents, features, labels};
 
@@ -96,7 +96,7 @@ fn ranges_of_rows_and_columns() {
 #[test]
 fn vectors_are_samples_or_one_sample() {
     let directory = tempfile::tempdir().unwrap();
-    let vectors = [vec![1.0f32, 2.0, 3.0], vec![4.0, 5.0, 6.0]];
+    let vectors = [Vector(vec![1.0f32, 2.0, 3.0]), Vector(vec![4.0, 5.0, 6.0])];
     for mode in ["ark", "ark,t"] {
         write(&format!("{mode}:{}/v.ark", directory.path().display()), &vectors);
         let sampled = contents("ark:v.ark", &features(directory.path())).unwrap();

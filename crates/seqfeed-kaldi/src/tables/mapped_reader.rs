@@ -1,0 +1,75 @@
+//! Objects of one table by the keys of another.
+
+use seqfeed_core::{Error, Key, Result};
+use seqfeed_io::Policy;
+
+use crate::holder::Holder;
+use crate::objects::token::Token;
+use crate::tables::options::ReadOptions;
+use crate::tables::random_access_reader::RandomAccessReader;
+
+/// Reads objects by keys that a map turns into those of the table, such as statistics of speakers by
+/// utterance: Kaldi's `RandomAccessTableReaderMapped`.
+///
+/// The map is a table of tokens (`ark:utt2spk`). The options of each rspecifier apply to its own
+/// table: `s,cs` of the map asks for sorted utterances, that of the table for sorted speakers.
+#[derive(Debug)]
+pub struct MappedReader<T> {
+    table: RandomAccessReader<T>,
+    map: Option<RandomAccessReader<Token>>,
+    map_name: String,
+}
+
+impl<T: Holder> MappedReader<T> {
+    /// Opens a table and a map; if the name of the map is empty, keys are those of the table.
+    ///
+    /// # Errors
+    ///
+    /// As [`RandomAccessReader::open`], for either.
+    pub fn open(rspecifier: &str, map: &str, policy: &Policy) -> Result<Self> {
+        Self::open_with(rspecifier, map, &ReadOptions::with_policy(policy))
+    }
+
+    /// Opens a table and a map, with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(rspecifier: &str, map: &str, options: &ReadOptions) -> Result<Self> {
+        let table = RandomAccessReader::open_with(rspecifier, options)?;
+        let reader =
+            (!map.is_empty()).then(|| RandomAccessReader::open_with(map, options)).transpose()?;
+        Ok(Self { table, map: reader, map_name: map.to_owned() })
+    }
+
+    /// The object that a key stands for, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`RandomAccessReader::get`], and if the map does not have the key.
+    pub fn get(&mut self, key: Key<'_>) -> Result<Option<&T>> {
+        let Some(map) = &mut self.map else { return self.table.get(key) };
+        let mapped = mapped(map, &self.map_name, key)?;
+        self.table.get(mapped)
+    }
+
+    /// Whether there is an object that a key stands for.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn contains(&mut self, key: Key<'_>) -> Result<bool> {
+        let Some(map) = &mut self.map else { return self.table.contains(key) };
+        let mapped = mapped(map, &self.map_name, key)?;
+        self.table.contains(mapped)
+    }
+}
+
+fn mapped<'a>(map: &'a mut RandomAccessReader<Token>, name: &str, key: Key<'_>) -> Result<Key<'a>> {
+    match map.get(key)? {
+        Some(Token(mapped)) => Ok(Key(mapped)),
+        None => Err(Error::corpus(format!("the map {name} has no entry for this key"))
+            .of_key(key)
+            .with_help("add a line `key other-key` to it")),
+    }
+}

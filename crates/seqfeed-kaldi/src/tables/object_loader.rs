@@ -1,0 +1,151 @@
+//! Loading objects by name: files are kept open, and an object of which ranges are wanted is kept.
+
+use std::path::PathBuf;
+
+use seqfeed_core::{Error, Problem, Result};
+use seqfeed_io::{Input, RxFilename};
+
+use crate::OBJECT;
+use crate::holder::Holder;
+use crate::object_reader::ObjectReader;
+use crate::range::Range;
+use crate::tables::options::ReadOptions;
+
+/// Loads objects by rxfilename, perhaps with a range.
+pub(crate) struct ObjectLoader<T> {
+    options: ReadOptions,
+    /// The file of the last object, so that the next one in it is a seek away.
+    file: Option<(PathBuf, ObjectReader)>,
+    /// The object of the last range, whole, and its name.
+    whole: Option<(String, T)>,
+}
+
+impl<T: Holder> ObjectLoader<T> {
+    pub(crate) fn new(options: ReadOptions) -> Self {
+        Self { options, file: None, whole: None }
+    }
+
+    /// Loads an object or a range of it, in the place of an older value where there is one.
+    pub(crate) fn load(
+        &mut self,
+        rxfilename: &str,
+        range: Option<&Range>,
+        value: &mut Option<T>,
+    ) -> Result<()> {
+        let Some(range) = range else {
+            return self.with_reader(rxfilename, |reader| read_or_replace(reader, value));
+        };
+        if self.whole.as_ref().is_none_or(|(name, _)| name != rxfilename) {
+            // Not kept while another one is read.
+            self.whole = None;
+            let loaded =
+                self.with_reader(rxfilename, |reader| match reader.read_part(range)? {
+                    Some(part) => Ok(Loaded::Part(part)),
+                    None => reader.read().map(Loaded::Whole),
+                })?;
+            match loaded {
+                Loaded::Part(part) => {
+                    *value = Some(part);
+                    return Ok(());
+                }
+                Loaded::Whole(whole) => self.whole = Some((rxfilename.to_owned(), whole)),
+            }
+        }
+        if let Some((name, whole)) = &self.whole {
+            *value = Some(whole.extract(range).map_err(|error| error.in_file(name.as_str()))?);
+        }
+        Ok(())
+    }
+
+    fn with_reader<R>(
+        &mut self,
+        rxfilename: &str,
+        read: impl FnOnce(&mut ObjectReader) -> Result<R>,
+    ) -> Result<R> {
+        let name = self.options.name(rxfilename)?;
+        let (path, offset) = match &name {
+            RxFilename::File(path) => (path, 0),
+            RxFilename::Offset(path, offset) => (path, *offset),
+            RxFilename::Stdin | RxFilename::Pipe(_) => {
+                let mut reader = ObjectReader::open(&name, &self.options.policy)?;
+                let value = read(&mut reader)?;
+                // A command that has said all that it had to say also says whether it failed.
+                if name != RxFilename::Stdin && reader.peek()?.is_none() {
+                    reader.finish()?;
+                }
+                return Ok(value);
+            }
+        };
+        let kept = self.file.take().filter(|(kept, _)| kept == path);
+        let kept = match kept {
+            Some((_, mut reader)) => reader.go_to(offset)?.then_some(reader),
+            None => None,
+        };
+        let mut reader = match kept {
+            Some(reader) => reader,
+            None => ObjectReader::new(Input::open(&name, &self.options.policy)?),
+        };
+        let value = read(&mut reader).map_err(|error| explain(error, &name))?;
+        self.file = Some((path.clone(), reader));
+        Ok(value)
+    }
+}
+
+enum Loaded<T> {
+    Part(T),
+    Whole(T),
+}
+
+/// Reads an object in the place of an older one, if there is one.
+pub(crate) fn read_or_replace<T: Holder>(
+    reader: &mut ObjectReader,
+    value: &mut Option<T>,
+) -> Result<()> {
+    match value {
+        Some(value) => reader.read_into(value),
+        None => {
+            *value = Some(reader.read()?);
+            Ok(())
+        }
+    }
+}
+
+/// A name without an offset where an archive lies is a common slip.
+fn explain(error: Error, name: &RxFilename) -> Error {
+    match name {
+        RxFilename::File(path) if path.extension().is_some_and(|extension| extension == "ark") => {
+            error.with_help(format!(
+                "if this is an archive, name the object in it by its offset (`{name}:123`), or \
+                 read the archive with `ark:{name}`"
+            ))
+        }
+        _ => error,
+    }
+}
+
+impl ObjectReader {
+    /// Goes to an offset of this stream if that can be done without reading it again.
+    fn go_to(&mut self, offset: u64) -> Result<bool> {
+        let position = self.position();
+        if position == offset {
+            return Ok(true);
+        }
+        if self.seek(offset)? {
+            if let Some(len) = self.len()
+                && offset > len
+            {
+                let allowed = format!("at most {len}, the length of the file").into();
+                let found = i64::try_from(offset).unwrap_or(i64::MAX);
+                let what = "the offset of the name";
+                let problem = Problem::OutOfRange { what, found, allowed };
+                return Err(self.error(OBJECT, problem));
+            }
+            return Ok(true);
+        }
+        if offset < position {
+            return Ok(false);
+        }
+        self.skip_bytes(offset - position, "the file, before the offset of the name")?;
+        Ok(true)
+    }
+}

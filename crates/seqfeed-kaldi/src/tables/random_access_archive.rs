@@ -1,0 +1,169 @@
+//! Objects of an archive in any order of keys.
+
+use seqfeed_core::{Error, Key, Problem, Result};
+use seqfeed_io::{Input, Recording, RxFilename};
+
+use crate::ARCHIVE;
+use crate::holder::Holder;
+use crate::object_reader::ObjectReader;
+use crate::specifier::Rspecifier;
+use crate::tables::key_index::KeyIndex;
+use crate::tables::object_loader::read_or_replace;
+use crate::tables::options::ReadOptions;
+use crate::tables::random_access_reader::asked_twice;
+use crate::tables::random_access_script::SORT_HELP;
+
+/// An archive that is read forward as far as needed; where objects lie is remembered.
+pub(crate) struct RandomAccessArchive<T> {
+    /// Reads forward; gone at the end.
+    scan: Option<ObjectReader>,
+    /// Why it could not be read to its end.
+    damage: Option<Error>,
+    /// Reads objects that were passed.
+    values: Values,
+    index: KeyIndex,
+    /// Under `o`: which keys were read.
+    read: Vec<bool>,
+    rspecifier: Rspecifier,
+    loaded: Option<usize>,
+    value: Option<T>,
+}
+
+/// Where objects are read that were passed.
+enum Values {
+    /// The name of a plain file, or a copy of the stream; opened when first needed.
+    File(RxFilename),
+    Copy(Recording),
+    Open(ObjectReader),
+}
+
+impl<T: Holder> RandomAccessArchive<T> {
+    pub(crate) fn open(rspecifier: &Rspecifier, options: &ReadOptions) -> Result<Self> {
+        let name = options.name(&rspecifier.rxfilename)?;
+        let mut input = Input::open(&name, &options.policy)?;
+        let plain = input.seek(input.position()).map_err(|error| input.error(error))?;
+        let (scan, values) = if plain {
+            let name = match name {
+                RxFilename::Offset(path, _) => RxFilename::File(path),
+                name => name,
+            };
+            (ObjectReader::new(input), Values::File(name))
+        } else {
+            let (input, recording) = input.recorded()?;
+            (ObjectReader::new(input), Values::Copy(recording))
+        };
+        Ok(Self {
+            scan: Some(scan),
+            damage: None,
+            values,
+            index: KeyIndex::default(),
+            read: Vec::new(),
+            rspecifier: rspecifier.clone(),
+            loaded: None,
+            value: None,
+        })
+    }
+
+    pub(crate) fn contains(&mut self, key: Key<'_>) -> Result<bool> {
+        Ok(self.find(key)?.is_some())
+    }
+
+    pub(crate) fn get(&mut self, key: Key<'_>) -> Result<Option<&T>> {
+        let Some(number) = self.find(key)? else { return Ok(None) };
+        if self.rspecifier.once {
+            self.read.resize(self.index.len(), false);
+            if std::mem::replace(&mut self.read[number], true) {
+                return Err(asked_twice(key, &self.rspecifier.to_string()));
+            }
+        }
+        if self.loaded != Some(number) || self.value.is_none() {
+            self.load(number).map_err(|error| error.of_key(key))?;
+        }
+        Ok(self.value.as_ref())
+    }
+
+    fn load(&mut self, number: usize) -> Result<()> {
+        let mut value = self.value.take();
+        self.loaded = None;
+        if let Values::File(name) = &self.values {
+            // What was allowed to be opened once may be opened again; it is no command.
+            self.values = Values::Open(ObjectReader::open(name, &seqfeed_io::Policy::default())?);
+        } else if let Values::Copy(recording) = &self.values {
+            self.values = Values::Open(ObjectReader::new(recording.open()?));
+        }
+        let Values::Open(reader) = &mut self.values else { return Ok(()) };
+        reader.seek(self.index.value(number))?;
+        read_or_replace(reader, &mut value)?;
+        (self.loaded, self.value) = (Some(number), value);
+        Ok(())
+    }
+
+    /// The number of a key in the index; reads on until it is found.
+    fn find(&mut self, key: Key<'_>) -> Result<Option<usize>> {
+        if let Some(number) = self.index.find(key) {
+            return Ok(Some(number));
+        }
+        loop {
+            // In a sorted archive a larger key says that this one is not there.
+            let last = self.index.len().checked_sub(1);
+            if self.rspecifier.sorted && last.is_some_and(|last| self.index.key(last) > key) {
+                return Ok(None);
+            }
+            match self.scan_one() {
+                Ok(Some(number)) if self.index.key(number) == key => return Ok(Some(number)),
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        match &self.damage {
+            Some(error) if !self.rspecifier.permissive => Err(error.clone()),
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads a key and goes over its object; its number, or nothing at the end.
+    fn scan_one(&mut self) -> Result<Option<usize>> {
+        let Some(reader) = &mut self.scan else { return Ok(None) };
+        let mut key = Vec::new();
+        let mut scan = || {
+            if !reader.read_key(&mut key)? {
+                return Ok(None);
+            }
+            let offset = reader.position();
+            reader.skip::<T>().map_err(|error| error.of_key(Key(&key)))?;
+            Ok(Some(offset))
+        };
+        let offset = match scan() {
+            Ok(Some(offset)) => offset,
+            Ok(None) => {
+                if let Some(Err(error)) = self.scan.take().map(ObjectReader::finish) {
+                    self.damage = Some(error);
+                }
+                return Ok(None);
+            }
+            Err(error) => {
+                self.scan = None;
+                self.damage = Some(error);
+                return Ok(None);
+            }
+        };
+        let name = reader.name().to_owned();
+        let key = Key(&key);
+        let place = |error: Error| error.in_file(name).at_byte(offset).of_key(key);
+        let last = self.index.len().checked_sub(1);
+        if self.rspecifier.sorted
+            && let Some(last) = last.map(|last| self.index.key(last))
+            && last >= key
+        {
+            let what = format!("keys are not sorted: {last} is followed by {key}");
+            let error = Error::format(ARCHIVE, Problem::Unsupported(what.into()));
+            return Err(place(error).with_help(SORT_HELP));
+        }
+        match self.index.insert(key, offset) {
+            Some(number) => Ok(Some(number)),
+            // The next call reads on behind it.
+            None => Err(place(Error::format(ARCHIVE, Problem::DuplicateKey))),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Reading tables in any order of keys.
+
+use std::fmt;
+
+use seqfeed_core::{Error, Key, Result};
+use seqfeed_io::Policy;
+
+use crate::holder::Holder;
+use crate::specifier::{Rspecifier, TableKind};
+use crate::tables::options::ReadOptions;
+use crate::tables::random_access_archive::RandomAccessArchive;
+use crate::tables::random_access_script::RandomAccessScript;
+use crate::tables::sorted_archive::SortedArchive;
+
+/// Reads objects of a table by their keys: Kaldi's `RandomAccessTableReader`.
+///
+/// One object is in memory, and an index of what has been seen:
+///
+/// | rspecifier | how | memory besides one object |
+/// | --- | --- | --- |
+/// | `scp` | lines sorted by key at opening | the lines |
+/// | `ark` | read forward until the key is found; where objects lie is remembered | 30 bytes a key, and the keys |
+/// | `ark,s` | the same, but no further than to a larger key | the same |
+/// | `ark,s,cs` | read forward only | nothing |
+///
+/// So, unlike with Kaldi, forgetting `s,cs` does not fill the memory, and a key that is not there
+/// costs one pass over the archive, once. What cannot be read twice in place (pipes, standard input,
+/// compressed files) is copied into a temporary file as it is read, except with `s,cs`.
+///
+/// What the options promise is checked: the order of keys in the archive (`s`), of calls (`cs`, with
+/// `s`), and that no key is read twice (`o`). With `p`, what cannot be read counts as not there.
+///
+/// ```
+/// use seqfeed_core::Key;
+/// use seqfeed_io::Policy;
+/// use seqfeed_kaldi::{RandomAccessReader, TableWriter};
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let ark = directory.path().join("ali.ark").display().to_string();
+/// # let mut table = TableWriter::create(&format!("ark:{ark}"), &Policy::default())?;
+/// # table.write(Key(b"utt1"), &vec![1, 2, 3])?;
+/// # table.write(Key(b"utt2"), &vec![4])?;
+/// # table.close()?;
+///
+/// let mut labels = RandomAccessReader::<Vec<i32>>::open(&format!("ark:{ark}"), &Policy::default())?;
+/// assert_eq!(labels.get(Key(b"utt2"))?, Some(&vec![4]));
+/// assert_eq!(labels.get(Key(b"utt1"))?, Some(&vec![1, 2, 3]));
+/// assert_eq!(labels.get(Key(b"utt3"))?, None);
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+pub struct RandomAccessReader<T> {
+    rspecifier: String,
+    table: Table<T>,
+}
+
+enum Table<T> {
+    Script(RandomAccessScript<T>),
+    Archive(RandomAccessArchive<T>),
+    Sorted(SortedArchive<T>),
+}
+
+impl<T: Holder> RandomAccessReader<T> {
+    /// Opens a table. Of an archive nothing is read yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the rspecifier is wrong or not allowed, if its file cannot be opened, or if a line of a
+    /// script file is wrong, stands twice or (with `s`) is not sorted.
+    pub fn open(rspecifier: &str, policy: &Policy) -> Result<Self> {
+        Self::open_with(rspecifier, &ReadOptions::with_policy(policy))
+    }
+
+    /// Opens a table, with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(rspecifier: &str, options: &ReadOptions) -> Result<Self> {
+        let parsed = Rspecifier::parse(rspecifier)?;
+        let table = match parsed.kind {
+            TableKind::Script => Table::Script(RandomAccessScript::open(&parsed, options)?),
+            TableKind::Archive if parsed.sorted && parsed.called_sorted => {
+                Table::Sorted(SortedArchive::open(&parsed, options)?)
+            }
+            TableKind::Archive => Table::Archive(RandomAccessArchive::open(&parsed, options)?),
+        };
+        Ok(Self { rspecifier: rspecifier.to_owned(), table })
+    }
+
+    /// The object of a key, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the object cannot be read, if what an option promises does not hold, or if the archive
+    /// is damaged before the key was found. Other keys can still be asked for.
+    pub fn get(&mut self, key: Key<'_>) -> Result<Option<&T>> {
+        check_key(key)?;
+        match &mut self.table {
+            Table::Script(table) => table.get(key),
+            Table::Archive(table) => table.get(key),
+            Table::Sorted(table) => table.get(key),
+        }
+    }
+
+    /// Whether there is an object of a key: Kaldi's `HasKey`. Of a script file this says that the key
+    /// is listed, and with `p` that its object can be loaded.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn contains(&mut self, key: Key<'_>) -> Result<bool> {
+        check_key(key)?;
+        match &mut self.table {
+            Table::Script(table) => table.contains(key),
+            Table::Archive(table) => table.contains(key),
+            Table::Sorted(table) => table.get(key).map(|value| value.is_some()),
+        }
+    }
+}
+
+/// Fails if a key is none: empty, or with white space or control characters.
+pub(crate) fn check_key(key: Key<'_>) -> Result<()> {
+    if !key.0.is_empty() && key.0.iter().all(|&byte| matches!(byte, 0x21..=0x7e | 0x80..=0xfe)) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("\"{}\" is no key", key.0.escape_ascii()))
+        .with_help("a key is not empty and holds neither white space nor control characters"))
+}
+
+/// The error that a key under `o` is asked for again.
+pub(crate) fn asked_twice(key: Key<'_>, rspecifier: &str) -> Error {
+    Error::usage(format!("the table {rspecifier} promises that each key is read once"))
+        .of_key(key)
+        .with_help("take the option `o` out of the rspecifier")
+}
+
+impl<T> fmt::Debug for RandomAccessReader<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RandomAccessReader")
+            .field("rspecifier", &self.rspecifier)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,80 @@
+//! Reading ahead in a thread.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use seqfeed_core::{Error, Result};
+
+use crate::holder::Holder;
+use crate::tables::options::ReadReport;
+use crate::tables::sequential_reader::SequentialReader;
+
+/// Objects that wait, besides the one that is being read and the one that is being used.
+const WAITING: usize = 2;
+
+/// A table that is read by a thread, some objects ahead.
+pub(crate) struct ReadAhead<T> {
+    objects: Receiver<Result<(Vec<u8>, T)>>,
+    /// Where keys and values go that are no longer used, so that their memory is used again.
+    used: Sender<(Vec<u8>, T)>,
+    thread: JoinHandle<Result<ReadReport>>,
+}
+
+impl<T: Holder> ReadAhead<T> {
+    pub(crate) fn start(reader: SequentialReader<T>) -> Result<Self> {
+        let (objects_in, objects) = sync_channel(WAITING);
+        let (used, used_out) = channel();
+        let thread = thread::Builder::new()
+            .name("seqfeed-read-ahead".into())
+            .spawn(move || read(reader, &objects_in, &used_out))
+            .map_err(|error| Error::io("starting a thread", error))?;
+        Ok(Self { objects, used, thread })
+    }
+
+    /// The next object, in exchange for one that is no longer used.
+    pub(crate) fn next(&mut self, key: &mut Vec<u8>, value: &mut Option<T>) -> Result<bool> {
+        // At its end the thread drops its side.
+        let Ok(next) = self.objects.recv() else { return Ok(false) };
+        let (next_key, next_value) = next?;
+        if let Some(old) = value.replace(next_value) {
+            // Nobody listens once the thread is done.
+            let _ = self.used.send((std::mem::take(key), old));
+        }
+        *key = next_key;
+        Ok(true)
+    }
+
+    /// Stops the thread.
+    pub(crate) fn close(self) -> Result<ReadReport> {
+        drop(self.objects);
+        match self.thread.join() {
+            Ok(report) => report,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+fn read<T: Holder>(
+    mut reader: SequentialReader<T>,
+    objects: &SyncSender<Result<(Vec<u8>, T)>>,
+    used: &Receiver<(Vec<u8>, T)>,
+) -> Result<ReadReport> {
+    loop {
+        let (mut key, mut value) = match used.try_recv() {
+            Ok((key, value)) => (key, Some(value)),
+            Err(_) => (Vec::new(), None),
+        };
+        let next = match reader.next_entry(&mut key, &mut value) {
+            Ok(false) => return reader.close(),
+            Ok(true) => match value {
+                Some(value) => Ok((key, value)),
+                None => return reader.close(),
+            },
+            Err(error) => Err(error),
+        };
+        if objects.send(next).is_err() {
+            // Nobody wants more.
+            return reader.close();
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The lines of a script file, one after another.
+
+use seqfeed_core::{Error, Problem, Result};
+
+use crate::object_reader::ObjectReader;
+use crate::tables::options::ReadOptions;
+use crate::{SCRIPT, ScriptLine};
+
+/// Lines of a script file that are read as they are asked for.
+pub(crate) struct ScriptLines {
+    reader: Option<ObjectReader>,
+    name: String,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl ScriptLines {
+    pub(crate) fn open(rxfilename: &str, options: &ReadOptions) -> Result<Self> {
+        let mut reader = ObjectReader::open(&options.name(rxfilename)?, &options.policy)?;
+        let name = reader.name().to_owned();
+        if reader.peek()? == Some(0) {
+            let problem = Problem::Unsupported("this is binary data, not lines of text".into());
+            return Err(Error::format(SCRIPT, problem)
+                .in_file(name)
+                .at_byte(0)
+                .with_help("is this an archive? open it with `ark:` instead of `scp:`"));
+        }
+        Ok(Self { reader: Some(reader), name, line: Vec::new(), number: 0 })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The next line, checked; nothing at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<ScriptLine<'_>>> {
+        let Some(reader) = &mut self.reader else { return Ok(None) };
+        let ended = reader.read_line(&mut self.line)?;
+        if !ended && self.line.is_empty() {
+            // A command that wrote the lines may have failed before it was done.
+            return self.reader.take().map_or(Ok(()), ObjectReader::finish).map(|()| None);
+        }
+        self.number += 1;
+        let number = self.number;
+        ScriptLine::parse(&self.line)
+            .map(Some)
+            .map_err(|error| error.in_file(self.name.as_str()).at_line(number))
+    }
+}
