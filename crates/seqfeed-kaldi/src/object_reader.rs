@@ -447,3 +447,8 @@ little_endian!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
+
+/// Whether bytes may be a token or a key: not empty, and neither white space nor control characters.
+pub(crate) fn is_token(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes.iter().all(|&byte| matches!(byte, 0x21..=0x7e | 0x80..=0xfe))
+}

@@ -29,7 +29,7 @@ impl Range {
     pub fn parse(text: &str) -> Result<Self> {
         let mut parts = text.split(',');
         let (rows, cols) = (parts.next().unwrap_or_default(), parts.next());
-        if text.is_empty() || parts.next().is_some() {
+        if text.is_empty() || cols == Some("") || parts.next().is_some() {
             return Err(bad(text));
         }
         let span = |part: &str| -> Result<Span> {
@@ -96,7 +96,8 @@ mod tests {
         for (text, rows, cols) in cases {
             assert_eq!(Range::parse(text).unwrap(), Range { rows, cols }, "{text}");
         }
-        for text in ["", "3", "a:b", "3:", ":3", "4:3", "0:1,0:1,0:1", "-1:2", "1:2 "] {
+        for text in ["", "3", "0:1,", ",", "a:b", "3:", ":3", "4:3", "0:1,0:1,0:1", "-1:2", "1:2 "]
+        {
             assert!(Range::parse(text).is_err(), "{text}");
         }
     }

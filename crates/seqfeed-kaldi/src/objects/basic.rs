@@ -122,6 +122,23 @@ fn integer_len(text: &[u8]) -> usize {
     sign + text[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
+/// `inf`, `infinity` or `nan` in any case, perhaps with a sign: Kaldi writes them.
+pub(crate) fn float_word<T: Float>(text: &[u8]) -> Option<(T, usize)> {
+    let len = text.iter().position(|&byte| is_space(byte)).unwrap_or(text.len());
+    let (negative, name) = match &text[..len] {
+        [b'-', name @ ..] => (true, name),
+        [b'+', name @ ..] | name => (false, name),
+    };
+    let value = if name.eq_ignore_ascii_case(b"inf") || name.eq_ignore_ascii_case(b"infinity") {
+        T::INFINITY
+    } else if name.eq_ignore_ascii_case(b"nan") {
+        T::NAN
+    } else {
+        return None;
+    };
+    Some((if negative { value.negated() } else { value }, len))
+}
+
 macro_rules! float {
     ($($type:ty, $name:literal, $tag:literal;)*) => {
         $(impl Basic for $type {
@@ -134,7 +151,7 @@ macro_rules! float {
             }
 
             fn from_text(text: &[u8]) -> Option<(Self, usize)> {
-                <$type as Float>::parse_text(text)
+                <$type as Float>::parse_text(text).or_else(|| float_word(text))
             }
 
             fn write_basic(self, out: &mut Vec<u8>, mode: Mode) {

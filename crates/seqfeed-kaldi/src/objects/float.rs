@@ -5,7 +5,7 @@ use seqfeed_core::{Problem, Result};
 
 use crate::OBJECT;
 use crate::object_reader::{LittleEndian, ObjectReader, is_space};
-use crate::objects::basic::Basic;
+use crate::objects::basic::{Basic, float_word};
 
 /// Digits that Kaldi writes floats with, `f64` too.
 pub(crate) const DIGITS: usize = 7;
@@ -112,11 +112,7 @@ pub(crate) fn read_rows<T: Float>(
         let buffer = reader.ensure(want)?;
         let at_end = buffer.len() < want;
         let (used, found) = parsing.go_on(buffer, at_end);
-        if used == 0 {
-            want *= 2
-        } else {
-            want = 64
-        }
+        want = if used == 0 { 2 * want } else { 64 };
         reader.consume(used);
         match found {
             Found::More if at_end => {
@@ -230,19 +226,14 @@ impl<T: Float> Parsing<'_, T> {
             return Ok(None);
         };
         let word = &rest[..len];
-        let (negative, name) = match word.strip_prefix(b"-") {
-            Some(name) => (true, name),
-            None => (false, word),
-        };
-        let value = if name.eq_ignore_ascii_case(b"inf") || name.eq_ignore_ascii_case(b"infinity") {
-            T::INFINITY
-        } else if name.eq_ignore_ascii_case(b"nan") {
-            T::NAN
-        } else {
-            let found = word[..len.min(32)].to_vec();
-            return Err(Problem::InvalidNumber { what: "a value", found });
-        };
-        self.values.push(if negative { value.negated() } else { value });
+        match float_word(word) {
+            // Kaldi writes no plus.
+            Some((value, _)) if word[0] != b'+' => self.values.push(value),
+            _ => {
+                let found = word[..len.min(32)].to_vec();
+                return Err(Problem::InvalidNumber { what: "a value", found });
+            }
+        }
         Ok(Some(len))
     }
 

@@ -6,7 +6,7 @@ use seqfeed_core::{Error, Key, Problem, Result};
 
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
-use crate::object_reader::{ObjectReader, is_space};
+use crate::object_reader::{ObjectReader, is_space, is_token};
 use crate::objects::basic::expect_line_end;
 
 /// A word: bytes without white space, such as the speaker in `utt2spk`.
@@ -110,9 +110,9 @@ impl Holder for TokenVector {
 }
 
 fn check(token: &Token) -> Result<()> {
-    if !token.0.is_empty() && !token.0.iter().any(|&byte| is_space(byte) || byte == 0) {
+    if is_token(&token.0) {
         return Ok(());
     }
-    let expected = "a token without white space".into();
+    let expected = "a token without white space and control characters".into();
     Err(Error::format(OBJECT, Problem::Unexpected { expected, found: token.0.clone() }))
 }

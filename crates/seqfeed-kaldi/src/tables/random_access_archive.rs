@@ -65,7 +65,11 @@ impl<T: Holder> RandomAccessArchive<T> {
     }
 
     pub(crate) fn contains(&mut self, key: Key<'_>) -> Result<bool> {
-        Ok(self.find(key)?.is_some())
+        let Some(number) = self.find(key)? else { return Ok(false) };
+        if self.read.get(number) == Some(&true) {
+            return Err(asked_twice(key, &self.rspecifier.to_string()));
+        }
+        Ok(true)
     }
 
     pub(crate) fn get(&mut self, key: Key<'_>) -> Result<Option<&T>> {

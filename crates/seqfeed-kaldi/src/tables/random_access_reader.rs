@@ -6,6 +6,7 @@ use seqfeed_core::{Error, Key, Result};
 use seqfeed_io::Policy;
 
 use crate::holder::Holder;
+use crate::object_reader::is_token;
 use crate::specifier::{Rspecifier, TableKind};
 use crate::tables::options::ReadOptions;
 use crate::tables::random_access_archive::RandomAccessArchive;
@@ -119,7 +120,7 @@ impl<T: Holder> RandomAccessReader<T> {
 
 /// Fails if a key is none: empty, or with white space or control characters.
 pub(crate) fn check_key(key: Key<'_>) -> Result<()> {
-    if !key.0.is_empty() && key.0.iter().all(|&byte| matches!(byte, 0x21..=0x7e | 0x80..=0xfe)) {
+    if is_token(key.0) {
         return Ok(());
     }
     Err(Error::usage(format!("\"{}\" is no key", key.0.escape_ascii()))

@@ -55,9 +55,14 @@ pub struct SequentialReader<T> {
 
 enum Table<T> {
     Archive(ObjectReader),
-    Script(Entries, ObjectLoader<T>),
+    Script(Box<Script<T>>),
     Background(ReadAhead<T>),
     Ended,
+}
+
+struct Script<T> {
+    entries: Entries,
+    loader: ObjectLoader<T>,
 }
 
 /// The entries of a script file.
@@ -107,7 +112,10 @@ impl<T: Holder> SequentialReader<T> {
                     true => Entries::Sorted(sorted(lines, options)?.into_iter()),
                     false => Entries::Lines(lines),
                 };
-                Table::Script(entries, ObjectLoader::new(options.clone()))
+                Table::Script(Box::new(Script {
+                    entries,
+                    loader: ObjectLoader::new(options.clone()),
+                }))
             }
         };
         let mut reader = Self {
@@ -171,16 +179,20 @@ impl<T: Holder> SequentialReader<T> {
                 Err(error) => error,
             };
             // Only in a script file is there something behind an object that cannot be read.
-            let goes_on = matches!(&self.table, Table::Script(..)) && !is_of_script(&error);
+            let script = matches!(&self.table, Table::Script(_));
+            let goes_on = script && !is_of_script(&error);
+            // An archive of which nothing can be read is none, and a line that is none stands for an
+            // entry nobody knows: `p` does not mean these.
+            let excused = goes_on || (!script && self.report.objects > 0);
             if !goes_on {
                 if !matches!(self.table, Table::Background(_)) {
                     self.table = Table::Ended;
                 }
-                if !self.permissive {
+                if !(self.permissive && excused) {
                     self.failed = Some(error.clone());
                 }
             }
-            if !self.permissive {
+            if !(self.permissive && excused) {
                 return Err(error);
             }
             self.report.skip(error);
@@ -208,7 +220,8 @@ impl<T: Holder> SequentialReader<T> {
                 .map_err(|error| error.of_key(Key(key)))?;
                 Ok(true)
             }
-            Table::Script(entries, loader) => {
+            Table::Script(script) => {
+                let Script { entries, loader } = &mut **script;
                 let mut load = |rxfilename: &str, range: Option<&Range>| match take {
                     Take::Value(value) => loader.load(rxfilename, range, value),
                     Take::Nothing if self.permissive => loader.load(rxfilename, range, &mut None),

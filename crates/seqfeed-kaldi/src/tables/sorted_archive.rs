@@ -8,7 +8,6 @@ use crate::object_reader::ObjectReader;
 use crate::specifier::Rspecifier;
 use crate::tables::object_loader::read_or_replace;
 use crate::tables::options::ReadOptions;
-use crate::tables::random_access_reader::asked_twice;
 
 /// An archive with `s,cs`: one pass, one object in memory.
 pub(crate) struct SortedArchive<T> {
@@ -22,8 +21,6 @@ pub(crate) struct SortedArchive<T> {
     value: Option<T>,
     /// The key that was asked for last.
     asked: Vec<u8>,
-    /// Under `o`: whether the value was given.
-    given: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +44,6 @@ impl<T: Holder> SortedArchive<T> {
             object: Object::None,
             value: None,
             asked: Vec::new(),
-            given: false,
         })
     }
 
@@ -79,10 +75,7 @@ impl<T: Holder> SortedArchive<T> {
         }
         if self.object == Object::Ahead {
             self.load()?;
-        } else if self.given && self.rspecifier.once {
-            return Err(asked_twice(key, &self.rspecifier.to_string()));
         }
-        self.given = true;
         Ok(if self.object == Object::Loaded { self.value.as_ref() } else { None })
     }
 
@@ -132,7 +125,7 @@ impl<T: Holder> SortedArchive<T> {
         }
         let before = std::mem::replace(&mut self.key, key);
         let first = self.object == Object::None;
-        (self.object, self.given) = (Object::Ahead, false);
+        self.object = Object::Ahead;
         if !first && before >= self.key {
             let (before, key) = (Key(&before), Key(&self.key));
             let what = format!("keys are not sorted: {before} is followed by {key}");

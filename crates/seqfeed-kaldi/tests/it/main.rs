@@ -1,7 +1,9 @@
 //! Tables as Kaldi writes them, and as nobody should.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod cases;
 mod damage;
 mod golden;
+mod objects;
 mod round_trip;
 mod tables;
