@@ -101,9 +101,7 @@ pub(crate) fn read_rows<T: Float>(
         [b'[', byte, ..] if is_space(*byte) => (1, false),
         [b'['] => (1, false),
         _ => {
-            let error = reader.unexpected(OBJECT, "\"[\" and a space, or a binary object");
-            let message = "is this another type of object, or an archive without offsets?";
-            return Err(error.with_help(message));
+            return Err(reader.unexpected(OBJECT, "\"[\" and a space, or a binary object"));
         }
     };
     reader.consume(opening);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use seqfeed_core::{Error, Problem, Result};
+use seqfeed_core::{Error, ErrorKind, Problem, Result};
 use seqfeed_io::{Input, RxFilename};
 
 use crate::OBJECT;
@@ -113,7 +113,7 @@ pub(crate) fn read_or_replace<T: Holder>(
 /// A name without an offset where an archive lies is a common slip.
 fn explain(error: Error, name: &RxFilename) -> Error {
     match name {
-        RxFilename::File(path) if path.extension().is_some_and(|extension| extension == "ark") => {
+        RxFilename::File(_) if matches!(error.kind(), ErrorKind::Format { .. }) => {
             error.with_help(format!(
                 "if this is an archive, name the object in it by its offset (`{name}:123`), or \
                  read the archive with `ark:{name}`"

@@ -1,6 +1,7 @@
 //! Tables as Kaldi writes them, and as nobody should.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod access;
 mod cases;
 mod damage;
 mod golden;

@@ -1,0 +1,334 @@
+//! Tables in order, out of order and mapped: every way gives the same objects.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use proptest::prelude::*;
+use seqfeed_core::{Key, Result};
+use seqfeed_io::{Output, Policy, WxFilename};
+use seqfeed_kaldi::{
+    MappedReader, Matrix, RandomAccessReader, ReadOptions, Rspecifier, SequentialReader,
+    TableWriter, Token, Wspecifier,
+};
+
+type Table = Vec<(Vec<u8>, Matrix<f32>)>;
+
+fn write(wspecifier: &str, table: &Table) {
+    let mut writer = TableWriter::create(wspecifier, &Policy::with_pipes()).unwrap();
+    for (key, value) in table {
+        writer.write(Key(key), value).unwrap();
+    }
+    assert_eq!(writer.close().unwrap().objects, table.len() as u64);
+}
+
+fn read(rspecifier: &str) -> Result<Table> {
+    SequentialReader::open(rspecifier, &Policy::with_pipes())?.collect()
+}
+
+fn matrix(rows: usize, value: f32) -> Matrix<f32> {
+    Matrix { rows, cols: if rows == 0 { 0 } else { 3 }, values: vec![value; rows * 3] }
+}
+
+prop_compose! {
+    /// Keys without repetition, not sorted, and matrices of which some are larger than buffers.
+    fn tables()(
+        entries in prop::collection::btree_map("[a-zA-Z0-9_é-]{1,12}", (0usize..9, -9i32..9), 1..12),
+        large in any::<prop::sample::Index>(),
+        turn in any::<prop::sample::Index>(),
+    ) -> Table {
+        let entries: BTreeMap<String, (usize, i32)> = entries;
+        let mut table: Table = entries
+            .into_iter()
+            .map(|(key, (rows, value))| (key.into_bytes(), matrix(rows, value as f32)))
+            .collect();
+        let large = large.index(table.len());
+        table[large].1 = matrix(9000, 0.5);
+        let turn = turn.index(table.len());
+        table.rotate_left(turn);
+        table
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_way_gives_the_same(table in tables(), cut in any::<prop::sample::Index>()) {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name).display().to_string();
+        write(&format!("ark,scp:{},{}", at("b.ark"), at("b.scp")), &table);
+        write(&format!("ark,scp,t:{},{}", at("t.ark"), at("t.scp")), &table);
+        // In two pieces, put together again.
+        let (first, second) = table.split_at(cut.index(table.len()));
+        write(&format!("ark:{}", at("1.ark")), &first.to_vec());
+        write(&format!("ark,t:{}", at("2.ark")), &second.to_vec());
+        let bytes = [fs::read(at("1.ark")).unwrap(), fs::read(at("2.ark")).unwrap()].concat();
+        fs::write(at("12.ark"), &bytes).unwrap();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&bytes).unwrap();
+        fs::write(at("12.ark.gz"), gzip.finish().unwrap()).unwrap();
+
+        let mut names = Vec::new();
+        for name in ["b", "t"] {
+            names.push(format!("ark:{}", at(&format!("{name}.ark"))));
+            names.push(format!("scp:{}", at(&format!("{name}.scp"))));
+            names.push(format!("scp,bg,p:{}", at(&format!("{name}.scp"))));
+            names.push(format!("ark,bg:cat {} |", at(&format!("{name}.ark"))));
+        }
+        names.push(format!("ark:{}", at("12.ark")));
+        names.push(format!("ark:{}", at("12.ark.gz")));
+        names.push(format!("ark:gunzip -c {} |", at("12.ark.gz")));
+        let mut sorted = table.clone();
+        sorted.sort_by(|a, b| a.0.cmp(&b.0));
+        for name in &names {
+            prop_assert_eq!(&read(name).unwrap(), &table, "{}", name);
+            // The memory of older objects, and keys alone.
+            let mut reader =
+                SequentialReader::<Matrix<f32>>::open(name, &Policy::with_pipes()).unwrap();
+            let (mut key, mut value) = (Vec::new(), Matrix::default());
+            for (expected, matrix) in &table {
+                prop_assert!(reader.next_into(&mut key, &mut value).unwrap());
+                prop_assert_eq!((&key, &value), (expected, matrix));
+            }
+            prop_assert!(!reader.next_into(&mut key, &mut value).unwrap());
+            prop_assert_eq!(reader.close().unwrap().skipped, 0);
+            let mut reader =
+                SequentialReader::<Matrix<f32>>::open(name, &Policy::with_pipes()).unwrap();
+            for (expected, _) in &table {
+                prop_assert!(reader.next_key(&mut key).unwrap());
+                prop_assert_eq!(&key, expected);
+            }
+            prop_assert!(!reader.next_key(&mut key).unwrap());
+            // Any order of calls.
+            for options in ["", ",o", ",p", ",cs", ",o,p"] {
+                let name = name.replacen(':', &format!("{options}:"), 1);
+                let mut reader =
+                    RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::with_pipes()).unwrap();
+                prop_assert_eq!(reader.get(Key(b"~nobody")).unwrap(), None);
+                for (key, matrix) in sorted.iter().rev() {
+                    prop_assert!(reader.contains(Key(key)).unwrap());
+                    prop_assert_eq!(reader.get(Key(key)).unwrap(), Some(matrix), "{}", name);
+                }
+            }
+        }
+        // Sorted tables, and what sorting allows.
+        write(&format!("ark,scp:{},{}", at("s.ark"), at("s.scp")), &sorted);
+        for name in [format!("ark:{}", at("s.ark")), format!("scp:{}", at("s.scp")),
+            format!("ark:cat {} |", at("s.ark"))] {
+            for options in [",s", ",s,cs", ",s,o", ",s,cs,o", ",s,cs,p"] {
+                let name = name.replacen(':', &format!("{options}:"), 1);
+                let mut reader =
+                    RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::with_pipes()).unwrap();
+                prop_assert!(!reader.contains(Key(b"!")).unwrap());
+                for (key, matrix) in &sorted {
+                    prop_assert!(reader.contains(Key(key)).unwrap());
+                    prop_assert_eq!(reader.get(Key(key)).unwrap(), Some(matrix), "{}", name);
+                    let behind = [key.as_slice(), b"!"].concat();
+                    prop_assert_eq!(reader.get(Key(&behind)).unwrap(), None);
+                }
+                prop_assert_eq!(reader.get(Key(b"\xfe")).unwrap(), None);
+            }
+        }
+        // The order of the disk.
+        let lines = fs::read_to_string(at("b.scp")).unwrap();
+        let reversed: Vec<&str> = lines.lines().rev().collect();
+        fs::write(at("r.scp"), reversed.join("\n")).unwrap();
+        let options = ReadOptions { any_order: true, ..ReadOptions::default() };
+        let free = SequentialReader::<Matrix<f32>>::open_with(&format!("scp:{}", at("r.scp")), &options);
+        prop_assert_eq!(&free.unwrap().collect::<Result<Table>>().unwrap(), &table);
+    }
+
+    #[test]
+    fn specifiers_print_and_parse(
+        words in prop::collection::vec(
+            prop::sample::select(vec!["b", "t", "o", "no", "p", "np", "s", "ns", "cs", "ncs", "bg"]), 0..5),
+        write_words in prop::collection::vec(prop::sample::select(vec!["b", "t", "f", "nf", "p"]), 0..4),
+        table in prop::sample::select(vec!["ark", "scp"]),
+        name in "[a-z0-9./:|, -]{0,12}[a-z0-9|]",
+    ) {
+        let text = format!("{}:{name}", [words, vec![table]].concat().join(","));
+        let parsed = Rspecifier::parse(&text).unwrap();
+        prop_assert_eq!(Rspecifier::parse(&parsed.to_string()).unwrap(), parsed);
+        let text = format!("{}:{name}", [write_words.clone(), vec![table]].concat().join(","));
+        let parsed = Wspecifier::parse(&text).unwrap();
+        prop_assert_eq!(Wspecifier::parse(&parsed.to_string()).unwrap(), parsed);
+        let text = format!("{}:a,{name}", [write_words, vec!["ark", "scp"]].concat().join(" "));
+        let parsed = Wspecifier::parse(&text).unwrap();
+        prop_assert_eq!(Wspecifier::parse(&parsed.to_string()).unwrap(), parsed);
+    }
+}
+
+fn two(directory: &Path) -> Table {
+    let table = vec![(b"a".to_vec(), matrix(2, 1.0)), (b"b".to_vec(), matrix(3, 2.0))];
+    write(&format!("ark,scp:{0}/f.ark,{0}/f.scp", directory.display()), &table);
+    table
+}
+
+#[test]
+fn a_script_file_says_where_objects_are_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let table = two(directory.path());
+    let lines = format!("a {}\nb | cat > {}\n", at("a.mat"), at("b.mat"));
+    fs::write(at("names.scp"), lines).unwrap();
+    write(&format!("scp:{}", at("names.scp")), &table);
+    assert_eq!(read(&format!("scp:echo b {} |", at("b.mat"))).unwrap(), table[1..]);
+    let policy = Policy::with_pipes();
+    // A key without a name.
+    fs::write(at("one.scp"), format!("b {}\n", at("c.mat"))).unwrap();
+    let mut writer = TableWriter::create(&format!("scp:{}", at("one.scp")), &policy).unwrap();
+    let error = writer.write(Key(b"a"), &table[0].1).unwrap_err();
+    assert!(error.to_string().contains("no line for this key"), "{error}");
+    let mut writer = TableWriter::create(&format!("scp,p:{}", at("one.scp")), &policy).unwrap();
+    for (key, value) in &table {
+        writer.write(Key(key), value).unwrap();
+    }
+    let report = writer.close().unwrap();
+    assert_eq!((report.objects, report.skipped), (1, 1));
+    // Names that cannot be, and keys that stand twice, are known before anything is written.
+    for lines in ["a x\na y\n", "a x.ark:12\n", "a\n", "a y|\n"] {
+        fs::write(at("bad.scp"), lines).unwrap();
+        let opened = TableWriter::<Matrix<f32>>::create(&format!("scp:{}", at("bad.scp")), &policy);
+        assert!(opened.is_err(), "{lines}");
+    }
+    // A command needs permission.
+    let opened =
+        TableWriter::<Matrix<f32>>::create(&format!("ark:| cat > {}", at("x")), &Policy::default());
+    assert!(opened.is_err());
+    // A script file cannot point into a pipe.
+    let opened = TableWriter::<Matrix<f32>>::create(&format!("ark,scp:-,{}", at("x")), &policy);
+    assert!(opened.unwrap_err().is_usage());
+    assert!(!Path::new(&at("x")).exists());
+}
+
+#[test]
+fn a_map_leads_to_the_objects_of_speakers() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let table = two(directory.path());
+    let mut map =
+        TableWriter::create(&format!("ark:{}", at("utt2spk")), &Policy::default()).unwrap();
+    for (utterance, speaker) in [("u1", "a"), ("u2", "a"), ("u3", "b"), ("u4", "c")] {
+        map.write(Key(utterance.as_bytes()), &Token::from(speaker)).unwrap();
+    }
+    map.close().unwrap();
+    for options in ["", ",s,cs"] {
+        let mut reader = MappedReader::<Matrix<f32>>::open(
+            &format!("ark{options}:{}", at("f.ark")),
+            &format!("ark{options}:{}", at("utt2spk")),
+            &Policy::default(),
+        )
+        .unwrap();
+        assert_eq!(reader.get(Key(b"u1")).unwrap(), Some(&table[0].1));
+        assert_eq!(reader.get(Key(b"u2")).unwrap(), Some(&table[0].1));
+        assert_eq!(reader.get(Key(b"u3")).unwrap(), Some(&table[1].1));
+        assert!(!reader.contains(Key(b"u4")).unwrap());
+        let error = reader.get(Key(b"u5")).unwrap_err();
+        assert!(error.to_string().contains("has no entry for this key"), "{error}");
+    }
+    let mut reader =
+        MappedReader::<Matrix<f32>>::open(&format!("ark:{}", at("f.ark")), "", &Policy::default())
+            .unwrap();
+    assert_eq!(reader.get(Key(b"b")).unwrap(), Some(&table[1].1));
+}
+
+#[test]
+fn broken_promises_name_the_keys_and_the_cure() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let table: Table =
+        ["b", "a", "c"].iter().map(|key| (key.as_bytes().to_vec(), matrix(1, 1.0))).collect();
+    write(&format!("ark,scp:{},{}", at("u.ark"), at("u.scp")), &table);
+    type Reader = RandomAccessReader<Matrix<f32>>;
+    let open = |name: &str| Reader::open(name, &Policy::default());
+    let message = |error: seqfeed_core::Error| error.to_string();
+    for kind in ["ark,s", "ark,s,cs"] {
+        let mut reader = open(&format!("{kind}:{}", at("u.ark"))).unwrap();
+        let text = message(reader.get(Key(b"c")).unwrap_err());
+        assert!(text.contains("b is followed by a") && text.contains("LC_ALL=C sort"), "{text}");
+        assert!(text.contains("u.ark @ "), "{text}");
+    }
+    let text = message(open(&format!("scp,s:{}", at("u.scp"))).unwrap_err());
+    assert!(text.contains("u.scp:2") && text.contains("b is followed by a"), "{text}");
+    let mut sorted = table.clone();
+    sorted.sort_by(|a, b| a.0.cmp(&b.0));
+    write(&format!("ark:{}", at("s.ark")), &sorted);
+    let mut reader = open(&format!("ark,s,cs:{}", at("s.ark"))).unwrap();
+    reader.get(Key(b"b")).unwrap();
+    let text = message(reader.get(Key(b"a")).unwrap_err());
+    assert!(text.contains("a is asked for after b"), "{text}");
+    assert!(reader.get(Key(b"c")).unwrap().is_some());
+    let mut reader = open(&format!("ark,o:{}", at("s.ark"))).unwrap();
+    reader.get(Key(b"b")).unwrap();
+    let text = message(reader.get(Key(b"b")).unwrap_err());
+    assert!(text.contains("each key is read once"), "{text}");
+    assert!(message(reader.get(Key(b"a b")).unwrap_err()).contains("is no key"));
+    // An archive where one of its objects was meant.
+    fs::write(at("slip.scp"), format!("a {}\n", at("s.ark"))).unwrap();
+    let text = message(read(&format!("scp:{}", at("slip.scp"))).unwrap_err());
+    assert!(text.contains("read the archive with `ark:"), "{text}");
+    // A damaged archive is not the same as a key that is not there.
+    let bytes = fs::read(at("s.ark")).unwrap();
+    fs::write(at("cut.ark"), &bytes[..bytes.len() - 3]).unwrap();
+    let mut reader = open(&format!("ark:{}", at("cut.ark"))).unwrap();
+    let text = message(reader.get(Key(b"zz")).unwrap_err());
+    assert!(text.contains("cut.ark @ ") && text.contains("3 bytes are missing"), "{text}");
+    assert!(reader.get(Key(b"a")).unwrap().is_some());
+    let mut reader = open(&format!("ark,p:{}", at("cut.ark"))).unwrap();
+    assert!(reader.get(Key(b"zz")).unwrap().is_none());
+}
+
+#[test]
+fn failed_commands_are_errors_at_the_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let table = two(directory.path());
+    let archive = format!("{}/f.ark", directory.path().display());
+    let mut reader = SequentialReader::<Matrix<f32>>::open(
+        &format!("ark:cat {archive}; exit 3 |"),
+        &Policy::with_pipes(),
+    )
+    .unwrap();
+    assert_eq!(reader.by_ref().take(2).collect::<Result<Table>>().unwrap(), table);
+    let error = reader.next().unwrap().unwrap_err();
+    assert!(error.to_string().contains("exit"), "{error}");
+    assert!(reader.next().is_none());
+    assert!(reader.close().is_err());
+    // One that is left before its end is not asked.
+    let mut reader = SequentialReader::<i32>::open("ark:yes a 1 |", &Policy::with_pipes()).unwrap();
+    assert_eq!(reader.next().unwrap().unwrap(), (b"a".to_vec(), 1));
+    assert_eq!(reader.close().unwrap().objects, 1);
+    // With `p` it stands in the report.
+    let mut reader = SequentialReader::<Matrix<f32>>::open(
+        &format!("ark,p:cat {archive}; exit 3 |"),
+        &Policy::with_pipes(),
+    )
+    .unwrap();
+    assert_eq!(reader.by_ref().count(), 2);
+    let report = reader.close().unwrap();
+    assert_eq!((report.objects, report.skipped), (2, 1));
+}
+
+#[test]
+fn a_dropped_reader_leaves_its_thread() {
+    let directory = tempfile::tempdir().unwrap();
+    two(directory.path());
+    let archive = format!("{}/f.ark", directory.path().display());
+    let mut output =
+        Output::create(&WxFilename::File(archive.clone().into()), &Policy::default()).unwrap();
+    for number in 0..1000 {
+        output.write_all(format!("u{number} 1 \n").as_bytes()).unwrap();
+    }
+    output.finish().unwrap();
+    for _ in 0..20 {
+        let mut reader =
+            SequentialReader::<i32>::open(&format!("ark,bg:{archive}"), &Policy::default())
+                .unwrap();
+        assert!(reader.next().is_some());
+    }
+    let mut reader =
+        SequentialReader::<i32>::open(&format!("ark,bg:{archive}"), &Policy::default()).unwrap();
+    assert_eq!(reader.by_ref().count(), 1000);
+    assert_eq!(reader.close().unwrap().objects, 1000);
+}
