@@ -74,7 +74,8 @@ fn run(at: Name<'_>, case: &str) -> (u64, u64) {
         "read-ali" => read::<Vec<i32>>(&format!("ark:{}", at("ali.ark"))),
         "read-ali-text" => read::<Vec<i32>>(&format!("ark:{}", at("ali.txt.ark"))),
         "write-ali-text" => {
-            let values = SequentialReader::<Vec<i32>>::open(&format!("ark:{}", at("ali.ark")), &ALL);
+            let values =
+                SequentialReader::<Vec<i32>>::open(&format!("ark:{}", at("ali.ark")), &ALL);
             copy_all(values.unwrap(), "ark,t:/dev/null")
         }
         "read-compressed" => read::<Floats>(&format!("ark:{}", at("compressed.ark"))),

@@ -24,6 +24,9 @@ pub trait Basic: Copy + Default + PartialEq + fmt::Debug + Send + 'static {
     /// Bytes in binary, with the size byte.
     const BINARY_BYTES: usize;
 
+    /// The fewest and the most bytes that it may take in binary: floats are read from either width.
+    const WIDTHS: (usize, usize) = (Self::BINARY_BYTES, Self::BINARY_BYTES);
+
     /// Reads the value in the first [`BINARY_BYTES`](Self::BINARY_BYTES) bytes; nothing, if the size
     /// byte is wrong.
     fn from_binary(bytes: &[u8]) -> Option<Self>;
@@ -144,6 +147,7 @@ macro_rules! float {
         $(impl Basic for $type {
             const NAME: &'static str = $name;
             const BINARY_BYTES: usize = 1 + size_of::<$type>();
+            const WIDTHS: (usize, usize) = (5, 9);
 
             fn from_binary(bytes: &[u8]) -> Option<Self> {
                 let (&tag, value) = bytes.split_first()?;

@@ -30,7 +30,7 @@ impl<B: Basic> Holder for Vec<B> {
     fn read_into(&mut self, reader: &mut ObjectReader, mode: Mode) -> Result<()> {
         self.clear();
         if mode == Mode::Binary {
-            let count = read_count(reader, B::BINARY_BYTES)?;
+            let count = read_count(reader, B::WIDTHS.0)?;
             return append_tagged(reader, count, self);
         }
         let start = reader.position();
@@ -44,10 +44,10 @@ impl<B: Basic> Holder for Vec<B> {
     }
 
     fn skip(reader: &mut ObjectReader, mode: Mode) -> Result<()> {
-        if mode == Mode::Text {
+        if mode == Mode::Text || B::WIDTHS.0 < B::WIDTHS.1 {
             return Self::read(reader, mode).map(drop);
         }
-        let count = read_count(reader, B::BINARY_BYTES)?;
+        let count = read_count(reader, B::WIDTHS.0)?;
         reader.skip_bytes((count * B::BINARY_BYTES) as u64, "a vector")
     }
 
@@ -156,7 +156,7 @@ impl<B: Basic> Holder for Vec<(B, B)> {
 
     fn read(reader: &mut ObjectReader, mode: Mode) -> Result<Self> {
         if mode == Mode::Binary {
-            let count = read_count(reader, 2 * B::BINARY_BYTES)?;
+            let count = read_count(reader, 2 * B::WIDTHS.0)?;
             let mut values: Vec<B> = Vec::new();
             append_tagged(reader, 2 * count, &mut values)?;
             return Ok(values.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect());
