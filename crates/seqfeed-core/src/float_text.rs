@@ -21,11 +21,123 @@ pub fn write_g(out: &mut Vec<u8>, value: f64, digits: usize) {
         out.push(b'-');
     }
     let value = value.abs();
+    let rounded =
+        if (1..=MOST_FAST_DIGITS).contains(&digits) { round(value, digits) } else { None };
+    match rounded {
+        Some((number, exponent)) => lay_out_short(out, number, exponent, digits),
+        None => write_slowly(out, value, digits.max(1)),
+    }
+}
+
+/// Most digits for which numbers are rounded with one operation.
+const MOST_FAST_DIGITS: usize = 7;
+
+/// The powers of ten that 64-bit floats hold exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// `value` (positive) as a whole number of exactly `digits` digits and the power of ten of the first
+/// one, where that can be had with a single rounded operation.
+///
+/// The quotient or product with an exact power of ten is off by less than 2^-29 (half a unit in the
+/// last place of a number below 10^7). So if it is farther than 2^-28 from a tie, rounding it gives
+/// what rounding the exact value gives. Ties, and what comes near one, go the slow way.
+fn round(value: f64, digits: usize) -> Option<(u32, i32)> {
+    let binary = (value.to_bits() >> 52) as i32 - 1023;
+    // 1e-15 to 1e21: far from where powers are not exact; keeps out zero, infinities and NaN, too.
+    if !(-50..=70).contains(&binary) {
+        return None;
+    }
+    // log10(2) = 0.30103: the exponent or one less.
+    let mut exponent = (binary * 78_913) >> 18;
+    let scaled = |exponent: i32| {
+        let power = digits as i32 - 1 - exponent;
+        match power {
+            0.. => value * POWERS[power as usize],
+            _ => value / POWERS[-power as usize],
+        }
+    };
+    let mut number = scaled(exponent);
+    let end = POWERS[digits];
+    if number >= end {
+        exponent += 1;
+        number = scaled(exponent);
+    }
+    let whole = number as u32;
+    let above_tie = number - f64::from(whole) - 0.5;
+    if above_tie.abs() <= 1.0 / f64::from(1 << 28) {
+        return None;
+    }
+    let whole = whole + u32::from(above_tie > 0.0);
+    if f64::from(whole) == end {
+        return Some((whole / 10, exponent + 1));
+    }
+    Some((whole, exponent))
+}
+
+/// Two digits at a time.
+const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
+    2021222324252627282930313233343536373839\
+    4041424344454647484950515253545556575859\
+    6061626364656667686970717273747576777879\
+    8081828384858687888990919293949596979899";
+
+/// Appends a number of `digits` digits, of which the first stands for `10^exponent`.
+fn lay_out_short(out: &mut Vec<u8>, number: u32, exponent: i32, digits: usize) {
+    // The digits, from the front, with room for constant-size copies behind them.
+    let mut all = [b'0'; 16];
+    let mut left = number * [0, 10_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10][digits];
+    for at in [6, 4, 2, 0] {
+        let pair = 2 * (left % 100) as usize;
+        left /= 100;
+        all[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    }
+    let significant = 8 - all[..8].iter().rev().take_while(|&&digit| digit == b'0').count();
+    let mut text = [0u8; 32];
+    let len = if exponent < -4 || exponent >= digits as i32 {
+        text[0] = all[0];
+        text[1] = b'.';
+        text[2..9].copy_from_slice(&all[1..8]);
+        let mut len = if significant > 1 { 1 + significant } else { 1 };
+        text[len] = b'e';
+        text[len + 1] = if exponent < 0 { b'-' } else { b'+' };
+        // Two digits: powers here are below 100.
+        let pair = 2 * exponent.unsigned_abs() as usize;
+        text[len + 2..len + 4].copy_from_slice(&PAIRS[pair..pair + 2]);
+        len += 4;
+        len
+    } else if exponent < 0 {
+        let zeros = (-exponent - 1) as usize;
+        text[..8].copy_from_slice(b"0.000000");
+        text[2 + zeros..10 + zeros].copy_from_slice(&all[..8]);
+        2 + zeros + significant
+    } else {
+        let whole = exponent as usize + 1;
+        text[..8].copy_from_slice(&all[..8]);
+        if significant > whole {
+            text[whole] = b'.';
+            text[whole + 1..whole + 9].copy_from_slice(&all[whole..whole + 8]);
+            significant + 1
+        } else {
+            whole
+        }
+    };
+    out.extend_from_slice(&text[..len]);
+}
+
+/// The exact digits from the standard library, for the few numbers that need them.
+#[cold]
+fn write_slowly(out: &mut Vec<u8>, value: f64, digits: usize) {
+    if value == 0.0 {
+        out.push(b'0');
+        return;
+    }
     if value.is_nan() || value.is_infinite() {
         out.extend_from_slice(if value.is_nan() { b"nan" } else { b"inf" });
         return;
     }
-    let digits = digits.max(1);
     // The standard library rounds the exact binary value, ties to even, as C does.
     let mut text = [0u8; 64];
     let mut rest = &mut text[..];
@@ -103,6 +215,48 @@ mod tests {
         }
         assert_eq!(g(-f64::NAN, 7), "-nan");
         assert_eq!(g(f64::NAN.abs(), 7), "nan");
+    }
+
+    #[test]
+    fn both_ways_give_the_same() {
+        let slow = |value: f64, digits: usize| {
+            let mut out = Vec::new();
+            if value.is_sign_negative() {
+                out.push(b'-');
+            }
+            write_slowly(&mut out, value.abs(), digits);
+            String::from_utf8(out).unwrap()
+        };
+        let check = |value: f64| {
+            for digits in 1..=7 {
+                assert_eq!(g(value, digits), slow(value, digits), "{value:e} {digits}");
+            }
+        };
+        let mut state = 1u64;
+        for _ in 0..40_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Any bits, and the magnitudes of features.
+            check(f64::from(f32::from_bits((state >> 32) as u32)));
+            check(f64::from_bits(state));
+            check(f64::from((state >> 33) as i32 as f32 / 1e6));
+        }
+        // Ties, powers of ten and their neighbours, powers of two.
+        for power in -60..60 {
+            let ten = 10f64.powi(power);
+            for tie in [1.0, 0.5, 1.5, 2.5, 9.5, 99.5, 12_345.25, 9_999_999.5, 1_234_567.5] {
+                let value = tie * ten;
+                for value in [
+                    value,
+                    f64::from_bits(value.to_bits() - 1),
+                    f64::from_bits(value.to_bits() + 1),
+                    f64::from(value as f32),
+                ] {
+                    check(value);
+                }
+            }
+            check(2f64.powi(power));
+            check(f64::from(f32::from_bits(2f32.powi(power).to_bits() - 1)));
+        }
     }
 
     #[test]

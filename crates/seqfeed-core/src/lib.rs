@@ -23,6 +23,7 @@ mod error;
 pub mod float_text;
 mod index;
 mod key;
+pub mod number_text;
 mod source;
 mod stream;
 

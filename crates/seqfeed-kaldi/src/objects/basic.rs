@@ -3,6 +3,7 @@
 use std::fmt;
 
 use seqfeed_core::float_text::write_g;
+use seqfeed_core::number_text::ParseInteger;
 use seqfeed_core::{Problem, Result};
 
 use crate::OBJECT;
@@ -89,11 +90,7 @@ macro_rules! integer {
             }
 
             fn from_text(text: &[u8]) -> Option<(Self, usize)> {
-                let len = integer_len(text);
-                let digits = text[..len].strip_prefix(b"+").unwrap_or(&text[..len]);
-                // ASCII by construction.
-                let value = std::str::from_utf8(digits).ok()?.parse().ok()?;
-                Some((value, len))
+                <$type>::parse_integer(text)
             }
 
             fn write_basic(self, out: &mut Vec<u8>, mode: Mode) {
@@ -101,7 +98,7 @@ macro_rules! integer {
                     out.push($tag);
                     out.extend_from_slice(&self.to_le_bytes());
                 } else {
-                    out.extend_from_slice(self.to_string().as_bytes());
+                    out.extend_from_slice(itoa::Buffer::new().format(self).as_bytes());
                     out.push(b' ');
                 }
             }
@@ -117,12 +114,6 @@ integer! {
     u16, "uint16", 0xfe;
     u32, "uint32", 0xfc;
     u64, "uint64", 0xf8;
-}
-
-/// A sign and digits.
-fn integer_len(text: &[u8]) -> usize {
-    let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
-    sign + text[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// `inf`, `infinity` or `nan` in any case, perhaps with a sign: Kaldi writes them.

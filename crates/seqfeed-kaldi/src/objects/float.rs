@@ -1,6 +1,7 @@
 //! The two types of floats that matrices and vectors have, and their text.
 
 use seqfeed_core::float_text::write_g;
+use seqfeed_core::number_text::{parse_f32, parse_f64};
 use seqfeed_core::{Problem, Result};
 
 use crate::OBJECT;
@@ -32,7 +33,7 @@ pub trait Float: LittleEndian + Basic + PartialOrd {
 }
 
 macro_rules! float {
-    ($type:ty, $letter:literal) => {
+    ($type:ty, $letter:literal, $parse:path) => {
         impl Float for $type {
             const LETTER: u8 = $letter;
             const INFINITY: Self = <$type>::INFINITY;
@@ -51,14 +52,13 @@ macro_rules! float {
             }
 
             fn parse_text(text: &[u8]) -> Option<(Self, usize)> {
-                let (value, len) = fast_float2::parse_partial::<$type, _>(text).ok()?;
-                (!value.is_infinite()).then_some((value, len))
+                $parse(text)
             }
         }
     };
 }
-float!(f32, b'F');
-float!(f64, b'D');
+float!(f32, b'F', parse_f32);
+float!(f64, b'D', parse_f64);
 
 /// Appends a float and a space.
 pub(crate) fn write_float<T: Float>(out: &mut Vec<u8>, value: T) {
