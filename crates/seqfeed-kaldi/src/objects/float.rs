@@ -113,9 +113,9 @@ pub(crate) fn read_rows<T: Float>(
         let at_end = buffer.len() < want;
         let (used, found) = parsing.go_on(buffer, at_end);
         if used == 0 {
-            want *= 2
+            want *= 2;
         } else {
-            want = 64
+            want = 64;
         }
         reader.consume(used);
         match found {
