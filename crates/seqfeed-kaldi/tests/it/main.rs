@@ -4,4 +4,5 @@
 mod damage;
 mod golden;
 mod round_trip;
+mod speech_objects;
 mod tables;
