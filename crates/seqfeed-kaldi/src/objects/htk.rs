@@ -2,7 +2,6 @@
 
 use seqfeed_core::{Error, Problem, Result};
 
-use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::matrix::Matrix;
@@ -153,7 +152,7 @@ fn read_checksum(reader: &mut ObjectReader, expected: u16) -> Result<()> {
     }
     let allowed = format!("{expected}, by the values").into();
     let problem = Problem::OutOfRange { what: "checksum", found: found.into(), allowed };
-    Err(reader.error_at(at, OBJECT, problem).with_help("the file is damaged"))
+    Err(reader.error_at(at, HTK, problem).with_help("the file is damaged"))
 }
 
 #[cfg(test)]

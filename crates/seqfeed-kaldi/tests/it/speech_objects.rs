@@ -566,7 +566,8 @@ fn encoded(big: bool, format: u16, bits: u16, samples: &[&[u8]]) -> Vec<u8> {
 
 #[test]
 fn encodings_have_the_same_full_scale_in_both_orders() {
-    let cases: [(u16, u16, &[&[u8]], &[f32]); 6] = [
+    type Case<'a> = (u16, u16, &'a [&'a [u8]], &'a [f32]);
+    let cases: [Case; 6] = [
         (1, 8, &[b"\x00", b"\x80", b"\xff"], &[-32768.0, 0.0, 32512.0]),
         (1, 16, &[b"\x80\x00", b"\x00\x01", b"\x7f\xff"], &[-32768.0, 1.0, 32767.0]),
         (1, 24, &[b"\x80\0\0", b"\x00\x01\x80"], &[-32768.0, 1.5]),
