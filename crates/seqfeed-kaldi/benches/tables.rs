@@ -116,7 +116,12 @@ fn read<T: Holder + Default>(rspecifier: &str) -> u64 {
 
 fn read_new<T: Holder>(rspecifier: &str) -> u64 {
     let reader = SequentialReader::<T>::open(rspecifier, &ALL).unwrap();
-    reader.map(|entry| black_box(entry.unwrap())).count() as u64
+    let mut objects = 0;
+    for entry in reader {
+        black_box(entry.unwrap());
+        objects += 1;
+    }
+    objects
 }
 
 fn any_order(rspecifier: &str) -> u64 {

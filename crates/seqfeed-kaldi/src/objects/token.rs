@@ -1,50 +1,55 @@
-//! Words: one, or a line of them.
+//! Words: always text, in binary tables too.
+//!
+//! ```text
+//! Token          foo LF
+//! TokenVector    foo SP bar SP LF
+//! ```
 
+use std::borrow::Cow;
 use std::fmt;
 
-use seqfeed_core::{Error, Key, Problem, Result};
+use seqfeed_core::{Error, Problem, Result};
 
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
-use crate::object_reader::{ObjectReader, is_space, is_token};
+use crate::object_reader::{ObjectReader, is_space};
 use crate::objects::basic::expect_line_end;
 
-/// A word: bytes without white space, such as the speaker in `utt2spk`.
+/// One word: bytes, commonly UTF-8, of which none is white space.
 ///
-/// Written the same in both modes, without a header: `word LF`.
+/// ```
+/// use seqfeed_kaldi::{Mode, ObjectReader, Token, write_object};
+///
+/// let mut out = Vec::new();
+/// write_object(&Token::from("spk1"), &mut out, Mode::Binary)?;
+/// assert_eq!(out, b"spk1\n");
+/// let token: Token = ObjectReader::from_bytes("memory", out).read()?;
+/// assert_eq!(token.as_str(), Some("spk1"));
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(
-    /// The bytes.
+    /// The bytes of the word.
     pub Vec<u8>,
 );
 
-/// Words: a line of bytes parted by white space, such as a transcript in `text`.
-///
-/// Written the same in both modes, without a header: `word SP word SP LF`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct TokenVector(
-    /// The words.
-    pub Vec<Token>,
-);
-
 impl Token {
-    /// The token as text, if it is UTF-8.
+    /// The word, if it is UTF-8.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
 }
 
-impl From<&str> for Token {
-    fn from(text: &str) -> Self {
-        Self(text.into())
+impl<T: Into<Vec<u8>>> From<T> for Token {
+    fn from(word: T) -> Self {
+        Self(word.into())
     }
 }
 
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Keys are tokens, and shown alike.
-        Key(&self.0).fmt(f)
+        f.write_str(&String::from_utf8_lossy(&self.0))
     }
 }
 
@@ -52,37 +57,74 @@ impl Holder for Token {
     const TYPE: &'static str = "token";
     const HEADER: bool = false;
 
-    fn read(reader: &mut ObjectReader, mode: Mode) -> Result<Self> {
-        let mut token = Self::default();
-        token.read_into(reader, mode)?;
-        Ok(token)
-    }
-
-    fn read_into(&mut self, reader: &mut ObjectReader, _: Mode) -> Result<()> {
-        self.0.clear();
-        reader.skip_blanks()?;
-        reader.read_word(&mut self.0)?;
-        if self.0.is_empty() {
-            return Err(reader.unexpected(OBJECT, "a word"));
+    fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
+        reader.skip_space()?;
+        let mut word = Vec::new();
+        reader.read_word(&mut word)?;
+        if word.is_empty() {
+            return Err(reader.unexpected_end("a token", None));
         }
-        while let Some(byte) = reader.peek()?.filter(|&byte| is_space(byte)) {
-            reader.consume(1);
-            if byte == b'\n' {
-                return Ok(());
+        loop {
+            match reader.peek()? {
+                Some(b'\n') => {
+                    reader.consume(1);
+                    return Ok(Self(word));
+                }
+                Some(byte) if is_space(byte) => reader.consume(1),
+                Some(_) => {
+                    // An empty value makes the next key the value.
+                    let help = "behind a key stands one word; is there none on the line before?";
+                    let error = reader.unexpected(OBJECT, "the end of the line behind a token");
+                    return Err(error.with_help(help));
+                }
+                None => expect_line_end(reader, false)?,
             }
-        }
-        match reader.peek()? {
-            None => expect_line_end(reader, false),
-            Some(_) => Err(reader
-                .unexpected(OBJECT, "the end of the line behind one word")
-                .with_help("for several words on a line, read a table of token vectors")),
         }
     }
 
     fn write(&self, out: &mut Vec<u8>, _: Mode) -> Result<()> {
-        check(self)?;
-        out.extend_from_slice(&self.0);
+        write_word(out, &self.0)?;
         out.push(b'\n');
+        Ok(())
+    }
+}
+
+/// Words on a line.
+///
+/// ```
+/// use seqfeed_kaldi::TokenVector;
+///
+/// let words: TokenVector = "one two three".split(' ').collect();
+/// assert_eq!(words.to_string(), "one two three");
+/// assert_eq!(words.words().last().as_deref(), Some("three"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TokenVector(
+    /// The bytes of each word.
+    pub Vec<Vec<u8>>,
+);
+
+impl TokenVector {
+    /// The words as text; what is no UTF-8 is replaced.
+    pub fn words(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.0.iter().map(|word| String::from_utf8_lossy(word))
+    }
+}
+
+impl<T: Into<Vec<u8>>> FromIterator<T> for TokenVector {
+    fn from_iter<I: IntoIterator<Item = T>>(words: I) -> Self {
+        Self(words.into_iter().map(Into::into).collect())
+    }
+}
+
+impl fmt::Display for TokenVector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, word) in self.words().enumerate() {
+            if number > 0 {
+                f.write_str(" ")?;
+            }
+            f.write_str(&word)?;
+        }
         Ok(())
     }
 }
@@ -93,15 +135,17 @@ impl Holder for TokenVector {
 
     fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
         let mut line = Vec::new();
-        reader.read_line(&mut line)?;
+        // A line with words needs no end; nothing at all is no object.
+        if !reader.read_line(&mut line)? && line.is_empty() {
+            return Err(reader.unexpected_end("a vector of tokens", None));
+        }
         let words = line.split(|&byte| is_space(byte)).filter(|word| !word.is_empty());
-        Ok(Self(words.map(|word| Token(word.to_vec())).collect()))
+        Ok(words.collect())
     }
 
     fn write(&self, out: &mut Vec<u8>, _: Mode) -> Result<()> {
-        for token in &self.0 {
-            check(token)?;
-            out.extend_from_slice(&token.0);
+        for word in &self.0 {
+            write_word(out, word)?;
             out.push(b' ');
         }
         out.push(b'\n');
@@ -109,10 +153,15 @@ impl Holder for TokenVector {
     }
 }
 
-fn check(token: &Token) -> Result<()> {
-    if is_token(&token.0) {
-        return Ok(());
+/// Appends a word, which must be one in Kaldi's sense: not empty, no white space, no control bytes.
+fn write_word(out: &mut Vec<u8>, word: &[u8]) -> Result<()> {
+    if word.is_empty() || !word.iter().all(|byte| matches!(byte, 0x21..=0x7e | 0x80..=0xfe)) {
+        let problem = Problem::Unexpected {
+            expected: "a word without white space and control characters".into(),
+            found: word[..word.len().min(32)].to_vec(),
+        };
+        return Err(Error::format(OBJECT, problem));
     }
-    let expected = "a token without white space and control characters".into();
-    Err(Error::format(OBJECT, Problem::Unexpected { expected, found: token.0.clone() }))
+    out.extend_from_slice(word);
+    Ok(())
 }

@@ -7,4 +7,5 @@ mod damage;
 mod golden;
 mod objects;
 mod round_trip;
+mod speech_objects;
 mod tables;
