@@ -9,13 +9,52 @@ const SAFE_DIGITS: usize = 19;
 /// What stands at the front of a text.
 struct Decimal {
     negative: bool,
-    /// The first [`SAFE_DIGITS`] digits that count.
-    digits: u64,
-    /// All digits are in `digits`.
-    exact: bool,
+    /// All digits, if there are no more than [`SAFE_DIGITS`].
+    digits: Option<u64>,
     exponent: i32,
     len: usize,
 }
+
+/// The value of the byte at `at`, if it is a digit.
+#[inline]
+fn digit(text: &[u8], at: usize) -> Option<u8> {
+    text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+}
+
+/// Reads digits from `at` on, behind those in `number`: what they make together (if that fits), and
+/// where they end.
+#[inline]
+fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
+    while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        // Eight bytes at a time: which of them are digits, and what the first of them make.
+        let bytes = u64::from_le_bytes(*eight) ^ 0x3030_3030_3030_3030;
+        // The high bit of each byte that is no digit. Carries spoil only bytes behind such a one.
+        let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080;
+        let count = (others.trailing_zeros() / 8) as usize;
+        if count == 0 {
+            return (number, at);
+        }
+        // The digits at the high end, zeros before them; then pairs, fours, all.
+        let bytes = bytes << (64 - 8 * count);
+        let pairs = bytes.wrapping_mul(10).wrapping_add(bytes >> 8);
+        let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
+        let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
+        let value = low.wrapping_add(high) >> 32;
+        number = number.wrapping_mul(POWERS_U64[count]).wrapping_add(value);
+        at += count;
+        if count < 8 {
+            return (number, at);
+        }
+    }
+    while let Some(digit) = digit(text, at) {
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
+        at += 1;
+    }
+    (number, at)
+}
+
+const POWERS_U64: [u64; 9] =
+    [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// Reads `[+-]? digits [. digits] [(e|E) [+-]? digits]`. An `e` without digits spoils the number, as
 /// it does for C++.
@@ -24,56 +63,40 @@ fn scan(text: &[u8]) -> Option<Decimal> {
     let negative = text.first() == Some(&b'-');
     let mut at = usize::from(negative || text.first() == Some(&b'+'));
     let start = at;
-    let mut digits = 0u64;
-    // Digits that count, from the first that is not 0.
-    let mut count = 0;
-    let mut dropped = 0i32;
-    let mut push = |digit: u8, dropped: &mut i32| {
-        if count < SAFE_DIGITS {
-            digits = digits * 10 + u64::from(digit);
-            count += usize::from(digits != 0);
-        } else {
-            *dropped = dropped.saturating_add(1);
-        }
-    };
-    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&d| d < 10) {
-        push(digit, &mut dropped);
+    // Few digits stand before the point, mostly.
+    let mut number = 0u64;
+    while let Some(digit) = digit(text, at) {
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
         at += 1;
     }
-    let whole = at - start;
-    let mut fraction = 0;
+    let mut count = at - start;
+    let mut exponent = 0i32;
     if text.get(at) == Some(&b'.') {
-        at += 1;
-        let start = at;
-        while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&d| d < 10)
-        {
-            push(digit, &mut dropped);
-            at += 1;
-        }
-        fraction = at - start;
+        let point = at + 1;
+        (number, at) = digits(text, point, number);
+        count += at - point;
+        exponent = i32::try_from(at - point).map_or(i32::MIN, |fraction| -fraction);
     }
-    if whole + fraction == 0 {
+    if count == 0 {
         return None;
     }
-    let mut exponent = 0i32;
     if let Some(b'e' | b'E') = text.get(at) {
         at += 1;
         let minus = text.get(at) == Some(&b'-');
         at += usize::from(minus || text.get(at) == Some(&b'+'));
         let start = at;
-        while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&d| d < 10)
-        {
-            exponent = exponent.saturating_mul(10).saturating_add(i32::from(digit));
+        let mut written = 0i32;
+        while let Some(digit) = digit(text, at) {
+            written = written.saturating_mul(10).saturating_add(i32::from(digit));
             at += 1;
         }
         if at == start {
             return None;
         }
-        exponent = if minus { -exponent } else { exponent };
+        exponent = exponent.saturating_add(if minus { -written } else { written });
     }
-    let fraction = i32::try_from(fraction).unwrap_or(i32::MAX);
-    let exponent = exponent.saturating_sub(fraction).saturating_add(dropped);
-    Some(Decimal { negative, digits, exact: dropped == 0, exponent, len: at })
+    let digits = (count <= SAFE_DIGITS).then_some(number);
+    Some(Decimal { negative, digits, exponent, len: at })
 }
 
 /// The powers of ten that 32-bit floats hold exactly.
@@ -88,11 +111,9 @@ const POWERS_F64: [f64; 23] = [
 /// The value with one rounding, where digits and power are exact.
 #[inline]
 fn quick_f64(decimal: &Decimal) -> Option<f64> {
-    if !decimal.exact || decimal.digits >= 1 << 53 {
-        return None;
-    }
+    let digits = decimal.digits.filter(|&digits| digits < 1 << 53)?;
     let power = *POWERS_F64.get(decimal.exponent.unsigned_abs() as usize)?;
-    let digits = decimal.digits as f64;
+    let digits = digits as f64;
     let value = if decimal.exponent < 0 { digits / power } else { digits * power };
     Some(if decimal.negative { -value } else { value })
 }
@@ -113,11 +134,10 @@ fn quick_f64(decimal: &Decimal) -> Option<f64> {
 pub fn parse_f32(text: &[u8]) -> Option<(f32, usize)> {
     let decimal = scan(text)?;
     // The common case: seven digits and a small power.
-    if decimal.digits < 1 << 24
-        && decimal.exact
+    if let Some(digits) = decimal.digits.filter(|&digits| digits < 1 << 24)
         && let Some(&power) = POWERS_F32.get(decimal.exponent.unsigned_abs() as usize)
     {
-        let digits = decimal.digits as f32;
+        let digits = digits as f32;
         let value = if decimal.exponent < 0 { digits / power } else { digits * power };
         return Some((if decimal.negative { -value } else { value }, decimal.len));
     }
@@ -168,8 +188,7 @@ pub trait ParseInteger: Sized + TryFrom<i128> {
         let start = usize::from(negative || text.first() == Some(&b'+'));
         let mut at = start;
         let mut value = 0u64;
-        while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&d| d < 10)
-        {
+        while let Some(digit) = digit(text, at) {
             // Nineteen digits fit always; more are rare.
             value = match at - start < SAFE_DIGITS {
                 true => value * 10 + u64::from(digit),
