@@ -1,21 +1,27 @@
 //! Compressed matrices: one or two bytes a value.
 //!
 //! ```text
-//! header   min:f32 range:f32 rows:i32 cols:i32
+//! binary   CM | CM2 | CM3, SP, min:f32 range:f32 rows:i32 cols:i32, and behind these
 //! CM       cols x (p0 p25 p75 p100: u16), then cols x rows bytes, column after column
 //! CM2      rows x cols u16, row after row          CM3      rows x cols u8, row after row
+//! text     as a matrix that is not compressed
 //! ```
 //!
-//! Values come out bit for bit as Kaldi's: every step is rounded to 32 bits where Kaldi's is.
+//! Values come out, and bytes go in, as Kaldi's, bit for bit: every step is rounded to 32 bits where
+//! Kaldi's is.
 
-use std::ops::Range;
+mod compress;
+mod decompress;
 
 use seqfeed_core::{Error, Problem, Result};
 
+pub use self::compress::CompressionMethod;
 use crate::OBJECT;
+use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::float::Float;
-use crate::objects::matrix::Matrix;
+use crate::objects::matrix::{Matrix, MatrixHeader, read_full};
+use crate::range::Range;
 use crate::source::header::{data_len, sizes};
 
 /// The header of a compressed matrix.
@@ -63,74 +69,19 @@ impl CompressedHeader {
         let codes = data_len(self.rows, self.cols, if self.format == 2 { 2 } else { 1 })?;
         Ok(codes + if self.format == 1 { u64::from(self.cols) * 8 } else { 0 })
     }
-
-    /// Decompresses a range of rows and columns of `data` (all bytes behind the header), giving
-    /// each value's place in the output (row after row) and the value.
-    ///
-    /// # Panics
-    ///
-    /// If the ranges don't lie in the matrix or `data` is too short.
-    pub(crate) fn decompress(
-        &self,
-        data: &[u8],
-        rows: Range<usize>,
-        cols: Range<usize>,
-        mut put: impl FnMut(usize, f32),
-    ) {
-        let width = cols.len();
-        let all_cols = self.cols as usize;
-        if self.format == 1 {
-            let codes = &data[8 * all_cols..];
-            for (at, col) in cols.enumerate() {
-                let values = self.column_values(&data[8 * col..8 * col + 8]);
-                let column = &codes[col * self.rows as usize..];
-                for (row, &code) in column[rows.clone()].iter().enumerate() {
-                    put(row * width + at, values[code as usize]);
-                }
-            }
-            return;
-        }
-        // The constants are doubles in Kaldi; their product with the range is rounded once.
-        let range = f64::from(self.range);
-        let steps = if self.format == 2 { 65535.0 } else { 255.0 };
-        let increment = (range * (1.0 / steps)) as f32;
-        let mut at = 0;
-        for row in rows {
-            let start = row * all_cols;
-            for col in start + cols.start..start + cols.end {
-                let code = match self.format {
-                    2 => f32::from(u16::from_le_bytes([data[2 * col], data[2 * col + 1]])),
-                    _ => f32::from(data[col]),
-                };
-                put(at, self.min + code * increment);
-                at += 1;
-            }
-        }
-    }
-
-    /// The values of the 256 codes of a column, from its four percentiles.
-    fn column_values(&self, header: &[u8]) -> [f32; 256] {
-        let percentile = |i: usize| {
-            let code = u16::from_le_bytes([header[2 * i], header[2 * i + 1]]);
-            self.min + (self.range * 1.525_902_2e-5_f32) * f32::from(code)
-        };
-        let [p0, p25, p75, p100] = [0, 1, 2, 3].map(percentile);
-        let between = |low: f32, high: f32, steps: f32, scale: f64| {
-            (f64::from(low) + f64::from((high - low) * steps) * scale) as f32
-        };
-        let mut values = [0.0; 256];
-        for (code, value) in values.iter_mut().enumerate() {
-            *value = match code {
-                0..=64 => between(p0, p25, code as f32, 1.0 / 64.0),
-                65..=192 => between(p25, p75, (code - 64) as f32, 1.0 / 128.0),
-                _ => between(p75, p100, (code - 192) as f32, 1.0 / 63.0),
-            };
-        }
-        values
-    }
 }
 
 /// A matrix compressed to one or two bytes a value: Kaldi's `CompressedMatrix`.
+///
+/// ```
+/// use seqfeed_kaldi::{CompressedMatrix, CompressionMethod, Matrix};
+///
+/// let matrix = Matrix { rows: 2, cols: 2, values: vec![0.0f32, 0.5, 1.0, -1.0] };
+/// let compressed = CompressedMatrix::compress(&matrix, CompressionMethod::TwoByteAuto)?;
+/// let values = compressed.to_matrix::<f32>().values;
+/// assert!(values.iter().zip(&matrix.values).all(|(a, b)| (a - b).abs() < 1e-4));
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompressedMatrix {
     header: CompressedHeader,
@@ -138,7 +89,64 @@ pub struct CompressedMatrix {
     data: Vec<u8>,
 }
 
+impl Default for CompressedMatrix {
+    fn default() -> Self {
+        let header = CompressedHeader { format: 1, min: 0.0, range: 0.0, rows: 0, cols: 0 };
+        Self { header, data: Vec::new() }
+    }
+}
+
 impl CompressedMatrix {
+    /// Kind, range of values, rows and columns.
+    #[must_use]
+    pub fn header(&self) -> &CompressedHeader {
+        &self.header
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.header.rows as usize
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn cols(&self) -> usize {
+        self.header.cols as usize
+    }
+
+    /// The values.
+    #[must_use]
+    pub fn to_matrix<T: Float>(&self) -> Matrix<T> {
+        let mut matrix = Matrix::default();
+        self.decompress_into(&mut matrix);
+        matrix
+    }
+
+    /// Decompresses in the place of another matrix, whose memory is used again.
+    pub fn decompress_into<T: Float>(&self, matrix: &mut Matrix<T>) {
+        let (rows, cols) = (self.rows(), self.cols());
+        (matrix.rows, matrix.cols) = (rows, cols);
+        matrix.values.truncate(rows * cols);
+        matrix.values.resize(rows * cols, T::default());
+        self.header.decompress(&self.data, 0..rows, 0..cols, &mut matrix.values);
+    }
+
+    /// Decompresses a range of rows and columns.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the range does not fit.
+    pub fn extract_matrix<T: Float>(&self, range: &Range) -> Result<Matrix<T>> {
+        let (first_row, rows) = range.rows_of(self.header.rows)?;
+        let (first_col, cols) = range.cols_of(self.header.cols)?;
+        let span = |first: u32, count: u32| first as usize..(first + count) as usize;
+        let (rows, cols) = (span(first_row, rows), span(first_col, cols));
+        let mut values = vec![T::default(); rows.len() * cols.len()];
+        self.header.decompress(&self.data, rows.clone(), cols.clone(), &mut values);
+        Ok(Matrix { rows: rows.len(), cols: cols.len(), values })
+    }
+
     /// Reads what stands behind the token (`CM `, `CM2`, `CM3`).
     pub(crate) fn read_behind(token: [u8; 3], reader: &mut ObjectReader) -> Result<Self> {
         let header = read_header(token, reader)?;
@@ -155,23 +163,62 @@ impl CompressedMatrix {
         let data_len = read_header(token, reader)?.data_len()?;
         reader.skip_bytes(data_len, "data")
     }
-
-    /// Decompresses into a matrix, whose memory is used again.
-    pub(crate) fn decompress_into<T: Float>(&self, matrix: &mut Matrix<T>) {
-        let (rows, cols) = (self.header.rows as usize, self.header.cols as usize);
-        (matrix.rows, matrix.cols) = (rows, cols);
-        matrix.values.clear();
-        matrix.values.resize(rows * cols, T::default());
-        let values = &mut matrix.values;
-        self.header.decompress(&self.data, 0..rows, 0..cols, |at, value| {
-            values[at] = T::from_f64(f64::from(value));
-        });
-    }
 }
 
 fn read_header(token: [u8; 3], reader: &mut ObjectReader) -> Result<CompressedHeader> {
     let start = reader.position();
     let bytes: [u8; 16] = reader.read_array("a header")?;
-    CompressedHeader::parse(token.trim_ascii_end(), &bytes)
-        .map_err(|error| error.in_file(reader.name()).at_byte(start))
+    let header = CompressedHeader::parse(token.trim_ascii_end(), &bytes)
+        .map_err(|error| error.in_file(reader.name()).at_byte(start))?;
+    // Kaldi writes four bytes too many for an empty matrix. No key begins with zeros.
+    if header.cols == 0 && reader.ensure(4)?.starts_with(&[0; 4]) {
+        reader.consume(4);
+    }
+    Ok(header)
+}
+
+impl Holder for CompressedMatrix {
+    const TYPE: &'static str = "compressed matrix";
+
+    fn read(reader: &mut ObjectReader, mode: Mode) -> Result<Self> {
+        // What is not compressed is, as in Kaldi.
+        let compress = |matrix| Self::compress(&matrix, CompressionMethod::Auto);
+        if mode == Mode::Text {
+            return compress(Matrix::<f32>::read(reader, mode)?);
+        }
+        match MatrixHeader::read(reader)? {
+            MatrixHeader::Compressed(token) => Self::read_behind(token, reader),
+            MatrixHeader::Full { letter, rows, cols } => {
+                compress(read_full(reader, letter, rows, cols)?)
+            }
+        }
+    }
+
+    fn skip(reader: &mut ObjectReader, mode: Mode) -> Result<()> {
+        Matrix::<f32>::skip(reader, mode)
+    }
+
+    fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
+        if mode == Mode::Text {
+            return self.to_matrix::<f32>().write(out, mode);
+        }
+        let CompressedHeader { format, min, range, rows, cols } = self.header;
+        out.extend_from_slice(match format {
+            1 => b"CM ",
+            2 => b"CM2 ",
+            _ => b"CM3 ",
+        });
+        out.extend_from_slice(&min.to_le_bytes());
+        out.extend_from_slice(&range.to_le_bytes());
+        out.extend_from_slice(&rows.to_le_bytes());
+        out.extend_from_slice(&cols.to_le_bytes());
+        out.extend_from_slice(&self.data);
+        Ok(())
+    }
+
+    /// The rows and columns, compressed again; see [`extract_matrix`](Self::extract_matrix) for what
+    /// keeps the values.
+    fn extract(&self, range: &Range) -> Result<Self> {
+        Self::compress(&self.extract_matrix::<f32>(range)?, CompressionMethod::Auto)
+    }
 }

@@ -25,6 +25,10 @@ pub trait Float: LittleEndian + Basic + PartialOrd {
     fn from_f64(value: f64) -> Self;
     /// Converts.
     fn to_f64(self) -> f64;
+    /// Converts.
+    fn from_f32(value: f32) -> Self;
+    /// Converts, rounding to the nearest.
+    fn to_f32(self) -> f32;
     /// Changes the sign.
     fn negated(self) -> Self;
     /// Reads a number at the front of `text` as C++'s `>>` does, correctly rounded: its value and
@@ -45,6 +49,14 @@ macro_rules! float {
 
             fn to_f64(self) -> f64 {
                 f64::from(self)
+            }
+
+            fn from_f32(value: f32) -> Self {
+                value as $type
+            }
+
+            fn to_f32(self) -> f32 {
+                self as f32
             }
 
             fn negated(self) -> Self {
@@ -73,6 +85,8 @@ pub(crate) enum Brackets {
     Rows,
     /// One row, on one line.
     OneRow,
+    /// One row, on any number of lines.
+    Flat,
 }
 
 /// Floats in brackets.
@@ -186,8 +200,8 @@ impl<T: Float> Parsing<'_, T> {
                     }
                     at += 1;
                 }
-                byte if is_space(byte) && self.brackets == Brackets::Rows => at += 1,
-                b'\n' | b'\r' if self.brackets == Brackets::OneRow => {
+                byte if is_space(byte) && self.brackets != Brackets::OneRow => at += 1,
+                b'\n' | b'\r' => {
                     let expected =
                         "a number or \"]\" (a vector stands on one line; is it a matrix?)";
                     return (at, Found::Wrong(self.unexpected(expected, &buffer[at..])));
@@ -205,7 +219,7 @@ impl<T: Float> Parsing<'_, T> {
     /// Whether a byte may stand behind a number: in a matrix any (`1-2` are two numbers), in a vector
     /// white space or the bracket.
     fn may_follow(&self, byte: Option<&u8>) -> bool {
-        self.brackets == Brackets::Rows || byte.is_none_or(|&byte| is_space(byte) || byte == b']')
+        self.brackets != Brackets::OneRow || byte.is_none_or(|&byte| is_space(byte) || byte == b']')
     }
 
     fn unexpected(&self, expected: &'static str, found: &[u8]) -> Problem {

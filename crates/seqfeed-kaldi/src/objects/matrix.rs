@@ -144,8 +144,20 @@ pub(crate) enum MatrixHeader {
     Compressed([u8; 3]),
 }
 
+/// Reads the values behind the header of a matrix that is not compressed.
+pub(crate) fn read_full<T: Float>(
+    reader: &mut ObjectReader,
+    letter: u8,
+    rows: usize,
+    cols: usize,
+) -> Result<Matrix<T>> {
+    let mut matrix = Matrix { rows, cols, values: Vec::new() };
+    read_floats(reader, letter, rows * cols, &mut matrix.values)?;
+    Ok(matrix)
+}
+
 impl MatrixHeader {
-    fn read(reader: &mut ObjectReader) -> Result<Self> {
+    pub(crate) fn read(reader: &mut ObjectReader) -> Result<Self> {
         let start = reader.position();
         let token = reader.read_token(Mode::Binary)?;
         match &token[..] {

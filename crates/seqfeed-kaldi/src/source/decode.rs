@@ -64,11 +64,9 @@ pub(crate) fn decode(
         Object::Compressed(header) => {
             let (rows, cols) = (part.rows.clone(), part.cols.clone());
             if element == Element::F64 {
-                let out: &mut [f64] = bytemuck::cast_slice_mut(out);
-                header.decompress(data, rows, cols, |at, value| out[at] = f64::from(value));
+                header.decompress::<f64>(data, rows, cols, bytemuck::cast_slice_mut(out));
             } else {
-                let out: &mut [f32] = bytemuck::cast_slice_mut(out);
-                header.decompress(data, rows, cols, |at, value| out[at] = value);
+                header.decompress::<f32>(data, rows, cols, bytemuck::cast_slice_mut(out));
             }
         }
         Object::Integers { .. } => {

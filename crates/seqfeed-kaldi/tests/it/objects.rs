@@ -6,8 +6,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use seqfeed_kaldi::{
-    Holder, IntegerPairVector, IntegerVector, Matrix, Mode, ObjectReader, Token, TokenVector,
-    Vector, write_object,
+    CompressedMatrix, CompressionMethod, GeneralMatrix, Holder, IntegerPairVector, IntegerVector,
+    Matrix, Mode, ObjectReader, PackedMatrix, Range, SparseMatrix, SparseVector, Token,
+    TokenVector, Vector, write_object,
 };
 
 use crate::tables::shared;
@@ -60,6 +61,14 @@ fn archives_are_written_as_kaldi_wrote_them() {
         "i8v" Vec<i8>, "i32v" Vec<i32>, "i64v" Vec<i64>, "fv" Vec<f32>,
         "i32vv" Vec<Vec<i32>>, "i32pv" Vec<(i32, i32)>, "fpv" Vec<(f32, f32)>,
         "tok" Token, "tokv" TokenVector,
+        "sm" SparseMatrix<f32>, "gm" GeneralMatrix,
+        "spm" PackedMatrix<f32>, "dspm" PackedMatrix<f64>,
+    }
+    golden::<SparseMatrix<f64>>(&directory, "dsm.bin.ark", "");
+    golden::<GeneralMatrix>(&directory, "gm_cm.bin.ark", "");
+    for method in 1..=7 {
+        golden::<CompressedMatrix>(&directory, &format!("cm_m{method}.ark"), "");
+        golden::<GeneralMatrix>(&directory, &format!("cm_m{method}.ark"), "");
     }
     golden::<Vec<i32>>(&directory, "", "i32v.tool.txt.ark");
     golden::<Vec<Vec<i32>>>(&directory, "", "i32vv.tool.txt.ark");
@@ -84,6 +93,108 @@ fn archives_are_written_as_kaldi_wrote_them() {
 }
 
 #[test]
+fn matrices_are_compressed_to_the_bytes_of_kaldi() {
+    let Some(directory) = shared("golden/kaldi") else { return };
+    let source = fs::read(directory.join("inputs/cm_src.ark")).unwrap();
+    for number in 1..=7 {
+        let method = CompressionMethod::try_from(number).unwrap();
+        let expected = fs::read(directory.join(format!("ark/cm_m{number}.ark"))).unwrap();
+        let mut reader = ObjectReader::from_bytes("archive", source.clone());
+        let (mut out, mut key) = (Vec::new(), Vec::new());
+        while reader.read_key(&mut key).unwrap() {
+            let matrix: Matrix<f32> = reader.read().unwrap();
+            out.extend_from_slice(&key);
+            out.push(b' ');
+            let compressed = CompressedMatrix::compress(&matrix, method).unwrap();
+            write_object(&compressed, &mut out, Mode::Binary).unwrap();
+            // A part is that part of the whole.
+            if matrix.rows > 3 {
+                let range = Range { rows: Some((1, 2)), cols: Some((0, 0)) };
+                let whole = compressed.to_matrix::<f64>().extract(&range).unwrap();
+                assert_eq!(compressed.extract_matrix::<f64>(&range).unwrap(), whole);
+            }
+        }
+        assert!(out == expected, "method {number}");
+    }
+    // Kaldi writes empty ones wrongly.
+    let bytes = fs::read(directory.join("ark/cm_empty.ark")).unwrap();
+    let (_, values) = rewritten::<CompressedMatrix>(&bytes, Mode::Binary);
+    assert_eq!(values[0].rows(), 0);
+    assert!(values.len() > 1);
+}
+
+#[test]
+fn what_cannot_be_compressed_is_refused() {
+    for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let mut values = vec![0.5; 20];
+        values[13] = value;
+        let matrix = Matrix { rows: 10, cols: 2, values };
+        for method in 1..=7 {
+            let method = CompressionMethod::try_from(method).unwrap();
+            let compressed = CompressedMatrix::compress(&matrix, method);
+            let fixed = matches!(
+                method,
+                CompressionMethod::TwoByteSigned
+                    | CompressionMethod::OneByteUnsigned
+                    | CompressionMethod::OneByteZeroOne
+            );
+            assert_eq!(compressed.is_ok(), fixed, "{method:?} {value}");
+        }
+    }
+    assert!(CompressionMethod::try_from(8).unwrap_err().is_usage());
+    let sparse = SparseVector { dim: 3, pairs: vec![(3, 1.0f32)] };
+    assert!(write_object(&sparse, &mut Vec::new(), Mode::Text).is_err());
+}
+
+/// Kaldi's formulas one value at a time, on sorted columns.
+fn compressed_by_the_book(matrix: &Matrix<f32>) -> Vec<u8> {
+    let min = matrix.values.iter().copied().fold(f32::INFINITY, f32::min);
+    let max = matrix.values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let max = if max == min { (f64::from(min) + (1.0 + f64::from(min.abs()))) as f32 } else { max };
+    let range = max - min;
+    let code16 = |value: f32| {
+        let f = ((value - min) / range).clamp(0.0, 1.0);
+        (f64::from(f * 65535.0) + 0.499) as i32
+    };
+    let float = |code: i32| min + (range * 1.525_902_189_669_64e-5_f32) * code as f32;
+    let mut out = b"\0BCM ".to_vec();
+    out.extend([min, range].iter().flat_map(|v| v.to_le_bytes()));
+    out.extend([matrix.rows as i32, matrix.cols as i32].iter().flat_map(|v| v.to_le_bytes()));
+    let mut bytes = Vec::new();
+    for col in 0..matrix.cols {
+        let column: Vec<f32> = (0..matrix.rows).map(|row| matrix.row(row)[col]).collect();
+        let mut s = column.clone();
+        s.sort_by(f32::total_cmp);
+        let n = s.len();
+        let at = |i: usize| s.get(i).map(|&v| code16(v));
+        let picks = match n {
+            0..5 => [at(0), at(1), at(2), at(3)],
+            _ => [at(0), at(n / 4), at(3 * (n / 4)), at(n - 1)],
+        };
+        let p0 = picks[0].unwrap().min(65532);
+        let p25 = picks[1].map_or(p0 + 1, |p| p.max(p0 + 1)).min(65533);
+        let p75 = picks[2].map_or(p25 + 1, |p| p.max(p25 + 1)).min(65534);
+        let p100 = picks[3].map_or(p75 + 1, |p| p.max(p75 + 1));
+        out.extend([p0, p25, p75, p100].iter().flat_map(|&p| (p as u16).to_le_bytes()));
+        let (f0, f25, f75, f100) = (float(p0), float(p25), float(p75), float(p100));
+        for v in column {
+            let step = |low: f32, high: f32, steps: f32| {
+                (f64::from((v - low) / (high - low) * steps) + 0.5) as i32
+            };
+            bytes.push(if v < f25 {
+                step(f0, f25, 64.0).clamp(0, 64)
+            } else if v < f75 {
+                (64 + step(f25, f75, 128.0)).clamp(64, 192)
+            } else {
+                (192 + step(f75, f100, 63.0)).clamp(192, 255)
+            } as u8);
+        }
+    }
+    out.extend(bytes);
+    out
+}
+
+#[test]
 fn single_objects_are_written_as_kaldi_wrote_them() {
     let Some(directory) = shared("golden/kaldi/misc") else { return };
     fn both<T: Holder>(directory: &Path, name: &str) {
@@ -98,6 +209,9 @@ fn single_objects_are_written_as_kaldi_wrote_them() {
     }
     both::<Matrix<f32>>(&directory, "bfm");
     both::<Vector<f32>>(&directory, "bfv");
+    both::<PackedMatrix<f32>>(&directory, "spm");
+    both::<PackedMatrix<f32>>(&directory, "tpm");
+    both::<PackedMatrix<f64>>(&directory, "dspm");
     both::<IntegerVector<i32>>(&directory, "ivec");
     both::<IntegerVector<i8>>(&directory, "i8vec");
     both::<IntegerVector<i64>>(&directory, "i64vec");
@@ -173,6 +287,59 @@ proptest! {
     }
 
     #[test]
+    fn compression(rows in 1usize..300, cols in 1usize..40, scale in 0.001f32..1e6, levels in 1u32..5000, seed: u32) {
+        let mut state = u64::from(seed);
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 33) as u32 % levels) as f32 / levels as f32 * scale - scale / 3.0
+        };
+        let matrix = Matrix { rows, cols, values: (0..rows * cols).map(|_| next()).collect() };
+        let compressed =
+            CompressedMatrix::compress(&matrix, CompressionMethod::Speech).unwrap();
+        let mut written = Vec::new();
+        write_object(&compressed, &mut written, Mode::Binary).unwrap();
+        prop_assert!(written == compressed_by_the_book(&matrix));
+        round_trip(&compressed, Mode::Binary);
+        round_trip(&GeneralMatrix::Compressed(compressed.clone()), Mode::Binary);
+        // Parts, short and long, come out as the whole does.
+        let whole = compressed.to_matrix::<f32>();
+        let range = Range { rows: Some((rows as u32 / 3, rows as u32 / 2)), cols: None };
+        prop_assert_eq!(compressed.extract_matrix::<f32>(&range).unwrap(), whole.extract(&range).unwrap());
+        for method in [CompressionMethod::TwoByteAuto, CompressionMethod::OneByteAuto] {
+            let compressed = CompressedMatrix::compress(&matrix, method).unwrap();
+            round_trip(&compressed, Mode::Binary);
+            let worst = if method == CompressionMethod::TwoByteAuto { 1.0 / 65535.0 } else { 1.0 / 255.0 };
+            let header = compressed.header();
+            for (a, b) in compressed.to_matrix::<f32>().values.iter().zip(&matrix.values) {
+                prop_assert!((a - b).abs() <= header.range * worst * 0.51 + header.min.abs() * 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn sparse_and_packed(
+        rows in prop::collection::vec(prop::collection::btree_map(0i32..50, -9i8..9, 0..6), 1..6),
+        size in 0usize..7,
+    ) {
+        let rows: Vec<SparseVector<f32>> = rows
+            .into_iter()
+            .map(|row| SparseVector {
+                dim: 50,
+                pairs: row.into_iter().map(|(i, v)| (i, f32::from(v) / 4.0)).collect(),
+            })
+            .collect();
+        let packed = PackedMatrix {
+            size, values: (0..size * (size + 1) / 2).map(|i| i as f64 / 8.0).collect(),
+        };
+        for mode in MODES {
+            round_trip(&rows[0], mode);
+            round_trip(&SparseMatrix { rows: rows.clone() }, mode);
+            round_trip(&GeneralMatrix::Sparse(SparseMatrix { rows: rows.clone() }), mode);
+            round_trip(&packed, mode);
+        }
+    }
+
+    #[test]
     fn damage_is_an_error(bytes in prop::collection::vec(any::<u8>(), 0..60), cut in 0usize..60) {
         fn read<T: Holder>(bytes: &[u8]) {
             let _ = ObjectReader::from_bytes("damage", bytes).read::<T>();
@@ -186,6 +353,10 @@ proptest! {
         for bytes in [&bytes[..], &matrix] {
             read::<Matrix<f32>>(bytes);
             read::<Vector<f64>>(bytes);
+            read::<CompressedMatrix>(bytes);
+            read::<GeneralMatrix>(bytes);
+            read::<SparseMatrix<f32>>(bytes);
+            read::<PackedMatrix<f32>>(bytes);
             read::<Vec<i32>>(bytes);
             read::<Vec<Vec<i8>>>(bytes);
             read::<Vec<(i32, i32)>>(bytes);

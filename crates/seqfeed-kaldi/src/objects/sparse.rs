@@ -1,0 +1,228 @@
+//! Sparse vectors and matrices.
+
+use seqfeed_core::{Error, Problem, Result};
+
+use crate::OBJECT;
+use crate::holder::{Holder, Mode};
+use crate::object_reader::ObjectReader;
+use crate::objects::basic::Basic;
+use crate::objects::basic_vector::read_count;
+use crate::objects::float::{Float, write_float};
+use crate::objects::matrix::{Matrix, size, write_size, wrong_token};
+use crate::range::Range;
+
+/// A vector of which few elements are not zero: Kaldi's `SparseVector`.
+///
+/// ```text
+/// binary   SV SP 04 dim:i32 04 n:i32, n times: 04 index:i32 04 value:f32     (or 08 value:f64)
+/// text     dim=5 SP [ SP 0 SP 0.2 SP 3 SP 0.9 SP ] SP
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparseVector<T> {
+    /// Number of elements.
+    pub dim: usize,
+    /// Index and value of those that are not zero.
+    pub pairs: Vec<(i32, T)>,
+}
+
+/// A matrix of sparse rows: Kaldi's `SparseMatrix`.
+///
+/// ```text
+/// binary   SM SP 04 rows:i32, and the rows as sparse vectors
+/// text     rows=2 SP, the rows, LF
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparseMatrix<T> {
+    /// The rows.
+    pub rows: Vec<SparseVector<T>>,
+}
+
+impl<T: Float> SparseVector<T> {
+    fn check(&self) -> Result<()> {
+        let wrong = self
+            .pairs
+            .iter()
+            .find(|(index, _)| usize::try_from(*index).map_or(true, |index| index >= self.dim));
+        match wrong {
+            None => Ok(()),
+            Some((index, _)) => {
+                let found = i64::from(*index);
+                let allowed = format!("0 or more and below the dimension {}", self.dim).into();
+                let problem =
+                    Problem::OutOfRange { what: "an index of a sparse vector", found, allowed };
+                Err(Error::format(OBJECT, problem))
+            }
+        }
+    }
+}
+
+impl<T: Float> SparseMatrix<T> {
+    /// Number of columns: that of the first row.
+    #[must_use]
+    pub fn cols(&self) -> usize {
+        self.rows.first().map_or(0, |row| row.dim)
+    }
+
+    /// The matrix with its zeros. Rows that are longer than the first are cut off.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it has more values than memory can hold, or an index is out of range.
+    pub fn to_matrix(&self) -> Result<Matrix<T>> {
+        let (rows, cols) = (self.rows.len(), self.cols());
+        let count = rows.checked_mul(cols);
+        let mut values = Vec::new();
+        if count.is_none_or(|count| values.try_reserve_exact(count).is_err()) {
+            let what = format!("a matrix of {rows} rows and {cols} columns is too large");
+            return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));
+        }
+        values.resize(rows * cols, T::default());
+        for (row, out) in self.rows.iter().zip(values.chunks_exact_mut(cols.max(1))) {
+            row.check()?;
+            for &(index, value) in &row.pairs {
+                if let Some(out) = out.get_mut(index as usize) {
+                    *out = value;
+                }
+            }
+        }
+        let rows = if cols == 0 { 0 } else { rows };
+        Ok(Matrix { rows, cols, values })
+    }
+}
+
+impl<T: Float> Holder for SparseVector<T> {
+    const TYPE: &'static str = "sparse vector";
+
+    fn read(reader: &mut ObjectReader, mode: Mode) -> Result<Self> {
+        let start = reader.position();
+        let mut vector = Self::default();
+        if mode == Mode::Binary {
+            let token = reader.read_token(mode)?;
+            if token != b"SV" {
+                return Err(wrong_token(reader, start, "a sparse vector (SV)", token));
+            }
+            vector.dim = read_size(reader, "dimension")?;
+            let count = read_count(reader, 10)?;
+            for _ in 0..count {
+                vector.pairs.push((reader.read_basic(mode)?, reader.read_basic(mode)?));
+            }
+        } else {
+            vector.dim = read_assignment(reader, "dim=")?;
+            reader.expect_token("[", mode)?;
+            loop {
+                reader.skip_space()?;
+                if reader.peek()? == Some(b']') {
+                    reader.consume(1);
+                    break;
+                }
+                vector.pairs.push((reader.read_basic(mode)?, reader.read_basic(mode)?));
+            }
+            if reader.peek()? == Some(b' ') {
+                reader.consume(1);
+            }
+        }
+        vector.check().map_err(|error| error.in_file(reader.name()).at_byte(start))?;
+        Ok(vector)
+    }
+
+    fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
+        self.check()?;
+        if mode == Mode::Binary {
+            out.extend_from_slice(b"SV ");
+            write_size(out, self.dim)?;
+            write_size(out, self.pairs.len())?;
+            for &(index, value) in &self.pairs {
+                index.write_basic(out, mode);
+                value.write_basic(out, mode);
+            }
+            return Ok(());
+        }
+        out.extend_from_slice(format!("dim={} [ ", self.dim).as_bytes());
+        for &(index, value) in &self.pairs {
+            index.write_basic(out, mode);
+            write_float(out, value);
+        }
+        out.extend_from_slice(b"] ");
+        Ok(())
+    }
+}
+
+impl<T: Float> Holder for SparseMatrix<T> {
+    const TYPE: &'static str = "sparse matrix";
+
+    fn read(reader: &mut ObjectReader, mode: Mode) -> Result<Self> {
+        let count = if mode == Mode::Binary {
+            let start = reader.position();
+            let token = reader.read_token(mode)?;
+            if token != b"SM" {
+                return Err(wrong_token(reader, start, "a sparse matrix (SM)", token));
+            }
+            // `SV `, dimension and count for each row.
+            read_count(reader, 13)?
+        } else {
+            read_assignment(reader, "rows=")?
+        };
+        let mut rows = Vec::new();
+        for _ in 0..count {
+            rows.push(SparseVector::read(reader, mode)?);
+        }
+        if mode == Mode::Text {
+            reader.skip_blanks()?;
+            if reader.peek()? == Some(b'\n') {
+                reader.consume(1);
+            }
+        }
+        Ok(Self { rows })
+    }
+
+    fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
+        if mode == Mode::Binary {
+            out.extend_from_slice(b"SM ");
+            write_size(out, self.rows.len())?;
+        } else {
+            out.extend_from_slice(format!("rows={} ", self.rows.len()).as_bytes());
+        }
+        self.rows.iter().try_for_each(|row| row.write(out, mode))?;
+        if mode == Mode::Text {
+            out.push(b'\n');
+        }
+        Ok(())
+    }
+
+    fn extract(&self, range: &Range) -> Result<Self> {
+        let (first, count) = range.rows_of(self.rows.len() as u32)?;
+        let (low, cols) = range.cols_of(self.cols() as u32)?;
+        let rows = self.rows[first as usize..(first + count) as usize].iter().map(|row| {
+            let pairs = row.pairs.iter().filter_map(|&(index, value)| {
+                let index = u32::try_from(index).ok()?.checked_sub(low)?;
+                (index < cols).then_some((index as i32, value))
+            });
+            SparseVector { dim: cols as usize, pairs: pairs.collect() }
+        });
+        Ok(Self { rows: rows.collect() })
+    }
+}
+
+fn read_size(reader: &mut ObjectReader, what: &'static str) -> Result<usize> {
+    let start = reader.position();
+    let value = reader.read_basic(Mode::Binary)?;
+    size(what, value).map_err(|error| error.in_file(reader.name()).at_byte(start))
+}
+
+/// Reads `name=5`.
+fn read_assignment(reader: &mut ObjectReader, name: &'static str) -> Result<usize> {
+    reader.skip_space()?;
+    let start = reader.position();
+    let token = reader.read_token(Mode::Text)?;
+    let number = token.strip_prefix(name.as_bytes()).and_then(i32::from_text);
+    match number {
+        Some((number, len)) if number >= 0 && name.len() + len == token.len() => {
+            Ok(number as usize)
+        }
+        _ => {
+            let expected = format!("\"{name}\" and a size").into();
+            let found = token[..token.len().min(32)].to_vec();
+            Err(reader.error_at(start, OBJECT, Problem::Unexpected { expected, found }))
+        }
+    }
+}
