@@ -14,6 +14,9 @@ pub(crate) struct Buffered {
     start: usize,
     end: usize,
     position: u64,
+    /// How much the next read fills of the buffer: little behind a seek, more with every read that
+    /// follows.
+    window: usize,
 }
 
 enum Reader {
@@ -22,7 +25,7 @@ enum Reader {
     Stream(Box<dyn Read + Send>),
 }
 
-/// How much is read ahead behind a large object: enough for the next key and header.
+/// How much is read ahead behind a large object or a seek: enough for the next key and header.
 const AHEAD: usize = 4 * 1024;
 
 impl Buffered {
@@ -37,7 +40,7 @@ impl Buffered {
 
     fn with(reader: Reader, position: u64) -> Self {
         let buffer = vec![0; CAPACITY].into_boxed_slice();
-        Self { reader, buffer, start: 0, end: 0, position }
+        Self { reader, buffer, start: 0, end: 0, position, window: CAPACITY }
     }
 
     /// How many bytes are left in a regular file; asked again where that is fewer than `wanted`.
@@ -63,6 +66,7 @@ impl Buffered {
         } else {
             file.seek(SeekFrom::Start(position))?;
             (self.start, self.end) = (0, 0);
+            self.window = AHEAD;
         }
         self.position = position;
         Ok(true)
@@ -145,7 +149,8 @@ impl BufRead for Buffered {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
-            self.end = self.reader.read(&mut self.buffer)?;
+            self.end = self.reader.read(&mut self.buffer[..self.window])?;
+            self.window = (4 * self.window).min(CAPACITY);
         }
         Ok(self.buffered())
     }

@@ -18,7 +18,8 @@ use std::time::Instant;
 use seqfeed_core::Key;
 use seqfeed_io::Policy;
 use seqfeed_kaldi::{
-    Holder, Matrix, RandomAccessReader, ReadOptions, SequentialReader, TableWriter,
+    CompressedMatrix, CompressionMethod, Holder, Matrix, RandomAccessReader, ReadOptions,
+    SequentialReader, TableWriter,
 };
 
 fn main() {
@@ -78,7 +79,10 @@ fn run(at: Name<'_>, case: &str) -> (u64, u64) {
                 SequentialReader::<Vec<i32>>::open(&format!("ark:{}", at("ali.ark")), &ALL);
             copy_all(values.unwrap(), "ark,t:/dev/null")
         }
+        "read-two-byte" => read::<Floats>(&format!("ark:{}", at("two-byte.ark"))),
         "read-compressed" => read::<Floats>(&format!("ark:{}", at("compressed.ark"))),
+        "write-compressed" => compress(at, CompressionMethod::Speech, "/dev/null"),
+        "write-two-byte" => compress(at, CompressionMethod::TwoByteAuto, "/dev/null"),
         _ => panic!("there is no case {case}"),
     };
     let bytes = match case {
@@ -167,6 +171,17 @@ fn copy_all<T: Holder + Default>(mut from: SequentialReader<T>, wspecifier: &str
     to.close().unwrap().objects
 }
 
+fn compress(at: Name<'_>, method: CompressionMethod, to: &str) -> u64 {
+    let features = format!("ark:{}", at("feats.ark"));
+    let mut reader = SequentialReader::<Floats>::open(&features, &ALL).unwrap();
+    let mut to = TableWriter::create(&format!("ark:{to}"), &ALL).unwrap();
+    let (mut key, mut value) = (Vec::new(), Floats::default());
+    while reader.next_into(&mut key, &mut value).unwrap() {
+        to.write(Key(&key), &CompressedMatrix::compress(&value, method).unwrap()).unwrap();
+    }
+    to.close().unwrap().objects
+}
+
 /// Makes what the cases need: the script file shuffled, a tenth of the corpus binary and as text,
 /// alignments as text, a compressed archive.
 fn prepare(at: Name<'_>) {
@@ -191,6 +206,8 @@ fn prepare(at: Name<'_>) {
     text.close().unwrap();
     let labels = SequentialReader::<Vec<i32>>::open(&format!("ark:{}", at("ali.ark")), &ALL);
     copy_all(labels.unwrap(), &format!("ark,t:{}", at("ali.txt.ark")));
+    compress(at, CompressionMethod::Speech, &at("compressed.ark"));
+    compress(at, CompressionMethod::TwoByteAuto, &at("two-byte.ark"));
 }
 
 /// User and system time of this process, in seconds.
