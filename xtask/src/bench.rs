@@ -1,46 +1,16 @@
-//! Runs the benchmarks and the peers in turn, and prints a table of medians.
+//! Runs benchmarks and peers in turn, and prints tables of medians.
 
-use std::collections::BTreeMap;
+mod feed;
+mod tables;
+
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
-const OURS: [(&str, &str); 10] = [
-    ("memcpy-frames-1", "memcpy, one thread"),
-    ("memcpy-frames-2", "memcpy, two threads"),
-    ("frames-pool", "seqfeed, window of 4 chunks (131,072 frames)"),
-    ("frames-window", "seqfeed, window of 32 chunks (1,048,576 frames)"),
-    ("frames-window-map", "seqfeed, the same, mapped"),
-    ("frames-corpus-map", "seqfeed, whole-corpus shuffle, mapped"),
-    ("memcpy-padded-1", "memcpy, one thread"),
-    ("memcpy-padded-2", "memcpy, two threads"),
-    ("padded-bucket", "seqfeed"),
-    ("padded-bucket-map", "seqfeed, mapped"),
-];
-
-const PEERS: [(&str, &str); 6] = [
-    ("ctx-floor", "numpy, contiguous copy of the same blocks"),
-    ("ctx-ram", "numpy, whole corpus in memory"),
-    ("ctx-kni-window", "kaldi_native_io + numpy, pool of 100 utterances"),
-    ("ctx-kaldiioC-window", "kaldiio + numpy, pool of 100 utterances"),
-    ("pad-kni", "kaldi_native_io + numpy"),
-    ("pad-kaldiioC", "kaldiio + numpy"),
-];
-
-/// One timed run: seconds, CPU seconds, units (frames), peak bytes.
-#[derive(Clone, Copy)]
-struct Run {
-    wall: f64,
-    cpu: f64,
-    frames: f64,
-    utterances: f64,
-    peak: f64,
-}
-
-/// `bench [--corpus DIR] [--peers PYTHON] [--rounds N]`: DIR as made by gen_kaldi.py; PYTHON an
-/// interpreter with numpy, kaldiio and kaldi_native_io; all cases in turn, N times (5).
+/// `bench [feed|tables] [--corpus DIR] [--peers PYTHON] [--rounds N]`: DIR as made by gen_kaldi.py;
+/// PYTHON an interpreter with numpy, kaldiio and kaldi_native_io; all cases in turn, N times (5).
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let option = |name: &str| {
         let at = arguments.iter().position(|argument| argument == name)?;
@@ -54,33 +24,25 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         None => make_corpus(&root, &shared, python.as_deref().unwrap_or("python3"))?,
     };
     let rounds: usize = option("--rounds").map_or(Ok(5), |text| text.parse())?;
-    let program = build(&root)?;
-    let mut runs: BTreeMap<&str, Vec<Run>> = BTreeMap::new();
-    for round in 1..=rounds {
-        eprintln!("round {round} of {rounds}");
-        for (case, _) in OURS {
-            let run = ours(&program, &corpus, case)?;
-            runs.entry(case).or_default().push(run);
-        }
-        for (case, _) in PEERS.iter().filter(|_| python.is_some()) {
-            let run = peer(python.as_deref().unwrap_or_default(), &shared, &corpus, case)?;
-            runs.entry(case).or_default().push(run);
+    let setting = Setting { root, shared, corpus: corpus.canonicalize()?, python, rounds };
+    match arguments.first().map(String::as_str) {
+        Some("feed") => feed::run(&setting),
+        Some("tables") => tables::run(&setting),
+        Some(other) if !other.starts_with("--") => bail!("there is no benchmark {other}"),
+        _ => {
+            feed::run(&setting)?;
+            tables::run(&setting)
         }
     }
-    print_table(
-        "Shuffled minibatches of 1,024 frames, 5 frames of context on both sides, with \
-                 labels",
-        &runs,
-        "memcpy-frames-1",
-        &["memcpy-frames", "frames", "ctx"],
-    );
-    print_table(
-        "Padded sequences bucketed by length, at most 32,000 frames with padding",
-        &runs,
-        "memcpy-padded-1",
-        &["memcpy-padded", "padded", "pad-"],
-    );
-    Ok(())
+}
+
+/// What benchmarks run on and with.
+struct Setting {
+    root: PathBuf,
+    shared: PathBuf,
+    corpus: PathBuf,
+    python: Option<String>,
+    rounds: usize,
 }
 
 fn make_corpus(root: &Path, shared: &Path, python: &str) -> Result<PathBuf> {
@@ -100,92 +62,29 @@ fn make_corpus(root: &Path, shared: &Path, python: &str) -> Result<PathBuf> {
     Ok(corpus)
 }
 
-fn build(root: &Path) -> Result<PathBuf> {
+/// Builds a benchmark of a package; its program.
+fn build(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
     let output = Command::new("cargo")
-        .args(["bench", "--package", "seqfeed", "--bench", "feed", "--no-run"])
+        .args(["bench", "--package", package, "--bench", name, "--no-run"])
         .args(["--message-format", "json"])
         .current_dir(root)
         .output()?;
-    if !output.status.success() {
-        bail!("building the benchmark failed: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    let text = String::from_utf8(output.stdout)?;
-    let artifacts = text.lines().filter(|line| line.contains("\"name\":\"feed\""));
+    let text = output_of(output, "building the benchmark")?;
+    let name = format!("\"name\":\"{name}\"");
+    let artifacts = text.lines().filter(|line| line.contains(&name));
     let program = artifacts.filter_map(|line| field(line, "executable")).next_back();
     program.map(PathBuf::from).context("cargo named no executable")
 }
 
-fn ours(program: &Path, corpus: &Path, case: &str) -> Result<Run> {
-    let output = Command::new(program).arg(corpus).arg(case).output()?;
-    let line = String::from_utf8(output.stdout)?;
+/// Standard output of a program that succeeded.
+fn output_of(output: Output, what: &str) -> Result<String> {
     if !output.status.success() {
-        bail!("{case} failed: {}", String::from_utf8_lossy(&output.stderr));
+        bail!("{what} failed: {}", String::from_utf8_lossy(&output.stderr));
     }
-    Ok(Run {
-        wall: number(&line, "wall")?,
-        cpu: number(&line, "cpu")?,
-        frames: number(&line, "frames")?,
-        utterances: number(&line, "utterances")?,
-        peak: number(&line, "peak")?,
-    })
+    Ok(String::from_utf8(output.stdout)?)
 }
 
-fn peer(python: &str, shared: &Path, corpus: &Path, case: &str) -> Result<Run> {
-    let output = Command::new(python)
-        .args(["peer_tasks.py", case])
-        .current_dir(shared.join("bench"))
-        .env("CORPUS", corpus.canonicalize()?)
-        .env("REPS", "1")
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output()?;
-    let line = String::from_utf8(output.stdout)?;
-    if !output.status.success() {
-        bail!("{case} failed: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    let (unit, count) = (field(&line, "unit"), number(&line, "n")?);
-    let frames = if unit.as_deref() == Some("frames") { count } else { 0.0 };
-    Ok(Run {
-        wall: number(&line, "wall_med")?,
-        cpu: number(&line, "cpu_med")?,
-        frames,
-        utterances: count - frames,
-        peak: number(&line, "rss_self_mb")? * 1e6,
-    })
-}
-
-fn print_table(title: &str, runs: &BTreeMap<&str, Vec<Run>>, base: &str, prefixes: &[&str]) {
-    println!("\n{title}\n");
-    println!("| what | wall s (min-max) | CPU s | rate | of memcpy's rate | peak MB |");
-    println!("| --- | --- | --- | --- | --- | --- |");
-    let Some(base) = runs.get(base).map(|runs| median(runs, rate)) else { return };
-    for (case, name) in OURS.iter().chain(&PEERS) {
-        let ours = prefixes.iter().any(|prefix| case.starts_with(prefix));
-        let Some(runs) = runs.get(case).filter(|_| ours) else { continue };
-        let padded = case.contains("pad");
-        let (rate_here, unit) = match padded {
-            true => (median(runs, |run| run.utterances / run.wall) / 1e3, "k utterances/s"),
-            false => (median(runs, |run| run.frames / run.wall) / 1e6, "M frames/s"),
-        };
-        let walls: Vec<f64> = runs.iter().map(|run| run.wall).collect();
-        println!(
-            "| {name} | {:.3} ({:.3}-{:.3}) | {:.2} | {rate_here:.2} {unit} | {:.2} | {:.0} |",
-            median(runs, |run| run.wall),
-            walls.iter().copied().fold(f64::MAX, f64::min),
-            walls.iter().copied().fold(0.0, f64::max),
-            median(runs, |run| run.cpu),
-            median(runs, rate) / base,
-            median(runs, |run| run.peak) / 1e6,
-        );
-    }
-}
-
-/// Frames a second where frames are dealt out, else utterances.
-fn rate(run: &Run) -> f64 {
-    let by_frames = run.utterances == 0.0 || run.utterances == run.frames;
-    if by_frames { run.frames / run.wall } else { run.utterances / run.wall }
-}
-
-fn median(runs: &[Run], value: impl Fn(&Run) -> f64) -> f64 {
+fn median<T>(runs: &[T], value: impl Fn(&T) -> f64) -> f64 {
     let mut values: Vec<f64> = runs.iter().map(value).collect();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

@@ -15,7 +15,8 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(&arguments[1..]),
         _ => {
             eprintln!(
-                "usage: cargo xtask test | bench [--corpus DIR] [--peers PYTHON] [--rounds N]"
+                "usage: cargo xtask test | bench [feed|tables] [--corpus DIR] [--peers PYTHON] \
+                 [--rounds N]"
             );
             return ExitCode::from(2);
         }
