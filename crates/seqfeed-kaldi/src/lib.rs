@@ -27,6 +27,7 @@ mod tables;
 
 pub use holder::{Holder, Mode, write_object};
 pub use object_reader::{LittleEndian, ObjectReader};
+pub use objects::any::{AnyObject, ObjectType};
 pub use objects::basic::Basic;
 pub use objects::basic_vector::{Integer, IntegerPairVector, IntegerVector};
 pub use objects::compressed_matrix::{CompressedHeader, CompressedMatrix, CompressionMethod};

@@ -1,8 +1,10 @@
 //! Kaldi's objects, each binary and as text, as Kaldi writes them.
 
+pub(crate) mod any;
 pub(crate) mod basic;
 pub(crate) mod basic_vector;
 pub(crate) mod compressed_matrix;
+pub(crate) mod detect;
 pub(crate) mod float;
 pub(crate) mod gauss_posterior;
 pub(crate) mod general_matrix;

@@ -1,26 +1,27 @@
 //! Compressed matrices: one or two bytes a value.
 //!
 //! ```text
-//! binary   CM | CM2 | CM3, SP, min:f32 range:f32 rows:i32 cols:i32, and behind these
+//! header   min:f32 range:f32 rows:i32 cols:i32
 //! CM       cols x (p0 p25 p75 p100: u16), then cols x rows bytes, column after column
 //! CM2      rows x cols u16, row after row          CM3      rows x cols u8, row after row
-//! text     as a matrix that is not compressed
 //! ```
 //!
-//! Values come out, and bytes go in, as Kaldi's, bit for bit: every step is rounded to 32 bits where
-//! Kaldi's is.
+//! Values come out bit for bit as Kaldi's, and bytes are those that Kaldi writes.
 
 mod compress;
 mod decompress;
+mod levels;
+mod method;
 
+use levels::LEVEL_BYTES;
 use seqfeed_core::{Error, Problem, Result};
 
-pub use self::compress::CompressionMethod;
+pub use self::method::CompressionMethod;
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::float::Float;
-use crate::objects::matrix::{Matrix, MatrixHeader, read_full};
+use crate::objects::matrix::{Matrix, MatrixHeader, read_floats};
 use crate::range::Range;
 use crate::source::header::{data_len, sizes};
 
@@ -40,6 +41,9 @@ pub struct CompressedHeader {
 }
 
 impl CompressedHeader {
+    /// The header of an empty matrix.
+    const EMPTY: Self = Self { format: 1, min: 0.0, range: 0.0, rows: 0, cols: 0 };
+
     pub(crate) fn parse(token: &[u8], bytes: &[u8]) -> Result<Self> {
         let Some(bytes) = bytes.get(..16) else {
             let missing = Some((16 - bytes.len()) as u64);
@@ -47,12 +51,10 @@ impl CompressedHeader {
             return Err(Error::format(OBJECT, problem));
         };
         let word = |i: usize| [bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]];
-        let (rows, mut cols) = (i32::from_le_bytes(word(8)), i32::from_le_bytes(word(12)));
-        let mut rows = rows;
+        let (rows, cols) = (i32::from_le_bytes(word(8)), i32::from_le_bytes(word(12)));
         if cols == 0 {
-            // Kaldi takes no columns for an empty matrix, whatever the rows.
-            rows = 0;
-            cols = 0;
+            // Kaldi takes no columns for an empty matrix, whatever the rest says.
+            return Ok(Self::EMPTY);
         }
         let (rows, cols) = sizes(rows, cols)?;
         let format = match token {
@@ -67,19 +69,42 @@ impl CompressedHeader {
     /// Bytes of data behind the header.
     pub(crate) fn data_len(&self) -> Result<u64> {
         let codes = data_len(self.rows, self.cols, if self.format == 2 { 2 } else { 1 })?;
-        Ok(codes + if self.format == 1 { u64::from(self.cols) * 8 } else { 0 })
+        let levels = if self.format == 1 { u64::from(self.cols) * LEVEL_BYTES as u64 } else { 0 };
+        Ok(codes + levels)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(match self.format {
+            1 => b"CM ",
+            2 => b"CM2 ",
+            _ => b"CM3 ",
+        });
+        out.extend_from_slice(&self.min.to_le_bytes());
+        out.extend_from_slice(&self.range.to_le_bytes());
+        out.extend_from_slice(&self.rows.to_le_bytes());
+        out.extend_from_slice(&self.cols.to_le_bytes());
     }
 }
 
 /// A matrix compressed to one or two bytes a value: Kaldi's `CompressedMatrix`.
 ///
+/// ```text
+/// binary   CM SP min:f32 range:f32 rows:i32 cols:i32 data     (CM2, CM3: other data)
+/// text     as a matrix of 32-bit floats
+/// ```
+///
+/// Is read from any of `CM`, `CM2`, `CM3`, and from `FM`, `DM` and text, which are then compressed by
+/// the method [`Auto`](CompressionMethod::Auto). An empty one, after which Kaldi writes 4 bytes too
+/// many, is read with or without them, and written without.
+///
 /// ```
 /// use seqfeed_kaldi::{CompressedMatrix, CompressionMethod, Matrix};
 ///
-/// let matrix = Matrix { rows: 2, cols: 2, values: vec![0.0f32, 0.5, 1.0, -1.0] };
+/// let matrix = Matrix { rows: 2, cols: 2, values: vec![0.0f32, 0.25, 0.5, 1.0] };
 /// let compressed = CompressedMatrix::compress(&matrix, CompressionMethod::TwoByteAuto)?;
-/// let values = compressed.to_matrix::<f32>().values;
-/// assert!(values.iter().zip(&matrix.values).all(|(a, b)| (a - b).abs() < 1e-4));
+/// let error = |(a, b): (&f32, &f32)| (a - b).abs();
+/// let back = compressed.to_matrix::<f32>();
+/// assert!(matrix.values.iter().zip(&back.values).map(error).all(|error| error < 1e-5));
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -91,13 +116,23 @@ pub struct CompressedMatrix {
 
 impl Default for CompressedMatrix {
     fn default() -> Self {
-        let header = CompressedHeader { format: 1, min: 0.0, range: 0.0, rows: 0, cols: 0 };
-        Self { header, data: Vec::new() }
+        Self { header: CompressedHeader::EMPTY, data: Vec::new() }
     }
 }
 
 impl CompressedMatrix {
-    /// Kind, range of values, rows and columns.
+    /// Compresses a matrix.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the matrix has infinite values or ones that are no numbers, or a range too wide for
+    /// 32-bit floats, and the method goes from the least to the greatest value (Kaldi aborts at most
+    /// of these); or if its sizes are impossible.
+    pub fn compress<T: Float>(matrix: &Matrix<T>, method: CompressionMethod) -> Result<Self> {
+        compress::compress(matrix, method)
+    }
+
+    /// The header, with which the matrix is written.
     #[must_use]
     pub fn header(&self) -> &CompressedHeader {
         &self.header
@@ -115,7 +150,7 @@ impl CompressedMatrix {
         self.header.cols as usize
     }
 
-    /// The values.
+    /// Decompresses.
     #[must_use]
     pub fn to_matrix<T: Float>(&self) -> Matrix<T> {
         let mut matrix = Matrix::default();
@@ -123,39 +158,45 @@ impl CompressedMatrix {
         matrix
     }
 
-    /// Decompresses in the place of another matrix, whose memory is used again.
+    /// Decompresses into a matrix, whose memory is used again.
     pub fn decompress_into<T: Float>(&self, matrix: &mut Matrix<T>) {
         let (rows, cols) = (self.rows(), self.cols());
         (matrix.rows, matrix.cols) = (rows, cols);
-        matrix.values.truncate(rows * cols);
+        // What is there already is written over, not cleared.
         matrix.values.resize(rows * cols, T::default());
         self.header.decompress(&self.data, 0..rows, 0..cols, &mut matrix.values);
     }
 
-    /// Decompresses a range of rows and columns.
+    /// Decompresses the part that a range in a script file means, and nothing else.
     ///
     /// # Errors
     ///
-    /// Fails if the range does not fit.
-    pub fn extract_matrix<T: Float>(&self, range: &Range) -> Result<Matrix<T>> {
+    /// Fails if the range does not fit the matrix.
+    pub fn part<T: Float>(&self, range: &Range) -> Result<Matrix<T>> {
         let (first_row, rows) = range.rows_of(self.header.rows)?;
         let (first_col, cols) = range.cols_of(self.header.cols)?;
-        let span = |first: u32, count: u32| first as usize..(first + count) as usize;
-        let (rows, cols) = (span(first_row, rows), span(first_col, cols));
-        let mut values = vec![T::default(); rows.len() * cols.len()];
-        self.header.decompress(&self.data, rows.clone(), cols.clone(), &mut values);
-        Ok(Matrix { rows: rows.len(), cols: cols.len(), values })
+        let (first_row, first_col) = (first_row as usize, first_col as usize);
+        let (rows, cols) = (rows as usize, cols as usize);
+        let mut values = vec![T::default(); rows * cols];
+        let (row_range, col_range) = (first_row..first_row + rows, first_col..first_col + cols);
+        self.header.decompress(&self.data, row_range, col_range, &mut values);
+        Ok(Matrix { rows, cols, values })
     }
 
-    /// Reads what stands behind the token (`CM `, `CM2`, `CM3`).
-    pub(crate) fn read_behind(token: [u8; 3], reader: &mut ObjectReader) -> Result<Self> {
-        let header = read_header(token, reader)?;
-        let data_len = header.data_len()?;
-        let mut data = Vec::new();
+    /// Reads what stands behind the token (`CM `, `CM2`, `CM3`), in the place of what `self` holds.
+    fn read_behind_into(&mut self, token: [u8; 3], reader: &mut ObjectReader) -> Result<()> {
+        self.header = read_header(token, reader)?;
+        let data_len = self.header.data_len()?;
         reader.check_there(data_len, "data")?;
         let data_len = usize::try_from(data_len).unwrap_or(usize::MAX);
-        reader.read_values(data_len, &mut data, "data")?;
-        Ok(Self { header, data })
+        reader.read_values(data_len, &mut self.data, "data")
+    }
+
+    /// Reads what stands behind the token.
+    pub(crate) fn read_behind(token: [u8; 3], reader: &mut ObjectReader) -> Result<Self> {
+        let mut matrix = Self::default();
+        matrix.read_behind_into(token, reader)?;
+        Ok(matrix)
     }
 
     /// Reads over what stands behind the token.
@@ -170,28 +211,42 @@ fn read_header(token: [u8; 3], reader: &mut ObjectReader) -> Result<CompressedHe
     let bytes: [u8; 16] = reader.read_array("a header")?;
     let header = CompressedHeader::parse(token.trim_ascii_end(), &bytes)
         .map_err(|error| error.in_file(reader.name()).at_byte(start))?;
-    // Kaldi writes four bytes too many for an empty matrix. No key begins with zeros.
-    if header.cols == 0 && reader.ensure(4)?.starts_with(&[0; 4]) {
-        reader.consume(4);
+    if header.cols == 0 && bytes[4..] == [0; 12] && reader.ensure(4)?.starts_with(SURPLUS) {
+        reader.consume(SURPLUS.len());
     }
     Ok(header)
 }
+
+/// The end of an empty matrix as Kaldi writes it: a number of arbitrary value and 16 bytes of zeros,
+/// of which it reads only 16. No key and no object inside of another one begins with these.
+pub(crate) const SURPLUS: &[u8] = &[0; 4];
 
 impl Holder for CompressedMatrix {
     const TYPE: &'static str = "compressed matrix";
 
     fn read(reader: &mut ObjectReader, mode: Mode) -> Result<Self> {
-        // What is not compressed is, as in Kaldi.
-        let compress = |matrix| Self::compress(&matrix, CompressionMethod::Auto);
-        if mode == Mode::Text {
-            return compress(Matrix::<f32>::read(reader, mode)?);
-        }
-        match MatrixHeader::read(reader)? {
-            MatrixHeader::Compressed(token) => Self::read_behind(token, reader),
-            MatrixHeader::Full { letter, rows, cols } => {
-                compress(read_full(reader, letter, rows, cols)?)
+        let mut matrix = Self::default();
+        matrix.read_into(reader, mode)?;
+        Ok(matrix)
+    }
+
+    fn read_into(&mut self, reader: &mut ObjectReader, mode: Mode) -> Result<()> {
+        let start = reader.position();
+        let full: Matrix<f32> = if mode == Mode::Text {
+            Matrix::read(reader, mode)?
+        } else {
+            match MatrixHeader::read(reader)? {
+                MatrixHeader::Compressed(token) => return self.read_behind_into(token, reader),
+                MatrixHeader::Full { letter, rows, cols } => {
+                    let mut values = Vec::new();
+                    read_floats(reader, letter, rows * cols, &mut values)?;
+                    Matrix { rows, cols, values }
+                }
             }
-        }
+        };
+        *self = Self::compress(&full, CompressionMethod::Auto)
+            .map_err(|error| error.in_file(reader.name()).at_byte(start))?;
+        Ok(())
     }
 
     fn skip(reader: &mut ObjectReader, mode: Mode) -> Result<()> {
@@ -202,23 +257,31 @@ impl Holder for CompressedMatrix {
         if mode == Mode::Text {
             return self.to_matrix::<f32>().write(out, mode);
         }
-        let CompressedHeader { format, min, range, rows, cols } = self.header;
-        out.extend_from_slice(match format {
-            1 => b"CM ",
-            2 => b"CM2 ",
-            _ => b"CM3 ",
-        });
-        out.extend_from_slice(&min.to_le_bytes());
-        out.extend_from_slice(&range.to_le_bytes());
-        out.extend_from_slice(&rows.to_le_bytes());
-        out.extend_from_slice(&cols.to_le_bytes());
+        self.header.write(out);
         out.extend_from_slice(&self.data);
         Ok(())
     }
 
-    /// The rows and columns, compressed again; see [`extract_matrix`](Self::extract_matrix) for what
-    /// keeps the values.
+    /// Keeps the codes of the part, whose values are thus exactly the same.
     fn extract(&self, range: &Range) -> Result<Self> {
-        Self::compress(&self.extract_matrix::<f32>(range)?, CompressionMethod::Auto)
+        let (first_row, rows) = range.rows_of(self.header.rows)?;
+        let (first_col, cols) = range.cols_of(self.header.cols)?;
+        let header = CompressedHeader { rows, cols, ..self.header };
+        let mut data = Vec::new();
+        let mut keep = |lines: &[u8], line: usize, (from, size): (u32, u32), (at, len)| {
+            let lines = lines.chunks_exact(line.max(1)).skip(from as usize).take(size as usize);
+            lines.for_each(|line| data.extend_from_slice(&line[at..at + len]));
+        };
+        let (all_rows, all_cols) = (self.rows(), self.cols());
+        if self.header.format == 1 {
+            let (levels, bytes) = self.data.split_at(all_cols * LEVEL_BYTES);
+            keep(levels, LEVEL_BYTES, (first_col, cols), (0, LEVEL_BYTES));
+            keep(bytes, all_rows, (first_col, cols), (first_row as usize, rows as usize));
+        } else {
+            let width = if self.header.format == 2 { 2 } else { 1 };
+            let part = (first_col as usize * width, cols as usize * width);
+            keep(&self.data, all_cols * width, (first_row, rows), part);
+        }
+        Ok(Self { header, data })
     }
 }

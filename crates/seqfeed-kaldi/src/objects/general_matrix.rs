@@ -94,7 +94,7 @@ impl Holder for GeneralMatrix {
     fn extract(&self, range: &Range) -> Result<Self> {
         Ok(Self::Full(match self {
             Self::Full(matrix) => matrix.extract(range)?,
-            Self::Compressed(matrix) => matrix.extract_matrix(range)?,
+            Self::Compressed(matrix) => matrix.part(range)?,
             Self::Sparse(matrix) => matrix.extract(range)?.to_matrix()?,
         }))
     }

@@ -144,18 +144,6 @@ pub(crate) enum MatrixHeader {
     Compressed([u8; 3]),
 }
 
-/// Reads the values behind the header of a matrix that is not compressed.
-pub(crate) fn read_full<T: Float>(
-    reader: &mut ObjectReader,
-    letter: u8,
-    rows: usize,
-    cols: usize,
-) -> Result<Matrix<T>> {
-    let mut matrix = Matrix { rows, cols, values: Vec::new() };
-    read_floats(reader, letter, rows * cols, &mut matrix.values)?;
-    Ok(matrix)
-}
-
 impl MatrixHeader {
     pub(crate) fn read(reader: &mut ObjectReader) -> Result<Self> {
         let start = reader.position();
@@ -208,7 +196,7 @@ pub(crate) fn shape(rows: i32, cols: i32) -> Result<(usize, usize)> {
     Ok((rows, cols))
 }
 
-fn check_shape(rows: usize, cols: usize, values: usize) -> Result<()> {
+pub(crate) fn check_shape(rows: usize, cols: usize, values: usize) -> Result<()> {
     if (rows == 0) != (cols == 0) || rows.checked_mul(cols) != Some(values) {
         let what = format!("a matrix of {rows} rows, {cols} columns and {values} values cannot be");
         return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));

@@ -1,275 +1,227 @@
-//! From values to codes.
+//! Compressing, to the very bytes that Kaldi writes.
+//!
+//! Kaldi computes the codes in double precision and truncates them. Here they are found in single
+//! precision, in loops that compilers turn into vector instructions; that the outcome is the same
+//! for every value is shown below.
 
+use bytemuck::Zeroable;
 use seqfeed_core::{Error, Problem, Result};
 
+use super::levels::{self, LEVEL_BYTES};
+use super::{CompressedHeader, CompressedMatrix, CompressionMethod};
 use crate::OBJECT;
-use crate::objects::compressed_matrix::decompress::Curve;
-use crate::objects::compressed_matrix::{CompressedHeader, CompressedMatrix};
 use crate::objects::float::Float;
-use crate::objects::matrix::Matrix;
+use crate::objects::matrix::{Matrix, check_shape};
 
-/// How a matrix is compressed, numbered as in Kaldi's `--compression-method`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CompressionMethod {
-    /// `Speech` for more than 8 rows, else `TwoByteAuto`.
-    #[default]
-    Auto = 1,
-    /// One byte a value, on a scale of its own for each column (`CM`): for features.
-    Speech = 2,
-    /// Two bytes a value, from the smallest to the largest (`CM2`).
-    TwoByteAuto = 3,
-    /// Two bytes a value, for integers from -32768 to 32767 (`CM2`).
-    TwoByteSigned = 4,
-    /// One byte a value, from the smallest to the largest (`CM3`).
-    OneByteAuto = 5,
-    /// One byte a value, for integers from 0 to 255 (`CM3`).
-    OneByteUnsigned = 6,
-    /// One byte a value, from 0 to 1 (`CM3`).
-    OneByteZeroOne = 7,
-}
+/// Columns that are taken out of the rows at a time: few enough for them to stay in the cache.
+const COLUMNS: usize = 8;
 
-impl TryFrom<i32> for CompressionMethod {
-    type Error = Error;
+/// Added to a number below 2^22, it leaves the nearest integer in the last bits of the sum.
+const ROUNDING: f32 = (1u32 << 23) as f32;
 
-    fn try_from(number: i32) -> Result<Self> {
-        Ok(match number {
-            1 => Self::Auto,
-            2 => Self::Speech,
-            3 => Self::TwoByteAuto,
-            4 => Self::TwoByteSigned,
-            5 => Self::OneByteAuto,
-            6 => Self::OneByteUnsigned,
-            7 => Self::OneByteZeroOne,
-            _ => {
-                return Err(Error::usage(format!("there is no compression method {number}"))
-                    .with_help("the methods are 1 (auto) to 7"));
-            }
-        })
+pub(super) fn compress<T: Float>(
+    matrix: &Matrix<T>,
+    method: CompressionMethod,
+) -> Result<CompressedMatrix> {
+    check_shape(matrix.rows, matrix.cols, matrix.values.len())?;
+    if matrix.values.is_empty() {
+        return Ok(CompressedMatrix::default());
     }
-}
-
-impl CompressedMatrix {
-    /// Compresses a matrix, to the same bytes as Kaldi.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the matrix holds infinities or NaN and the method takes its range from the values, or
-    /// if there are more rows or columns than the format can say.
-    pub fn compress<T: Float>(matrix: &Matrix<T>, method: CompressionMethod) -> Result<Self> {
-        if matrix.values.is_empty() {
-            return Ok(Self::default());
+    let sizes = (u32::try_from(matrix.rows), u32::try_from(matrix.cols));
+    let (Ok(rows @ 0..0x8000_0000), Ok(cols @ 0..0x8000_0000)) = sizes else {
+        let (rows, cols) = (matrix.rows, matrix.cols);
+        return Err(unsupported(format!("{rows} rows and {cols} columns are too many")));
+    };
+    let narrowed: Vec<f32>;
+    let values = if T::LETTER == b'F' {
+        bytemuck::cast_slice(&matrix.values)
+    } else {
+        narrowed = matrix.values.iter().map(|value| value.to_f64() as f32).collect();
+        &narrowed
+    };
+    let (format, fixed) = match method {
+        CompressionMethod::Auto if rows > 8 => (1, None),
+        CompressionMethod::Speech => (1, None),
+        CompressionMethod::Auto | CompressionMethod::TwoByteAuto => (2, None),
+        CompressionMethod::TwoByteSignedInteger => (2, Some((-32768.0, 65535.0))),
+        CompressionMethod::OneByteAuto => (3, None),
+        CompressionMethod::OneByteUnsignedInteger => (3, Some((0.0, 255.0))),
+        CompressionMethod::OneByteZeroOne => (3, Some((0.0, 1.0))),
+    };
+    let (min, range) = match fixed {
+        Some(fixed) => fixed,
+        None => extent(values)?,
+    };
+    let header = CompressedHeader { format, min, range, rows, cols };
+    let data = match format {
+        1 => columns(&header, values),
+        2 => {
+            let mut data = vec![0; 2 * values.len()];
+            for (&value, out) in values.iter().zip(data.as_chunks_mut::<2>().0) {
+                *out = (code(value, min, range, 65535.0) as u16).to_le_bytes();
+            }
+            data
         }
-        let too_large = || {
-            let what = "the matrix is too large for Kaldi's format".into();
-            Error::format(OBJECT, Problem::Unsupported(what))
-        };
-        let size =
-            |size: usize| i32::try_from(size).map_err(|_| too_large()).map(|size| size as u32);
-        let (rows, cols) = (size(matrix.rows)?, size(matrix.cols)?);
-        let method = match method {
-            CompressionMethod::Auto if rows > 8 => CompressionMethod::Speech,
-            CompressionMethod::Auto => CompressionMethod::TwoByteAuto,
-            method => method,
-        };
-        let (format, (min, range)) = match method {
-            CompressionMethod::Auto | CompressionMethod::Speech => (1, range_of(&matrix.values)?),
-            CompressionMethod::TwoByteAuto => (2, range_of(&matrix.values)?),
-            CompressionMethod::TwoByteSigned => (2, (-32768.0, 65535.0)),
-            CompressionMethod::OneByteAuto => (3, range_of(&matrix.values)?),
-            CompressionMethod::OneByteUnsigned => (3, (0.0, 255.0)),
-            CompressionMethod::OneByteZeroOne => (3, (0.0, 1.0)),
-        };
-        let header = CompressedHeader { format, min, range, rows, cols };
-        let values = &matrix.values;
-        let data = match format {
-            1 => header.compress_columns(values),
-            2 => {
-                let mut data = vec![0; 2 * values.len()];
-                for (out, &value) in data.chunks_exact_mut(2).zip(values) {
-                    out.copy_from_slice(&header.code16(value.to_f32()).to_le_bytes());
-                }
-                data
+        _ => {
+            let mut data = vec![0; values.len()];
+            for (&value, out) in values.iter().zip(&mut data) {
+                *out = code(value, min, range, 255.0) as u8;
             }
-            _ => values.iter().map(|&value| header.code8(value.to_f32())).collect(),
-        };
-        Ok(Self { header, data })
-    }
-}
-
-/// The smallest value, and how much larger the largest is.
-fn range_of<T: Float>(values: &[T]) -> Result<(f32, f32)> {
-    // Sixteen at a time: minima of halves can be taken side by side.
-    let (mut low, mut high, mut odd) = ([f32::INFINITY; 16], [f32::NEG_INFINITY; 16], 0.0f32);
-    let mut see = |chunk: &[T]| {
-        for ((&value, low), high) in chunk.iter().zip(&mut low).zip(&mut high) {
-            let value = value.to_f32();
-            *low = if value < *low { value } else { *low };
-            *high = if value > *high { value } else { *high };
-            // Zero, unless a value is infinite or no number.
-            odd += value - value;
+            data
         }
     };
-    let chunks = values.chunks_exact(16);
-    see(chunks.remainder());
-    chunks.for_each(see);
-    let min = low.into_iter().fold(f32::INFINITY, f32::min);
-    let max = high.into_iter().fold(f32::NEG_INFINITY, f32::max);
-    if odd != 0.0 {
-        let what = "a matrix with infinite values or NaN cannot be compressed this way".into();
-        return Err(Error::format(OBJECT, Problem::Unsupported(what)).with_help(
-            "take a method with a fixed range (4, 6 or 7), or do not compress this matrix",
-        ));
-    }
-    let max = match max == min {
-        true => (f64::from(min) + (1.0 + f64::from(min.abs()))) as f32,
-        false => max,
-    };
-    Ok((min, max - min))
+    Ok(CompressedMatrix { header, data })
 }
 
-impl CompressedHeader {
-    /// Where in the range a value lies, from 0 to 1. NaN stays NaN.
-    #[inline]
-    fn place(&self, value: f32) -> f32 {
-        let place = (value - self.min) / self.range;
-        let place = if place > 1.0 { 1.0 } else { place };
-        if place < 0.0 { 0.0 } else { place }
-    }
-
-    #[inline]
-    fn code16(&self, value: f32) -> u16 {
-        // Converting takes NaN to 0, as Kaldi's conversion does on its machines.
-        (f64::from(self.place(value) * 65535.0) + 0.499) as i32 as u16
-    }
-
-    #[inline]
-    fn code8(&self, value: f32) -> u8 {
-        (f64::from(self.place(value) * 255.0) + 0.499) as i32 as u8
-    }
-
-    fn compress_columns<T: Float>(&self, values: &[T]) -> Vec<u8> {
-        /// Columns that are taken apart at a time: a line of the cache.
-        const COLUMNS: usize = 16;
-        let (rows, cols) = (self.rows as usize, self.cols as usize);
-        let mut data = vec![0; 8 * cols + rows * cols];
-        let (headers, codes) = data.split_at_mut(8 * cols);
-        let mut columns = vec![0.0f32; COLUMNS * rows];
-        let mut codes16 = vec![0u16; rows];
-        for first in (0..cols).step_by(COLUMNS) {
-            let count = COLUMNS.min(cols - first);
-            for (row, values) in values.chunks_exact(cols).enumerate() {
-                for (col, &value) in values[first..first + count].iter().enumerate() {
-                    columns[col * rows + row] = value.to_f32();
-                }
-            }
-            for (at, column) in columns.chunks_exact(rows).take(count).enumerate() {
-                for (code, &value) in codes16.iter_mut().zip(column) {
-                    *code = self.code16(value);
-                }
-                let percentiles = percentiles(&codes16);
-                let col = first + at;
-                for (out, code) in
-                    headers[8 * col..8 * col + 8].chunks_exact_mut(2).zip(percentiles)
-                {
-                    out.copy_from_slice(&code.to_le_bytes());
-                }
-                let [p0, p25, p75, p100] = percentiles.map(|code| self.percentile(code));
-                let curve = Curve { p0, p25, p75, p100 };
-                for (out, &value) in codes[col * rows..(col + 1) * rows].iter_mut().zip(column) {
-                    *out = curve.code(value);
-                }
-            }
-        }
-        data
-    }
+fn unsupported(what: String) -> Error {
+    Error::format(OBJECT, Problem::Unsupported(what.into()))
 }
 
-impl Curve {
-    /// The code of a value.
-    #[inline]
-    fn code(&self, value: f32) -> u8 {
-        let low = value < self.p25;
-        let middle = value < self.p75;
-        // One division for whichever line it is.
-        let (start, end, steps, first, last) = if low {
-            (self.p0, self.p25, 64.0, 0, 64)
-        } else if middle {
-            (self.p25, self.p75, 128.0, 64, 192)
-        } else {
-            (self.p75, self.p100, 63.0, 192, 255)
-        };
-        let step = f64::from((value - start) / (end - start) * steps) + 0.5;
-        (first + step as i32).clamp(first, last) as u8
-    }
-}
-
-/// The codes of the smallest, the quarter, the three-quarter and the largest value, made to be
-/// different from one another.
+/// The least value and how far the greatest lies above it.
 ///
-/// Kaldi sorts the values and takes the codes of four of them. Codes rise with values, so the codes of
-/// the four are the four of the codes; and those are found by counting.
-fn percentiles(codes: &[u16]) -> [u16; 4] {
-    let count = codes.len();
-    if count < 5 {
-        let mut sorted = [0; 4];
-        let sorted = &mut sorted[..count];
-        sorted.copy_from_slice(codes);
-        sorted.sort_unstable();
-        let at = |i: usize| sorted.get(i).copied();
-        return apart(at(0), at(1), at(2), at(3));
-    }
-    let quarter = count / 4;
-    // Four tables, so that equal codes that follow one another do not wait for each other.
-    let mut tables = [[0u32; 256]; 4];
-    let fours = codes.chunks_exact(4);
-    for &code in fours.remainder() {
-        tables[0][usize::from(code >> 8)] += 1;
-    }
-    for four in fours {
-        for (table, &code) in tables.iter_mut().zip(four) {
-            table[usize::from(code >> 8)] += 1;
-        }
-    }
-    let mut high = tables[0];
-    for table in &tables[1..] {
-        high.iter_mut().zip(table).for_each(|(sum, count)| *sum += count);
-    }
-    let ranked = |rank: usize| {
-        let (page, rank) = find(&high, rank);
-        let mut low = [0u32; 256];
-        for &code in codes {
-            // Added where it counts, without a branch that could be guessed wrong.
-            low[usize::from(code & 0xff)] += u32::from(usize::from(code >> 8) == page);
-        }
-        (page << 8 | find(&low, rank).0) as u16
+/// # Errors
+///
+/// Fails where that does not make a scale: infinite values, or ones that are no numbers.
+fn extent(values: &[f32]) -> Result<(f32, f32)> {
+    const LANES: usize = 8;
+    let first = values[0];
+    let (mut low, mut high, mut check) = ([first; LANES], [first; LANES], [0.0; LANES]);
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let mut take = |lane: usize, value: f32| {
+        low[lane] = if value < low[lane] { value } else { low[lane] };
+        high[lane] = if value > high[lane] { value } else { high[lane] };
+        // Stays 0 as long as all values are finite.
+        check[lane] += value * 0.0;
     };
-    let (min, max) =
-        codes.iter().fold((u16::MAX, 0), |(min, max), &code| (min.min(code), max.max(code)));
-    apart(Some(min), Some(ranked(quarter)), Some(ranked(3 * quarter)), Some(max))
+    for chunk in chunks {
+        for (lane, &value) in chunk.iter().enumerate() {
+            take(lane, value);
+        }
+    }
+    rest.iter().enumerate().for_each(|(lane, &value)| take(lane, value));
+    if check.iter().any(|&check| check != 0.0) {
+        let at = values.iter().position(|value| !value.is_finite()).unwrap_or(0);
+        let what = format!("value {at} is {}, which cannot be compressed", values[at]);
+        return Err(unsupported(what)
+            .with_help("store the matrix uncompressed, or find out where the value comes from"));
+    }
+    let mut min = low.iter().fold(first, |a, &b| if b < a { b } else { a });
+    let mut max = high.iter().fold(first, |a, &b| if b > a { b } else { a });
+    if min == 0.0 {
+        // Kaldi keeps the first of equal values, which shows in the sign of a zero.
+        min = values.iter().copied().find(|&value| value == 0.0).unwrap_or(min);
+    }
+    if max == min {
+        max = (f64::from(min) + (1.0 + f64::from(min.abs()))) as f32;
+    }
+    let range = max - min;
+    if !range.is_finite() {
+        let what = format!("from {min} to {max} it is too far for 32-bit floats to compress");
+        return Err(unsupported(what).with_help("store the matrix uncompressed"));
+    }
+    Ok((min, range))
 }
 
-/// In which of the counted places a rank lies, and which rank it is there.
-fn find(counts: &[u32; 256], mut rank: usize) -> (usize, usize) {
-    for (place, &count) in counts.iter().enumerate() {
-        let count = count as usize;
-        if rank < count {
-            return (place, rank);
-        }
-        rank -= count;
-    }
-    (255, 0)
+/// The code of a value: `trunc(y + 0.499)` with 64 bits, where `y` is its place on the scale times
+/// the highest code; 0 for what is no number.
+#[inline]
+fn code(value: f32, min: f32, range: f32, top: f32) -> u32 {
+    let place = (value - min) / range;
+    let place = if place > 0.0 { place } else { 0.0 };
+    let place = if place < 1.0 { place } else { 1.0 };
+    truncate_499(place * top)
 }
 
-/// Percentiles that rise by one at least; missing ones stand right above the one before.
-fn apart(p0: Option<u16>, p25: Option<u16>, p75: Option<u16>, p100: Option<u16>) -> [u16; 4] {
-    let above = |code: Option<u16>, before: u16| {
-        let least = before.saturating_add(1);
-        code.map_or(least, |code| code.max(least))
-    };
-    let p0 = p0.unwrap_or(0).min(65532);
-    let p25 = above(p25, p0).min(65533);
-    let p75 = above(p75, p25).min(65534);
-    [p0, p25, p75, above(p100, p75)]
+/// `trunc(y + 0.499)`, the sum in 64 bits, for 0 to 65535.
+///
+/// The sum with 2^23 rounds to the nearest integer. That is wrong only where it rounds up a fraction
+/// less than 0.501 (as a 32-bit float, 0.499 is a bit more); the difference is exact, since both lie within a factor of 2 or `y` is below 1.
+#[inline]
+fn truncate_499(y: f32) -> u32 {
+    let sum = y + ROUNDING;
+    let over = y - (sum - ROUNDING);
+    (sum.to_bits() & 0x003f_ffff).wrapping_sub(u32::from(over <= -0.499))
+}
+
+/// `trunc(x + 0.5)`, the sum in 64 bits, for 0 to 255: ties are rounded up.
+#[inline]
+fn truncate_half(x: f32) -> u32 {
+    let sum = x + ROUNDING;
+    let over = x - (sum - ROUNDING);
+    (sum.to_bits() & 0x003f_ffff).wrapping_add(u32::from(over >= 0.5))
+}
+
+/// The data of the format `CM`.
+fn columns(header: &CompressedHeader, values: &[f32]) -> Vec<u8> {
+    let (rows, cols) = (header.rows as usize, header.cols as usize);
+    let mut data = vec![0; cols * LEVEL_BYTES + values.len()];
+    let (levels, bytes) = data.split_at_mut(cols * LEVEL_BYTES);
+    let mut block = vec![0.0; rows * COLUMNS.min(cols)];
+    let mut codes = vec![0; rows];
+    let mut columns =
+        levels.as_chunks_mut::<LEVEL_BYTES>().0.iter_mut().zip(bytes.chunks_exact_mut(rows));
+    for first in (0..cols).step_by(COLUMNS) {
+        let count = COLUMNS.min(cols - first);
+        transpose(values, cols, first, &mut block, rows, count);
+        for (column, (levels, bytes)) in block.chunks_exact(rows).zip(&mut columns).take(count) {
+            for (&value, out) in column.iter().zip(&mut codes) {
+                *out = code(value, header.min, header.range, 65535.0) as u16;
+            }
+            let level_codes = levels::of_column(&codes);
+            *levels = bytemuck::cast(level_codes.map(u16::to_le_bytes));
+            column_bytes(column, levels::values(header, level_codes), bytes);
+        }
+    }
+    data
+}
+
+/// Takes `count` columns from `first` on out of rows.
+fn transpose(
+    values: &[f32],
+    cols: usize,
+    first: usize,
+    block: &mut [f32],
+    rows: usize,
+    count: usize,
+) {
+    if count == COLUMNS {
+        let mut columns = block.chunks_exact_mut(rows);
+        let mut column = || columns.next().unwrap_or_default();
+        let mut columns: [&mut [f32]; COLUMNS] = std::array::from_fn(|_| column());
+        for (at, row) in values.chunks_exact(cols).enumerate() {
+            let mut part = <[f32; COLUMNS]>::zeroed();
+            part.copy_from_slice(&row[first..first + COLUMNS]);
+            for (column, value) in columns.iter_mut().zip(part) {
+                column[at] = value;
+            }
+        }
+        return;
+    }
+    for (number, column) in block.chunks_exact_mut(rows).take(count).enumerate() {
+        for (out, row) in column.iter_mut().zip(values.chunks_exact(cols)) {
+            *out = row[first + number];
+        }
+    }
+}
+
+/// The bytes of a column: where its values lie between its levels.
+fn column_bytes(column: &[f32], [least, lower, upper, greatest]: [f32; 4], bytes: &mut [u8]) {
+    // Where levels coincide (a range too narrow for 32 bits), Kaldi's quotient is infinite or no
+    // number, and the conversion to an integer gives the end that 0 does here.
+    let width = |low: f32, high: f32| if high == low { f32::NAN } else { high - low };
+    let widths = [width(least, lower), width(lower, upper), width(upper, greatest)];
+    for (&value, byte) in column.iter().zip(bytes) {
+        let (first, second) = (value < lower, value < upper);
+        let select = |a, b, c| if first { a } else { if second { b } else { c } };
+        let base = select(least, lower, upper);
+        let width = select(widths[0], widths[1], widths[2]);
+        let steps = select(64.0, 128.0, 63.0);
+        let start = if first { 0 } else { if second { 64 } else { 192 } };
+        let place = (value - base) / width * steps;
+        let place = if place > 0.0 { place } else { 0.0 };
+        let place = if place < steps { place } else { steps };
+        *byte = (truncate_half(place) + start) as u8;
+    }
 }
 
 #[cfg(test)]
@@ -277,27 +229,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_those_of_the_sorted_codes() {
-        let mut state = 7u64;
-        for count in [5, 6, 7, 8, 100, 999] {
-            for spread in [1, 3, 300, 65536u64] {
-                let codes: Vec<u16> = (0..count)
-                    .map(|_| {
-                        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                        ((state >> 33) % spread) as u16
-                    })
-                    .collect();
-                let mut sorted = codes.clone();
-                sorted.sort_unstable();
-                let quarter = count / 4;
-                let expected = apart(
-                    Some(sorted[0]),
-                    Some(sorted[quarter]),
-                    Some(sorted[3 * quarter]),
-                    Some(sorted[count - 1]),
-                );
-                assert_eq!(percentiles(&codes), expected);
+    fn truncates_as_in_double_precision() {
+        let check = |y: f32| {
+            assert_eq!(truncate_499(y), (f64::from(y) + 0.499) as u32, "{y}");
+            if y <= 255.0 {
+                assert_eq!(truncate_half(y), (f64::from(y) + 0.5) as u32, "{y}");
             }
+        };
+        check(0.0);
+        check(f32::MIN_POSITIVE);
+        // Around every place where the outcome changes.
+        for integer in 0..65535u16 {
+            for fraction in [0.0, 0.499, 0.5, 0.501] {
+                let bits = (f32::from(integer) + fraction).to_bits();
+                (bits.saturating_sub(40)..bits + 40).map(f32::from_bits).for_each(check);
+            }
+        }
+        check(65535.0);
+    }
+
+    #[test]
+    #[ignore = "a minute without the optimizer; run with --release"]
+    fn truncates_every_value_as_in_double_precision() {
+        for bits in 0..=65535f32.to_bits() {
+            let y = f32::from_bits(bits);
+            assert_eq!(truncate_499(y), (f64::from(y) + 0.499) as u32, "{y}");
+            assert!(y > 255.0 || truncate_half(y) == (f64::from(y) + 0.5) as u32, "{y}");
         }
     }
 }

@@ -1,24 +1,32 @@
-//! From codes to values.
+//! Decompressing, bit for bit as Kaldi does: every step is rounded to 32 bits where Kaldi's is.
 
+use std::array;
 use std::ops::Range;
 
-use crate::objects::compressed_matrix::CompressedHeader;
+use super::CompressedHeader;
+use super::levels::{self, LEVEL_BYTES, LevelCodes};
 use crate::objects::float::Float;
 
-/// Columns whose tables of values are held at a time: 16 KiB of them, which stay in the nearest cache,
-/// and a line of the output.
+/// Columns that are decompressed side by side: their tables, 16 KiB of 32-bit floats, fit into the
+/// first-level cache, and a row of them is a cache line.
 const COLUMNS: usize = 16;
 
-/// Rows from which a table of all 256 values of a column is worth its making.
-const ROWS_FOR_TABLES: usize = 128;
+/// Columns that the innermost loop writes.
+const TOGETHER: usize = 4;
+
+/// Rows that are decompressed before the next columns: their part of the output fits there too.
+const ROWS: usize = 64;
+
+/// Fewer rows than this are computed one by one, since a table of 256 values is not worth it.
+const FEW_ROWS: usize = 64;
 
 impl CompressedHeader {
-    /// Decompresses a range of rows and columns of `data` (all bytes behind the header) into `out`,
-    /// row after row.
+    /// Decompresses a range of rows and columns of `data` (all bytes behind the header) to `out`, row
+    /// after row.
     ///
     /// # Panics
     ///
-    /// If the ranges do not lie in the matrix, or `data` or `out` is too short.
+    /// If the ranges don't lie in the matrix, or `data` or `out` are too short.
     pub(crate) fn decompress<T: Float>(
         &self,
         data: &[u8],
@@ -26,32 +34,54 @@ impl CompressedHeader {
         cols: Range<usize>,
         out: &mut [T],
     ) {
-        if rows.is_empty() || cols.is_empty() {
+        let out = &mut out[..rows.len() * cols.len()];
+        if out.is_empty() {
             return;
         }
-        if self.format == 1 {
-            return self.decompress_columns(data, rows, cols, out);
-        }
         // The constants are doubles in Kaldi; their product with the range is rounded once.
-        let steps = if self.format == 2 { 65535.0 } else { 255.0 };
-        let increment = (f64::from(self.range) * (1.0 / steps)) as f32;
-        let value = |code: f32| T::from_f32(self.min + code * increment);
-        let all_cols = self.cols as usize;
-        for (row, out) in rows.zip(out.chunks_exact_mut(cols.len())) {
-            let codes = row * all_cols + cols.start..row * all_cols + cols.end;
-            if self.format == 2 {
-                let codes = &data[2 * codes.start..2 * codes.end];
-                for (out, code) in out.iter_mut().zip(codes.chunks_exact(2)) {
-                    *out = value(f32::from(u16::from_le_bytes([code[0], code[1]])));
-                }
-            } else {
-                for (out, &code) in out.iter_mut().zip(&data[codes]) {
-                    *out = value(f32::from(code));
-                }
+        let increment = |steps: f64| (f64::from(self.range) * (1.0 / steps)) as f32;
+        let min = self.min;
+        match self.format {
+            1 => self.decompress_columns(data, rows, cols, out),
+            2 => {
+                let increment = increment(65535.0);
+                self.for_parts(data.as_chunks::<2>().0, rows, cols, out, |&bytes| {
+                    min + f32::from(u16::from_le_bytes(bytes)) * increment
+                });
+            }
+            _ => {
+                let increment = increment(255.0);
+                self.for_parts(data, rows, cols, out, |&code| min + f32::from(code) * increment);
             }
         }
     }
 
+    /// Decompresses codes that stand row after row.
+    #[inline]
+    fn for_parts<T: Float, C>(
+        &self,
+        codes: &[C],
+        rows: Range<usize>,
+        cols: Range<usize>,
+        out: &mut [T],
+        value: impl Fn(&C) -> f32,
+    ) {
+        let all = self.cols as usize;
+        let decompress = |codes: &[C], out: &mut [T]| {
+            for (out, code) in out.iter_mut().zip(codes) {
+                *out = T::from_f64(f64::from(value(code)));
+            }
+        };
+        if cols.len() == all {
+            decompress(&codes[rows.start * all..rows.end * all], out);
+            return;
+        }
+        for (row, out) in rows.zip(out.chunks_exact_mut(cols.len())) {
+            decompress(&codes[row * all + cols.start..row * all + cols.end], out);
+        }
+    }
+
+    /// Decompresses bytes that stand column after column.
     fn decompress_columns<T: Float>(
         &self,
         data: &[u8],
@@ -59,98 +89,112 @@ impl CompressedHeader {
         cols: Range<usize>,
         out: &mut [T],
     ) {
-        let (all_rows, width) = (self.rows as usize, cols.len());
-        let (headers, codes) = data.split_at(8 * self.cols as usize);
-        let column = |col: usize| &codes[col * all_rows + rows.start..col * all_rows + rows.end];
-        if rows.len() < ROWS_FOR_TABLES {
-            for (at, col) in cols.enumerate() {
-                let curve = self.curve(&headers[8 * col..]);
-                let out = out[at..].iter_mut().step_by(width);
-                for (out, &code) in out.zip(column(col)) {
-                    *out = T::from_f32(curve.value(code));
+        let all_rows = self.rows as usize;
+        let (levels, bytes) = data.split_at(self.cols as usize * LEVEL_BYTES);
+        let levels = &levels.as_chunks::<LEVEL_BYTES>().0[cols.clone()];
+        let column = |at: usize| {
+            let start = (cols.start + at) * all_rows;
+            &bytes[start + rows.start..start + rows.end]
+        };
+        let width = cols.len();
+        if rows.len() < FEW_ROWS {
+            for (at, &levels) in levels.iter().enumerate() {
+                let scale = Scale::new(self, levels::parse(levels));
+                for (row, &byte) in out.chunks_exact_mut(width).zip(column(at)) {
+                    row[at] = T::from_f64(f64::from(scale.value(byte)));
                 }
             }
             return;
         }
-        let mut tables = [[0.0f32; 256]; COLUMNS];
-        let mut first = cols.start;
-        while first < cols.end {
-            let block = first..cols.end.min(first + COLUMNS);
-            for (table, col) in tables.iter_mut().zip(block.clone()) {
-                self.curve(&headers[8 * col..]).fill(table);
+        let mut tables = [[T::default(); 256]; COLUMNS];
+        for (block, levels) in levels.chunks(COLUMNS).enumerate() {
+            let first = block * COLUMNS;
+            for (table, &levels) in tables.iter_mut().zip(levels) {
+                Scale::new(self, levels::parse(levels)).fill(table);
             }
-            let mut columns = [&codes[..0]; COLUMNS];
-            for (slot, col) in columns.iter_mut().zip(block.clone()) {
-                *slot = column(col);
-            }
-            let at = first - cols.start;
-            if block.len() == COLUMNS {
-                for (row, out) in out.chunks_exact_mut(width).enumerate() {
-                    let out: &mut [T] = &mut out[at..at + COLUMNS];
-                    for ((out, table), column) in out.iter_mut().zip(&tables).zip(&columns) {
-                        *out = T::from_f32(table[column[row] as usize]);
+            let columns: [&[u8]; COLUMNS] =
+                array::from_fn(|at| if at < levels.len() { column(first + at) } else { &[] });
+            for (part, out) in out.chunks_mut(ROWS * width).enumerate() {
+                let part = part * ROWS..part * ROWS + out.len() / width;
+                let mut at = 0;
+                while at < levels.len() {
+                    let out = &mut out[first + at..];
+                    if levels.len() - at >= TOGETHER {
+                        let (tables, columns) = (&tables[at..], &columns[at..]);
+                        look_up_four(tables, columns, part.clone(), out, width);
+                        at += TOGETHER;
+                    } else {
+                        let bytes = &columns[at][part.clone()];
+                        for (row, &byte) in out.chunks_mut(width).zip(bytes) {
+                            row[0] = tables[at][usize::from(byte)];
+                        }
+                        at += 1;
                     }
                 }
-            } else {
-                let count = block.len();
-                for (row, out) in out.chunks_exact_mut(width).enumerate() {
-                    let out = &mut out[at..at + count];
-                    for ((out, table), column) in out.iter_mut().zip(&tables).zip(&columns) {
-                        *out = T::from_f32(table[column[row] as usize]);
-                    }
-                }
             }
-            first = block.end;
         }
-    }
-
-    /// What the codes of a column mean, from its four percentiles.
-    pub(crate) fn curve(&self, header: &[u8]) -> Curve {
-        let percentile =
-            |i: usize| self.percentile(u16::from_le_bytes([header[2 * i], header[2 * i + 1]]));
-        Curve { p0: percentile(0), p25: percentile(1), p75: percentile(2), p100: percentile(3) }
-    }
-
-    /// The value of a percentile in a column's header.
-    pub(crate) fn percentile(&self, code: u16) -> f32 {
-        self.min + (self.range * 1.525_902_2e-5_f32) * f32::from(code)
     }
 }
 
-/// Three straight lines: from the smallest value of a column to its lower quartile (64 codes), to its
-/// upper quartile (128), to its largest (63).
-pub(crate) struct Curve {
-    pub(crate) p0: f32,
-    pub(crate) p25: f32,
-    pub(crate) p75: f32,
-    pub(crate) p100: f32,
+/// Looks the first four columns up in their tables.
+fn look_up_four<T: Float>(
+    tables: &[[T; 256]],
+    columns: &[&[u8]],
+    part: Range<usize>,
+    out: &mut [T],
+    width: usize,
+) {
+    let ([a, b, c, d, ..], [e, f, g, h, ..]) = (tables, columns) else { return };
+    let [e, f, g, h] = [e, f, g, h].map(|column| &column[part.clone()]);
+    let codes = e.iter().zip(f).zip(g.iter().zip(h));
+    for (row, ((&e, &f), (&g, &h))) in out.chunks_mut(width).zip(codes) {
+        if let Some(four) = row.first_chunk_mut() {
+            *four = [a[usize::from(e)], b[usize::from(f)], c[usize::from(g)], d[usize::from(h)]];
+        }
+    }
 }
 
-impl Curve {
-    fn value(&self, code: u8) -> f32 {
-        match code {
-            0..=64 => between(self.p0, self.p25, code, 1.0 / 64.0),
-            65..=192 => between(self.p25, self.p75, code - 64, 1.0 / 128.0),
-            _ => between(self.p75, self.p100, code - 192, 1.0 / 63.0),
+/// What the bytes of a column mean: three straight lines between its levels.
+struct Scale {
+    /// Where the lines begin.
+    starts: [f32; 3],
+    /// How far they rise.
+    rises: [f32; 3],
+}
+
+impl Scale {
+    fn new(header: &CompressedHeader, codes: LevelCodes) -> Self {
+        let [least, lower, upper, greatest] = levels::values(header, codes);
+        Self {
+            starts: [least, lower, upper],
+            rises: [lower - least, upper - lower, greatest - upper],
         }
     }
 
-    fn fill(&self, table: &mut [f32; 256]) {
-        let (low, rest) = table.split_at_mut(65);
-        let (middle, high) = rest.split_at_mut(128);
-        let fill = |values: &mut [f32], start: f32, end: f32, first: u8, scale: f64| {
-            for (step, value) in (first..=u8::MAX).zip(values) {
-                *value = between(start, end, step, scale);
+    #[inline]
+    fn value(&self, byte: u8) -> f32 {
+        match byte {
+            0..=64 => self.on(0, byte, 1.0 / 64.0),
+            65..=192 => self.on(1, byte - 64, 1.0 / 128.0),
+            _ => self.on(2, byte - 192, 1.0 / 63.0),
+        }
+    }
+
+    #[inline]
+    fn on(&self, line: usize, step: u8, scale: f64) -> f32 {
+        let rise = self.rises[line] * f32::from(step);
+        (f64::from(self.starts[line]) + f64::from(rise) * scale) as f32
+    }
+
+    fn fill<T: Float>(&self, table: &mut [T; 256]) {
+        let mut fill = |line: usize, first: u8, last: u8, start: u8, scale: f64| {
+            let values = &mut table[usize::from(first)..=usize::from(last)];
+            for (value, step) in values.iter_mut().zip(first - start..) {
+                *value = T::from_f64(f64::from(self.on(line, step, scale)));
             }
         };
-        fill(low, self.p0, self.p25, 0, 1.0 / 64.0);
-        fill(middle, self.p25, self.p75, 1, 1.0 / 128.0);
-        fill(high, self.p75, self.p100, 1, 1.0 / 63.0);
+        fill(0, 0, 64, 0, 1.0 / 64.0);
+        fill(1, 65, 192, 64, 1.0 / 128.0);
+        fill(2, 193, 255, 192, 1.0 / 63.0);
     }
-}
-
-/// A point of a line; the difference times the steps is rounded to 32 bits, the rest to 64.
-#[inline]
-fn between(start: f32, end: f32, steps: u8, scale: f64) -> f32 {
-    (f64::from(start) + f64::from((end - start) * f32::from(steps)) * scale) as f32
 }

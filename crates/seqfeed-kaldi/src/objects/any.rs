@@ -1,0 +1,213 @@
+//! Objects whose type is learned from the data.
+
+use seqfeed_core::{Error, Result};
+
+use crate::holder::{Holder, Mode, write_object};
+use crate::object_reader::ObjectReader;
+use crate::objects::compressed_matrix::CompressedMatrix;
+use crate::objects::detect::detect;
+use crate::objects::gauss_posterior::GaussPosterior;
+use crate::objects::htk::HtkMatrix;
+use crate::objects::matrix::Matrix;
+use crate::objects::numpy::NumpyArray;
+use crate::objects::packed_matrix::PackedMatrix;
+use crate::objects::posterior::Posterior;
+use crate::objects::sparse::{SparseMatrix, SparseVector};
+use crate::objects::token::{Token, TokenVector};
+use crate::objects::vector::Vector;
+use crate::objects::wave::Wave;
+use crate::range::Range;
+
+macro_rules! any_object {
+    ($($(#[$doc:meta])* $variant:ident($type:ty) = $name:literal,)*) => {
+        /// The types of objects by their names, as they are given on command lines.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum ObjectType {
+            $($(#[$doc])* $variant,)*
+        }
+
+        /// An object of any type, for programs that learn the type from the data.
+        ///
+        /// Binary objects say what they are, except for integers: how they follow one another, and what
+        /// stands behind them, tells. Text is told by its form: a line of integers is a vector of them.
+        /// Written again in the mode in which it was read, an object gives the bytes that it was read
+        /// from (if Kaldi wrote them). What cannot be told apart (a posterior of one frame as text, and a
+        /// vector) is read as the simpler type; [`read_as`](Self::read_as) settles it.
+        ///
+        /// ```
+        /// use seqfeed_kaldi::{AnyObject, ObjectReader, ObjectType};
+        ///
+        /// let object: AnyObject = ObjectReader::from_bytes("text", " [\n  1 2 \n  3 4 ]\n").read()?;
+        /// assert_eq!(object.object_type(), ObjectType::FloatMatrix);
+        /// # Ok::<(), seqfeed_core::Error>(())
+        /// ```
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum AnyObject {
+            $($(#[$doc])* $variant($type),)*
+        }
+
+        impl ObjectType {
+            /// All types.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The name: `float-matrix`.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+
+        impl AnyObject {
+            /// The type.
+            #[must_use]
+            pub fn object_type(&self) -> ObjectType {
+                match self {
+                    $(Self::$variant(_) => ObjectType::$variant,)*
+                }
+            }
+
+            /// Reads an object of a known type, with its `\0B` where it has one.
+            ///
+            /// # Errors
+            ///
+            /// As [`ObjectReader::read`].
+            pub fn read_as(object_type: ObjectType, reader: &mut ObjectReader) -> Result<Self> {
+                match object_type {
+                    $(ObjectType::$variant => reader.read::<$type>().map(Self::$variant),)*
+                }
+            }
+
+            fn write_whole(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
+                match self {
+                    $(Self::$variant(value) => write_object(value, out, mode),)*
+                }
+            }
+
+            fn extract_part(&self, range: &Range) -> Result<Self> {
+                match self {
+                    $(Self::$variant(value) => value.extract(range).map(Self::$variant),)*
+                }
+            }
+        }
+
+        impl ObjectReader {
+            fn skip_as(&mut self, object_type: ObjectType) -> Result<()> {
+                match object_type {
+                    $(ObjectType::$variant => self.skip::<$type>(),)*
+                }
+            }
+        }
+    };
+}
+
+any_object! {
+    /// [`Matrix<f32>`].
+    FloatMatrix(Matrix<f32>) = "float-matrix",
+    /// [`Matrix<f64>`].
+    DoubleMatrix(Matrix<f64>) = "double-matrix",
+    /// [`Vector<f32>`].
+    FloatVector(Vector<f32>) = "float-vector",
+    /// [`Vector<f64>`].
+    DoubleVector(Vector<f64>) = "double-vector",
+    /// [`CompressedMatrix`].
+    CompressedMatrix(CompressedMatrix) = "compressed-matrix",
+    /// [`SparseMatrix`].
+    SparseMatrix(SparseMatrix<f32>) = "sparse-matrix",
+    /// [`SparseVector`].
+    SparseVector(SparseVector<f32>) = "sparse-vector",
+    /// [`PackedMatrix<f32>`].
+    FloatPackedMatrix(PackedMatrix<f32>) = "float-packed-matrix",
+    /// [`PackedMatrix<f64>`].
+    DoublePackedMatrix(PackedMatrix<f64>) = "double-packed-matrix",
+    /// An integer of 8 bits.
+    Int8(i8) = "int8",
+    /// An integer of 16 bits.
+    Int16(i16) = "int16",
+    /// An integer of 32 bits.
+    Int32(i32) = "int32",
+    /// An integer of 64 bits.
+    Int64(i64) = "int64",
+    /// An unsigned integer of 8 bits.
+    Uint8(u8) = "uint8",
+    /// An unsigned integer of 16 bits.
+    Uint16(u16) = "uint16",
+    /// An unsigned integer of 32 bits.
+    Uint32(u32) = "uint32",
+    /// An unsigned integer of 64 bits.
+    Uint64(u64) = "uint64",
+    /// A float.
+    Float(f32) = "float",
+    /// A double.
+    Double(f64) = "double",
+    /// True or false.
+    Bool(bool) = "bool",
+    /// A vector of int32: alignments.
+    Int32Vector(Vec<i32>) = "int32-vector",
+    /// A vector of vectors of int32.
+    Int32VectorVector(Vec<Vec<i32>>) = "int32-vector-vector",
+    /// A vector of pairs of int32.
+    Int32PairVector(Vec<(i32, i32)>) = "int32-pair-vector",
+    /// A vector of pairs of floats.
+    FloatPairVector(Vec<(f32, f32)>) = "float-pair-vector",
+    /// [`Token`].
+    Token(Token) = "token",
+    /// [`TokenVector`].
+    TokenVector(TokenVector) = "token-vector",
+    /// [`Posterior`].
+    Posterior(Posterior) = "posterior",
+    /// [`GaussPosterior`].
+    GaussPosterior(GaussPosterior) = "gauss-posterior",
+    /// [`Wave`].
+    Wave(Wave) = "wave",
+    /// [`HtkMatrix`]: never found by itself, since nothing marks it.
+    HtkMatrix(HtkMatrix) = "htk-matrix",
+    /// [`NumpyArray<f32>`].
+    FloatNumpyArray(NumpyArray<f32>) = "float-numpy-array",
+    /// [`NumpyArray<f64>`].
+    DoubleNumpyArray(NumpyArray<f64>) = "double-numpy-array",
+}
+
+impl std::str::FromStr for ObjectType {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.iter().copied().find(|object_type| object_type.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|object_type| object_type.name()).collect();
+            Error::usage(format!("there is no type of objects `{name}`"))
+                .with_help(format!("the types are {}", names.join(", ")))
+        })
+    }
+}
+
+impl std::fmt::Display for ObjectType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Holder for AnyObject {
+    const TYPE: &'static str = "object";
+    const HEADER: bool = false;
+
+    fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
+        let object_type = detect(reader)?;
+        Self::read_as(object_type, reader)
+    }
+
+    fn skip(reader: &mut ObjectReader, _: Mode) -> Result<()> {
+        let object_type = detect(reader)?;
+        reader.skip_as(object_type)
+    }
+
+    fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
+        self.write_whole(out, mode)
+    }
+
+    fn extract(&self, range: &Range) -> Result<Self> {
+        self.extract_part(range)
+    }
+}

@@ -1,0 +1,255 @@
+//! Finding out what an object is.
+
+use seqfeed_core::Result;
+use seqfeed_core::number_text::ParseInteger;
+
+use crate::OBJECT;
+use crate::object_reader::{ObjectReader, is_space};
+use crate::objects::any::ObjectType;
+
+/// Bytes that are looked at: where integers follow one another so far, they do so to the end.
+const WINDOW: usize = 1 << 16;
+
+/// The type of the object that is next. Nothing is read.
+pub(crate) fn detect(reader: &mut ObjectReader) -> Result<ObjectType> {
+    let window = reader.ensure(WINDOW)?;
+    let (window, ended) = (&window[..window.len().min(WINDOW)], window.len() < WINDOW);
+    let found = match window {
+        [0, b'B', binary @ ..] => binary_type(binary, ended),
+        [b'R', b'I', b'F', b'F' | b'X', ..] => Some(ObjectType::Wave),
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => numpy_type(window),
+        [0, ..] | [] => None,
+        text => text_type(text, ended),
+    };
+    found.ok_or_else(|| {
+        reader
+            .unexpected(OBJECT, "an object of a known type")
+            .with_help("is it damaged, or of a type that must be named (htk-matrix)?")
+    })
+}
+
+fn numpy_type(bytes: &[u8]) -> Option<ObjectType> {
+    let head = &bytes[..bytes.len().min(256)];
+    let has = |what: &[u8]| memchr::memmem::find(head, what).is_some();
+    if has(b"f4") {
+        Some(ObjectType::FloatNumpyArray)
+    } else {
+        has(b"f8").then_some(ObjectType::DoubleNumpyArray)
+    }
+}
+
+/// The type of a binary object, from what follows `\0B`.
+fn binary_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
+    let word = bytes.split(|&byte| is_space(byte)).next().unwrap_or_default();
+    Some(match word {
+        b"FM" => ObjectType::FloatMatrix,
+        b"DM" => ObjectType::DoubleMatrix,
+        b"FV" => ObjectType::FloatVector,
+        b"DV" => ObjectType::DoubleVector,
+        b"CM" | b"CM2" | b"CM3" => ObjectType::CompressedMatrix,
+        b"SM" => ObjectType::SparseMatrix,
+        b"SV" => ObjectType::SparseVector,
+        b"FP" => ObjectType::FloatPackedMatrix,
+        b"DP" => ObjectType::DoublePackedMatrix,
+        _ if bytes.starts_with(b"\x93NUMPY") => return numpy_type(bytes),
+        _ => return tagged_type(bytes, ended),
+    })
+}
+
+/// The type of values with size bytes. Their structures are tried one after another; the right one
+/// ends where another key can begin.
+fn tagged_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
+    let tagged = Tagged { bytes, ended };
+    let ends = |at: Option<usize>| at.is_some_and(|at| tagged.may_end(at));
+    match *bytes.first()? {
+        1 => Some(ObjectType::Int8),
+        2 => Some(ObjectType::Int16),
+        0xff => Some(ObjectType::Uint8),
+        0xfe => Some(ObjectType::Uint16),
+        0xfc => Some(ObjectType::Uint32),
+        0xf8 => Some(ObjectType::Uint64),
+        b'T' | b'F' if tagged.may_end(1) => Some(ObjectType::Bool),
+        8 => {
+            let value = i64::from_le_bytes(*bytes.get(1..)?.first_chunk()?);
+            // Doubles of the magnitudes that occur are huge as integers.
+            let integer = value.unsigned_abs() < 1 << 52;
+            Some(if integer { ObjectType::Int64 } else { ObjectType::Double })
+        }
+        4 => {
+            let value = tagged.integer(0)?;
+            let candidates = [
+                (ObjectType::Int32Vector, ends(tagged.vector(0, 1))),
+                (ObjectType::Int32PairVector, ends(tagged.vector(0, 2))),
+                (ObjectType::Int32VectorVector, ends(tagged.vectors(1))),
+                (ObjectType::Posterior, ends(tagged.vectors(2))),
+                (ObjectType::GaussPosterior, tagged.gauss_posterior()),
+            ];
+            let found = candidates.into_iter().find(|&(_, fits)| fits).map(|(found, _)| found);
+            match found {
+                Some(ObjectType::Int32PairVector) if tagged.floats() => {
+                    Some(ObjectType::FloatPairVector)
+                }
+                Some(found) => Some(found),
+                None if !tagged.may_end(5) => None,
+                None if value.unsigned_abs() < 1 << 23 => Some(ObjectType::Int32),
+                None => Some(ObjectType::Float),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Values with the size byte 4, as far as they can be seen.
+struct Tagged<'a> {
+    bytes: &'a [u8],
+    /// The stream ends with these bytes.
+    ended: bool,
+}
+
+impl Tagged<'_> {
+    /// The integer at an offset.
+    fn integer(&self, at: usize) -> Option<i32> {
+        match self.bytes.get(at..)? {
+            [4, value @ ..] => value.first_chunk().map(|value| i32::from_le_bytes(*value)),
+            _ => None,
+        }
+    }
+
+    /// Whether an object may end at an offset: the stream does, a key may begin there, or it lies
+    /// beyond what can be seen.
+    fn may_end(&self, at: usize) -> bool {
+        match self.bytes.get(at) {
+            None => !self.ended || at == self.bytes.len(),
+            Some(&byte) => matches!(byte, 0x21..=0x7e | 0x80..) || is_space(byte) && byte == b'\n',
+        }
+    }
+
+    /// Reads a count and so many times `each` values at an offset: where they end.
+    fn vector(&self, at: usize, each: usize) -> Option<usize> {
+        let count = usize::try_from(self.integer(at)?).ok()?;
+        let end = count.checked_mul(5 * each)?.checked_add(at + 5)?;
+        let seen = end.min(self.bytes.len());
+        let fits = (at + 5..seen).step_by(5).all(|at| self.bytes[at] == 4);
+        (fits && (end == seen || !self.ended)).then_some(end)
+    }
+
+    /// Reads a count of vectors: where they end.
+    fn vectors(&self, each: usize) -> Option<usize> {
+        let count = usize::try_from(self.integer(0)?).ok()?;
+        let mut at = 5;
+        for _ in 0..count {
+            if at >= self.bytes.len() && !self.ended {
+                break;
+            }
+            at = self.vector(at, each)?;
+        }
+        Some(at)
+    }
+
+    /// Whether frames follow whose entries have a vector each.
+    fn gauss_posterior(&self) -> bool {
+        let mut at = 5;
+        // Frames without entries say nothing.
+        while self.integer(at) == Some(0) {
+            at += 5;
+        }
+        let vector = self.bytes.get(at + 10..);
+        self.integer(at).is_some()
+            && self.integer(at + 5).is_some()
+            && vector.is_some_and(|bytes| bytes.starts_with(b"FV ") || bytes.starts_with(b"DV "))
+    }
+
+    /// Whether the values look like floats rather than integers.
+    fn floats(&self) -> bool {
+        let values = (5..self.bytes.len()).step_by(5).map_while(|at| self.integer(at));
+        values.take(16).any(|value| value.unsigned_abs() >= 1 << 23)
+    }
+}
+
+/// The type of an object as text.
+fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let trimmed = line.trim_ascii();
+    if trimmed.starts_with(b"[") {
+        return Some(bracketed_type(text, trimmed));
+    }
+    if trimmed.starts_with(b"rows=") {
+        return Some(ObjectType::SparseMatrix);
+    }
+    if trimmed.starts_with(b"dim=") {
+        return Some(ObjectType::SparseVector);
+    }
+    if line.len() == text.len() && !ended {
+        // No line of numbers or words is that long and of one kind only by chance.
+        return Some(line_type(line));
+    }
+    // `T n id  [ v ]`: frames of entries with a vector.
+    if memchr::memchr(b'[', trimmed).is_some()
+        && trimmed
+            .split(|&byte| byte == b'[')
+            .next()
+            .is_some_and(|head| line_type(head) == ObjectType::Int32Vector)
+    {
+        return Some(ObjectType::GaussPosterior);
+    }
+    Some(line_type(line))
+}
+
+fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
+    if line.len() > 1 {
+        let frames = line.iter().filter(|&&byte| byte == b'[').count();
+        let closed = line.contains(&b']');
+        return match (frames, closed) {
+            (2.., _) => ObjectType::Posterior,
+            (_, true) => ObjectType::FloatVector,
+            (_, false) => ObjectType::FloatMatrix,
+        };
+    }
+    // Rows of one, two, three values make a triangle. It has no space before its bracket, nor before
+    // its rows.
+    let mut rows = text.split(|&byte| byte == b'\n').skip(1);
+    let first = rows.next().unwrap_or_default();
+    let values = |row: &[u8]| {
+        row.split(|&byte| is_space(byte) || byte == b']').filter(|word| !word.is_empty()).count()
+    };
+    let triangle = match first.contains(&b']') {
+        true => text.starts_with(b"[") && !first.starts_with(b" ") && values(first) == 1,
+        false => (values(first), rows.next().map(values)) == (1, Some(2)),
+    };
+    if triangle { ObjectType::FloatPackedMatrix } else { ObjectType::FloatMatrix }
+}
+
+/// The type of what stands on one line without brackets.
+fn line_type(line: &[u8]) -> ObjectType {
+    let words = || line.split(|&byte| is_space(byte)).filter(|word| !word.is_empty());
+    // A negative zero is a float.
+    fn fits<T: ParseInteger>(word: &[u8]) -> bool {
+        word != b"-0" && T::parse_integer(word).is_some_and(|(_, len)| len == word.len())
+    }
+    let integer = fits::<i32>;
+    let number = |word: &[u8]| {
+        word.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-')
+            && std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok())
+    };
+    let paired = words().any(|word| word == b";");
+    if words().all(|word| integer(word) || word == b";") {
+        return match (paired, words().next_back() == Some(b";")) {
+            (false, _) => ObjectType::Int32Vector,
+            (true, true) => ObjectType::Int32VectorVector,
+            (true, false) => ObjectType::Int32PairVector,
+        };
+    }
+    if paired && words().all(|word| number(word) || word == b";") {
+        return ObjectType::FloatPairVector;
+    }
+    let mut all = words();
+    match (all.next(), all.next()) {
+        (Some(b"T" | b"F"), None) if line.ends_with(b" ") => ObjectType::Bool,
+        (Some(word), None) if fits::<i64>(word) => ObjectType::Int64,
+        (Some(word), None) if fits::<u64>(word) => ObjectType::Uint64,
+        (Some(word), None) if number(word) && line.ends_with(b" ") => ObjectType::Float,
+        // Kaldi writes a space behind each word of a vector.
+        (Some(_), None) if !line.ends_with(b" ") => ObjectType::Token,
+        _ => ObjectType::TokenVector,
+    }
+}
