@@ -231,6 +231,10 @@ fn line_type(line: &[u8]) -> ObjectType {
         word.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-')
             && std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok())
     };
+    if words().next().is_none() {
+        // Whatever it is, it is read back from an empty line.
+        return ObjectType::TokenVector;
+    }
     let paired = words().any(|word| word == b";");
     if words().all(|word| integer(word) || word == b";") {
         return match (paired, words().next_back() == Some(b";")) {

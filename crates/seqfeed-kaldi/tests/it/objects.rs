@@ -220,7 +220,7 @@ fn compressed_by_the_book(matrix: &Matrix<f32>) -> Vec<u8> {
         let f = ((value - min) / range).clamp(0.0, 1.0);
         (f64::from(f * 65535.0) + 0.499) as i32
     };
-    let float = |code: i32| min + (range * 1.525_902_189_669_64e-5_f32) * code as f32;
+    let float = |code: i32| min + (range * 1.525_902_2e-5_f32) * code as f32;
     let mut out = b"\0BCM ".to_vec();
     out.extend([min, range].iter().flat_map(|v| v.to_le_bytes()));
     out.extend([matrix.rows as i32, matrix.cols as i32].iter().flat_map(|v| v.to_le_bytes()));
