@@ -4,7 +4,7 @@ use seqfeed_core::Result;
 use seqfeed_core::number_text::ParseInteger;
 
 use crate::OBJECT;
-use crate::object_reader::{ObjectReader, is_space};
+use crate::object_reader::{ObjectReader, is_space, is_token};
 use crate::objects::any::ObjectType;
 
 /// Bytes that are looked at: where integers follow one another so far, they do so to the end.
@@ -78,11 +78,11 @@ fn tagged_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
         4 => {
             let value = tagged.integer(0)?;
             let candidates = [
+                (ObjectType::GaussPosterior, tagged.gauss_posterior()),
                 (ObjectType::Int32Vector, ends(tagged.vector(0, 1))),
                 (ObjectType::Int32PairVector, ends(tagged.vector(0, 2))),
                 (ObjectType::Int32VectorVector, ends(tagged.vectors(1))),
                 (ObjectType::Posterior, ends(tagged.vectors(2))),
-                (ObjectType::GaussPosterior, tagged.gauss_posterior()),
             ];
             let found = candidates.into_iter().find(|&(_, fits)| fits).map(|(found, _)| found);
             match found {
@@ -118,10 +118,10 @@ impl Tagged<'_> {
     /// Whether an object may end at an offset: the stream does, a key may begin there, or it lies
     /// beyond what can be seen.
     fn may_end(&self, at: usize) -> bool {
-        match self.bytes.get(at) {
-            None => !self.ended || at == self.bytes.len(),
-            Some(&byte) => matches!(byte, 0x21..=0x7e | 0x80..) || is_space(byte) && byte == b'\n',
-        }
+        let Some(behind) = self.bytes.get(at..) else { return !self.ended };
+        let key = behind.trim_ascii_start();
+        let len = key.iter().position(|&byte| is_space(byte)).unwrap_or(key.len());
+        is_token(&key[..len]) || key.is_empty()
     }
 
     /// Reads a count and so many times `each` values at an offset: where they end.
@@ -196,24 +196,30 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
 }
 
 fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
+    // Kaldi writes matrices and vectors with a space before the bracket; posteriors, with one behind
+    // each; symmetric and triangular matrices, with none.
+    let spaced = !text.starts_with(b"[");
     if line.len() > 1 {
         let frames = line.iter().filter(|&&byte| byte == b'[').count();
         let closed = line.contains(&b']');
+        let empty = line.iter().all(|&byte| is_space(byte) || matches!(byte, b'[' | b']'));
+        let behind = text.get(line.len()) == Some(&b' ');
         return match (frames, closed) {
             (2.., _) => ObjectType::Posterior,
+            (_, true) if !spaced && behind => ObjectType::Posterior,
+            (_, true) if !spaced && empty => ObjectType::FloatPackedMatrix,
             (_, true) => ObjectType::FloatVector,
             (_, false) => ObjectType::FloatMatrix,
         };
     }
-    // Rows of one, two, three values make a triangle. It has no space before its bracket, nor before
-    // its rows.
+    // Rows of one, two, three values make a triangle.
     let mut rows = text.split(|&byte| byte == b'\n').skip(1);
     let first = rows.next().unwrap_or_default();
     let values = |row: &[u8]| {
         row.split(|&byte| is_space(byte) || byte == b']').filter(|word| !word.is_empty()).count()
     };
     let triangle = match first.contains(&b']') {
-        true => text.starts_with(b"[") && !first.starts_with(b" ") && values(first) == 1,
+        true => !spaced && !first.starts_with(b" ") && values(first) == 1,
         false => (values(first), rows.next().map(values)) == (1, Some(2)),
     };
     if triangle { ObjectType::FloatPackedMatrix } else { ObjectType::FloatMatrix }
