@@ -31,7 +31,15 @@ pub use objects::any::{AnyObject, ObjectType};
 pub use objects::basic::Basic;
 pub use objects::basic_vector::{Integer, IntegerPairVector, IntegerVector};
 pub use objects::compressed_matrix::{CompressedHeader, CompressedMatrix, CompressionMethod};
+pub use objects::egs::{
+    ChainSupervision, Index, NnetChainExample, NnetChainSupervision, NnetExample, NnetIo,
+    SupervisionFsts,
+};
 pub use objects::float::Float;
+pub use objects::fst::{
+    CompactLattice, CompactLatticeWeight, FstArc, FstState, FstWeight, Lattice, LatticeWeight,
+    StdVectorFst, TropicalWeight, VectorFst,
+};
 pub use objects::gauss_posterior::GaussPosterior;
 pub use objects::general_matrix::GeneralMatrix;
 pub use objects::htk::HtkMatrix;

@@ -6,6 +6,8 @@ use crate::holder::{Holder, Mode, write_object};
 use crate::object_reader::ObjectReader;
 use crate::objects::compressed_matrix::CompressedMatrix;
 use crate::objects::detect::detect;
+use crate::objects::egs::{NnetChainExample, NnetExample};
+use crate::objects::fst::{CompactLattice, Lattice, StdVectorFst};
 use crate::objects::gauss_posterior::GaussPosterior;
 use crate::objects::htk::HtkMatrix;
 use crate::objects::matrix::Matrix;
@@ -165,6 +167,16 @@ any_object! {
     Wave(Wave) = "wave",
     /// [`HtkMatrix`]: never found by itself, since nothing marks it.
     HtkMatrix(HtkMatrix) = "htk-matrix",
+    /// [`NnetExample`].
+    NnetExample(NnetExample) = "nnet-example",
+    /// [`NnetChainExample`].
+    NnetChainExample(NnetChainExample) = "nnet-chain-example",
+    /// [`StdVectorFst`].
+    Fst(StdVectorFst) = "fst",
+    /// [`Lattice`].
+    Lattice(Lattice) = "lattice",
+    /// [`CompactLattice`].
+    CompactLattice(CompactLattice) = "compact-lattice",
     /// [`NumpyArray<f32>`].
     FloatNumpyArray(NumpyArray<f32>) = "float-numpy-array",
     /// [`NumpyArray<f64>`].

@@ -17,6 +17,7 @@ pub(crate) fn detect(reader: &mut ObjectReader) -> Result<ObjectType> {
     let found = match window {
         [0, b'B', binary @ ..] => binary_type(binary, ended),
         [b'R', b'I', b'F', b'F' | b'X', ..] => Some(ObjectType::Wave),
+        [0xd6, 0xfd, 0xb2, 0x7e, ..] => fst_type(window),
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => numpy_type(window),
         [0, ..] | [] => None,
         text => text_type(text, ended),
@@ -26,6 +27,40 @@ pub(crate) fn detect(reader: &mut ObjectReader) -> Result<ObjectType> {
             .unexpected(OBJECT, "an object of a known type")
             .with_help("is it damaged, or of a type that must be named (htk-matrix)?")
     })
+}
+
+/// The type of a transducer in OpenFst's form, from the name of its arcs.
+fn fst_type(bytes: &[u8]) -> Option<ObjectType> {
+    let head = &bytes[..bytes.len().min(64)];
+    let has = |what: &[u8]| memchr::memmem::find(head, what).is_some();
+    if has(b"compactlattice") {
+        Some(ObjectType::CompactLattice)
+    } else if has(b"lattice") {
+        Some(ObjectType::Lattice)
+    } else {
+        has(b"standard").then_some(ObjectType::Fst)
+    }
+}
+
+/// The type of a transducer as text, which begins with the end of a line, from its first line with a
+/// weight.
+fn fst_text_type(text: &[u8]) -> Option<ObjectType> {
+    let mut found = None;
+    for line in text.split(|&byte| byte == b'\n').skip(1) {
+        let columns: Vec<&[u8]> =
+            line.split(|&byte| is_space(byte)).filter(|column| !column.is_empty()).collect();
+        let Some(last) = columns.last() else { break };
+        let commas = last.iter().filter(|&&byte| byte == b',').count();
+        match (columns.len(), commas) {
+            (2 | 4, 2) | (3, _) => return Some(ObjectType::CompactLattice),
+            (2 | 5, 1) => return Some(ObjectType::Lattice),
+            (5, 0) => return Some(ObjectType::Fst),
+            // Without a weight it may be any.
+            (1 | 2 | 4, _) => found = Some(ObjectType::Fst),
+            _ => return None,
+        }
+    }
+    found
 }
 
 fn numpy_type(bytes: &[u8]) -> Option<ObjectType> {
@@ -51,6 +86,8 @@ fn binary_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
         b"SV" => ObjectType::SparseVector,
         b"FP" => ObjectType::FloatPackedMatrix,
         b"DP" => ObjectType::DoublePackedMatrix,
+        b"<Nnet3Eg>" => ObjectType::NnetExample,
+        b"<Nnet3ChainEg>" => ObjectType::NnetChainExample,
         _ if bytes.starts_with(b"\x93NUMPY") => return numpy_type(bytes),
         _ => return tagged_type(bytes, ended),
     })
@@ -173,6 +210,19 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
     if trimmed.starts_with(b"[") {
         return Some(bracketed_type(text, trimmed));
     }
+    if trimmed.is_empty() && line.len() < text.len() {
+        // Behind an empty line there are states, or this is an empty line.
+        let next = text[line.len() + 1..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+        if next.first().is_some_and(u8::is_ascii_digit) && line_of_states(next) {
+            return fst_text_type(text);
+        }
+    }
+    if trimmed.starts_with(b"<Nnet3Eg>") {
+        return Some(ObjectType::NnetExample);
+    }
+    if trimmed.starts_with(b"<Nnet3ChainEg>") {
+        return Some(ObjectType::NnetChainExample);
+    }
     if trimmed.starts_with(b"rows=") {
         return Some(ObjectType::SparseMatrix);
     }
@@ -193,6 +243,12 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
         return Some(ObjectType::GaussPosterior);
     }
     Some(line_type(line))
+}
+
+/// Whether a line is one of a transducer rather than the next entry of an archive: tabs, or a state
+/// alone.
+fn line_of_states(line: &[u8]) -> bool {
+    line.contains(&b'\t') || line.iter().all(u8::is_ascii_digit)
 }
 
 fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {

@@ -5,6 +5,7 @@ mod access;
 mod cases;
 mod damage;
 mod golden;
+mod graphs;
 mod objects;
 mod round_trip;
 mod speech_objects;
