@@ -39,35 +39,40 @@ pub struct SparseMatrix<T> {
 
 impl<T: Float> SparseVector<T> {
     fn check(&self) -> Result<()> {
-        let wrong = self
-            .pairs
-            .iter()
-            .find(|(index, _)| usize::try_from(*index).map_or(true, |index| index >= self.dim));
-        match wrong {
-            None => Ok(()),
-            Some((index, _)) => {
-                let found = i64::from(*index);
-                let allowed = format!("0 or more and below the dimension {}", self.dim).into();
-                let problem =
-                    Problem::OutOfRange { what: "an index of a sparse vector", found, allowed };
-                Err(Error::format(OBJECT, problem))
-            }
+        self.pairs.iter().try_for_each(|&(index, _)| self.check_index(index))
+    }
+
+    fn check_index(&self, index: i32) -> Result<()> {
+        if usize::try_from(index).is_ok_and(|index| index < self.dim) {
+            return Ok(());
         }
+        let (what, found) = ("an index of a sparse vector", i64::from(index));
+        let allowed = format!("0 or more and below the dimension {}", self.dim).into();
+        Err(Error::format(OBJECT, Problem::OutOfRange { what, found, allowed }))
+    }
+
+    fn read_pair(&mut self, reader: &mut ObjectReader, mode: Mode) -> Result<()> {
+        let start = reader.position();
+        let index = reader.read_basic(mode)?;
+        self.check_index(index).map_err(|error| error.in_file(reader.name()).at_byte(start))?;
+        self.pairs.push((index, reader.read_basic(mode)?));
+        Ok(())
     }
 }
 
 impl<T: Float> SparseMatrix<T> {
-    /// Number of columns: that of the first row.
+    /// Number of columns: that of the first row, since it must be the same in all.
     #[must_use]
     pub fn cols(&self) -> usize {
         self.rows.first().map_or(0, |row| row.dim)
     }
 
-    /// The matrix with its zeros. Rows that are longer than the first are cut off.
+    /// The matrix with its zeros.
     ///
     /// # Errors
     ///
-    /// Fails if it has more values than memory can hold, or an index is out of range.
+    /// Fails if it has more values than memory can hold, an index is out of range, or rows are of
+    /// different dimensions.
     pub fn to_matrix(&self) -> Result<Matrix<T>> {
         let (rows, cols) = (self.rows.len(), self.cols());
         let count = rows.checked_mul(cols);
@@ -78,6 +83,7 @@ impl<T: Float> SparseMatrix<T> {
         }
         values.resize(rows * cols, T::default());
         for (row, out) in self.rows.iter().zip(values.chunks_exact_mut(cols.max(1))) {
+            check_dim(row, cols)?;
             row.check()?;
             for &(index, value) in &row.pairs {
                 if let Some(out) = out.get_mut(index as usize) {
@@ -104,7 +110,7 @@ impl<T: Float> Holder for SparseVector<T> {
             vector.dim = read_size(reader, "dimension")?;
             let count = read_count(reader, 10)?;
             for _ in 0..count {
-                vector.pairs.push((reader.read_basic(mode)?, reader.read_basic(mode)?));
+                vector.read_pair(reader, mode)?;
             }
         } else {
             vector.dim = read_assignment(reader, "dim=")?;
@@ -115,13 +121,12 @@ impl<T: Float> Holder for SparseVector<T> {
                     reader.consume(1);
                     break;
                 }
-                vector.pairs.push((reader.read_basic(mode)?, reader.read_basic(mode)?));
+                vector.read_pair(reader, mode)?;
             }
             if reader.peek()? == Some(b' ') {
                 reader.consume(1);
             }
         }
-        vector.check().map_err(|error| error.in_file(reader.name()).at_byte(start))?;
         Ok(vector)
     }
 
@@ -162,9 +167,15 @@ impl<T: Float> Holder for SparseMatrix<T> {
         } else {
             read_assignment(reader, "rows=")?
         };
-        let mut rows = Vec::new();
+        let mut matrix = Self::default();
         for _ in 0..count {
-            rows.push(SparseVector::read(reader, mode)?);
+            let start = reader.position();
+            let row = SparseVector::read(reader, mode)?;
+            if !matrix.rows.is_empty() {
+                check_dim(&row, matrix.cols())
+                    .map_err(|error| error.in_file(reader.name()).at_byte(start))?;
+            }
+            matrix.rows.push(row);
         }
         if mode == Mode::Text {
             reader.skip_blanks()?;
@@ -172,7 +183,7 @@ impl<T: Float> Holder for SparseMatrix<T> {
                 reader.consume(1);
             }
         }
-        Ok(Self { rows })
+        Ok(matrix)
     }
 
     fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
@@ -182,7 +193,11 @@ impl<T: Float> Holder for SparseMatrix<T> {
         } else {
             out.extend_from_slice(format!("rows={} ", self.rows.len()).as_bytes());
         }
-        self.rows.iter().try_for_each(|row| row.write(out, mode))?;
+        let cols = self.cols();
+        self.rows.iter().try_for_each(|row| {
+            check_dim(row, cols)?;
+            row.write(out, mode)
+        })?;
         if mode == Mode::Text {
             out.push(b'\n');
         }
@@ -201,6 +216,16 @@ impl<T: Float> Holder for SparseMatrix<T> {
         });
         Ok(Self { rows: rows.collect() })
     }
+}
+
+/// Fails if a row of a matrix has another dimension than the first.
+fn check_dim<T>(row: &SparseVector<T>, cols: usize) -> Result<()> {
+    if row.dim == cols {
+        return Ok(());
+    }
+    let (expected, found) = (cols as u64, row.dim as u64);
+    let what = "columns of a row of a sparse matrix";
+    Err(Error::format(OBJECT, Problem::CountMismatch { what, expected, found }))
 }
 
 fn read_size(reader: &mut ObjectReader, what: &'static str) -> Result<usize> {

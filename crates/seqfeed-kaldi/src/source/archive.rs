@@ -3,9 +3,10 @@
 use seqfeed_core::{Error, Key, Problem, Result};
 use seqfeed_io::DataFile;
 
-use super::header::{Header, LONGEST_HEADER};
+use super::header::{Header, LONGEST_HEADER, Object};
 use crate::ARCHIVE;
 use crate::object_reader::is_space;
+use crate::objects::compressed_matrix::SURPLUS;
 
 /// Bytes read at a time: enough for a key and a header.
 const STEP: usize = 512;
@@ -81,6 +82,11 @@ impl<'a> ArchiveScan<'a> {
             .map_err(|error| error.in_file(self.file.name()).at_byte(offset))?;
         inside(self.file, &header, offset)?;
         self.position = offset + header.len as u64 + header.data_len;
+        if matches!(header.object, Object::Compressed(matrix) if matrix.cols == 0)
+            && self.bytes(self.position, SURPLUS.len())? == SURPLUS
+        {
+            self.position += SURPLUS.len() as u64;
+        }
         Ok(Found::Binary { header, offset })
     }
 

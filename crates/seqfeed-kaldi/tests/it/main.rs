@@ -6,6 +6,7 @@ mod cases;
 mod damage;
 mod golden;
 mod graphs;
+mod matrices;
 mod objects;
 mod round_trip;
 mod speech_objects;
