@@ -42,60 +42,69 @@ const POWERS: [f64; 23] = [
 
 /// The number at the front of a text, if it is short and its power of ten small: the nearest double,
 /// and the length. Nothing says only that it has to be found the other way.
-#[inline]
+#[inline(always)]
 fn parse_quickly(text: &[u8]) -> Option<(f64, usize)> {
     let bytes = u128::from_le_bytes(first_bytes(text)) ^ ZEROS;
-    let first = bytes as u8;
-    let negative = first == b'-' ^ b'0';
-    let signed = negative | (first == b'+' ^ b'0');
-    // In the place of the sign a 0 may stand as well.
-    let bytes = bytes & !(0xff * u128::from(signed));
-    // The high bit of each byte that is no digit. A carry comes out of bytes beyond ASCII only, and
-    // spoils what is behind them, where no number goes on.
+    // The high bit of each byte that is no digit, but for the first: that may be a sign. A carry comes
+    // out of bytes beyond ASCII only, and spoils what is behind them, where no number goes on.
     const ABOVE_9: u128 = u128::from_ne_bytes([0x80 - 10; 16]);
-    const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; 16]);
+    const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; 16]) & !0xff;
     let others = (bytes.wrapping_add(ABOVE_9) | bytes) & HIGH_BITS;
     if others == 0 {
         return None;
     }
-    let whole = others.trailing_zeros() / 8;
+    let first = bytes as u8;
+    let signed = is_sign(first);
+    if first > 9 && !signed {
+        return None;
+    }
+    // In the place of the sign a 0 may stand as well.
+    let bytes = bytes & !(0xff * u128::from(signed));
+    let whole = (others.trailing_zeros() / 8) as usize;
     let (end, digits, fraction);
-    if (bytes >> (8 * whole)) as u8 == b'.' ^ b'0' {
-        end = (others & (others - 1)).trailing_zeros() / 8;
-        if end == 16 {
+    if text.get(whole) == Some(&b'.') {
+        let behind = others & (others - 1);
+        if behind == 0 {
             return None;
         }
+        end = (behind.trailing_zeros() / 8) as usize;
         fraction = end - whole - 1;
-        let before = (1 << (8 * whole)) - 1;
+        // What is behind the point moves to where the point is.
+        let before = (others ^ (others - 1)) >> 8;
         digits = (bytes & before) | ((bytes >> 8) & !before);
     } else {
         (end, digits, fraction) = (whole, bytes, 0);
     }
-    let count = end - u32::from(end > whole);
-    if count == u32::from(signed) {
+    let count = end - usize::from(end > whole);
+    if count == usize::from(signed) {
         return None;
     }
     // At most 15 digits, moved to the end of sixteen: less than 2^53.
     let digits = digits << (128 - 8 * count);
     let digits = eight_digits(digits as u64) * 100_000_000 + eight_digits((digits >> 64) as u64);
-    let (mut exponent, mut end) = (-(fraction as i32), end as usize);
-    if let Some(b'e' | b'E') = text.get(end) {
-        let (written, len) = parse_exponent(&text[end + 1..])?;
-        exponent += written;
-        end += 1 + len;
-    }
-    // Both are exact, so the one operation rounds correctly.
-    let power = POWERS.get(exponent.unsigned_abs() as usize)?;
     let digits = digits as f64;
-    let value = if exponent <= 0 { digits / power } else { digits * power };
-    Some((f64::from_bits(value.to_bits() | u64::from(negative) << 63), end))
+    let (value, len) = if let Some(b'e' | b'E') = text.get(end) {
+        scale(digits, fraction, text, end + 1)?
+    } else {
+        // Both are exact, so the one operation rounds correctly.
+        (digits / POWERS[fraction], end)
+    };
+    let negative = u64::from(first == b'-' ^ b'0');
+    Some((f64::from_bits(value.to_bits() | negative << 63), len))
 }
 
-/// What follows an `e`, and its length.
+/// Whether a byte, exclusively or'ed with `0`, is `+` or `-`.
 #[inline]
-fn parse_exponent(text: &[u8]) -> Option<(i32, usize)> {
-    let minus = text.first() == Some(&b'-');
-    let start = usize::from(minus || text.first() == Some(&b'+'));
+fn is_sign(byte: u8) -> bool {
+    byte == b'-' ^ b'0' || byte == b'+' ^ b'0'
+}
+
+/// Digits with `fraction` of them behind the point, and the exponent at `start` in `text`: the value,
+/// and where the exponent ends.
+#[inline(never)]
+fn scale(digits: f64, fraction: usize, text: &[u8], start: usize) -> Option<(f64, usize)> {
+    let minus = text.get(start) == Some(&b'-');
+    let start = start + usize::from(minus || text.get(start) == Some(&b'+'));
     let mut at = start;
     let mut exponent = 0i32;
     while let Some(digit) = digit(text, at) {
@@ -106,7 +115,13 @@ fn parse_exponent(text: &[u8]) -> Option<(i32, usize)> {
         exponent = exponent * 10 + i32::from(digit);
         at += 1;
     }
-    (at > start).then_some((if minus { -exponent } else { exponent }, at))
+    if at == start {
+        return None;
+    }
+    let exponent = if minus { -exponent } else { exponent } - fraction as i32;
+    // Both are exact, so the one operation rounds correctly.
+    let power = POWERS.get(exponent.unsigned_abs() as usize)?;
+    Some((if exponent < 0 { digits / power } else { digits * power }, at))
 }
 
 /// The value of the byte at `at`, if it is a digit.
@@ -117,6 +132,7 @@ fn digit(text: &[u8], at: usize) -> Option<u8> {
 
 /// Any number at the front of a text, and its length.
 #[cold]
+#[inline(never)]
 fn parse_slowly<T: FastFloat + std::ops::Neg<Output = T>>(text: &[u8]) -> Option<(T, usize)> {
     let negative = text.first() == Some(&b'-');
     let sign = usize::from(negative || text.first() == Some(&b'+'));
@@ -202,19 +218,18 @@ pub fn parse_integer<T: ParseInteger>(text: &[u8]) -> Option<(T, usize)> {
 fn parse_magnitude(text: &[u8]) -> Option<(bool, u64, usize)> {
     // As in parse_quickly, with eight bytes.
     let bytes = u64::from_le_bytes(first_bytes(text)) ^ ZEROS as u64;
-    let first = bytes as u8;
-    let negative = first == b'-' ^ b'0';
-    let signed = negative | (first == b'+' ^ b'0');
-    let bytes = bytes & !(0xff * u64::from(signed));
-    let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080;
+    let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8000;
     if others == 0 {
         return parse_long_magnitude(text);
     }
+    let first = bytes as u8;
+    let signed = is_sign(first);
     let end = others.trailing_zeros() / 8;
-    if end == u32::from(signed) {
+    if (first > 9 && !signed) || end == u32::from(signed) {
         return None;
     }
-    Some((negative, eight_digits(bytes << (64 - 8 * end)), end as usize))
+    let digits = (bytes & !(0xff * u64::from(signed))) << (64 - 8 * end);
+    Some((first == b'-' ^ b'0', eight_digits(digits), end as usize))
 }
 
 #[inline(never)]
