@@ -22,11 +22,13 @@ pub fn write_g(out: &mut Vec<u8>, value: f64, digits: usize) {
         if (1..=MOST_FAST_DIGITS).contains(&digits) { round(value.abs(), digits) } else { None };
     match rounded {
         Some((number, exponent)) => {
-            let (text, len) = lay_out(value.is_sign_negative(), number, exponent, digits);
+            let (Text(low, high), len) =
+                lay_out(value.is_sign_negative(), number, exponent, digits);
             // Copying all and cutting is faster than copying as much as there is.
+            let text = u128::from(low) | u128::from(high) << 64;
             let start = out.len();
-            out.extend_from_slice(&text);
-            out.truncate(start + len);
+            out.extend_from_slice(&text.to_le_bytes());
+            out.truncate(start + len as usize);
         }
         None => write_slowly(out, value, digits.max(1)),
     }
@@ -110,20 +112,39 @@ fn eight_digits(number: u32) -> u64 {
     tens | (pairs - 10 * tens) << 8
 }
 
+/// Up to sixteen characters, the first one in the lowest byte of the first half.
+#[derive(Clone, Copy)]
+struct Text(u64, u64);
+
+impl Text {
+    /// The same behind `count` bytes of zeros, at most seven.
+    #[inline]
+    fn behind(self, count: u32) -> Self {
+        let bits = 8 * count;
+        // In two steps, since 64 bits cannot be shifted out in one.
+        Self(self.0 << bits, self.1 << bits | (self.0 >> 8) >> (56 - bits))
+    }
+
+    /// The same with a point behind the first `whole` characters, at most seven.
+    #[inline]
+    fn with_point(self, whole: u32) -> Self {
+        let point = 1 << (8 * whole);
+        let before = self.0 & (point - 1);
+        let Self(behind, rest) = Self(self.0 - before, self.1).behind(1);
+        Self(before | point * u64::from(b'.') | behind, rest)
+    }
+}
+
 /// The text of a number of `digits` digits, of which the first stands for `10^exponent`, and its
 /// length.
 ///
-/// All of it is made in one register, and without asking how many digits there are: what cannot be
+/// All of it is made in registers, and without asking how many digits there are: what cannot be
 /// predicted costs more than what is done for nothing.
 #[inline]
-fn lay_out(negative: bool, number: u32, exponent: i32, digits: usize) -> ([u8; 16], usize) {
-    const ZEROS: u128 = u128::from_ne_bytes([b'0'; 16]);
+fn lay_out(negative: bool, number: u32, exponent: i32, digits: usize) -> (Text, u32) {
+    const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
     let all = eight_digits(number * POWERS_U32[8 - digits]);
     let significant = 8 - all.leading_zeros() / 8;
-    let with_point = |all: u128, whole: u32| {
-        let before = (1 << (8 * whole)) - 1;
-        (all & before) | u128::from(b'.') << (8 * whole) | (all & !before) << 8
-    };
     let (text, len);
     if exponent < -4 || exponent >= digits as i32 {
         let used = if significant > 1 { significant + 1 } else { 1 };
@@ -131,20 +152,23 @@ fn lay_out(negative: bool, number: u32, exponent: i32, digits: usize) -> ([u8; 1
         let sign = if exponent < 0 { b'-' } else { b'+' };
         let power = exponent.unsigned_abs() as u8;
         let power = u32::from_le_bytes([b'e', sign, b'0' + power / 10, b'0' + power % 10]);
-        let digits = with_point(u128::from(all) | ZEROS, 1) & ((1 << (8 * used)) - 1);
-        text = digits | u128::from(power) << (8 * used);
+        let Text(low, high) = Text(all | ZEROS, ZEROS).with_point(1);
+        let all = (u128::from(low) | u128::from(high) << 64) & ((1 << (8 * used)) - 1);
+        let all = all | u128::from(power) << (8 * used);
+        text = Text(all as u64, (all >> 64) as u64);
         len = used + 4;
     } else {
         // Zeros in front, up to the one before the point.
         let zeros = (-exponent).max(0) as u32;
         let whole = exponent.max(0) as u32 + 1;
         let significant = zeros + significant;
-        text = with_point(u128::from(all) << (8 * zeros) | ZEROS, whole);
+        let Text(low, high) = Text(all, 0).behind(zeros);
+        text = Text(low | ZEROS, high | ZEROS).with_point(whole);
         len = if significant > whole { significant + 1 } else { whole };
     }
     let sign = u32::from(negative);
-    let text = text << (8 * sign) | u128::from(b'-') * u128::from(negative);
-    (text.to_le_bytes(), (len + sign) as usize)
+    let Text(low, high) = text.behind(sign);
+    (Text(low | u64::from(b'-') * u64::from(sign), high), len + sign)
 }
 
 /// The exact digits from the standard library, for the few numbers that need them.
