@@ -307,7 +307,7 @@ mod tests {
         }
     }
 
-    /// All 32-bit floats, which takes many minutes; every Nth with SEQFEED_STRIDE=N.
+    /// All 32-bit floats, which takes many minutes; every Nth with `SEQFEED_STRIDE=N`.
     #[test]
     #[ignore = "takes long: cargo test --release -p seqfeed-core -- --ignored"]
     fn both_ways_give_the_same_for_all_floats() {

@@ -1,5 +1,7 @@
 //! What numbers as text promise: the digits of C's `printf`, the values of C++'s streams.
 
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
 mod float_text;
 mod number_text;
 

@@ -253,12 +253,11 @@ proptest! {
     #[test]
     fn any_bytes_are_taken(text: Vec<u8>, front in "[-+.0-9eE]{0,20}") {
         let all = [front.as_bytes(), &text].concat();
-        for len in [parse_f32(&all).map(|found| found.1), parse_f64(&all).map(|found| found.1)] {
-            if let Some(len) = len {
-                let number = std::str::from_utf8(&all[..len]).unwrap();
-                prop_assert!(number.parse::<f64>().is_ok());
-                prop_assert!(!all.get(len).is_some_and(u8::is_ascii_digit));
-            }
+        let lens = [parse_f32(&all).map(|found| found.1), parse_f64(&all).map(|found| found.1)];
+        for len in lens.into_iter().flatten() {
+            let number = std::str::from_utf8(&all[..len]).unwrap();
+            prop_assert!(number.parse::<f64>().is_ok());
+            prop_assert!(!all.get(len).is_some_and(u8::is_ascii_digit));
         }
         if let Some((value, len)) = parse_integer::<i64>(&all) {
             prop_assert_eq!(std::str::from_utf8(&all[..len]).unwrap().parse(), Ok(value));
