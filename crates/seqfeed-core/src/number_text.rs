@@ -1,18 +1,127 @@
-//! Numbers from text, exactly as C++'s streams read them.
+//! Numbers from text, exactly as C++'s streams read them, and integers to text.
 //!
 //! The rules are those of `>>` in libstdc++: the longest beginning that is a number is read, and
 //! converted with one correct rounding. Kaldi and CNTK read their text so.
+//!
+//! Most numbers are shorter than sixteen bytes. These are read without a loop: sixteen bytes at once,
+//! where their digits end from a few operations on all of them, and what they make together from
+//! six multiplications. So lengths and signs, which no processor can predict, cost no time. All others
+//! go to [`fast_float2`].
 
-/// Digits that always fit 64 bits.
-const SAFE_DIGITS: usize = 19;
+use fast_float2::FastFloat;
 
-/// What stands at the front of a text.
-struct Decimal {
-    negative: bool,
-    /// All digits, if there are no more than [`SAFE_DIGITS`].
-    digits: Option<u64>,
-    exponent: i32,
-    len: usize,
+/// The digit 0 in each byte: what is exclusively or'ed with it has digits as their values.
+const ZEROS: u128 = u128::from_ne_bytes([b'0'; 16]);
+
+/// The first bytes of a text, with zeros behind its end.
+#[inline]
+fn first_bytes<const N: usize>(text: &[u8]) -> [u8; N] {
+    #[cold]
+    fn padded<const N: usize>(text: &[u8]) -> [u8; N] {
+        let mut bytes = [0; N];
+        bytes[..text.len()].copy_from_slice(text);
+        bytes
+    }
+    text.first_chunk().copied().unwrap_or_else(|| padded(text))
+}
+
+/// The number that eight digits make, the first one in the lowest byte.
+#[inline]
+fn eight_digits(bytes: u64) -> u64 {
+    let pairs = bytes.wrapping_mul(10).wrapping_add(bytes >> 8);
+    let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
+    let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
+    low.wrapping_add(high) >> 32
+}
+
+/// The powers of ten that 64-bit floats hold exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// The number at the front of a text, if it is short and its power of ten small: the nearest double,
+/// and the length. Nothing says only that it has to be found the other way.
+#[inline(always)]
+fn parse_quickly(text: &[u8]) -> Option<(f64, usize)> {
+    let bytes = u128::from_le_bytes(first_bytes(text)) ^ ZEROS;
+    // The high bit of each byte that is no digit, but for the first: that may be a sign. A carry comes
+    // out of bytes beyond ASCII only, and spoils what is behind them, where no number goes on.
+    const ABOVE_9: u128 = u128::from_ne_bytes([0x80 - 10; 16]);
+    const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; 16]) & !0xff;
+    let others = (bytes.wrapping_add(ABOVE_9) | bytes) & HIGH_BITS;
+    if others == 0 {
+        return None;
+    }
+    let first = bytes as u8;
+    let signed = is_sign(first);
+    if first > 9 && !signed {
+        return None;
+    }
+    // In the place of the sign a 0 may stand as well.
+    let bytes = bytes & !(0xff * u128::from(signed));
+    let whole = (others.trailing_zeros() / 8) as usize;
+    let (end, digits, fraction);
+    if text.get(whole) == Some(&b'.') {
+        let behind = others & (others - 1);
+        if behind == 0 {
+            return None;
+        }
+        end = (behind.trailing_zeros() / 8) as usize;
+        fraction = end - whole - 1;
+        // What is behind the point moves to where the point is.
+        let before = (others ^ (others - 1)) >> 8;
+        digits = (bytes & before) | ((bytes >> 8) & !before);
+    } else {
+        (end, digits, fraction) = (whole, bytes, 0);
+    }
+    let count = end - usize::from(end > whole);
+    if count == usize::from(signed) {
+        return None;
+    }
+    // At most 15 digits, moved to the end of sixteen: less than 2^53.
+    let digits = digits << (128 - 8 * count);
+    let digits = eight_digits(digits as u64) * 100_000_000 + eight_digits((digits >> 64) as u64);
+    let digits = digits as f64;
+    let (value, len) = if let Some(b'e' | b'E') = text.get(end) {
+        scale(digits, fraction, text, end + 1)?
+    } else {
+        // Both are exact, so the one operation rounds correctly.
+        (digits / POWERS[fraction], end)
+    };
+    let negative = u64::from(first == b'-' ^ b'0');
+    Some((f64::from_bits(value.to_bits() | negative << 63), len))
+}
+
+/// Whether a byte, exclusively or'ed with `0`, is `+` or `-`.
+#[inline]
+fn is_sign(byte: u8) -> bool {
+    byte == b'-' ^ b'0' || byte == b'+' ^ b'0'
+}
+
+/// Digits with `fraction` of them behind the point, and the exponent at `start` in `text`: the value,
+/// and where the exponent ends.
+#[inline(never)]
+fn scale(digits: f64, fraction: usize, text: &[u8], start: usize) -> Option<(f64, usize)> {
+    let minus = text.get(start) == Some(&b'-');
+    let start = start + usize::from(minus || text.get(start) == Some(&b'+'));
+    let mut at = start;
+    let mut exponent = 0i32;
+    while let Some(digit) = digit(text, at) {
+        // Larger ones are not for the quick way.
+        if exponent > 1000 {
+            return None;
+        }
+        exponent = exponent * 10 + i32::from(digit);
+        at += 1;
+    }
+    if at == start {
+        return None;
+    }
+    let exponent = if minus { -exponent } else { exponent } - fraction as i32;
+    // Both are exact, so the one operation rounds correctly.
+    let power = POWERS.get(exponent.unsigned_abs() as usize)?;
+    Some((if exponent < 0 { digits / power } else { digits * power }, at))
 }
 
 /// The value of the byte at `at`, if it is a digit.
@@ -21,101 +130,23 @@ fn digit(text: &[u8], at: usize) -> Option<u8> {
     text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
 }
 
-/// Reads digits from `at` on, behind those in `number`: what they make together (if that fits), and
-/// where they end.
-#[inline]
-fn digits(text: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
-    while let Some(eight) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        // Eight bytes at a time: which of them are digits, and what the first of them make.
-        let bytes = u64::from_le_bytes(*eight) ^ 0x3030_3030_3030_3030;
-        // The high bit of each byte that is no digit. Carries spoil only bytes behind such a one.
-        let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080;
-        let count = (others.trailing_zeros() / 8) as usize;
-        if count == 0 {
-            return (number, at);
-        }
-        // The digits at the high end, zeros before them; then pairs, fours, all.
-        let bytes = bytes << (64 - 8 * count);
-        let pairs = bytes.wrapping_mul(10).wrapping_add(bytes >> 8);
-        let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
-        let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
-        let value = low.wrapping_add(high) >> 32;
-        number = number.wrapping_mul(POWERS_U64[count]).wrapping_add(value);
-        at += count;
-        if count < 8 {
-            return (number, at);
-        }
-    }
-    while let Some(digit) = digit(text, at) {
-        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
-        at += 1;
-    }
-    (number, at)
-}
-
-const POWERS_U64: [u64; 9] =
-    [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
-/// Reads `[+-]? digits [. digits] [(e|E) [+-]? digits]`. An `e` without digits spoils the number, as
-/// it does for C++.
-#[inline]
-fn scan(text: &[u8]) -> Option<Decimal> {
+/// Any number at the front of a text, and its length.
+#[cold]
+#[inline(never)]
+fn parse_slowly<T: FastFloat + std::ops::Neg<Output = T>>(text: &[u8]) -> Option<(T, usize)> {
     let negative = text.first() == Some(&b'-');
-    let mut at = usize::from(negative || text.first() == Some(&b'+'));
-    let start = at;
-    // Few digits stand before the point, mostly.
-    let mut number = 0u64;
-    while let Some(digit) = digit(text, at) {
-        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
-        at += 1;
-    }
-    let mut count = at - start;
-    let mut exponent = 0i32;
-    if text.get(at) == Some(&b'.') {
-        let point = at + 1;
-        (number, at) = digits(text, point, number);
-        count += at - point;
-        exponent = i32::try_from(at - point).map_or(i32::MIN, |fraction| -fraction);
-    }
-    if count == 0 {
+    let sign = usize::from(negative || text.first() == Some(&b'+'));
+    let unsigned = &text[sign..];
+    // Words, as infinity, are no numbers for C++.
+    if !unsigned.first().is_some_and(|&byte| byte.is_ascii_digit() || byte == b'.') {
         return None;
     }
-    if let Some(b'e' | b'E') = text.get(at) {
-        at += 1;
-        let minus = text.get(at) == Some(&b'-');
-        at += usize::from(minus || text.get(at) == Some(&b'+'));
-        let start = at;
-        let mut written = 0i32;
-        while let Some(digit) = digit(text, at) {
-            written = written.saturating_mul(10).saturating_add(i32::from(digit));
-            at += 1;
-        }
-        if at == start {
-            return None;
-        }
-        exponent = exponent.saturating_add(if minus { -written } else { written });
+    let (value, len) = fast_float2::parse_partial::<T, _>(unsigned).ok()?;
+    // An `e` that is no exponent spoils the number, as it does for C++.
+    if let Some(b'e' | b'E') = unsigned.get(len) {
+        return None;
     }
-    let digits = (count <= SAFE_DIGITS).then_some(number);
-    Some(Decimal { negative, digits, exponent, len: at })
-}
-
-/// The powers of ten that 32-bit floats hold exactly.
-const POWERS_F32: [f32; 11] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
-
-/// The powers of ten that 64-bit floats hold exactly.
-const POWERS_F64: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-];
-
-/// The value with one rounding, where digits and power are exact.
-#[inline]
-fn quick_f64(decimal: &Decimal) -> Option<f64> {
-    let digits = decimal.digits.filter(|&digits| digits < 1 << 53)?;
-    let power = *POWERS_F64.get(decimal.exponent.unsigned_abs() as usize)?;
-    let digits = digits as f64;
-    let value = if decimal.exponent < 0 { digits / power } else { digits * power };
-    Some(if decimal.negative { -value } else { value })
+    Some((if negative { -value } else { value }, sign + len))
 }
 
 /// Reads a 32-bit float at the front of a text: its value and its length.
@@ -130,198 +161,176 @@ fn quick_f64(decimal: &Decimal) -> Option<f64> {
 /// assert_eq!(parse_f32(b"1-2"), Some((1.0, 1)));
 /// assert_eq!(parse_f32(b"1e"), None);
 /// ```
+#[inline]
 #[must_use]
 pub fn parse_f32(text: &[u8]) -> Option<(f32, usize)> {
-    let decimal = scan(text)?;
-    // The common case: seven digits and a small power.
-    if let Some(digits) = decimal.digits.filter(|&digits| digits < 1 << 24)
-        && let Some(&power) = POWERS_F32.get(decimal.exponent.unsigned_abs() as usize)
-    {
-        let digits = digits as f32;
-        let value = if decimal.exponent < 0 { digits / power } else { digits * power };
-        return Some((if decimal.negative { -value } else { value }, decimal.len));
-    }
-    if let Some(value) = quick_f64(&decimal) {
-        // The double is the nearest one. Rounding it again is right unless it lies where two floats
-        // meet; all of these numbers are floats of full precision.
-        let below = value.to_bits() & 0x1fff_ffff;
-        if !(0x0fff_ffff..=0x1000_0001).contains(&below) {
-            return Some((value as f32, decimal.len));
+    if let Some((value, len)) = parse_quickly(text) {
+        // The double is the nearest one, so it lies on the same side of each float, and of each
+        // middle between two, as the number does: unless it is such a middle. All of these numbers
+        // are in the range of floats of full precision.
+        if value.to_bits() & 0x1fff_ffff != 0x1000_0000 {
+            return Some((value as f32, len));
         }
     }
-    let value: f32 = fast_float2::parse(unsigned(&text[..decimal.len])).ok()?;
-    value.is_finite().then_some((if decimal.negative { -value } else { value }, decimal.len))
+    parse_slowly(text).filter(|(value, _): &(f32, _)| value.is_finite())
 }
 
 /// Reads a 64-bit float at the front of a text, as [`parse_f32`] does.
+#[inline]
 #[must_use]
 pub fn parse_f64(text: &[u8]) -> Option<(f64, usize)> {
-    let decimal = scan(text)?;
-    if let Some(value) = quick_f64(&decimal) {
-        return Some((value, decimal.len));
-    }
-    let value: f64 = fast_float2::parse(unsigned(&text[..decimal.len])).ok()?;
-    value.is_finite().then_some((if decimal.negative { -value } else { value }, decimal.len))
+    parse_quickly(text)
+        .or_else(|| parse_slowly(text).filter(|(value, _): &(f64, _)| value.is_finite()))
 }
 
-fn unsigned(text: &[u8]) -> &[u8] {
-    match text {
-        [b'+' | b'-', rest @ ..] => rest,
-        all => all,
-    }
-}
-
-/// Types of integers that can be read from text.
-pub trait ParseInteger: Sized + TryFrom<i128> {
+/// Types of integers that can be read from text and written to it.
+pub trait ParseInteger: integer::Parts {
     /// Reads an integer at the front of a text, base 10, perhaps with a sign: its value and its
     /// length. Nothing if there is none, or none that fits the type.
+    ///
+    /// Types without a sign take one nevertheless, as streams do: `-1` is their largest value, and
+    /// what does not fit is that whose digits do not.
     ///
     /// ```
     /// use seqfeed_core::number_text::ParseInteger;
     ///
     /// assert_eq!(i32::parse_integer(b"+010 next"), Some((10, 4)));
-    /// assert_eq!(u8::parse_integer(b"256"), None);
+    /// assert_eq!(u16::parse_integer(b"-1"), Some((65535, 2)));
+    /// assert_eq!(i16::parse_integer(b"32768"), None);
     /// ```
+    #[inline]
     #[must_use]
     fn parse_integer(text: &[u8]) -> Option<(Self, usize)> {
-        let negative = text.first() == Some(&b'-');
-        let start = usize::from(negative || text.first() == Some(&b'+'));
-        let mut at = start;
-        let mut value = 0u64;
-        while let Some(digit) = digit(text, at) {
-            // Nineteen digits fit always; more are rare.
-            value = match at - start < SAFE_DIGITS {
-                true => value * 10 + u64::from(digit),
-                false => value.checked_mul(10)?.checked_add(u64::from(digit))?,
-            };
-            at += 1;
-        }
-        if at == start {
-            return None;
-        }
-        let value = if negative { -i128::from(value) } else { i128::from(value) };
-        Self::try_from(value).ok().map(|value| (value, at))
+        let (negative, magnitude, len) = parse_magnitude(text)?;
+        Self::from_parts(negative, magnitude).map(|value| (value, len))
     }
 }
-impl ParseInteger for i8 {}
-impl ParseInteger for i16 {}
-impl ParseInteger for i32 {}
-impl ParseInteger for i64 {}
-impl ParseInteger for u8 {}
-impl ParseInteger for u16 {}
-impl ParseInteger for u32 {}
-impl ParseInteger for u64 {}
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
+/// Reads an integer at the front of a text: [`ParseInteger::parse_integer`].
+#[inline]
+#[must_use]
+pub fn parse_integer<T: ParseInteger>(text: &[u8]) -> Option<(T, usize)> {
+    T::parse_integer(text)
+}
 
-    use super::*;
+/// Whether there is a minus, what the digits make, and the length.
+#[inline]
+fn parse_magnitude(text: &[u8]) -> Option<(bool, u64, usize)> {
+    // As in parse_quickly, with eight bytes.
+    let bytes = u64::from_le_bytes(first_bytes(text)) ^ ZEROS as u64;
+    let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8000;
+    if others == 0 {
+        return parse_long_magnitude(text);
+    }
+    let first = bytes as u8;
+    let signed = is_sign(first);
+    let end = others.trailing_zeros() / 8;
+    if (first > 9 && !signed) || end == u32::from(signed) {
+        return None;
+    }
+    let digits = (bytes & !(0xff * u64::from(signed))) << (64 - 8 * end);
+    Some((first == b'-' ^ b'0', eight_digits(digits), end as usize))
+}
 
-    #[test]
-    fn reads_as_streams_do() {
-        let cases: [(&str, Option<(f32, usize)>); 20] = [
-            ("1", Some((1.0, 1))),
-            ("-1.5 ", Some((-1.5, 4))),
-            (".5", Some((0.5, 2))),
-            ("5.", Some((5.0, 2))),
-            ("+5", Some((5.0, 2))),
-            ("-0", Some((-0.0, 2))),
-            ("1e5x", Some((1e5, 3))),
-            ("1E-5", Some((1e-5, 4))),
-            ("1e+5", Some((1e5, 4))),
-            ("0x10", Some((0.0, 1))),
-            ("1-2", Some((1.0, 1))),
-            ("1e-50", Some((0.0, 5))),
-            ("3.4028235e38", Some((f32::MAX, 12))),
-            ("0000000000000000000000000000000012", Some((12.0, 34))),
-            ("3.4028236e38", None),
-            ("1e", None),
-            ("1e+", None),
-            (".", None),
-            ("inf", None),
-            ("", None),
-        ];
-        for (text, expected) in cases {
-            let found = parse_f32(text.as_bytes());
-            let bits = |found: Option<(f32, usize)>| found.map(|(v, len)| (v.to_bits(), len));
-            assert_eq!(bits(found), bits(expected), "{text}");
-        }
+#[inline(never)]
+fn parse_long_magnitude(text: &[u8]) -> Option<(bool, u64, usize)> {
+    let negative = text.first() == Some(&b'-');
+    let start = usize::from(negative || text.first() == Some(&b'+'));
+    let mut at = start;
+    let mut magnitude = 0u64;
+    while let Some(digit) = digit(text, at) {
+        magnitude = magnitude.checked_mul(10)?.checked_add(u64::from(digit))?;
+        at += 1;
+    }
+    (at > start).then_some((negative, magnitude, at))
+}
+
+/// Appends an integer, base 10.
+///
+/// ```
+/// use seqfeed_core::number_text::write_integer;
+///
+/// let mut text = Vec::new();
+/// write_integer(&mut text, i64::MIN);
+/// assert_eq!(text, b"-9223372036854775808");
+/// ```
+#[inline]
+pub fn write_integer<T: ParseInteger>(out: &mut Vec<u8>, value: T) {
+    let (negative, mut left) = value.parts();
+    // From the end, two digits at a time, into the place of the longest one and its sign.
+    let mut text = [0u8; 24];
+    let mut at = text.len();
+    while left >= 100 {
+        let pair = 2 * (left % 100) as usize;
+        left /= 100;
+        at -= 2;
+        text[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    }
+    at -= 2;
+    let pair = 2 * left as usize;
+    text[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    at += usize::from(left < 10);
+    if negative {
+        at -= 1;
+        text[at] = b'-';
+    }
+    out.extend_from_slice(&text[at..]);
+}
+
+/// Two digits at a time.
+const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
+    2021222324252627282930313233343536373839\
+    4041424344454647484950515253545556575859\
+    6061626364656667686970717273747576777879\
+    8081828384858687888990919293949596979899";
+
+mod integer {
+    /// What integers are made of.
+    pub trait Parts: Copy {
+        /// Whether there is a minus, and what the digits make.
+        fn parts(self) -> (bool, u64);
+
+        /// The integer, if the digits fit the type.
+        fn from_parts(negative: bool, magnitude: u64) -> Option<Self>;
     }
 
-    #[test]
-    fn rounds_once() {
-        // Between two floats, and a little to either side: rounding twice would go wrong.
-        let middle = "16777217";
-        assert_eq!(parse_f32(middle.as_bytes()).unwrap().0, 16_777_216.0);
-        for (text, value) in [
-            ("16777217.0000000001", 16_777_218.0),
-            ("16777216.9999999999", 16_777_216.0),
-            ("1.00000005960464477539062", 1.0),
-            ("1.00000005960464477539063", 1.000_000_1),
-            ("9007199254740993", 9_007_199_300_000_000.0),
-        ] {
-            assert_eq!(parse_f32(text.as_bytes()).unwrap().0, value, "{text}");
-            assert_eq!(parse_f32(text.as_bytes()).unwrap().0, text.parse::<f32>().unwrap());
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn equals_the_standard_library(
-            text in "[+-]?[0-9]{1,12}(\\.[0-9]{0,14})?([eE][+-]?[0-9]{1,2})?",
-            bits: u32,
-            wide: u64,
-        ) {
-            let same = |text: &str| {
-                let expected: f32 = text.parse().unwrap();
-                let found = parse_f32(text.as_bytes()).map(|(v, len)| (v.to_bits(), len));
-                let expected = expected.is_finite().then_some((expected.to_bits(), text.len()));
-                assert_eq!(found, expected, "{text}");
-                let expected: f64 = text.parse().unwrap();
-                let found = parse_f64(text.as_bytes()).map(|(v, len)| (v.to_bits(), len));
-                let expected = expected.is_finite().then_some((expected.to_bits(), text.len()));
-                assert_eq!(found, expected, "{text}");
-            };
-            same(&text);
-            let float = f32::from_bits(bits);
-            if float.is_finite() {
-                for digits in [6, 7, 8] {
-                    same(&format!("{float:.digits$e}"));
+    macro_rules! signed {
+        ($($type:ty)*) => {$(
+            impl super::ParseInteger for $type {}
+            impl Parts for $type {
+                #[inline]
+                fn parts(self) -> (bool, u64) {
+                    (self < 0, u64::from(self.unsigned_abs()))
                 }
-                // Halfway to the next float, exactly.
-                let next = f32::from_bits(bits ^ 1);
-                if next.is_finite() {
-                    same(&format!("{:.60e}", f64::midpoint(f64::from(float), f64::from(next))));
+
+                #[inline]
+                fn from_parts(negative: bool, magnitude: u64) -> Option<Self> {
+                    // The least value has one more than the largest.
+                    let most = <$type>::MAX as u64 + u64::from(negative);
+                    let value = magnitude as $type;
+                    (magnitude <= most).then_some(if negative { value.wrapping_neg() } else { value })
                 }
             }
-            let double = f64::from_bits(wide);
-            if double.is_finite() {
-                same(&format!("{double:e}"));
+        )*};
+    }
+    signed!(i8 i16 i32 i64);
+
+    macro_rules! unsigned {
+        ($($type:ty)*) => {$(
+            impl super::ParseInteger for $type {}
+            impl Parts for $type {
+                #[inline]
+                fn parts(self) -> (bool, u64) {
+                    (false, u64::from(self))
+                }
+
+                #[inline]
+                fn from_parts(negative: bool, magnitude: u64) -> Option<Self> {
+                    let value = Self::try_from(magnitude).ok()?;
+                    Some(if negative { value.wrapping_neg() } else { value })
+                }
             }
-        }
-
-        #[test]
-        fn integers(value: i64, other: u64) {
-            let text = value.to_string();
-            prop_assert_eq!(i64::parse_integer(text.as_bytes()), Some((value, text.len())));
-            prop_assert_eq!(i8::parse_integer(text.as_bytes()).map(|v| v.0), text.parse().ok());
-            let text = format!("{other}");
-            prop_assert_eq!(u64::parse_integer(text.as_bytes()), Some((other, text.len())));
-            prop_assert_eq!(i64::parse_integer(text.as_bytes()).map(|v| v.0), text.parse().ok());
-            let longer = format!("{text}{text}");
-            prop_assert_eq!(u64::parse_integer(longer.as_bytes()).map(|v| v.0), longer.parse().ok());
-        }
+        )*};
     }
-
-    #[test]
-    fn integers_end_where_they_end() {
-        assert_eq!(i32::parse_integer(b"12a"), Some((12, 2)));
-        assert_eq!(i32::parse_integer(b"-"), None);
-        assert_eq!(i32::parse_integer(b"x"), None);
-        assert_eq!(u32::parse_integer(b"-1"), None);
-        assert_eq!(i32::parse_integer(b"2147483648"), None);
-        assert_eq!(i32::parse_integer(b"-2147483648"), Some((i32::MIN, 11)));
-        assert_eq!(i32::parse_integer(b"0x10"), Some((0, 1)));
-    }
+    unsigned!(u8 u16 u32 u64);
 }
