@@ -1,10 +1,15 @@
 //! What must hold for any bytes.
 
-use seqfeed_kaldi::{Holder, Mode, ObjectReader, write_object};
+use seqfeed_kaldi::{AnyObject, Holder, Mode, ObjectReader, write_object};
 
 /// Reads an object of a type from any bytes: that never panics; what is read is written and read
 /// again to the same; reading over it ends where reading it ends.
 pub fn object<T: Holder>(bytes: &[u8]) {
+    object_in::<T>(bytes, &[Mode::Binary, Mode::Text]);
+}
+
+/// The same, written again in some modes only.
+pub fn object_in<T: Holder>(bytes: &[u8], modes: &[Mode]) {
     let mut reader = ObjectReader::from_bytes("fuzz", bytes);
     let Ok(value) = reader.read::<T>() else {
         // Reading over it may see less that is wrong.
@@ -15,7 +20,7 @@ pub fn object<T: Holder>(bytes: &[u8]) {
     let mut reader = ObjectReader::from_bytes("fuzz", bytes);
     reader.skip::<T>().expect("what can be read can be read over");
     assert_eq!(reader.position(), end);
-    for mode in [Mode::Binary, Mode::Text] {
+    for &mode in modes {
         let mut written = Vec::new();
         // Some values have no form in a mode (tokens with control characters, waves as text).
         if write_object(&value, &mut written, mode).is_err() {
@@ -29,6 +34,17 @@ pub fn object<T: Holder>(bytes: &[u8]) {
         if mode == Mode::Binary {
             assert_eq!(written, twice);
         }
+    }
+}
+
+/// Reads an object whose type is learned from the data: reading over it ends where reading it ends.
+pub fn any(bytes: &[u8]) {
+    let mut reader = ObjectReader::from_bytes("fuzz", bytes);
+    if reader.read::<AnyObject>().is_ok() {
+        let end = reader.position();
+        let mut reader = ObjectReader::from_bytes("fuzz", bytes);
+        reader.skip::<AnyObject>().expect("what can be read can be read over");
+        assert_eq!(reader.position(), end);
     }
 }
 

@@ -22,9 +22,6 @@ const DIFFERENCES: &[&str] = &[
     "basic/f_nan",
     // A byte of the next key is lost behind `]` and a lone carriage return.
     "matform/close_cr_only",
-    // A negative number is no unsigned one.
-    "basic/u8_neg",
-    "basic/u32_neg",
     // Archives and script files that end or break in the middle, without a word.
     "mateof/eof_no_value",
     "trunc/first_key",
@@ -233,7 +230,8 @@ fn as_kaldi_call_by_call() {
                 let Some(ours) = of_type!(name, random(from, calls, &golden)) else { continue };
                 let kaldi = printed(stdout);
                 compared += 1;
-                if !alike(&ours, &kaldi, id.contains("trunc")) && !DIFFERENCES.contains(&id) {
+                let alike = alike(&ours, &kaldi, id.contains("trunc"));
+                if alike == DIFFERENCES.contains(&id) {
                     differ.push(format!(
                         "{id} | {from} {calls:?}\n    ours  {ours:?}\n    kaldi {kaldi:?}"
                     ));
@@ -244,7 +242,7 @@ fn as_kaldi_call_by_call() {
         };
         compared += 1;
         let kaldi = format!("{kaldi:?}");
-        if ours != kaldi && !DIFFERENCES.contains(&id) {
+        if (ours == kaldi) == DIFFERENCES.contains(&id) {
             let text = |bytes: &str| bytes.chars().take(200).collect::<String>();
             differ.push(format!(
                 "{id} | {command}\n    ours  {}\n    kaldi {}",
