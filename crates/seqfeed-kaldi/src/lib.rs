@@ -7,12 +7,13 @@
 //!               SP [ LF SP SP 1 2 3 LF SP SP 4 5 6 ] LF     the same as text
 //! ```
 //!
-//! [`TableSource`] makes a [`Source`](seqfeed_core::Source) of one or more tables: float and double
-//! matrices and vectors, compressed matrices of all three kinds, integer vectors and scalars; binary
-//! or text. [`TableWriter`] writes tables. [`Rspecifier`], [`Wspecifier`], [`ScriptLine`] and
-//! [`Range`] are the words in between.
+//! [`SequentialReader`], [`RandomAccessReader`], [`MappedReader`] and [`TableWriter`] read and write
+//! tables of any type that is a [`Holder`]: all of Kaldi's are, from [`Matrix`] to [`CompactLattice`];
+//! [`AnyObject`] is whatever it finds. [`TableSource`] makes a [`Source`](seqfeed_core::Source) of tables
+//! for the feed. [`Rspecifier`], [`Wspecifier`], [`ScriptLine`] and [`Range`] are the words in between.
 //!
-//! What is read and refused follows Kaldi 5.5; where that has a bug we do the right thing.
+//! What is read and refused follows Kaldi 5.5, as do the bytes that are written; where that has a bug we do
+//! the right thing. Both are compared with files and calls of the original in the tests.
 
 #![forbid(unsafe_code)]
 
@@ -54,7 +55,7 @@ pub use objects::vector::Vector;
 pub use objects::wave::{Wave, WaveInfo};
 pub use range::{Range, Span};
 pub use script::ScriptLine;
-pub use source::{Header, Object, Role, TableOptions, TableSource};
+pub use source::{Role, TableOptions, TableSource};
 pub use specifier::{Rspecifier, TableKind, Wspecifier};
 pub use tables::mapped_reader::MappedReader;
 pub use tables::options::{ReadOptions, ReadReport};

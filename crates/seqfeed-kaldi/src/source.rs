@@ -12,5 +12,4 @@ mod load;
 mod spooler;
 mod table_source;
 
-pub use header::{Header, Object};
 pub use table_source::{Role, TableOptions, TableSource};

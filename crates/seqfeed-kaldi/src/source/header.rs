@@ -11,19 +11,18 @@ pub(crate) const LONGEST_HEADER: usize = 22;
 
 /// What a binary object is and how much of it there is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Header {
+pub(crate) struct Header {
     /// What it is.
-    pub object: Object,
+    pub(crate) object: Object,
     /// Bytes from `\0B` to the data.
-    pub len: usize,
+    pub(crate) len: usize,
     /// Bytes of data.
-    pub data_len: u64,
+    pub(crate) data_len: u64,
 }
 
 /// The binary objects that are read here.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Object {
+pub(crate) enum Object {
     /// `FM`, `DM`: rows of 4- or 8-byte floats.
     Matrix {
         /// Bytes a value.
@@ -61,7 +60,7 @@ impl Header {
     /// # Errors
     ///
     /// Fails if it is no header, one of an object that is not known here, or if its sizes are impossible.
-    pub fn parse(bytes: &[u8], scalar: bool) -> Result<Self> {
+    pub(crate) fn parse(bytes: &[u8], scalar: bool) -> Result<Self> {
         let Some(after_mark) = bytes.strip_prefix(b"\0B") else {
             return Err(unexpected("a binary object (\"\\0B\")", bytes));
         };
