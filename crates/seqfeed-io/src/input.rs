@@ -281,7 +281,10 @@ fn beyond_end(name: &str, offset: u64, len: u64) -> Error {
         found: i64::try_from(offset).unwrap_or(i64::MAX),
         allowed: format!("at most {len}, the length of the file").into(),
     };
-    Error::format("file", problem).in_file(name)
+    Error::format("file", problem)
+        .in_file(name)
+        .at_byte(offset)
+        .with_help("the file is shorter than when the name was written; make its script file again")
 }
 
 impl fmt::Debug for Input {

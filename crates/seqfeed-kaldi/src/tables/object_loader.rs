@@ -68,12 +68,13 @@ impl<T: Holder> ObjectLoader<T> {
             RxFilename::Offset(path, offset) => (path, *offset),
             RxFilename::Stdin | RxFilename::Pipe(_) => {
                 let mut reader = ObjectReader::open(&name, &self.options.policy)?;
-                let value = read(&mut reader)?;
-                // A command that has said all that it had to say also says whether it failed.
+                let value = read(&mut reader);
+                // A command that has said all that it had to say also says whether it failed; then that
+                // is why its output cannot be read.
                 if name != RxFilename::Stdin && reader.peek()?.is_none() {
                     reader.finish()?;
                 }
-                return Ok(value);
+                return value.map_err(|error| explain(error, &name));
             }
         };
         let kept = self.file.take().filter(|(kept, _)| kept == path);
@@ -112,15 +113,26 @@ pub(crate) fn read_or_replace<T: Holder>(
 
 /// A name without an offset where an archive lies is a common slip.
 fn explain(error: Error, name: &RxFilename) -> Error {
-    match name {
-        RxFilename::File(_) if matches!(error.kind(), ErrorKind::Format { .. }) => {
-            error.with_help(format!(
-                "if this is an archive, name the object in it by its offset (`{name}:123`), or \
-                 read the archive with `ark:{name}`"
-            ))
-        }
-        _ => error,
+    match (name, error.kind()) {
+        (
+            RxFilename::File(_),
+            ErrorKind::Format { problem: Problem::Unexpected { .. }, .. },
+        ) => error.with_help(format!(
+            "if this is an archive, name the object in it by its offset (`{name}:123`), or read the \
+             archive with `ark:{name}`"
+        )),
+        _ => with_cure(error, "leaves out such objects"),
     }
+}
+
+/// Adds what can be done about an object that cannot be read, where nobody knew better.
+pub(crate) fn with_cure(error: Error, permissive: &str) -> Error {
+    let ErrorKind::Format { problem, .. } = error.kind() else { return error };
+    let what = match problem {
+        Problem::UnexpectedEnd { .. } => "the file is cut short",
+        _ => "the object is damaged, or of another type than it is read as",
+    };
+    error.with_help(format!("{what}; write it again, or take the option `p`, which {permissive}"))
 }
 
 impl ObjectReader {
@@ -138,7 +150,9 @@ impl ObjectReader {
                 let found = i64::try_from(offset).unwrap_or(i64::MAX);
                 let what = "the offset of the name";
                 let problem = Problem::OutOfRange { what, found, allowed };
-                return Err(self.error(OBJECT, problem));
+                return Err(self.error(OBJECT, problem).with_help(
+                    "the file is shorter than when the name was written; make its script file again",
+                ));
             }
             return Ok(true);
         }

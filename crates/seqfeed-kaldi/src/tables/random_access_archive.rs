@@ -8,7 +8,7 @@ use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
 use crate::specifier::Rspecifier;
 use crate::tables::key_index::KeyIndex;
-use crate::tables::object_loader::read_or_replace;
+use crate::tables::object_loader::{read_or_replace, with_cure};
 use crate::tables::options::ReadOptions;
 use crate::tables::random_access_reader::asked_twice;
 use crate::tables::random_access_script::SORT_HELP;
@@ -148,7 +148,7 @@ impl<T: Holder> RandomAccessArchive<T> {
             }
             Err(error) => {
                 self.scan = None;
-                self.damage = Some(error);
+                self.damage = Some(with_cure(error, "takes keys behind it for missing"));
                 return Ok(None);
             }
         };

@@ -45,5 +45,6 @@ impl ScriptLines {
         ScriptLine::parse(&self.line)
             .map(Some)
             .map_err(|error| error.in_file(self.name.as_str()).at_line(number))
+            .map_err(|error| error.with_help("correct the line, or take it out"))
     }
 }

@@ -9,7 +9,7 @@ use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
-use crate::tables::object_loader::{ObjectLoader, read_or_replace};
+use crate::tables::object_loader::{ObjectLoader, read_or_replace, with_cure};
 use crate::tables::options::{ReadOptions, ReadReport};
 use crate::tables::read_ahead::ReadAhead;
 use crate::tables::script_lines::ScriptLines;
@@ -77,6 +77,9 @@ struct Entry {
     rxfilename: String,
     range: Option<Range>,
 }
+
+/// What `p` does in an archive.
+const BEFORE: &str = "ends reading here, with what stands before";
 
 /// What to do with the next object.
 enum Take<'a, T> {
@@ -178,6 +181,11 @@ impl<T: Holder> SequentialReader<T> {
                 Ok(false) => return Ok(false),
                 Err(error) => error,
             };
+            if let Table::Background(_) = self.table {
+                // The reader in the thread has done all of this.
+                return Err(error);
+            }
+            let error = self.root_cause(error);
             // Only in a script file is there something behind an object that cannot be read.
             let script = matches!(&self.table, Table::Script(_));
             let goes_on = script && !is_of_script(&error);
@@ -185,9 +193,7 @@ impl<T: Holder> SequentialReader<T> {
             // entry nobody knows: `p` does not mean these.
             let excused = goes_on || (!script && self.report.objects > 0);
             if !goes_on {
-                if !matches!(self.table, Table::Background(_)) {
-                    self.table = Table::Ended;
-                }
+                self.table = Table::Ended;
                 if !(self.permissive && excused) {
                     self.failed = Some(error.clone());
                 }
@@ -202,11 +208,23 @@ impl<T: Holder> SequentialReader<T> {
         }
     }
 
+    /// If a command failed, that is why its output ends too early.
+    fn root_cause(&mut self, error: Error) -> Error {
+        let Table::Archive(reader) = &mut self.table else { return error };
+        if !matches!(reader.peek(), Ok(None)) {
+            return error;
+        }
+        match std::mem::replace(&mut self.table, Table::Ended) {
+            Table::Archive(reader) => reader.finish().err().unwrap_or(error),
+            _ => error,
+        }
+    }
+
     fn try_step(&mut self, key: &mut Vec<u8>, take: &mut Take<'_, T>) -> Result<bool> {
         match &mut self.table {
             Table::Ended => Ok(false),
             Table::Archive(reader) => {
-                if !reader.read_key(key)? {
+                if !reader.read_key(key).map_err(|error| with_cure(error, BEFORE))? {
                     if let Table::Archive(reader) = std::mem::replace(&mut self.table, Table::Ended)
                     {
                         reader.finish()?;
@@ -217,7 +235,7 @@ impl<T: Holder> SequentialReader<T> {
                     Take::Value(value) => read_or_replace(reader, value),
                     Take::Nothing => reader.skip::<T>(),
                 }
-                .map_err(|error| error.of_key(Key(key)))?;
+                .map_err(|error| with_cure(error.of_key(Key(key)), BEFORE))?;
                 Ok(true)
             }
             Table::Script(script) => {

@@ -6,7 +6,7 @@ use crate::ARCHIVE;
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
 use crate::specifier::Rspecifier;
-use crate::tables::object_loader::read_or_replace;
+use crate::tables::object_loader::{read_or_replace, with_cure};
 use crate::tables::options::ReadOptions;
 
 /// An archive with `s,cs`: one pass, one object in memory.
@@ -85,10 +85,10 @@ impl<T: Holder> SortedArchive<T> {
             Ok(()) => self.object = Object::Loaded,
             Err(error) => {
                 // Behind an object that cannot be read nothing can be found.
-                let error = error.of_key(Key(&self.key));
-                self.end(Some(error.clone()));
-                if !self.rspecifier.permissive {
-                    return Err(error);
+                self.end(Some(error.of_key(Key(&self.key))));
+                match &self.damage {
+                    Some(error) if !self.rspecifier.permissive => return Err(error.clone()),
+                    _ => {}
                 }
             }
         }
@@ -96,6 +96,7 @@ impl<T: Holder> SortedArchive<T> {
     }
 
     fn end(&mut self, damage: Option<Error>) {
+        let damage = damage.map(|error| with_cure(error, "takes keys behind it for missing"));
         self.reader = None;
         self.object = Object::None;
         self.damage = damage;

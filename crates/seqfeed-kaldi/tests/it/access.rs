@@ -52,7 +52,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn every_way_gives_the_same(table in tables(), cut in any::<prop::sample::Index>()) {
@@ -308,6 +308,39 @@ fn failed_commands_are_errors_at_the_end() {
     assert_eq!(reader.by_ref().count(), 2);
     let report = reader.close().unwrap();
     assert_eq!((report.objects, report.skipped), (2, 1));
+}
+
+#[test]
+fn reading_ahead_changes_nothing_about_errors() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let table = two(directory.path());
+    let good = fs::read_to_string(at("f.scp")).unwrap();
+    let lines: Vec<&str> = good.lines().collect();
+    // An entry that cannot be loaded, and one behind it; a line that is none.
+    fs::write(at("hole.scp"), format!("{}\nx {}\n{}\n", lines[0], at("none"), lines[1])).unwrap();
+    fs::write(at("bad.scp"), format!("{}\nx\n{}\n", lines[0], lines[1])).unwrap();
+    for bg in ["", ",bg"] {
+        let open = |options: &str, name: &str| {
+            let name = format!("scp{bg}{options}:{}", at(name));
+            SequentialReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap()
+        };
+        let mut reader = open("", "hole.scp");
+        let all: Vec<bool> = reader.by_ref().map(|entry| entry.is_ok()).collect();
+        assert_eq!(all, [true, false, true], "{bg}");
+        reader.close().unwrap();
+        let mut reader = open(",p", "hole.scp");
+        assert_eq!(reader.by_ref().collect::<Result<Table>>().unwrap(), table);
+        let report = reader.close().unwrap();
+        assert_eq!((report.objects, report.skipped, report.errors.len()), (2, 1, 1));
+        for options in ["", ",p"] {
+            let mut reader = open(options, "bad.scp");
+            let all: Vec<bool> = reader.by_ref().map(|entry| entry.is_ok()).collect();
+            assert_eq!(all, [true, false], "{bg}{options}");
+            let error = reader.close().unwrap_err().to_string();
+            assert!(error.contains("bad.scp:2") && error.contains("take it out"), "{error}");
+        }
+    }
 }
 
 #[test]

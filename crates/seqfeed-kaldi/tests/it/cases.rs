@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use seqfeed_core::{Key, Result};
+use seqfeed_core::{Error, ErrorKind, Key, Result};
 use seqfeed_io::{Policy, RxFilename};
 use seqfeed_kaldi::{
     Holder, Matrix, Mode, ObjectReader, RandomAccessReader, ReadOptions, ScriptLine,
@@ -116,18 +116,40 @@ fn text_of<T: Holder>(value: &T) -> Vec<u8> {
 
 /// What a copy to text on standard output prints, or nothing if it fails.
 fn copy<T: Holder>(rspecifier: &str, golden: &Path) -> Option<Vec<u8>> {
+    match try_copy::<T>(rspecifier, golden) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            check_message(&error, rspecifier);
+            None
+        }
+    }
+}
+
+/// An error of a file says where, and what to do.
+fn check_message(error: &Error, rspecifier: &str) {
+    if !matches!(error.kind(), ErrorKind::Format { .. }) {
+        return;
+    }
+    let place = error.place();
+    let written = place.file.is_none() && place.key.is_some();
+    assert!(place.file.is_some() || written, "{rspecifier}: {error}");
+    assert!(place.position.is_some() || written, "{rspecifier}: {error}");
+    assert!(error.help().is_some() || written, "{rspecifier}: {error}");
+}
+
+fn try_copy<T: Holder>(rspecifier: &str, golden: &Path) -> Result<Vec<u8>> {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("out").display().to_string();
     let mut table =
-        SequentialReader::<T>::open_with(&located(rspecifier, golden), &options(golden)).ok()?;
+        SequentialReader::<T>::open_with(&located(rspecifier, golden), &options(golden))?;
     let mut copy = TableWriter::create(&format!("ark,t:{out}"), &Policy::default()).unwrap();
     for entry in table.by_ref() {
-        let (key, value) = entry.ok()?;
-        copy.write(Key(&key), &value).ok()?;
+        let (key, value) = entry?;
+        copy.write(Key(&key), &value)?;
     }
-    table.close().ok()?;
+    table.close()?;
     copy.close().unwrap();
-    Some(fs::read(&out).unwrap())
+    Ok(fs::read(&out).unwrap())
 }
 
 /// A copy of one object.
