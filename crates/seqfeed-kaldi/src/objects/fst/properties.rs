@@ -173,3 +173,79 @@ fn shown<W: FstWeight>(fst: &VectorFst<W>) -> u64 {
         |&(shown, otherwise): &(u64, u64)| if seen & shown != 0 { shown } else { otherwise };
     SHOWN.iter().map(holds).fold(0, |bits, bit| bits | bit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::objects::fst::{FstArc, FstState, StdVectorFst, TropicalWeight};
+
+    /// Small transducers, all different: few states, and arcs wherever a generator says.
+    fn transducers() -> impl Iterator<Item = StdVectorFst> {
+        let mut state = 1u64;
+        let mut next = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        (0..3000).map(move |_| {
+            let count = next(6) + 1;
+            let mut states = Vec::new();
+            for _ in 0..count {
+                let final_weight = (next(3) == 0).then(|| TropicalWeight(next(2) as f32));
+                let arcs = (0..next(3)).map(|_| {
+                    let (ilabel, weight) = (next(3) as i32, TropicalWeight(next(2) as f32));
+                    let next_state = next(count) as u32;
+                    FstArc { ilabel, olabel: ilabel, weight, next_state }
+                });
+                let arcs = arcs.collect();
+                states.push(FstState { final_weight, arcs });
+            }
+            VectorFst { start: Some(next(count) as u32), states, properties: None }
+        })
+    }
+
+    /// From where to where there is a way of at least one arc.
+    fn ways(fst: &StdVectorFst) -> Vec<Vec<bool>> {
+        let count = fst.states.len();
+        let mut ways = vec![vec![false; count]; count];
+        for (from, state) in fst.states.iter().enumerate() {
+            state.arcs.iter().for_each(|arc| ways[from][arc.next_state as usize] = true);
+        }
+        for middle in 0..count {
+            for from in 0..count {
+                for to in 0..count {
+                    ways[from][to] |= ways[from][middle] && ways[middle][to];
+                }
+            }
+        }
+        ways
+    }
+
+    #[test]
+    fn all_is_what_trying_every_way_gives() {
+        for fst in transducers() {
+            let (bits, ways) = (all(&fst), ways(&fst));
+            let states = || 0..fst.states.len();
+            let start = fst.start.map_or(0, |start| start as usize);
+            let says = |yes: u64, no: u64, expected: bool| {
+                assert_eq!(bits & (yes | no), if expected { yes } else { no }, "{fst:?}");
+            };
+            says(CYCLIC, ACYCLIC, states().any(|s| ways[s][s]));
+            says(INITIAL_CYCLIC, INITIAL_ACYCLIC, ways[start][start]);
+            says(ACCESSIBLE, NOT_ACCESSIBLE, states().all(|s| s == start || ways[start][s]));
+            let is_final = |s: usize| fst.states[s].final_weight.is_some();
+            let ends = |s: usize| is_final(s) || states().any(|to| ways[s][to] && is_final(to));
+            says(COACCESSIBLE, NOT_COACCESSIBLE, states().all(ends));
+            let on_cycle = |s: usize| {
+                let mut arcs = fst.states[s].arcs.iter();
+                arcs.any(|arc| {
+                    let to = arc.next_state as usize;
+                    is_weight(&arc.weight) && (to == s || ways[to][s])
+                })
+            };
+            says(WEIGHTED_CYCLES, UNWEIGHTED_CYCLES, states().any(on_cycle));
+            assert_eq!((bits | bits >> 1) & PAIRS, PAIRS);
+            // What is known without looking is no different.
+            assert_eq!(as_built(&fst) & !bits, 0, "{fst:?}");
+        }
+    }
+}
