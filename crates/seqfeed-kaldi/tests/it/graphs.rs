@@ -552,3 +552,58 @@ fn what_is_cut_short_is_an_error() {
         assert!(ObjectReader::from_bytes("text", text).read::<Lattice>().is_err(), "{text}");
     }
 }
+
+/// Whatever a byte is replaced by: what can be read can be read over, and written and read again.
+fn bear_damage<T: Holder>(value: &T) {
+    for mode in [Mode::Binary, Mode::Text] {
+        let bytes = written(value, mode);
+        for at in 0..bytes.len() {
+            for replaced in [0, 1, b'\n', b'-', b'9', 0x7f, 0x80, 0xff, bytes[at] ^ 1] {
+                let mut damaged = bytes.clone();
+                damaged[at] = replaced;
+                let mut reader = ObjectReader::from_bytes("damaged", damaged.clone());
+                let Ok(read) = reader.read::<T>() else { continue };
+                let end = reader.position();
+                let mut reader = ObjectReader::from_bytes("damaged", damaged);
+                reader.skip::<T>().unwrap();
+                assert_eq!(reader.position(), end);
+                let (mut once, mut twice) = (Vec::new(), Vec::new());
+                if write_object(&read, &mut once, Mode::Binary).is_ok() {
+                    let again: T = ObjectReader::from_bytes("once", once.clone()).read().unwrap();
+                    write_object(&again, &mut twice, Mode::Binary).unwrap();
+                    assert_eq!(once, twice);
+                }
+                let mut text = Vec::new();
+                // Names with control characters are read but not written.
+                if write_object(&read, &mut text, Mode::Text).is_ok() {
+                    ObjectReader::from_bytes("text", text).read::<T>().unwrap();
+                }
+            }
+            let cut = ObjectReader::from_bytes("cut", &bytes[..at]).read::<T>();
+            assert!(mode == Mode::Text || cut.is_err(), "{at} of {}", bytes.len());
+        }
+    }
+}
+
+#[test]
+fn damage_is_borne() {
+    let arcs = vec![(0, 1, 3, 4, 1, 2), (1, 2, 5, 0, 3, 4), (2, 3, 5, 0, 0, 0), (1, 1, 0, 7, 0, 1)];
+    let standard = fst(&arcs, |a, _| TropicalWeight(f32::from(a) / 3.0), true);
+    bear_damage(&standard);
+    let lattice = fst(&arcs, weight, false);
+    bear_damage(&lattice);
+    bear_damage(&lattice.to_compact());
+    let fsts = SupervisionFsts::EndToEnd(vec![standard.clone()]);
+    let each = ChainSupervision { fsts, alignment_pdfs: vec![3, 4], ..Default::default() };
+    bear_damage(&each);
+    let indexes = vec![Index { n: 0, t: 3, x: 0 }, Index { n: 1, t: 3, x: 0 }];
+    let values = vec![1.0, 2.0];
+    let features = GeneralMatrix::Full(Matrix { rows: 2, cols: 1, values });
+    let io = NnetIo { name: "io".into(), indexes: indexes.clone(), features };
+    bear_damage(&NnetExample { io: vec![io.clone()] });
+    let fsts = SupervisionFsts::Whole(standard);
+    let supervision = ChainSupervision { fsts, ..ChainSupervision::default() };
+    let deriv_weights = Vector(vec![1.0]);
+    let output = NnetChainSupervision { name: "out".into(), indexes, supervision, deriv_weights };
+    bear_damage(&NnetChainExample { inputs: vec![io], outputs: vec![output] });
+}
