@@ -11,12 +11,13 @@ mod chain;
 mod index;
 mod supervision;
 
-use seqfeed_core::Result;
+use seqfeed_core::{Error, Problem, Result};
 
 pub use self::chain::{NnetChainExample, NnetChainSupervision};
 pub use self::index::Index;
 use self::index::{read_indexes, write_indexes};
 pub use self::supervision::{ChainSupervision, SupervisionFsts};
+use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::{ObjectReader, is_token};
 use crate::objects::basic::Basic;
@@ -94,13 +95,24 @@ fn read_size(reader: &mut ObjectReader, mode: Mode) -> Result<usize> {
     size("count", count).map_err(|error| error.in_file(reader.name()).at_byte(start))
 }
 
+/// Most parts that Kaldi reads of an example; it reads no example without any.
+const MOST_PARTS: usize = 1_000_000;
+
+/// Writes how many parts of an example follow.
 fn write_count(out: &mut Vec<u8>, count: usize, mode: Mode) -> Result<()> {
+    if !(1..=MOST_PARTS).contains(&count) {
+        let (what, found) = ("number of inputs or outputs", count as i64);
+        let problem = Problem::OutOfRange { what, found, allowed: "1 to 1000000".into() };
+        return Err(Error::format(OBJECT, problem));
+    }
+    write_size_of(out, count, mode)
+}
+
+/// Writes how many things follow.
+fn write_size_of(out: &mut Vec<u8>, count: usize, mode: Mode) -> Result<()> {
     let Ok(count) = i32::try_from(count) else {
         let what = format!("{count} are more than the format can say");
-        return Err(seqfeed_core::Error::format(
-            crate::OBJECT,
-            seqfeed_core::Problem::Unsupported(what.into()),
-        ));
+        return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));
     };
     count.write_basic(out, mode);
     Ok(())
@@ -112,16 +124,16 @@ fn read_name(reader: &mut ObjectReader, mode: Mode) -> Result<String> {
     String::from_utf8(name).map_err(|error| {
         let expected = "a name in UTF-8".into();
         let found = error.into_bytes();
-        let problem = seqfeed_core::Problem::Unexpected { expected, found };
-        reader.error_at(start, crate::OBJECT, problem)
+        let problem = Problem::Unexpected { expected, found };
+        reader.error_at(start, OBJECT, problem)
     })
 }
 
 fn write_name(out: &mut Vec<u8>, name: &str) -> Result<()> {
     if !is_token(name.as_bytes()) {
         let expected = "a name without white space and control characters".into();
-        let problem = seqfeed_core::Problem::Unexpected { expected, found: name.into() };
-        return Err(seqfeed_core::Error::format(crate::OBJECT, problem));
+        let problem = Problem::Unexpected { expected, found: name.into() };
+        return Err(Error::format(OBJECT, problem));
     }
     out.extend_from_slice(name.as_bytes());
     out.push(b' ');

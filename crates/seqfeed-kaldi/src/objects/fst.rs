@@ -13,6 +13,7 @@
 mod binary;
 mod compact_acceptor;
 mod convert;
+mod depth_first;
 mod properties;
 mod text;
 mod weight;
@@ -51,9 +52,8 @@ pub struct VectorFst<W> {
     pub start: Option<u32>,
     /// The states.
     pub states: Vec<FstState<W>>,
-    /// The property bits of the file that it was read from, with which it is written again; those that
-    /// show as the arcs are added one by one where there are none. Take them away if you change the
-    /// transducer.
+    /// The property bits of the file that it was read from, with which it is written again. Where there
+    /// are none, those are written that OpenFst would. Take them away if you change the transducer.
     pub properties: Option<u64>,
 }
 
@@ -137,10 +137,8 @@ impl Holder for Lattice {
 
     /// Reads a lattice of either kind; a compact one is taken apart.
     fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
-        Ok(match read_lattice(reader)? {
-            AnyLattice::Plain(lattice) => lattice,
-            AnyLattice::Compact(lattice) => lattice.to_lattice(),
-        })
+        let (plain, compact) = read_lattice(reader)?;
+        Ok(plain.or_else(|| Some(compact?.to_lattice())).unwrap_or_default())
     }
 
     fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
@@ -157,10 +155,8 @@ impl Holder for CompactLattice {
 
     /// Reads a lattice of either kind; chains of a plain one are put together.
     fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
-        Ok(match read_lattice(reader)? {
-            AnyLattice::Plain(lattice) => lattice.to_compact(),
-            AnyLattice::Compact(lattice) => lattice,
-        })
+        let (plain, compact) = read_lattice(reader)?;
+        Ok(compact.or_else(|| Some(plain?.to_compact())).unwrap_or_default())
     }
 
     fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
@@ -171,12 +167,8 @@ impl Holder for CompactLattice {
     }
 }
 
-enum AnyLattice {
-    Plain(Lattice),
-    Compact(CompactLattice),
-}
-
-fn read_lattice(reader: &mut ObjectReader) -> Result<AnyLattice> {
+/// Reads a lattice as the kind that it is, or as both if its text can be either.
+fn read_lattice(reader: &mut ObjectReader) -> Result<(Option<Lattice>, Option<CompactLattice>)> {
     if is_text(reader)? {
         return text::read_lattice_text(reader);
     }
@@ -184,7 +176,7 @@ fn read_lattice(reader: &mut ObjectReader) -> Result<AnyLattice> {
     if arc_type.starts_with(b"compact") {
         let types =
             ["compactlattice44", "compactlattice84", "compactlattice48", "compactlattice88"];
-        return binary::read(reader, &types).map(AnyLattice::Compact);
+        return Ok((None, Some(binary::read(reader, &types)?)));
     }
-    binary::read(reader, &["lattice4", "lattice8"]).map(AnyLattice::Plain)
+    Ok((Some(binary::read(reader, &["lattice4", "lattice8"])?), None))
 }

@@ -1,8 +1,9 @@
 //! What the rows of inputs and outputs stand for.
 
-use seqfeed_core::Result;
+use seqfeed_core::{Problem, Result};
 
-use super::{read_size, write_count};
+use super::{read_size, write_size_of};
+use crate::OBJECT;
 use crate::holder::Mode;
 use crate::object_reader::ObjectReader;
 use crate::objects::basic::Basic;
@@ -41,10 +42,17 @@ pub(super) fn read_indexes(reader: &mut ObjectReader, mode: Mode) -> Result<Vec<
             last = read_whole(reader, mode)?;
         } else {
             let [step] = reader.read_array("indexes")?;
+            let small = i32::from(step as i8);
             if step == WHOLE {
                 last = read_whole(reader, mode)?;
+            } else if small.abs() < SMALL {
+                last.t = last.t.wrapping_add(small);
             } else {
-                last.t = last.t.wrapping_add(i32::from(step as i8));
+                let at = reader.position() - 1;
+                let allowed = "-124 to 124, or 127".into();
+                let (what, found) = ("the step to an index", i64::from(small));
+                let problem = Problem::OutOfRange { what, found, allowed };
+                return Err(reader.error_at(at, OBJECT, problem));
             }
         }
         indexes.push(last);
@@ -59,7 +67,7 @@ fn read_whole(reader: &mut ObjectReader, mode: Mode) -> Result<Index> {
 
 pub(super) fn write_indexes(out: &mut Vec<u8>, indexes: &[Index], mode: Mode) -> Result<()> {
     out.extend_from_slice(b"<I1V> ");
-    write_count(out, indexes.len(), mode)?;
+    write_size_of(out, indexes.len(), mode)?;
     let mut last = Index::default();
     for &index in indexes {
         let step = index.t.wrapping_sub(last.t);

@@ -1,8 +1,9 @@
 //! What chain training is supervised by.
 
-use seqfeed_core::Result;
+use seqfeed_core::{Error, Problem, Result};
 
 use super::{read_size, write_count};
+use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::basic::Basic;
@@ -76,18 +77,12 @@ impl Holder for ChainSupervision {
             reader.expect_token("<Fsts>", mode)?;
             let mut fsts = Vec::new();
             for _ in 0..num_sequences {
-                fsts.push(match mode {
-                    Mode::Binary => StdVectorFst::read(reader, mode)?,
-                    Mode::Text => read_fst_text(reader)?,
-                });
+                fsts.push(read_fst(reader, mode)?);
             }
             reader.expect_token("</Fsts>", mode)?;
             SupervisionFsts::EndToEnd(fsts)
         } else {
-            SupervisionFsts::Whole(match mode {
-                Mode::Binary => read_compact_acceptor(reader)?,
-                Mode::Text => read_fst_text(reader)?,
-            })
+            SupervisionFsts::Whole(read_fst(reader, mode)?)
         };
         let mut alignment_pdfs = Vec::new();
         if reader.peek_token(mode)? == Some(b'A') {
@@ -109,23 +104,16 @@ impl Holder for ChainSupervision {
         self.label_dim.write_basic(out, mode);
         out.extend_from_slice(b"<End2End> ");
         matches!(self.fsts, SupervisionFsts::EndToEnd(_)).write_basic(out, mode);
-        match (&self.fsts, mode) {
-            (SupervisionFsts::Whole(fst), Mode::Binary) => write_compact_acceptor(fst, out)?,
-            (SupervisionFsts::Whole(fst), Mode::Text) => write_fst_text(fst, out, DIGITS)?,
-            (SupervisionFsts::EndToEnd(fsts), _) => {
+        match &self.fsts {
+            SupervisionFsts::Whole(fst) => write_fst(fst, out, mode)?,
+            SupervisionFsts::EndToEnd(fsts) => {
                 if i32::try_from(fsts.len()) != Ok(self.num_sequences) {
                     let what =
                         format!("{} sequences, but {} transducers", self.num_sequences, fsts.len());
-                    let problem = seqfeed_core::Problem::Unsupported(what.into());
-                    return Err(seqfeed_core::Error::format(crate::OBJECT, problem));
+                    return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));
                 }
                 out.extend_from_slice(b"<Fsts> ");
-                for fst in fsts {
-                    match mode {
-                        Mode::Binary => fst.write(out, mode)?,
-                        Mode::Text => write_fst_text(fst, out, DIGITS)?,
-                    }
-                }
+                fsts.iter().try_for_each(|fst| write_fst(fst, out, mode))?;
                 out.extend_from_slice(b"</Fsts> ");
             }
         }
@@ -135,6 +123,20 @@ impl Holder for ChainSupervision {
         }
         out.extend_from_slice(b"</Supervision> ");
         Ok(())
+    }
+}
+
+fn read_fst(reader: &mut ObjectReader, mode: Mode) -> Result<StdVectorFst> {
+    match mode {
+        Mode::Binary => read_compact_acceptor(reader),
+        Mode::Text => read_fst_text(reader),
+    }
+}
+
+fn write_fst(fst: &StdVectorFst, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
+    match mode {
+        Mode::Binary => write_compact_acceptor(fst, out),
+        Mode::Text => write_fst_text(fst, out, DIGITS),
     }
 }
 

@@ -8,8 +8,14 @@ use crate::OBJECT;
 use crate::object_reader::ObjectReader;
 
 const MAGIC: i32 = 0x7eb2_fdd6;
-/// The version that OpenFst writes today.
+/// The version of files that OpenFst writes, and the oldest that it reads.
 const VERSION: i32 = 2;
+/// The flags that tables of symbols follow.
+const HAS_SYMBOLS: i32 = 3;
+/// The flag that there is padding between the parts.
+const IS_ALIGNED: i32 = 4;
+/// Memory for arcs is taken in steps of this many at most.
+const STEP: usize = 1 << 12;
 /// Longest name of a type that is believed.
 const LONGEST_NAME: usize = 100;
 
@@ -55,8 +61,20 @@ impl Header {
             return Err(reader.error_at(start, OBJECT, problem));
         }
         let (fst_type, arc_type) = (read_name(reader)?, read_name(reader)?);
-        let (_version, flags) = (read_i32(reader)?, read_i32(reader)?);
-        if flags & 3 != 0 {
+        let (version, flags) = (read_i32(reader)?, read_i32(reader)?);
+        if version < VERSION {
+            let what = format!("the transducer is of version {version}, from an old OpenFst");
+            return Err(reader
+                .error_at(start, OBJECT, Problem::Unsupported(what.into()))
+                .with_help("convert it with `fstconvert`"));
+        }
+        if flags & IS_ALIGNED != 0 && fst_type != b"vector" {
+            let what = "the transducer has padding in it".into();
+            return Err(reader
+                .error_at(start, OBJECT, Problem::Unsupported(what))
+                .with_help("write it with `--fst_align=false`"));
+        }
+        if flags & HAS_SYMBOLS != 0 {
             let what = "the transducer has tables of symbols in it".into();
             return Err(reader
                 .error_at(start, OBJECT, Problem::Unsupported(what))
@@ -91,6 +109,10 @@ pub(super) fn peek_arc_type(reader: &mut ObjectReader) -> Result<Vec<u8>> {
     };
     let arc_type = name_at(4).and_then(|fst_type| name_at(8 + fst_type.len()));
     Ok(arc_type.unwrap_or_default().to_vec())
+}
+
+fn no_state(state: u32, count: usize) -> Error {
+    unsupported(format!("there is no state {}, only {count}", state as i32))
 }
 
 fn unsupported(what: String) -> Error {
@@ -141,11 +163,15 @@ pub(super) fn read<W: FstWeight>(
             return Err(reader.error_at(at, OBJECT, problem));
         };
         reader.check_there((arcs as u64).saturating_mul(least as u64 + 12), INSIDE)?;
-        let mut state = FstState { final_weight, arcs: Vec::new() };
+        let mut state = FstState { final_weight, arcs: Vec::with_capacity(arcs.min(STEP)) };
         for _ in 0..arcs {
             let (ilabel, olabel) = (read_i32(reader)?, read_i32(reader)?);
             let weight = W::read(reader, widths)?;
+            let at = reader.position();
             let next_state = read_i32(reader)? as u32;
+            if let Some(count) = count.filter(|&count| next_state as usize >= count) {
+                return Err(no_state(next_state, count).in_file(reader.name()).at_byte(at));
+            }
             state.arcs.push(FstArc { ilabel, olabel, weight, next_state });
         }
         fst.states.push(state);
@@ -168,9 +194,7 @@ impl<W: FstWeight> VectorFst<W> {
         match self.start.into_iter().chain(arcs).find(|&state| state as usize >= count) {
             None if i32::try_from(count).is_ok() => Ok(()),
             None => Err(unsupported(format!("{count} states are more than the format can say"))),
-            Some(state) => {
-                Err(unsupported(format!("there is no state {}, only {count}", state as i32)))
-            }
+            Some(state) => Err(no_state(state, count)),
         }
     }
 }
@@ -180,7 +204,7 @@ pub(super) fn write<W: FstWeight>(fst: &VectorFst<W>, out: &mut Vec<u8>) -> Resu
     Header {
         fst_type: b"vector".to_vec(),
         arc_type: W::ARC_TYPE.into(),
-        properties: fst.properties.unwrap_or_else(|| properties::of(fst)),
+        properties: properties::of_vector(fst),
         start: fst.start.map_or(-1, i64::from),
         states: fst.states.len() as i64,
         arcs: 0,

@@ -6,15 +6,17 @@
 //! elements: label:i32 weight:f32 next:i32; a final weight is the first of its state, with -1 and -1
 //! ```
 
-use seqfeed_core::{Problem, Result};
+use seqfeed_core::{Error, Problem, Result};
 
 use super::binary::{Header, start_of};
-use super::{FstArc, FstState, StdVectorFst, TropicalWeight, properties};
+use super::{FstArc, FstState, FstWeight, StdVectorFst, TropicalWeight, properties};
 use crate::OBJECT;
 use crate::object_reader::ObjectReader;
 
 const TYPE: &[u8] = b"compact_acceptor";
 const INSIDE: &str = "a compact acceptor";
+/// The label of the element that is no arc but a final weight.
+const FINAL: i32 = -1;
 
 pub(crate) fn read_compact_acceptor(reader: &mut ObjectReader) -> Result<StdVectorFst> {
     let start = reader.position();
@@ -51,11 +53,15 @@ pub(crate) fn read_compact_acceptor(reader: &mut ObjectReader) -> Result<StdVect
     for pair in ends.windows(2) {
         let mut state = FstState::default();
         let elements = words[3 * pair[0] as usize..3 * pair[1] as usize].chunks_exact(3);
-        for element in elements {
+        for (nth, element) in elements.enumerate() {
             let (label, next) = (element[0], element[2]);
             let weight = TropicalWeight(f32::from_bits(element[1] as u32));
-            if label == -1 {
-                state.final_weight = Some(weight);
+            if label == FINAL {
+                if nth > 0 {
+                    let what = "a final weight stands behind arcs of its state".into();
+                    return Err(reader.error_at(start, OBJECT, Problem::Unsupported(what)));
+                }
+                state.final_weight = (weight != TropicalWeight::zero()).then_some(weight);
             } else {
                 let next_state = next as u32;
                 state.arcs.push(FstArc { ilabel: label, olabel: label, weight, next_state });
@@ -69,37 +75,41 @@ pub(crate) fn read_compact_acceptor(reader: &mut ObjectReader) -> Result<StdVect
 
 pub(crate) fn write_compact_acceptor(fst: &StdVectorFst, out: &mut Vec<u8>) -> Result<()> {
     fst.check()?;
-    if let Some(arc) =
-        fst.states.iter().flat_map(|state| &state.arcs).find(|arc| arc.ilabel != arc.olabel)
-    {
+    let wrong = |arc: &&FstArc<_>| arc.ilabel != arc.olabel || arc.ilabel == FINAL;
+    if let Some(arc) = fst.states.iter().flat_map(|state| &state.arcs).find(wrong) {
         let what = format!(
-            "an arc with the labels {} and {} cannot stand in an acceptor",
+            "an arc with the labels {} and {} cannot stand in a compact acceptor",
             arc.ilabel, arc.olabel
         );
-        return Err(seqfeed_core::Error::format(OBJECT, Problem::Unsupported(what.into())));
+        return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));
     }
-    // One that lies in memory as it is cannot be changed.
-    let known = || (properties::of(fst) & !3) | properties::EXPANDED;
+    // Where the elements of each state end.
+    let mut ends = vec![0u32];
+    for state in &fst.states {
+        let elements = state.arcs.len() + usize::from(state.final_weight.is_some());
+        let before = ends.last().copied().unwrap_or(0);
+        let end = u32::try_from(elements).ok().and_then(|elements| before.checked_add(elements));
+        let Some(end) = end else {
+            let what = "more arcs than a compact acceptor can have".into();
+            return Err(Error::format(OBJECT, Problem::Unsupported(what)));
+        };
+        ends.push(end);
+    }
     Header {
         fst_type: TYPE.to_vec(),
         arc_type: b"standard".to_vec(),
-        properties: fst.properties.unwrap_or_else(known),
+        properties: properties::of_compact(fst),
         start: fst.start.map_or(-1, i64::from),
         states: fst.states.len() as i64,
         arcs: fst.states.iter().map(|state| state.arcs.len() as i64).sum(),
     }
     .write(out);
-    let mut end = 0u32;
-    out.extend_from_slice(&end.to_le_bytes());
-    for state in &fst.states {
-        end += (state.arcs.len() + usize::from(state.final_weight.is_some())) as u32;
-        out.extend_from_slice(&end.to_le_bytes());
-    }
+    ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
     for state in &fst.states {
         if let Some(TropicalWeight(weight)) = state.final_weight {
-            out.extend_from_slice(&(-1i32).to_le_bytes());
+            out.extend_from_slice(&FINAL.to_le_bytes());
             out.extend_from_slice(&weight.to_le_bytes());
-            out.extend_from_slice(&(-1i32).to_le_bytes());
+            out.extend_from_slice(&FINAL.to_le_bytes());
         }
         for arc in &state.arcs {
             out.extend_from_slice(&arc.ilabel.to_le_bytes());

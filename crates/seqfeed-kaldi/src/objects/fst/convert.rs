@@ -1,7 +1,6 @@
 //! Lattices into compact ones and back.
 
-use std::collections::HashMap;
-
+use super::depth_first::depth_first;
 use super::{
     CompactLattice, CompactLatticeWeight, FstArc, FstState, FstWeight, Lattice, LatticeWeight,
 };
@@ -52,98 +51,99 @@ impl CompactLattice {
 }
 
 impl Lattice {
-    /// The same lattice with a word an arc: chains of arcs without words are put together. States that
-    /// cannot be reached are left out; the others are in topological order, if there is one.
+    /// The same lattice with a word an arc: chains of arcs without words are put together. The states
+    /// are in topological order if there is one, else as Kaldi finds them, depth first.
+    ///
+    /// # Panics
+    ///
+    /// If an arc leads to a state that is not there (which none does in a lattice that was read).
     #[must_use]
     pub fn to_compact(&self) -> CompactLattice {
         let Some(start) = self.start else { return CompactLattice::default() };
-        let mut arcs_in = vec![0u32; self.states.len()];
-        for arc in self.states.iter().flat_map(|state| &state.arcs) {
-            arcs_in[arc.next_state as usize] += 1;
-        }
-        // A state inside of a chain: one way in, one way out, and no word on that.
-        let inside = |number: u32| {
-            let state = &self.states[number as usize];
-            number != start
-                && arcs_in[number as usize] == 1
-                && state.final_weight.is_none()
-                && matches!(&state.arcs[..], [arc] if arc.olabel == 0)
+        let inside = self.inside_of_chains(start);
+        // States are numbered as they are named first.
+        let mut numbers: Vec<Option<u32>> = vec![None; self.states.len()];
+        let mut states: Vec<FstState<CompactLatticeWeight>> = Vec::new();
+        let mut number_of = |states: &mut Vec<FstState<_>>, state: usize| {
+            *numbers[state].get_or_insert_with(|| {
+                states.push(FstState::default());
+                (states.len() - 1) as u32
+            })
         };
-        let mut kept: HashMap<u32, FstState<CompactLatticeWeight>> = HashMap::new();
-        let mut waiting = vec![start];
-        while let Some(number) = waiting.pop() {
-            if kept.contains_key(&number) {
+        for from in depth_first(self).found {
+            if inside[from] {
                 continue;
             }
-            let state = &self.states[number as usize];
-            let final_weight = state
+            let state = &self.states[from];
+            let number = number_of(&mut states, from) as usize;
+            states[number].final_weight = state
                 .final_weight
                 .map(|weight| CompactLatticeWeight { weight, labels: Vec::new() });
-            let arcs = state.arcs.iter().map(|first| {
-                let mut weight = CompactLatticeWeight { weight: first.weight, labels: Vec::new() };
+            for first in &state.arcs {
                 let mut arc = first;
+                let mut weight = CompactLatticeWeight { weight: first.weight, labels: Vec::new() };
                 loop {
                     if arc.ilabel != 0 {
                         weight.labels.push(arc.ilabel);
                     }
-                    if !inside(arc.next_state) {
+                    let next = arc.next_state as usize;
+                    let Some(after) = self.states[next].arcs.first().filter(|_| inside[next])
+                    else {
                         break;
-                    }
-                    arc = &self.states[arc.next_state as usize].arcs[0];
+                    };
+                    arc = after;
                     weight.weight = weight.weight.times(arc.weight);
                 }
+                let next_state = number_of(&mut states, arc.next_state as usize);
                 let word = first.olabel;
-                FstArc { ilabel: word, olabel: word, weight, next_state: arc.next_state }
-            });
-            let arcs: Vec<_> = arcs.collect();
-            waiting.extend(arcs.iter().map(|arc| arc.next_state));
-            kept.insert(number, FstState { final_weight, arcs });
+                states[number].arcs.push(FstArc { ilabel: word, olabel: word, weight, next_state });
+            }
         }
-        let order = order(&kept, start);
-        let numbers: HashMap<u32, u32> = order.iter().copied().zip(0..).collect();
-        let states = order
-            .iter()
-            .filter_map(|number| kept.remove(number))
-            .map(|mut state| {
-                for arc in &mut state.arcs {
-                    arc.next_state = numbers[&arc.next_state];
-                }
-                state
-            })
-            .collect();
-        CompactLattice { start: Some(numbers[&start]), states, properties: None }
+        let start = numbers[start as usize];
+        CompactLattice { start, states, properties: None }.in_topological_order()
+    }
+
+    /// Which states are inside of a chain: one way in, one way out, and no word on that. Chains end:
+    /// to a ring of such states nothing leads.
+    fn inside_of_chains(&self, start: u32) -> Vec<bool> {
+        let mut arcs_in = vec![0u8; self.states.len()];
+        for arc in self.states.iter().flat_map(|state| &state.arcs) {
+            let count = &mut arcs_in[arc.next_state as usize];
+            *count = count.saturating_add(1);
+        }
+        let is_inside = |(number, state): (usize, &FstState<LatticeWeight>)| {
+            number != start as usize
+                && arcs_in[number] == 1
+                && state.final_weight.is_none()
+                && matches!(&state.arcs[..], [arc] if arc.olabel == 0)
+        };
+        self.states.iter().enumerate().map(is_inside).collect()
     }
 }
 
-/// The states in topological order, or as they are numbered if there is a cycle.
-fn order(states: &HashMap<u32, FstState<CompactLatticeWeight>>, start: u32) -> Vec<u32> {
-    let mut finished = Vec::new();
-    let mut entered: HashMap<u32, bool> = HashMap::new();
-    let mut path = vec![(start, 0)];
-    entered.insert(start, true);
-    let mut cyclic = false;
-    while let Some((state, next)) = path.pop() {
-        match states[&state].arcs.get(next) {
-            None => {
-                entered.insert(state, false);
-                finished.push(state);
-            }
-            Some(arc) => {
-                path.push((state, next + 1));
-                match entered.get(&arc.next_state) {
-                    Some(on_path) => cyclic |= on_path,
-                    None => {
-                        entered.insert(arc.next_state, true);
-                        path.push((arc.next_state, 0));
-                    }
-                }
-            }
+impl CompactLattice {
+    /// Numbers the states so that arcs lead to higher ones; changes nothing if there is a cycle.
+    fn in_topological_order(mut self) -> Self {
+        let walk = depth_first(&self);
+        let mut numbers = vec![0; self.states.len()];
+        for (number, &state) in walk.left.iter().rev().enumerate() {
+            numbers[state] = number;
         }
+        let arcs = self.states.iter().zip(&numbers);
+        let mut arcs = arcs.flat_map(|(state, from)| state.arcs.iter().map(move |arc| (from, arc)));
+        if arcs.any(|(&from, arc)| numbers[arc.next_state as usize] <= from) {
+            return self;
+        }
+        let mut states = Vec::new();
+        states.resize_with(self.states.len(), FstState::default);
+        for (mut state, &number) in self.states.into_iter().zip(&numbers) {
+            for arc in &mut state.arcs {
+                arc.next_state = numbers[arc.next_state as usize] as u32;
+            }
+            states[number] = state;
+        }
+        self.states = states;
+        self.start = self.start.map(|start| numbers[start as usize] as u32);
+        self
     }
-    if cyclic {
-        finished.sort_unstable();
-    } else {
-        finished.reverse();
-    }
-    finished
 }

@@ -3,117 +3,168 @@
 use seqfeed_core::number_text::ParseInteger;
 use seqfeed_core::{Problem, Result};
 
-use super::{AnyLattice, CompactLattice, FstArc, FstState, FstWeight, Lattice, VectorFst};
+use super::{CompactLattice, FstArc, FstState, FstWeight, Lattice, VectorFst};
 use crate::OBJECT;
 use crate::object_reader::{ObjectReader, is_space};
 
-/// A line: its place and its columns.
-struct Line {
-    start: u64,
-    columns: Vec<Vec<u8>>,
+/// Most columns that a line may have: an arc with two labels and a weight.
+const COLUMNS: usize = 5;
+
+/// Most states that are believed beyond those that lines name: states are numbered one by one.
+const LOOSE: usize = 1 << 16;
+
+/// What a line says, of which state.
+enum Entry<W> {
+    Final(W),
+    Arc(FstArc<W>),
 }
 
-/// The lines up to an empty one or the end.
-fn read_lines(reader: &mut ObjectReader) -> Result<Vec<Line>> {
-    reader.skip_blanks()?;
-    if reader.peek()? == Some(b'\r') {
+/// What the lines of a transducer say. States are made when all are read, since only then it is clear
+/// how many there can be.
+struct Lines<W> {
+    entries: Vec<(u32, Entry<W>)>,
+    /// The highest number of a state, and where the line with it is.
+    highest: (u32, u64),
+}
+
+impl<W: FstWeight> Lines<W> {
+    fn new() -> Self {
+        Self { entries: Vec::new(), highest: (0, 0) }
+    }
+
+    /// Takes in a line that begins at `start`.
+    fn add(&mut self, start: u64, columns: &[&[u8]]) -> Result<(), Problem> {
+        const STATE: &str = "a state";
+        let labels = if W::ACCEPTOR { 1 } else { 2 };
+        let weight = |at: usize| match columns.get(at) {
+            None => Ok(W::one()),
+            Some(column) => W::parse(column).ok_or_else(|| invalid("a weight", column)),
+        };
+        let (from, entry) = match columns {
+            [from] | [from, _] => (state(STATE, from)?, Entry::Final(weight(1)?)),
+            [from, to, ilabel, rest @ ..] if (labels..=labels + 1).contains(&(rest.len() + 1)) => {
+                let (from, next_state) = (state(STATE, from)?, state(STATE, to)?);
+                let ilabel = integer("a label", ilabel)?;
+                let olabel = match rest {
+                    [olabel, ..] if !W::ACCEPTOR => integer("a label", olabel)?,
+                    _ => ilabel,
+                };
+                let weight = weight(2 + labels)?;
+                (from, Entry::Arc(FstArc { ilabel, olabel, weight, next_state }))
+            }
+            _ => {
+                let expected = match W::ACCEPTOR {
+                    true => "1 or 2 columns (a final state), or 3 or 4 (an arc)",
+                    false => "1 or 2 columns (a final state), or 4 or 5 (an arc)",
+                };
+                let found = columns.join(&b' ');
+                let found = found[..found.len().min(32)].to_vec();
+                return Err(Problem::Unexpected { expected: expected.into(), found });
+            }
+        };
+        let to = if let Entry::Arc(arc) = &entry { arc.next_state } else { 0 };
+        if from.max(to) > self.highest.0 {
+            self.highest = (from.max(to), start);
+        }
+        self.entries.push((from, entry));
+        Ok(())
+    }
+
+    /// Makes the transducer; the state that is named first is the start.
+    fn finish(self, reader: &ObjectReader) -> Result<VectorFst<W>> {
+        let (highest, line) = self.highest;
+        let mut fst = VectorFst::default();
+        let Some(&(start, _)) = self.entries.first() else { return Ok(fst) };
+        if highest as usize > 2 * self.entries.len() + LOOSE {
+            let what = "the number of a state that leaves most states before it out";
+            let problem = Problem::InvalidNumber { what, found: highest.to_string().into() };
+            return Err(reader.error_at(line, OBJECT, problem));
+        }
+        fst.start = Some(start);
+        fst.states.resize_with(highest as usize + 1, FstState::default);
+        for (from, entry) in self.entries {
+            let state = &mut fst.states[from as usize];
+            match entry {
+                Entry::Final(weight) => {
+                    state.final_weight = (weight != W::zero()).then_some(weight);
+                }
+                Entry::Arc(arc) => state.arcs.push(arc),
+            }
+        }
+        Ok(fst)
+    }
+}
+
+fn invalid(what: &'static str, found: &[u8]) -> Problem {
+    Problem::InvalidNumber { what, found: found[..found.len().min(32)].to_vec() }
+}
+
+fn integer(what: &'static str, column: &[u8]) -> Result<i32, Problem> {
+    match i32::parse_integer(column) {
+        Some((value, len)) if len == column.len() => Ok(value),
+        _ => Err(invalid(what, column)),
+    }
+}
+
+fn state(what: &'static str, column: &[u8]) -> Result<u32, Problem> {
+    u32::try_from(integer(what, column)?).map_err(|_| invalid(what, column))
+}
+
+/// Reads the line's end before a transducer, then its lines up to an empty one or the end: `take` gets
+/// where each begins, and its columns (one more than there may be, where there are too many).
+fn read_lines(
+    reader: &mut ObjectReader,
+    mut take: impl FnMut(u64, &[&[u8]]) -> Result<(), Problem>,
+) -> Result<()> {
+    while reader.peek()?.is_some_and(|byte| is_space(byte) && byte != b'\n') {
         reader.consume(1);
     }
     if reader.peek()? != Some(b'\n') {
         return Err(reader.unexpected(OBJECT, "the end of the line before a transducer's text"));
     }
     reader.consume(1);
-    let (mut lines, mut line) = (Vec::new(), Vec::new());
+    let mut line = Vec::new();
     loop {
         let start = reader.position();
         reader.read_line(&mut line)?;
-        let columns: Vec<Vec<u8>> = line
-            .split(|&byte| is_space(byte))
-            .filter(|column| !column.is_empty())
-            .map(<[u8]>::to_vec)
-            .collect();
-        if columns.is_empty() {
-            return Ok(lines);
+        let words = line.split(|&byte| is_space(byte)).filter(|word| !word.is_empty());
+        let (mut columns, mut count) = ([&[][..]; COLUMNS + 1], 0);
+        for (column, word) in columns.iter_mut().zip(words) {
+            *column = word;
+            count += 1;
         }
-        lines.push(Line { start, columns });
-    }
-}
-
-/// Most states that are believed beyond the number of lines: states are numbered one by one.
-const LOOSE: usize = 1 << 16;
-
-/// Makes a transducer of lines; the first state that is named is the start.
-fn build<W: FstWeight>(reader: &ObjectReader, lines: &[Line]) -> Result<VectorFst<W>> {
-    let mut fst = VectorFst::default();
-    let most = 2 * lines.len() + LOOSE;
-    for Line { start, columns } in lines {
-        let wrong = |what: &'static str, found: &[u8]| {
-            let found = found[..found.len().min(32)].to_vec();
-            reader.error_at(*start, OBJECT, Problem::InvalidNumber { what, found })
-        };
-        let integer = |what, column: &[u8]| {
-            let parsed = i32::parse_integer(column).filter(|&(_, len)| len == column.len());
-            parsed.map(|(value, _)| value).ok_or_else(|| wrong(what, column))
-        };
-        let state = |fst: &mut VectorFst<W>, column: &[u8]| {
-            let number = usize::try_from(integer("a state", column)?).ok();
-            let number = number.filter(|&number| number < most);
-            let number = number.ok_or_else(|| wrong("a state", column))?;
-            if number >= fst.states.len() {
-                fst.states.resize_with(number + 1, FstState::default);
-            }
-            Ok(number)
-        };
-        let weight = |column: Option<&Vec<u8>>| match column {
-            None => Ok(W::one()),
-            Some(column) => W::parse(column).ok_or_else(|| wrong("a weight", column)),
-        };
-        let from = state(&mut fst, &columns[0])?;
-        fst.start.get_or_insert(from as u32);
-        let labels = if W::ACCEPTOR { 1 } else { 2 };
-        let arc = columns.len() >= 2 + labels;
-        if !arc && columns.len() <= 2 {
-            let weight = weight(columns.get(1))?;
-            fst.states[from].final_weight = (weight != W::zero()).then_some(weight);
-        } else if arc && columns.len() <= 3 + labels {
-            let next_state = state(&mut fst, &columns[1])? as u32;
-            let ilabel = integer("a label", &columns[2])?;
-            let olabel = if W::ACCEPTOR { ilabel } else { integer("a label", &columns[3])? };
-            let weight = weight(columns.get(2 + labels))?;
-            fst.states[from].arcs.push(FstArc { ilabel, olabel, weight, next_state });
-        } else {
-            let expected = match W::ACCEPTOR {
-                true => "1 or 2 columns (a final state), or 3 or 4 (an arc)",
-                false => "1 or 2 columns (a final state), or 4 or 5 (an arc)",
-            };
-            let found = columns.join(&b' ');
-            let found = found[..found.len().min(32)].to_vec();
-            let problem = Problem::Unexpected { expected: expected.into(), found };
-            return Err(reader.error_at(*start, OBJECT, problem));
+        if count == 0 {
+            return Ok(());
         }
+        take(start, &columns[..count])
+            .map_err(|problem| reader.error_at(start, OBJECT, problem))?;
     }
-    Ok(fst)
 }
 
 pub(crate) fn read_fst_text<W: FstWeight>(reader: &mut ObjectReader) -> Result<VectorFst<W>> {
-    let lines = read_lines(reader)?;
-    build(reader, &lines)
+    let mut lines = Lines::new();
+    read_lines(reader, |start, columns| lines.add(start, columns))?;
+    lines.finish(reader)
 }
 
-/// Reads a lattice of the kind that its lines have.
-pub(super) fn read_lattice_text(reader: &mut ObjectReader) -> Result<AnyLattice> {
-    let lines = read_lines(reader)?;
-    let commas = |column: &[u8]| column.iter().filter(|&&byte| byte == b',').count();
-    let compact = lines.iter().any(|Line { columns, .. }| match &columns[..] {
-        [_, weight] => commas(weight) == 2,
-        [_, _, _] => true,
-        [_, _, _, last] => commas(last) > 0,
-        _ => false,
-    });
-    Ok(match compact {
-        true => AnyLattice::Compact(build::<_>(reader, &lines).map(|fst: CompactLattice| fst)?),
-        false => AnyLattice::Plain(build::<_>(reader, &lines).map(|fst: Lattice| fst)?),
-    })
+/// Reads a lattice of the kind that its lines have. Where they can be read as both kinds, it is both.
+pub(super) fn read_lattice_text(
+    reader: &mut ObjectReader,
+) -> Result<(Option<Lattice>, Option<CompactLattice>)> {
+    let (mut plain, mut compact) = (Some(Lines::new()), Some(Lines::new()));
+    read_lines(reader, |start, columns| {
+        // The last one that can be tells what is wrong with the line.
+        let mut problem = None;
+        if let Some(Err(found)) = plain.as_mut().map(|lines| lines.add(start, columns)) {
+            (plain, problem) = (None, Some(found));
+        }
+        if let Some(Err(found)) = compact.as_mut().map(|lines| lines.add(start, columns)) {
+            (compact, problem) = (None, Some(found));
+        }
+        problem.filter(|_| plain.is_none() && compact.is_none()).map_or(Ok(()), Err)
+    })?;
+    let plain = plain.map(|lines| lines.finish(reader)).transpose()?;
+    Ok((plain, compact.map(|lines| lines.finish(reader)).transpose()?))
 }
 
 pub(crate) fn write_fst_text<W: FstWeight>(
@@ -124,10 +175,14 @@ pub(crate) fn write_fst_text<W: FstWeight>(
     fst.check()?;
     let mut number = itoa::Buffer::new();
     out.push(b'\n');
-    let start = fst.start.map(|start| start as usize);
+    let Some(start) = fst.start.map(|start| start as usize) else {
+        // Text cannot say that there is no start: without one there is nothing.
+        out.push(b'\n');
+        return Ok(());
+    };
     // The start comes first: readers take the first state for it.
-    let others = (0..fst.states.len()).filter(|&state| Some(state) != start);
-    for state in start.into_iter().chain(others) {
+    let others = (0..fst.states.len()).filter(|&state| state != start);
+    for state in std::iter::once(start).chain(others) {
         let FstState { final_weight, arcs } = &fst.states[state];
         for arc in arcs {
             for field in [state as i64, i64::from(arc.next_state), i64::from(arc.ilabel)] {
@@ -141,7 +196,9 @@ pub(crate) fn write_fst_text<W: FstWeight>(
             }
             write_weight(&arc.weight, out, digits);
         }
-        if let Some(weight) = final_weight {
+        // A state without arcs is named in any case.
+        let zero = arcs.is_empty().then(W::zero);
+        if let Some(weight) = final_weight.as_ref().or(zero.as_ref()) {
             out.extend_from_slice(number.format(state).as_bytes());
             write_weight(weight, out, digits);
         }

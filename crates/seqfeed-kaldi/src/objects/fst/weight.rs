@@ -1,7 +1,7 @@
 //! Weights of transducers and lattices.
 
 use seqfeed_core::float_text::write_g;
-use seqfeed_core::number_text::{ParseInteger, parse_f32};
+use seqfeed_core::number_text::{ParseInteger, parse_f64};
 use seqfeed_core::{Problem, Result};
 
 use crate::OBJECT;
@@ -74,12 +74,25 @@ fn read_float(reader: &mut ObjectReader, widths: Widths) -> Result<f32> {
     })
 }
 
+/// Reads a float as C's `strtod` does (but for hexadecimal numbers), and rounds it: what is too large
+/// is infinite.
 fn parse_float(text: &[u8]) -> Option<f32> {
-    match text {
-        b"Infinity" | b"inf" => Some(f32::INFINITY),
-        b"-Infinity" | b"-inf" => Some(f32::NEG_INFINITY),
-        b"BadNumber" | b"nan" => Some(f32::NAN),
-        _ => parse_f32(text).filter(|&(_, len)| len == text.len()).map(|(value, _)| value),
+    if text == b"BadNumber" {
+        return Some(f32::NAN);
+    }
+    if let Some((value, len)) = parse_f64(text) {
+        return (len == text.len()).then_some(value as f32);
+    }
+    let (sign, name) = match text {
+        [b'-', name @ ..] => (-1.0, name),
+        [b'+', name @ ..] => (1.0, name),
+        name => (1.0, name),
+    };
+    let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
+    match () {
+        () if is(b"inf") || is(b"infinity") => Some(sign * f32::INFINITY),
+        () if is(b"nan") => Some(sign * f32::NAN),
+        () => None,
     }
 }
 
