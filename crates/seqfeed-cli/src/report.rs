@@ -56,6 +56,11 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// A count with its unit: 1 chunk, 20 chunks.
+pub(crate) fn counted(number: u64, unit: &str) -> String {
+    format!("{} {unit}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// A size or rate in bytes: 881.1 MB.
 pub(crate) fn bytes(number: f64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];

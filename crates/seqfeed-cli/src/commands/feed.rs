@@ -158,10 +158,10 @@ impl Tally {
         let mut out = io::stdout().lock();
         writeln!(
             out,
-            "corpus       {} sequences, {} samples, {} chunks (opened in {:.1} ms)",
+            "corpus       {} sequences, {} samples, {} (opened in {:.1} ms)",
             report::count(index.len() as u64),
             report::count(index.total_samples()),
-            report::count(index.chunk_count() as u64),
+            report::counted(index.chunk_count() as u64, "chunk"),
             self.opening.as_secs_f64() * 1e3
         )?;
         for stream in streams {

@@ -193,7 +193,17 @@ pub(crate) fn shape(rows: i32, cols: i32) -> Result<(usize, usize)> {
     let rows = size("number of rows", rows)?;
     let cols = size("number of columns", cols)?;
     check_shape(rows, cols, rows * cols)?;
+    check_count(rows * cols)?;
     Ok((rows, cols))
+}
+
+/// Fails if there are more values than bytes of them can be counted.
+pub(crate) fn check_count(values: usize) -> Result<()> {
+    if values > usize::MAX / 16 {
+        let what = format!("{values} values are more than any file can hold");
+        return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));
+    }
+    Ok(())
 }
 
 pub(crate) fn check_shape(rows: usize, cols: usize, values: usize) -> Result<()> {

@@ -6,7 +6,9 @@ use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::float::{Brackets, Float, read_rows, write_float};
-use crate::objects::matrix::{read_floats, size, width, write_size, write_values, wrong_token};
+use crate::objects::matrix::{
+    check_count, read_floats, size, width, write_size, write_values, wrong_token,
+};
 
 /// The lower triangle of a symmetric or triangular matrix, row after row: Kaldi's `SpMatrix` and
 /// `TpMatrix`.
@@ -99,6 +101,9 @@ fn read_header(reader: &mut ObjectReader) -> Result<(u8, usize)> {
     };
     let at = reader.position();
     let rows = reader.read_basic(Mode::Binary)?;
-    let rows = size("size", rows).map_err(|error| error.in_file(reader.name()).at_byte(at))?;
-    Ok((letter, rows))
+    let rows = size("size", rows).and_then(|rows| {
+        check_count(rows * (rows + 1) / 2)?;
+        Ok(rows)
+    });
+    Ok((letter, rows.map_err(|error| error.in_file(reader.name()).at_byte(at))?))
 }

@@ -259,6 +259,17 @@ fn compressed_by_the_book(matrix: &Matrix<f32>) -> Vec<u8> {
 }
 
 #[test]
+fn sizes_beyond_all_counting_are_errors() {
+    let mut bytes = b"\0BDM \x04\xff\xff\xff\x7f\x04\xff\xff\xff\x7f".to_vec();
+    assert!(ObjectReader::from_bytes("huge", bytes.clone()).skip::<Matrix<f32>>().is_err());
+    assert!(ObjectReader::from_bytes("huge", bytes.clone()).read::<Matrix<f32>>().is_err());
+    bytes.truncate(11);
+    bytes[3] = b'P';
+    assert!(ObjectReader::from_bytes("huge", bytes.clone()).skip::<PackedMatrix<f64>>().is_err());
+    assert!(ObjectReader::from_bytes("huge", bytes).read::<PackedMatrix<f64>>().is_err());
+}
+
+#[test]
 fn single_objects_are_written_as_kaldi_wrote_them() {
     let Some(directory) = shared("golden/kaldi/misc") else { return };
     fn both<T: Holder>(directory: &Path, name: &str) {
