@@ -34,8 +34,8 @@ macro_rules! any_object {
         /// Binary objects say what they are, except for integers: how they follow one another, and what
         /// stands behind them, tells. Text is told by its form: a line of integers is a vector of them.
         /// Written again in the mode in which it was read, an object gives the bytes that it was read
-        /// from (if Kaldi wrote them). What cannot be told apart (a posterior of one frame as text, and a
-        /// vector) is read as the simpler type; [`read_as`](Self::read_as) settles it.
+        /// from (if Kaldi wrote them). What cannot be told apart (an empty matrix and an empty
+        /// vector as text) is read as the simpler type; [`read_as`](Self::read_as) settles it.
         ///
         /// ```
         /// use seqfeed_kaldi::{AnyObject, ObjectReader, ObjectType};
