@@ -306,7 +306,7 @@ fn what_is_malformed_is_refused_where_it_is() {
     cases::<PackedMatrix<f32>>(&[
         (b"\0BFP \x04\xff\xff\xff\xff", 5, "size is -1"),
         (b"\0BFP \x04\x02\0\0\0\0\0\0\0", 14, "missing"),
-        (b"\0BFP \x04\xff\xff\xff\x7f", 10, "missing"),
+        (b"\0BFP \x04\xff\xff\xff\x7f", 5, "more than any file"),
         (b"\0BFM \x04\x02\0\0\0", 2, "FP or DP"),
         (b"[\n1 \n2 ]\n", 0, "triangle"),
         (b"[\n1 \n2 x ]\n", 7, "x"),
