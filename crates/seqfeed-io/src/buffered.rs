@@ -43,6 +43,20 @@ impl Buffered {
         Self { reader, buffer, start: 0, end: 0, position, window: CAPACITY }
     }
 
+    /// Fails if a file ends before the position: it was cut short after it had been measured.
+    fn check_end(&self) -> io::Result<()> {
+        let Reader::File(file, _) = &self.reader else { return Ok(()) };
+        let len = file.metadata()?.len();
+        // Files that the system makes up have a length of 0.
+        if len == 0 || self.position <= len {
+            return Ok(());
+        }
+        Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "the file was cut short while it was read",
+        ))
+    }
+
     /// How many bytes are left in a regular file; asked again where that is fewer than `wanted`.
     pub(crate) fn remaining(&mut self, wanted: u64) -> Option<u64> {
         let Reader::File(file, len) = &mut self.reader else { return None };
@@ -151,6 +165,9 @@ impl BufRead for Buffered {
             (self.start, self.end) = (0, 0);
             self.end = self.reader.read(&mut self.buffer[..self.window])?;
             self.window = (4 * self.window).min(CAPACITY);
+            if self.end == 0 {
+                self.check_end()?;
+            }
         }
         Ok(self.buffered())
     }

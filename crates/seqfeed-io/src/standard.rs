@@ -86,18 +86,26 @@ impl Shared {
     /// Makes the piece reach at least `count` bytes beyond the position, if the stream does.
     fn ensure(&mut self, count: usize) -> io::Result<()> {
         self.refill()?;
-        while self.piece.len() - self.offset() < count {
-            let mut piece = self.piece[self.offset()..].to_vec();
-            let more = self.stream.fill_buf()?;
-            if more.is_empty() {
-                break;
-            }
-            piece.extend_from_slice(more);
-            let taken = more.len();
-            self.stream.consume(taken);
-            (self.piece, self.piece_start) = (Arc::new(piece), self.position);
+        if self.piece.len() - self.offset() >= count {
+            return Ok(());
         }
-        Ok(())
+        let mut piece = self.piece[self.offset()..].to_vec();
+        let read = loop {
+            match self.stream.fill_buf() {
+                Ok([]) => break Ok(()),
+                Ok(more) => {
+                    piece.extend_from_slice(more);
+                    let taken = more.len();
+                    self.stream.consume(taken);
+                }
+                Err(error) => break Err(error),
+            }
+            if piece.len() >= count {
+                break Ok(());
+            }
+        };
+        (self.piece, self.piece_start) = (Arc::new(piece), self.position);
+        read
     }
 
     /// Gets the next piece if this one is used up.

@@ -73,6 +73,8 @@ impl ObjectReader {
     pub fn fill(&mut self) -> Result<&[u8]> {
         // Borrowed again on success, since the borrow checker does not see that an error ends it.
         match self.input.fill_buf() {
+            // The end is not asked for twice: on a terminal, that would be two.
+            Ok([]) => return Ok(&[]),
             Ok(_) => {}
             Err(error) => return Err(self.input.error(error)),
         }
@@ -221,13 +223,8 @@ impl ObjectReader {
     }
 
     /// How many bytes are left, where that is known (in plain files).
-    fn left(&mut self, wanted: u64) -> Option<u64> {
+    pub(crate) fn left(&mut self, wanted: u64) -> Option<u64> {
         self.input.remaining(wanted)
-    }
-
-    /// The length of a plain file.
-    pub(crate) fn len(&mut self) -> Option<u64> {
-        self.left(0).map(|left| self.position() + left)
     }
 
     /// Goes to a position of a plain file; false, and nothing happens, in any other stream.

@@ -25,6 +25,29 @@ impl<'a> ScriptLine<'a> {
     ///
     /// Fails if the line is blank, has no second field, or a range that is none.
     pub fn parse(line: &'a [u8]) -> Result<Self> {
+        let (key, rest) = Self::split(line)?;
+        let unexpected = |expected: &'static str| {
+            let found = trim(line).to_vec();
+            Error::format(SCRIPT, Problem::Unexpected { expected: expected.into(), found })
+        };
+        let bytes = rest;
+        let rest = std::str::from_utf8(rest).map_err(|_| unexpected("a name in UTF-8"))?;
+        let (rxfilename, range) = match rest.strip_suffix(']') {
+            None => (rest, None),
+            Some(inner) => match inner.split_once('[') {
+                Some((name, range)) if !name.is_empty() && !range.contains('[') => {
+                    (name, Some(Range::parse(range)?))
+                }
+                _ => return Err(unexpected("a name with one range in brackets behind it")),
+            },
+        };
+        // White space in C's sense, not in Unicode's.
+        let rxfilename = rxfilename.trim_end_matches(|c: char| u8::try_from(c).is_ok_and(is_space));
+        Ok(Self { key, rxfilename, range, rest: bytes })
+    }
+
+    /// The key and what stands behind it.
+    pub(crate) fn split(line: &'a [u8]) -> Result<(Key<'a>, &'a [u8])> {
         let line = trim(line);
         let end = line.iter().position(|&byte| is_space(byte)).unwrap_or(line.len());
         let (key, rest) = line.split_at(end);
@@ -40,18 +63,7 @@ impl<'a> ScriptLine<'a> {
         if rest.is_empty() {
             return Err(unexpected("a key and a name (key, space, rxfilename)"));
         }
-        let bytes = rest;
-        let rest = std::str::from_utf8(rest).map_err(|_| unexpected("a name in UTF-8"))?;
-        let (rxfilename, range) = match rest.strip_suffix(']') {
-            None => (rest, None),
-            Some(inner) => match inner.split_once('[') {
-                Some((name, range)) if !name.is_empty() && !range.contains('[') => {
-                    (name, Some(Range::parse(range)?))
-                }
-                _ => return Err(unexpected("a name with one range in brackets behind it")),
-            },
-        };
-        Ok(Self { key: Key(key), rxfilename: rxfilename.trim_end(), range, rest: bytes })
+        Ok((Key(key), rest))
     }
 }
 

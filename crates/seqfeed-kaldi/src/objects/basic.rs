@@ -222,12 +222,12 @@ impl ObjectReader {
             return B::read_binary(self);
         }
         self.skip_space()?;
-        let mut want = 64;
+        let mut want = 1;
         loop {
             let buffer = self.ensure(want)?;
             let word = buffer.iter().position(|&byte| is_space(byte)).unwrap_or(buffer.len());
             if word == buffer.len() && word >= want {
-                want *= 2;
+                want = if word < 1 << 16 { word + 1 } else { 2 * word };
                 continue;
             }
             let word = &buffer[..word];

@@ -35,7 +35,9 @@ impl<B: Basic> Holder for Vec<B> {
         }
         let start = reader.position();
         let mut line = Vec::new();
-        reader.read_line(&mut line)?;
+        if !reader.read_line(&mut line)? && line.is_empty() {
+            return Err(reader.unexpected_end("a vector as text", None));
+        }
         let mut values = LineValues::new(reader, start, &line);
         while values.peek().is_some() {
             self.push(values.next_value()?);

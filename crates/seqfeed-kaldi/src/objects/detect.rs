@@ -8,10 +8,18 @@ use crate::object_reader::{ObjectReader, is_space, is_token};
 use crate::objects::any::ObjectType;
 
 /// Bytes that are looked at: where integers follow one another so far, they do so to the end.
-const WINDOW: usize = 1 << 16;
+const WINDOW: usize = 1 << 12;
 
 /// The type of the object that is next. Nothing is read.
 pub(crate) fn detect(reader: &mut ObjectReader) -> Result<ObjectType> {
+    // Most binary objects say what they are at once.
+    let buffered = reader.fill()?;
+    if let [0, b'B', b'A'..=b'Z' | b'<', ..] = buffered
+        && buffered.len() > 32
+        && let Some(found) = binary_type(&buffered[2..], false)
+    {
+        return Ok(found);
+    }
     let window = reader.ensure(WINDOW)?;
     let (window, ended) = (&window[..window.len().min(WINDOW)], window.len() < WINDOW);
     let found = match window {

@@ -78,6 +78,9 @@ pub(crate) fn write_float<T: Float>(out: &mut Vec<u8>, value: T) {
     out.push(b' ');
 }
 
+/// A word longer than this is looked for in larger and larger steps.
+const STEP: usize = 1 << 16;
+
 /// What stands between brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Brackets {
@@ -108,10 +111,10 @@ pub(crate) fn read_rows<T: Float>(
     values.clear();
     reader.skip_space()?;
     let mut parsing = Parsing { brackets, values, rows: 0, cols: 0, row_start: 0, first: true };
-    let opened = reader.ensure(3)?;
+    let opened = reader.ensure(2)?;
     let (opening, is_matrix) = match opened {
         [b'[', b']', ..] => (1, false),
-        [b'[', b'\n', ..] | [b'[', b'\r', b'\n', ..] => (1, true),
+        [b'[', b'\n' | b'\r', ..] => (1, true),
         [b'[', byte, ..] if is_space(*byte) => (1, false),
         [b'['] => (1, false),
         _ => {
@@ -119,12 +122,18 @@ pub(crate) fn read_rows<T: Float>(
         }
     };
     reader.consume(opening);
-    let mut want = 64;
+    // No more is asked for than is there, as long as that says something: behind the text of a live
+    // pipe nothing may come for a while.
+    let mut want = 1;
     loop {
         let buffer = reader.ensure(want)?;
         let at_end = buffer.len() < want;
         let (used, found) = parsing.go_on(buffer, at_end);
-        want = if used == 0 { 2 * want } else { 64 };
+        want = match used {
+            0 if buffer.len() < STEP => buffer.len() + 1,
+            0 => 2 * buffer.len(),
+            _ => 1,
+        };
         reader.consume(used);
         match found {
             Found::More if at_end => {
@@ -138,9 +147,14 @@ pub(crate) fn read_rows<T: Float>(
     }
     let (rows, cols) = (parsing.rows, parsing.cols);
     // The line's end belongs to the object; anything else is the next key.
-    match reader.ensure(2)? {
-        [b'\r', b'\n', ..] => reader.consume(2),
-        [b'\n' | b'\r', ..] => reader.consume(1),
+    match reader.peek()? {
+        Some(b'\n') => reader.consume(1),
+        Some(b'\r') => {
+            reader.consume(1);
+            if reader.peek()? == Some(b'\n') {
+                reader.consume(1);
+            }
+        }
         _ => {}
     }
     Ok(TextRows { rows, cols, is_matrix })

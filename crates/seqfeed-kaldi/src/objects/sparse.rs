@@ -25,6 +25,9 @@ pub struct SparseVector<T> {
     pub pairs: Vec<(i32, T)>,
 }
 
+/// Most values of a matrix with its zeros: a few bytes can stand for any number of them.
+const MOST_VALUES: usize = 1 << 30;
+
 /// A matrix of sparse rows: Kaldi's `SparseMatrix`.
 ///
 /// ```text
@@ -76,12 +79,11 @@ impl<T: Float> SparseMatrix<T> {
     pub fn to_matrix(&self) -> Result<Matrix<T>> {
         let (rows, cols) = (self.rows.len(), self.cols());
         let count = rows.checked_mul(cols);
-        let mut values = Vec::new();
-        if count.is_none_or(|count| values.try_reserve_exact(count).is_err()) {
+        if count.is_none_or(|count| count > MOST_VALUES) {
             let what = format!("a matrix of {rows} rows and {cols} columns is too large");
             return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));
         }
-        values.resize(rows * cols, T::default());
+        let mut values = vec![T::default(); rows * cols];
         for (row, out) in self.rows.iter().zip(values.chunks_exact_mut(cols.max(1))) {
             check_dim(row, cols)?;
             row.check()?;

@@ -77,7 +77,8 @@ impl<T: Holder> ObjectLoader<T> {
                 return value.map_err(|error| explain(error, &name));
             }
         };
-        let kept = self.file.take().filter(|(kept, _)| kept == path);
+        let offset_name = matches!(name, RxFilename::Offset(..));
+        let kept = self.file.take().filter(|(kept, _)| offset_name && kept == path);
         let kept = match kept {
             Some((_, mut reader)) => reader.go_to(offset)?.then_some(reader),
             None => None,
@@ -87,7 +88,10 @@ impl<T: Holder> ObjectLoader<T> {
             None => ObjectReader::new(Input::open(&name, &self.options.policy)?),
         };
         let value = read(&mut reader).map_err(|error| explain(error, &name))?;
-        self.file = Some((path.clone(), reader));
+        // A file by itself is opened anew each time, as in Kaldi: it may have been replaced.
+        if offset_name {
+            self.file = Some((path.clone(), reader));
+        }
         Ok(value)
     }
 }
@@ -142,10 +146,10 @@ impl ObjectReader {
         if position == offset {
             return Ok(true);
         }
-        if self.seek(offset)? {
-            if let Some(len) = self.len()
-                && offset > len
-            {
+        let ahead = offset.saturating_sub(position);
+        if let Some(left) = self.left(ahead) {
+            if left < ahead {
+                let len = position + left;
                 let allowed = format!("at most {len}, the length of the file").into();
                 let found = i64::try_from(offset).unwrap_or(i64::MAX);
                 let what = "the offset of the name";
@@ -154,7 +158,7 @@ impl ObjectReader {
                     "the file is shorter than when the name was written; make its script file again",
                 ));
             }
-            return Ok(true);
+            return self.seek(offset);
         }
         if offset < position {
             return Ok(false);

@@ -31,10 +31,10 @@ pub(crate) struct RandomAccessArchive<T> {
 
 /// Where objects are read that were passed.
 enum Values {
-    /// The name of a plain file, or a copy of the stream; opened when first needed.
-    File(RxFilename),
-    Copy(Recording),
+    /// A plain file.
     Open(ObjectReader),
+    /// A copy of the stream, opened when first needed.
+    Copy(Recording),
 }
 
 impl<T: Holder> RandomAccessArchive<T> {
@@ -47,7 +47,9 @@ impl<T: Holder> RandomAccessArchive<T> {
                 RxFilename::Offset(path, _) => RxFilename::File(path),
                 name => name,
             };
-            (ObjectReader::new(input), Values::File(name))
+            // Opened now: under this name may stand another file later.
+            let values = ObjectReader::open(&name, &options.policy)?;
+            (ObjectReader::new(input), Values::Open(values))
         } else {
             let (input, recording) = input.recorded()?;
             (ObjectReader::new(input), Values::Copy(recording))
@@ -76,12 +78,21 @@ impl<T: Holder> RandomAccessArchive<T> {
         let Some(number) = self.find(key)? else { return Ok(None) };
         if self.rspecifier.once {
             self.read.resize(self.index.len(), false);
-            if std::mem::replace(&mut self.read[number], true) {
+            if self.read[number] {
                 return Err(asked_twice(key, &self.rspecifier.to_string()));
             }
         }
         if self.loaded != Some(number) || self.value.is_none() {
-            self.load(number).map_err(|error| error.of_key(key))?;
+            match self.load(number) {
+                Ok(()) => {}
+                Err(_) if self.rspecifier.permissive => return Ok(None),
+                Err(error) => {
+                    return Err(with_cure(error.of_key(key), "takes such keys for missing"));
+                }
+            }
+        }
+        if self.rspecifier.once {
+            self.read[number] = true;
         }
         Ok(self.value.as_ref())
     }
@@ -89,10 +100,7 @@ impl<T: Holder> RandomAccessArchive<T> {
     fn load(&mut self, number: usize) -> Result<()> {
         let mut value = self.value.take();
         self.loaded = None;
-        if let Values::File(name) = &self.values {
-            // What was allowed to be opened once may be opened again; it is no command.
-            self.values = Values::Open(ObjectReader::open(name, &seqfeed_io::Policy::default())?);
-        } else if let Values::Copy(recording) = &self.values {
+        if let Values::Copy(recording) = &self.values {
             self.values = Values::Open(ObjectReader::new(recording.open()?));
         }
         let Values::Open(reader) = &mut self.values else { return Ok(()) };

@@ -9,6 +9,7 @@ use crate::specifier::Rspecifier;
 use crate::tables::object_loader::ObjectLoader;
 use crate::tables::options::ReadOptions;
 use crate::tables::script_lines::ScriptLines;
+use crate::tables::sequential_reader::is_excusable;
 use crate::{SCRIPT, ScriptLine};
 
 /// A script file in memory, sorted by key.
@@ -118,7 +119,7 @@ impl<T: Holder> RandomAccessScript<T> {
         let Some(number) = self.find(key) else { return Ok(None) };
         match self.load(number) {
             Ok(()) => Ok(self.value.as_ref()),
-            Err(_) if self.permissive => Ok(None),
+            Err(error) if self.permissive && is_excusable(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -126,7 +127,10 @@ impl<T: Holder> RandomAccessScript<T> {
     pub(crate) fn contains(&mut self, key: Key<'_>) -> Result<bool> {
         match self.find(key) {
             None => Ok(false),
-            Some(number) if self.permissive => Ok(self.load(number).is_ok()),
+            Some(number) if self.permissive => match self.load(number) {
+                Err(error) if !is_excusable(&error) => Err(error),
+                loaded => Ok(loaded.is_ok()),
+            },
             Some(_) => Ok(true),
         }
     }

@@ -12,12 +12,15 @@ use crate::tables::sequential_reader::SequentialReader;
 /// Objects that wait, besides the one that is being read and the one that is being used.
 const WAITING: usize = 2;
 
-/// A table that is read by a thread, some objects ahead.
+/// A table that is read by a thread, some objects ahead. Dropping it waits for the thread.
 pub(crate) struct ReadAhead<T> {
-    objects: Receiver<Result<(Vec<u8>, T)>>,
+    /// Gone when nothing more is wanted: so the thread learns of it.
+    objects: Option<Receiver<Result<(Vec<u8>, T)>>>,
     /// Where keys and values go that are no longer used, so that their memory is used again.
     used: Sender<(Vec<u8>, T)>,
-    thread: JoinHandle<Result<ReadReport>>,
+    thread: Option<JoinHandle<Result<ReadReport>>>,
+    /// What the thread left when it was done.
+    report: Option<Result<ReadReport>>,
 }
 
 impl<T: Holder> ReadAhead<T> {
@@ -28,13 +31,16 @@ impl<T: Holder> ReadAhead<T> {
             .name("seqfeed-read-ahead".into())
             .spawn(move || read(reader, &objects_in, &used_out))
             .map_err(|error| Error::io("starting a thread", error))?;
-        Ok(Self { objects, used, thread })
+        Ok(Self { objects: Some(objects), used, thread: Some(thread), report: None })
     }
 
     /// The next object, in exchange for one that is no longer used.
     pub(crate) fn next(&mut self, key: &mut Vec<u8>, value: &mut Option<T>) -> Result<bool> {
-        // At its end the thread drops its side.
-        let Ok(next) = self.objects.recv() else { return Ok(false) };
+        let Some(next) = self.objects.as_ref().and_then(|objects| objects.recv().ok()) else {
+            // The thread is done, or it panicked: that must not look like the end of the table.
+            self.join();
+            return Ok(false);
+        };
         let (next_key, next_value) = next?;
         if let Some(old) = value.replace(next_value) {
             // Nobody listens once the thread is done.
@@ -44,12 +50,29 @@ impl<T: Holder> ReadAhead<T> {
         Ok(true)
     }
 
+    fn join(&mut self) {
+        self.objects = None;
+        if let Some(thread) = self.thread.take() {
+            match thread.join() {
+                Ok(report) => self.report = Some(report),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    }
+
     /// Stops the thread.
-    pub(crate) fn close(self) -> Result<ReadReport> {
-        drop(self.objects);
-        match self.thread.join() {
-            Ok(report) => report,
-            Err(panic) => std::panic::resume_unwind(panic),
+    pub(crate) fn close(mut self) -> Result<ReadReport> {
+        self.join();
+        self.report.take().unwrap_or_else(|| Ok(ReadReport::default()))
+    }
+}
+
+impl<T> Drop for ReadAhead<T> {
+    fn drop(&mut self) {
+        self.objects = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been seen, or nobody asked.
+            let _ = thread.join();
         }
     }
 }

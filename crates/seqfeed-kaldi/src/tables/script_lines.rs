@@ -1,6 +1,6 @@
 //! The lines of a script file, one after another.
 
-use seqfeed_core::{Error, Problem, Result};
+use seqfeed_core::{Error, Key, Problem, Result};
 
 use crate::object_reader::ObjectReader;
 use crate::tables::options::ReadOptions;
@@ -34,6 +34,15 @@ impl ScriptLines {
 
     /// The next line, checked; nothing at the end.
     pub(crate) fn next(&mut self) -> Result<Option<ScriptLine<'_>>> {
+        self.next_by(ScriptLine::parse)
+    }
+
+    /// The key and the name of the next line, of which a part in brackets is no range.
+    pub(crate) fn next_pair(&mut self) -> Result<Option<(Key<'_>, &[u8])>> {
+        self.next_by(ScriptLine::split)
+    }
+
+    fn next_by<'a, L>(&'a mut self, parse: fn(&'a [u8]) -> Result<L>) -> Result<Option<L>> {
         let Some(reader) = &mut self.reader else { return Ok(None) };
         let ended = reader.read_line(&mut self.line)?;
         if !ended && self.line.is_empty() {
@@ -42,7 +51,7 @@ impl ScriptLines {
         }
         self.number += 1;
         let number = self.number;
-        ScriptLine::parse(&self.line)
+        parse(&self.line)
             .map(Some)
             .map_err(|error| error.in_file(self.name.as_str()).at_line(number))
             .map_err(|error| error.with_help("correct the line, or take it out"))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use seqfeed_core::{Error, Key, Result};
+use seqfeed_core::{Error, ErrorKind, Key, Result};
 use seqfeed_io::{Policy, RxFilename};
 
 use crate::holder::Holder;
@@ -162,7 +162,7 @@ impl<T: Holder> SequentialReader<T> {
     /// # Errors
     ///
     /// As the iterator, as far as errors can be seen: objects of script files are not looked at
-    /// (except with `p`, which leaves out those that cannot be loaded).
+    /// (except with `p`, which leaves out those that cannot be loaded, and with `bg`, which loads all).
     pub fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
         self.step(key, &mut Take::Nothing)
     }
@@ -191,7 +191,7 @@ impl<T: Holder> SequentialReader<T> {
             let goes_on = script && !is_of_script(&error);
             // An archive of which nothing can be read is none, and a line that is none stands for an
             // entry nobody knows: `p` does not mean these.
-            let excused = goes_on || (!script && self.report.objects > 0);
+            let excused = (goes_on || (!script && self.report.objects > 0)) && is_excusable(&error);
             if !goes_on {
                 self.table = Table::Ended;
                 if !(self.permissive && excused) {
@@ -271,6 +271,13 @@ impl<T: Holder> SequentialReader<T> {
         }
     }
 
+    /// What was read so far, and passed over because of `p`. With `bg`, what was passed over is known
+    /// when the table is [closed](Self::close).
+    #[must_use]
+    pub fn report(&self) -> &ReadReport {
+        &self.report
+    }
+
     /// Ends reading: what was read and passed over.
     ///
     /// Not needed where all was read: a `for` loop has seen every error then.
@@ -289,6 +296,12 @@ impl<T: Holder> SequentialReader<T> {
             None => Ok(self.report),
         }
     }
+}
+
+/// Whether `p` means such errors: what a caller did not allow, or asked for wrongly, is none of the
+/// data's.
+pub(crate) fn is_excusable(error: &Error) -> bool {
+    !matches!(error.kind(), ErrorKind::Forbidden(_) | ErrorKind::Usage(_))
 }
 
 /// Errors of the script file itself end reading: what follows in it cannot be trusted. They are told

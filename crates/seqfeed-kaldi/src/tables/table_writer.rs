@@ -47,6 +47,8 @@ pub struct TableWriter<T> {
     flush: bool,
     report: WriteReport,
     buffer: Vec<u8>,
+    /// Why an archive is not whole: then nothing of it may appear.
+    failed: Option<Error>,
     type_: PhantomData<fn(&T)>,
 }
 
@@ -92,6 +94,11 @@ impl<T: Holder> TableWriter<T> {
         let table = match (archive, script) {
             (Some(archive), None) => Table::Archive(open(&archive)?),
             (Some(archive_name), Some(script)) => {
+                if archive_name == script {
+                    return Err(Error::usage(format!(
+                        "archive and script file have the same name, `{script}`"
+                    )));
+                }
                 let archive = open(&archive_name)?;
                 if archive.position().is_none() {
                     return Err(Error::usage(format!(
@@ -111,6 +118,7 @@ impl<T: Holder> TableWriter<T> {
             flush,
             report: WriteReport::default(),
             buffer: Vec::new(),
+            failed: None,
             type_: PhantomData,
         })
     }
@@ -120,10 +128,13 @@ impl<T: Holder> TableWriter<T> {
     /// # Errors
     ///
     /// Fails if the key is empty or holds white space or control characters, if the format has no way
-    /// to say the value, or if writing fails. With `scp`, also if the script file has no name for the
+    /// to say the value, or if writing fails: then all later calls fail as well, and no file appears. With `scp`, also if the script file has no name for the
     /// key (unless `p` says that such objects are left out).
     pub fn write(&mut self, key: Key<'_>, value: &T) -> Result<()> {
         check_key(key)?;
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
         self.buffer.clear();
         if !matches!(self.table, Table::Script(_)) {
             self.buffer.extend_from_slice(key.0);
@@ -131,13 +142,24 @@ impl<T: Holder> TableWriter<T> {
         }
         let prefix = self.buffer.len() as u64;
         write_object(value, &mut self.buffer, self.mode).map_err(|error| error.of_key(key))?;
-        match &mut self.table {
-            Table::Script(names) => {
-                if !names.write(key, &self.buffer)? {
-                    self.report.skipped += 1;
-                    return Ok(());
-                }
+        if let Table::Script(names) = &self.table {
+            if !names.write(key, &self.buffer)? {
+                self.report.skipped += 1;
+                return Ok(());
             }
+        } else if let Err(error) = self.write_entry(key, prefix) {
+            self.failed = Some(error.clone());
+            return Err(error);
+        }
+        self.report.objects += 1;
+        self.report.bytes += self.buffer.len() as u64;
+        Ok(())
+    }
+
+    /// Writes the buffer, whose first bytes are the key, and the line of the script file.
+    fn write_entry(&mut self, key: Key<'_>, prefix: u64) -> Result<()> {
+        match &mut self.table {
+            Table::Script(_) => {}
             Table::Archive(archive) => write(archive, &self.buffer)?,
             Table::Both { archive, archive_name, script } => {
                 let Some(position) = archive.position() else {
@@ -153,8 +175,6 @@ impl<T: Holder> TableWriter<T> {
         if self.flush {
             self.table.outputs().into_iter().try_for_each(Output::flush_now)?;
         }
-        self.report.objects += 1;
-        self.report.bytes += self.buffer.len() as u64;
         Ok(())
     }
 
@@ -164,6 +184,9 @@ impl<T: Holder> TableWriter<T> {
     ///
     /// Fails if not everything could be written, or if a command failed.
     pub fn close(self) -> Result<WriteReport> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
         match self.table {
             Table::Archive(archive) => archive.finish()?,
             Table::Both { archive, script, .. } => Output::finish_together(vec![archive, script])?,
@@ -189,14 +212,13 @@ impl Names {
         let (mut index, mut names) = (KeyIndex::default(), Vec::new());
         let mut number = 0;
         let file = lines.name().to_owned();
-        while let Some(line) = lines.next()? {
+        while let Some((key, name)) = lines.next_pair()? {
             number += 1;
-            let place =
-                |error: Error| error.in_file(file.as_str()).at_line(number).of_key(line.key);
-            let name = String::from_utf8_lossy(line.rest).into_owned();
+            let place = |error: Error| error.in_file(file.as_str()).at_line(number).of_key(key);
+            let name = String::from_utf8_lossy(name).into_owned();
             // A name that cannot be written to is better known before hours of work.
             WxFilename::parse(&name).map_err(place)?;
-            if index.insert(line.key, 0).is_none() {
+            if index.insert(key, 0).is_none() {
                 return Err(place(Error::format(SCRIPT, Problem::DuplicateKey)));
             }
             names.push(name);
