@@ -26,7 +26,8 @@ use crate::tables::sorted_archive::SortedArchive;
 ///
 /// So, unlike with Kaldi, forgetting `s,cs` does not fill the memory, and a key that is not there
 /// costs one pass over the archive, once. What cannot be read twice in place (pipes, standard input,
-/// compressed files) is copied into a temporary file as it is read, except with `s,cs`.
+/// compressed files) is copied into a temporary file as it is read, except with `s,cs`. Standard input
+/// is read for this reader alone then: what it read ahead, no other reader sees.
 ///
 /// What the options promise is checked: the order of keys in the archive (`s`), of calls (`cs`, with
 /// `s`), and that no key is read twice (`o`). With `p`, what cannot be read counts as not there.

@@ -298,10 +298,9 @@ impl<T: Holder> SequentialReader<T> {
     }
 }
 
-/// Whether `p` means such errors: what a caller did not allow, or asked for wrongly, is none of the
-/// data's.
+/// Whether `p` means such errors: what the caller did not allow is no fault of the data.
 pub(crate) fn is_excusable(error: &Error) -> bool {
-    !matches!(error.kind(), ErrorKind::Forbidden(_) | ErrorKind::Usage(_))
+    !matches!(error.kind(), ErrorKind::Forbidden(_))
 }
 
 /// Errors of the script file itself end reading: what follows in it cannot be trusted. They are told

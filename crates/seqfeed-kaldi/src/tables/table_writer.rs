@@ -128,8 +128,9 @@ impl<T: Holder> TableWriter<T> {
     /// # Errors
     ///
     /// Fails if the key is empty or holds white space or control characters, if the format has no way
-    /// to say the value, or if writing fails: then all later calls fail as well, and no file appears. With `scp`, also if the script file has no name for the
-    /// key (unless `p` says that such objects are left out).
+    /// to say the value, or if writing fails: then all later calls fail as well, and no file appears.
+    /// With `scp`, also if the script file has no name for the key (unless `p` says that such objects
+    /// are left out).
     pub fn write(&mut self, key: Key<'_>, value: &T) -> Result<()> {
         check_key(key)?;
         if let Some(error) = &self.failed {

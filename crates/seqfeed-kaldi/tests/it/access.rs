@@ -365,3 +365,162 @@ fn a_dropped_reader_leaves_its_thread() {
     assert_eq!(reader.by_ref().count(), 1000);
     assert_eq!(reader.close().unwrap().objects, 1000);
 }
+
+#[test]
+fn names_behind_the_end_of_a_file_say_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    two(directory.path());
+    let len = fs::metadata(at("f.ark")).unwrap().len();
+    let lines = format!("a {0}:2\nb {0}:{1}\nc {0}:2\n", at("f.ark"), len + 9);
+    fs::write(at("long.scp"), lines).unwrap();
+    let open = || {
+        let name = format!("scp:{}", at("long.scp"));
+        SequentialReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap()
+    };
+    let all: Vec<_> = open().collect();
+    assert!(all[0].is_ok() && all[2].is_ok());
+    let error = all[1].as_ref().unwrap_err().to_string();
+    assert!(error.contains("offset") && error.contains("script file again"), "{error}");
+    let keys: Vec<bool> = {
+        let (mut reader, mut key, mut all) = (open(), Vec::new(), Vec::new());
+        while let Ok(true) = reader.next_key(&mut key) {
+            all.push(true);
+        }
+        all
+    };
+    assert_eq!(keys.len(), 3, "keys are read without their objects");
+}
+
+#[test]
+fn an_archive_opened_stays_the_archive_that_was_opened() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let table = two(directory.path());
+    let name = format!("ark:{}", at("f.ark"));
+    let mut reader = RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap();
+    assert!(reader.contains(Key(b"b")).unwrap());
+    // Another archive under the same name, as a later stage of a recipe would write it.
+    write(&name, &vec![(b"z".to_vec(), matrix(9, 9.0))]);
+    assert_eq!(reader.get(Key(b"a")).unwrap(), Some(&table[0].1));
+    assert_eq!(reader.get(Key(b"b")).unwrap(), Some(&table[1].1));
+}
+
+#[test]
+fn what_cannot_be_read_is_not_there_with_p_and_no_reason_to_say_asked_twice() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    two(directory.path());
+    fs::write(at("bad.ark"), b"a  [ 1 2 ]\nb  [ 1 2\n 3 ]\n").unwrap();
+    let open = |options: &str| {
+        let name = format!("ark{options}:{}", at("bad.ark"));
+        RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap()
+    };
+    let mut reader = open(",p");
+    assert_eq!(reader.get(Key(b"b")).unwrap(), None);
+    let mut reader = open(",o");
+    for _ in 0..2 {
+        let error = reader.get(Key(b"b")).unwrap_err().to_string();
+        assert!(!error.contains("twice"), "{error}");
+    }
+    let mut reader = open(",o");
+    assert!(reader.get(Key(b"a")).unwrap().is_some());
+    assert!(reader.get(Key(b"a")).is_err());
+}
+
+#[test]
+fn permissive_does_not_mean_what_is_not_allowed() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    two(directory.path());
+    fs::write(at("pipe.scp"), format!("a cat {} |\n", at("f.ark"))).unwrap();
+    let name = format!("scp,p:{}", at("pipe.scp"));
+    let all: Vec<_> =
+        SequentialReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap().collect();
+    assert!(all.iter().any(Result::is_err), "a command passed over in silence is data lost");
+    let mut reader = RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap();
+    assert!(reader.get(Key(b"a")).is_err());
+    assert!(reader.contains(Key(b"a")).is_err());
+}
+
+#[test]
+fn a_vector_as_text_is_not_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.ark");
+    for (text, whole) in [("a 1 2", true), ("a \n", true), ("a ", false)] {
+        fs::write(&path, text).unwrap();
+        let name = format!("ark:{}", path.display());
+        let all: Vec<Result<(Vec<u8>, Vec<i32>)>> =
+            SequentialReader::open(&name, &Policy::default()).unwrap().collect();
+        assert_eq!((all.len(), all[0].is_ok()), (1, whole), "{text:?}");
+    }
+}
+
+#[test]
+fn after_a_write_that_failed_no_archive_appears() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    // Larger than what a device without room takes.
+    let value = matrix(50_000, 1.0);
+    let name = format!("ark,scp:/dev/full,{}", at("f.scp"));
+    let Ok(mut writer) = TableWriter::create(&name, &Policy::default()) else { return };
+    let mut failed = false;
+    for number in 0..4 {
+        let written = writer.write(Key(format!("u{number}").as_bytes()), &value);
+        assert!(!failed || written.is_err(), "writing went on after it had failed");
+        failed |= written.is_err();
+    }
+    assert!(failed);
+    assert!(writer.close().is_err());
+    assert!(!Path::new(&at("f.scp")).exists());
+}
+
+#[test]
+fn names_in_script_files_to_write_to_may_hold_brackets() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let table = two(directory.path());
+    let path = at("a[1].mat");
+    fs::write(at("names.scp"), format!("a {path}\nb {}\n", at("b.mat"))).unwrap();
+    write(&format!("scp:{}", at("names.scp")), &table);
+    assert!(Path::new(&path).exists());
+}
+
+#[test]
+fn an_archive_cannot_be_its_own_script_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("f.ark").display().to_string();
+    let name = format!("ark,scp:{path},{path}");
+    let opened = TableWriter::<Matrix<f32>>::create(&name, &Policy::default());
+    assert!(opened.unwrap_err().is_usage());
+    assert!(!Path::new(&path).exists());
+}
+
+/// Text that was written to a live pipe is read as soon as it is whole.
+#[test]
+#[cfg(unix)]
+fn text_of_a_live_pipe_is_not_waited_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: this system makes no named pipes");
+        return;
+    }
+    let (read_one, wait) = std::sync::mpsc::channel::<()>();
+    let to = path.clone();
+    let writer = std::thread::spawn(move || {
+        let mut pipe = fs::OpenOptions::new().write(true).open(to).unwrap();
+        pipe.write_all(b"a  [ 1 2\n  3 4 ]\n").unwrap();
+        // Nothing more is written before the reader has seen the first object.
+        let seen = wait.recv_timeout(std::time::Duration::from_secs(20)).is_ok();
+        pipe.write_all(b"b  [ 5 6 ]\n").unwrap();
+        seen
+    });
+    let name = format!("ark:{}", path.display());
+    let mut reader = SequentialReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap();
+    assert_eq!(reader.next().unwrap().unwrap().1.values, [1.0, 2.0, 3.0, 4.0]);
+    let _ = read_one.send(());
+    assert_eq!(reader.next().unwrap().unwrap().1.values, [5.0, 6.0]);
+    assert!(writer.join().unwrap(), "the reader waited for more than the first object");
+}

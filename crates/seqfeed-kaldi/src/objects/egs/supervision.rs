@@ -62,7 +62,13 @@ impl Holder for ChainSupervision {
         reader.expect_token("<Weight>", mode)?;
         let weight = reader.read_basic(mode)?;
         reader.expect_token("<NumSequences>", mode)?;
-        let num_sequences = reader.read_basic(mode)?;
+        let start = reader.position();
+        let num_sequences: i32 = reader.read_basic(mode)?;
+        if num_sequences < 0 {
+            let (what, found) = ("number of sequences", num_sequences.into());
+            let problem = Problem::OutOfRange { what, found, allowed: "0 or more".into() };
+            return Err(reader.error_at(start, OBJECT, problem));
+        }
         reader.expect_token("<FramesPerSeq>", mode)?;
         let frames_per_sequence = reader.read_basic(mode)?;
         reader.expect_token("<LabelDim>", mode)?;

@@ -11,7 +11,7 @@ use crate::object_reader::{ObjectReader, is_space};
 const COLUMNS: usize = 5;
 
 /// Most states that are believed beyond those that lines name: states are numbered one by one.
-const LOOSE: usize = 1 << 16;
+const LOOSE: usize = 1 << 10;
 
 /// What a line says, of which state.
 enum Entry<W> {
