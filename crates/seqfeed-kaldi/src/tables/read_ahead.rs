@@ -12,10 +12,13 @@ use crate::tables::sequential_reader::SequentialReader;
 /// Objects that wait, besides the one that is being read and the one that is being used.
 const WAITING: usize = 2;
 
+/// A key and its object, or why there is none.
+type Next<T> = Result<(Vec<u8>, T)>;
+
 /// A table that is read by a thread, some objects ahead. Dropping it waits for the thread.
 pub(crate) struct ReadAhead<T> {
     /// Gone when nothing more is wanted: so the thread learns of it.
-    objects: Option<Receiver<Result<(Vec<u8>, T)>>>,
+    objects: Option<Receiver<Next<T>>>,
     /// Where keys and values go that are no longer used, so that their memory is used again.
     used: Sender<(Vec<u8>, T)>,
     thread: Option<JoinHandle<Result<ReadReport>>>,
@@ -79,7 +82,7 @@ impl<T> Drop for ReadAhead<T> {
 
 fn read<T: Holder>(
     mut reader: SequentialReader<T>,
-    objects: &SyncSender<Result<(Vec<u8>, T)>>,
+    objects: &SyncSender<Next<T>>,
     used: &Receiver<(Vec<u8>, T)>,
 ) -> Result<ReadReport> {
     loop {
