@@ -1,0 +1,1 @@
+//! CNTK's configuration language, and the reader sections written in it.

@@ -1,0 +1,8 @@
+//! CNTK's text format: its grammar, its index, its cache, its writer.
+
+mod index;
+
+pub use index::{CtfChunk, CtfIndex, CtfSequence};
+
+/// What errors call the format.
+pub(crate) const CTF: &str = "CTF";
