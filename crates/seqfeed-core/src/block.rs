@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::Element;
 use crate::arena::Arena;
+use crate::{Element, Kind, Stream};
 
 /// Memory that a block refers to but does not own: a mapped file.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
@@ -33,6 +33,8 @@ pub struct Block {
     used: usize,
     shared: Vec<SharedBytes>,
     spans: Vec<Span>,
+    /// Where samples are sparse: what stands beside the values.
+    sparse: Option<Sparse>,
 }
 
 #[derive(Clone, Copy)]
@@ -40,8 +42,16 @@ struct Span {
     /// 0: own values; `n`: `shared[n - 1]`.
     buffer: u32,
     samples: u32,
-    /// Offset of the first byte.
+    /// Offset of the first byte; where samples are sparse, number of the first sample.
     start: usize,
+}
+
+#[derive(Default)]
+struct Sparse {
+    /// The index of each value.
+    indices: Vec<i32>,
+    /// Values before each sample of the block, and in all: one more than samples.
+    starts: Vec<usize>,
 }
 
 impl Block {
@@ -49,7 +59,24 @@ impl Block {
     #[must_use]
     pub fn new(element: Element, dim: usize) -> Self {
         let (shared, spans) = (Vec::new(), Vec::new());
-        Self { dim, element, values: Arena::default(), used: 0, shared, spans }
+        Self { dim, element, values: Arena::default(), used: 0, shared, spans, sparse: None }
+    }
+
+    /// An empty block for sparse samples of `dim` possible values, filled by
+    /// [`push_sparse`](Block::push_sparse).
+    #[must_use]
+    pub fn sparse(element: Element, dim: usize) -> Self {
+        let sparse = Sparse { indices: Vec::new(), starts: vec![0] };
+        Self { sparse: Some(sparse), ..Self::new(element, dim) }
+    }
+
+    /// An empty block for samples of a stream.
+    #[must_use]
+    pub fn of(stream: &Stream) -> Self {
+        match stream.kind {
+            Kind::Sparse => Self::sparse(stream.element, stream.dim),
+            Kind::Dense | Kind::Label => Self::new(stream.element, stream.dim),
+        }
     }
 
     /// Empties the block, keeping its memory.
@@ -57,6 +84,10 @@ impl Block {
         self.used = 0;
         self.shared.clear();
         self.spans.clear();
+        if let Some(sparse) = &mut self.sparse {
+            sparse.indices.clear();
+            sparse.starts.truncate(1);
+        }
     }
 
     /// Type of the values.
@@ -89,6 +120,10 @@ impl Block {
         self.values.len()
             + self.spans.capacity() * size_of::<Span>()
             + self.shared.capacity() * size_of::<SharedBytes>()
+            + self.sparse.as_ref().map_or(0, |sparse| {
+                sparse.indices.capacity() * size_of::<i32>()
+                    + sparse.starts.capacity() * size_of::<usize>()
+            })
     }
 
     /// Makes room for `samples` more samples, so that pushing them takes memory once.
@@ -127,16 +162,87 @@ impl Block {
     }
 
     /// Adds a sequence of `samples` samples; gives its bytes in the machine's order, to be filled.
+    ///
+    /// # Panics
+    ///
+    /// If the block's samples are sparse.
     pub fn push_bytes(&mut self, samples: usize) -> &mut [u8] {
+        assert!(self.sparse.is_none(), "samples of a sparse block have indices");
         let start = self.used;
-        let end = start + samples * self.row_bytes();
-        if end > self.values.len() {
-            // Twice as much, so that many small sequences do not copy each other over and over.
-            self.values.grow(end.max(self.values.len() * 2), start);
-        }
-        self.used = end;
+        let end = self.grow(samples * self.row_bytes());
         self.spans.push(Span { buffer: 0, samples: count(samples), start });
         &mut self.values.bytes_mut()[start..end]
+    }
+
+    /// Makes room for `bytes` more; the end of all.
+    fn grow(&mut self, bytes: usize) -> usize {
+        let end = self.used + bytes;
+        if end > self.values.len() {
+            // Twice as much, so that many small sequences do not copy each other over and over.
+            self.values.grow(end.max(self.values.len() * 2), self.used);
+        }
+        self.used = end;
+        end
+    }
+
+    /// Adds a sequence of sparse samples: their values in the machine's byte order, one after another,
+    /// the index of each value, and for each sample where its values end.
+    ///
+    /// ```
+    /// use seqfeed_core::{Block, Element};
+    ///
+    /// let mut block = Block::sparse(Element::I32, 100);
+    /// let values: Vec<u8> = [7i32, 8, 9].iter().flat_map(|v| v.to_ne_bytes()).collect();
+    /// block.push_sparse(&values, &[3, 50, 2], &[2, 2, 3]); // two values, none, one
+    /// let samples = block.sparse_samples(0);
+    /// assert_eq!((samples.len(), samples.values_in(0..1), samples.values_in(1..3)), (3, 0..2, 2..3));
+    /// assert_eq!(&samples.indices[samples.values_in(2..3)], [2]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the block is not sparse, if there are not as many values as indices, or if the ends do not
+    /// ascend to their number.
+    pub fn push_sparse(&mut self, values: &[u8], indices: &[i32], ends: &[u32]) {
+        assert_eq!(values.len(), indices.len() * self.element.size(), "an index for each value");
+        let start = self.used;
+        let end = self.grow(values.len());
+        self.values.bytes_mut()[start..end].copy_from_slice(values);
+        let sparse = self.sparse.as_mut().expect("a sparse block");
+        let (first_value, first) = (sparse.indices.len(), sparse.starts.len() - 1);
+        assert!(ends.is_sorted(), "ends ascend");
+        assert_eq!(ends.last().map_or(0, |&end| end as usize), indices.len(), "to all values");
+        sparse.indices.extend_from_slice(indices);
+        sparse.starts.extend(ends.iter().map(|&end| first_value + end as usize));
+        self.spans.push(Span { buffer: 0, samples: count(ends.len()), start: first });
+    }
+
+    /// Number of samples of the sequence pushed as number `index`.
+    ///
+    /// # Panics
+    ///
+    /// If there are no more than `index` sequences.
+    #[must_use]
+    pub fn sequence_len(&self, index: usize) -> usize {
+        self.spans[index].samples as usize
+    }
+
+    /// The samples of the sequence pushed as number `index` to a sparse block.
+    ///
+    /// # Panics
+    ///
+    /// If there are no more than `index` sequences, or if the block is not sparse.
+    #[must_use]
+    pub fn sparse_samples(&self, index: usize) -> SparseSamples<'_> {
+        let (span, sparse) = (self.spans[index], self.sparse.as_ref().expect("a sparse block"));
+        let starts = &sparse.starts[span.start..=span.start + span.samples as usize];
+        let (first, end) = (starts[0], starts[starts.len() - 1]);
+        let size = self.element.size();
+        SparseSamples {
+            values: &self.values.bytes()[first * size..end * size],
+            indices: &sparse.indices[first..end],
+            starts,
+        }
     }
 
     /// Adds shared memory to refer to in [`push_shared`](Block::push_shared).
@@ -162,10 +268,11 @@ impl Block {
     ///
     /// # Panics
     ///
-    /// If there are no more than `index` sequences.
+    /// If there are no more than `index` sequences, or if the block is sparse.
     #[must_use]
     #[inline]
     pub fn samples(&self, index: usize) -> Samples<'_> {
+        debug_assert!(self.sparse.is_none(), "samples of a sparse block are sparse");
         let span = self.spans[index];
         let memory = match span.buffer {
             0 => self.values.bytes(),
@@ -252,6 +359,41 @@ impl<'a> Samples<'a> {
 impl fmt::Debug for Samples<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Samples({} x {} bytes)", self.len(), self.row_bytes)
+    }
+}
+
+/// The samples of one sequence in one sparse stream.
+#[derive(Clone, Copy, Debug)]
+pub struct SparseSamples<'a> {
+    /// The values, one after another, in the machine's byte order.
+    pub values: &'a [u8],
+    /// The index of each value, in the order in which they were given.
+    pub indices: &'a [i32],
+    /// Values before each sample and in all, counted from somewhere before the first one.
+    starts: &'a [usize],
+}
+
+impl SparseSamples<'_> {
+    /// Number of samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Which values belong to a range of samples.
+    ///
+    /// # Panics
+    ///
+    /// If the range does not lie inside the sequence.
+    #[must_use]
+    pub fn values_in(&self, samples: Range<usize>) -> Range<usize> {
+        self.starts[samples.start] - self.starts[0]..self.starts[samples.end] - self.starts[0]
     }
 }
 

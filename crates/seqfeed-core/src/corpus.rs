@@ -53,14 +53,42 @@ pub struct JoinPolicy {
     pub missing: Tolerance,
     /// With sequences that are wrong: lengths that differ between streams.
     pub errors: Tolerance,
-    /// Most samples in a chunk.
-    pub chunk_samples: u64,
+    /// How sequences are grouped into chunks.
+    pub chunks: Chunking,
+    /// How long a sequence counts.
+    pub length: LengthRule,
+}
+
+/// How the sequences of a corpus are grouped into chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunking {
+    /// At most so many samples in a chunk, whatever the sources: so the same corpus has the same chunks
+    /// in every container.
+    Samples(u64),
+    /// As in the primary source.
+    Primary,
+}
+
+/// How long a sequence of a corpus counts, in samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LengthRule {
+    /// As all streams agree; if they don't, the sequence is wrong.
+    Agreed,
+    /// As in the source where it is longest.
+    Longest,
+    /// As in the source of this number.
+    Source(usize),
 }
 
 impl Default for JoinPolicy {
     /// Missing keys are skipped (and reported), wrong sequences stop; chunks of 32,768 samples.
     fn default() -> Self {
-        Self { missing: Tolerance::Skip, errors: Tolerance::Stop, chunk_samples: 32_768 }
+        Self {
+            missing: Tolerance::Skip,
+            errors: Tolerance::Stop,
+            chunks: Chunking::Samples(32_768),
+            length: LengthRule::Agreed,
+        }
     }
 }
 
@@ -129,26 +157,36 @@ impl Corpus {
     /// # Errors
     ///
     /// Fails if there is no source, if two streams have one name, if a source other than the first
-    /// has a key twice, if more sequences don't fit than the policy allows, or if none is left.
+    /// has a key twice (unless lengths need not agree: then the first one counts), if more sequences don't fit than the policy allows, or if none is left.
     pub fn join(sources: Vec<Arc<dyn Source>>, policy: &JoinPolicy) -> Result<Self> {
         let Some(primary) = sources.first().cloned() else {
             return Err(Error::usage("a corpus needs one source at least"));
         };
         let streams = distinct_streams(&sources)?;
-        let lookups: Vec<HashMap<Key<'_>, u32>> =
-            sources[1..].iter().map(|source| lookup(source.as_ref())).collect::<Result<_>>()?;
+        let lookups: Vec<HashMap<Key<'_>, u32>> = sources[1..]
+            .iter()
+            .map(|source| lookup(source.as_ref(), policy))
+            .collect::<Result<_>>()?;
         let first = primary.index();
         let mut join = Join {
             sources: &sources,
             policy,
             rows: vec![Vec::new(); sources.len()],
-            builder: IndexBuilder::new(policy.chunk_samples),
+            builder: IndexBuilder::new(match policy.chunks {
+                Chunking::Samples(most) => most,
+                Chunking::Primary => u64::MAX,
+            }),
             report: JoinReport::default(),
             missing: 0,
             wrong: 0,
         };
-        for sequence in 0..first.len() as u32 {
-            join.add(sequence, &lookups)?;
+        for chunk in 0..first.chunk_count() {
+            for sequence in first.chunk(chunk) {
+                join.add(sequence, &lookups)?;
+            }
+            if policy.chunks == Chunking::Primary {
+                join.builder.end_chunk();
+            }
         }
         let Join { rows, builder, report, .. } = join;
         if builder.is_empty() {
@@ -211,8 +249,9 @@ impl Corpus {
                 let expected = match stream.extent {
                     Extent::Samples => self.index.samples(sequence) as usize,
                     Extent::Sequence => 1,
+                    Extent::Own => continue,
                 };
-                let found = block.samples(i).len();
+                let found = block.sequence_len(i);
                 if found != expected {
                     let problem = Problem::CountMismatch {
                         what: "number of samples",
@@ -290,10 +329,22 @@ impl Join<'_> {
 
     /// The length that the streams agree on, or `None` if they don't and that is allowed.
     fn length(&mut self, key: Key<'_>, numbers: &[u32]) -> Result<Option<u32>> {
+        let sources = self.sources.iter().zip(numbers);
+        let mut lengths = sources.map(|(source, &number)| source.index().samples(number));
+        let samples = match self.policy.length {
+            LengthRule::Agreed => return self.agreed_length(key, numbers),
+            LengthRule::Longest => lengths.max(),
+            LengthRule::Source(number) => lengths.nth(number),
+        };
+        Ok(self.unless_empty(key, samples.unwrap_or(0)))
+    }
+
+    fn agreed_length(&mut self, key: Key<'_>, numbers: &[u32]) -> Result<Option<u32>> {
         let mut agreed: Option<(u32, &str, &str)> = None;
         for (source, &number) in self.sources.iter().zip(numbers) {
             let samples = source.index().samples(number);
-            let Some(stream) = source.streams().iter().find(|s| s.extent == Extent::Samples) else {
+            let Some(stream) = source.streams().iter().find(|s| s.extent != Extent::Sequence)
+            else {
                 continue;
             };
             match agreed {
@@ -319,12 +370,15 @@ impl Join<'_> {
                 Some(_) => {}
             }
         }
-        let samples = agreed.map_or(1, |(samples, ..)| samples);
+        Ok(self.unless_empty(key, agreed.map_or(1, |(samples, ..)| samples)))
+    }
+
+    fn unless_empty(&mut self, key: Key<'_>, samples: u32) -> Option<u32> {
         if samples == 0 {
             self.report.add("empty", key.to_string());
-            return Ok(None);
+            return None;
         }
-        Ok(Some(samples))
+        Some(samples)
     }
 
     fn so_many(&self, count: u64, tolerance: Tolerance) -> String {
@@ -348,12 +402,13 @@ fn distinct_streams(sources: &[Arc<dyn Source>]) -> Result<Vec<Stream>> {
     Ok(streams)
 }
 
-fn lookup(source: &dyn Source) -> Result<HashMap<Key<'_>, u32>> {
+fn lookup<'a>(source: &'a dyn Source, policy: &JoinPolicy) -> Result<HashMap<Key<'a>, u32>> {
     let index = source.index();
     let mut keys = HashMap::with_capacity(index.len());
     for sequence in 0..index.len() as u32 {
         match keys.entry(index.key(sequence)) {
-            Entry::Vacant(free) => free.insert(sequence),
+            Entry::Vacant(free) => *free.insert(sequence),
+            Entry::Occupied(taken) if policy.length != LengthRule::Agreed => *taken.into_mut(),
             Entry::Occupied(taken) => {
                 return Err(Error::format("table", Problem::DuplicateKey)
                     .in_file(source.name())

@@ -28,8 +28,8 @@ mod source;
 mod stream;
 
 pub use array::Array;
-pub use block::{Block, Samples, SharedBytes};
-pub use corpus::{Corpus, Dropped, JoinPolicy, JoinReport, Tolerance};
+pub use block::{Block, Samples, SharedBytes, SparseSamples};
+pub use corpus::{Chunking, Corpus, Dropped, JoinPolicy, JoinReport, LengthRule, Tolerance};
 pub use error::{Error, ErrorKind, Place, Position, Problem, Result};
 pub use index::{Index, IndexBuilder};
 pub use key::Key;

@@ -30,13 +30,13 @@ pub trait Source: Send + Sync {
     /// Bytes of memory that a loaded sample takes: all of it, unless samples stay where they are (a
     /// mapped file).
     fn held_bytes(&self) -> u64 {
-        let by_samples = self.streams().iter().filter(|stream| stream.extent == Extent::Samples);
+        let by_samples = self.streams().iter().filter(|stream| stream.extent != Extent::Sequence);
         by_samples.map(|stream| stream.sample_bytes() as u64).sum()
     }
 
     /// Empty blocks, one a stream.
     fn new_blocks(&self) -> Vec<Block> {
-        self.streams().iter().map(|s| Block::new(s.element, s.dim)).collect()
+        self.streams().iter().map(Block::of).collect()
     }
 
     /// Loads the sequences of one chunk of the index.

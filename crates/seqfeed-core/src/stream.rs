@@ -9,14 +9,14 @@ pub struct Stream {
     pub kind: Kind,
     /// Type of one value.
     pub element: Element,
-    /// Number of values in one sample, at least 1.
+    /// Number of values in one sample, at least 1; where samples are sparse, of possible ones.
     pub dim: usize,
-    /// Whether there is one sample a time step or one a sequence.
+    /// How many samples it has in a sequence.
     pub extent: Extent,
 }
 
 impl Stream {
-    /// Size of one sample in bytes.
+    /// Size of one sample in bytes; where samples are sparse, of one with all its values.
     #[must_use]
     pub fn sample_bytes(&self) -> usize {
         self.dim * self.element.size()
@@ -31,6 +31,9 @@ pub enum Kind {
     Dense,
     /// A class number.
     Label,
+    /// A vector of which only some values are given, each with its index: bags of words, one-hot
+    /// vectors.
+    Sparse,
 }
 
 impl Kind {
@@ -40,6 +43,7 @@ impl Kind {
         match self {
             Kind::Dense => "dense",
             Kind::Label => "label",
+            Kind::Sparse => "sparse",
         }
     }
 }
@@ -84,4 +88,6 @@ pub enum Extent {
     Samples,
     /// One sample for the whole sequence (a speaker vector, a language number).
     Sequence,
+    /// A number of its own in each sequence, known when that is loaded (the inputs of CTF).
+    Own,
 }

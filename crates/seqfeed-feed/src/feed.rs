@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-use seqfeed_core::{Element, Error, ErrorKind, Extent, Result, Source, Stream};
+use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stream};
 
 use crate::minibatch::{Buffers, Minibatch, Recycled, Shape};
 use crate::pack::{Packer, Slots};
@@ -92,6 +92,7 @@ impl Feed {
         } else if settings.layout == Layout::Frames {
             settings.layout = Layout::Padded;
         }
+        check_units(source.streams(), &settings)?;
         let context = contexts(source.streams(), &settings)?;
         let streams = delivered(source.streams(), &context);
         let index = Arc::new(source.index().clone());
@@ -282,6 +283,19 @@ impl Planning {
     }
 }
 
+/// Frames can be dealt out only where all streams have one for each.
+fn check_units(streams: &[Stream], settings: &Settings) -> Result<()> {
+    let own = streams.iter().find(|stream| stream.extent == Extent::Own);
+    match own {
+        Some(stream) if settings.unit == Unit::Frame => Err(Error::usage(format!(
+            "stream {} has its own number of samples in each sequence: no frames can be dealt out",
+            stream.name
+        ))
+        .with_help("deal out sequences (unit = \"sequence\")")),
+        _ => Ok(()),
+    }
+}
+
 fn contexts(streams: &[Stream], settings: &Settings) -> Result<Vec<(usize, usize)>> {
     for context in &settings.context {
         match streams.iter().find(|stream| stream.name == context.stream) {
@@ -291,6 +305,12 @@ fn contexts(streams: &[Stream], settings: &Settings) -> Result<Vec<(usize, usize
                     "context is asked for stream {}, but the streams are {}",
                     context.stream,
                     names.join(", ")
+                )));
+            }
+            Some(stream) if stream.kind == Kind::Sparse => {
+                return Err(Error::usage(format!(
+                    "stream {} is sparse: there is no context",
+                    stream.name
                 )));
             }
             Some(stream) if stream.extent == Extent::Sequence => {
@@ -319,7 +339,11 @@ fn delivered(streams: &[Stream], context: &[(usize, usize)]) -> Vec<Stream> {
 
 fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream]) -> u64 {
     let bytes = |streams: &[Stream]| -> u64 {
-        let by_samples = streams.iter().filter(|stream| stream.extent == Extent::Samples);
+        // How many values sparse samples have is the source's to know.
+        if streams.iter().any(|stream| stream.kind == Kind::Sparse) {
+            return source.held_bytes();
+        }
+        let by_samples = streams.iter().filter(|stream| stream.extent != Extent::Sequence);
         by_samples.map(|stream| stream.sample_bytes() as u64).sum()
     };
     let index = source.index();

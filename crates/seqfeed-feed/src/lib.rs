@@ -28,8 +28,9 @@ mod settings;
 mod state;
 
 pub use feed::Feed;
-pub use minibatch::{Minibatch, Piece, StreamBatch};
+pub use minibatch::{Minibatch, Piece, SparseBatch, StreamBatch};
 pub use settings::{
-    BatchSize, Context, Layout, Order, Partial, Settings, Shard, Unit, Window, tolerance,
+    BatchSize, Context, Cut, Epoch, Layout, Order, Partial, Settings, Shard, Unit, Window,
+    tolerance,
 };
 pub use state::State;

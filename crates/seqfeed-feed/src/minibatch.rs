@@ -50,12 +50,42 @@ pub(crate) struct Buffers {
     /// Samples of the longest piece.
     pub(crate) longest: usize,
     pub(crate) arrays: Vec<Array>,
+    /// For each stream, where its pieces have lengths of their own.
+    pub(crate) own: Vec<Lengths>,
+    /// For each stream, where it is sparse, what stands beside its values.
+    pub(crate) rows: Vec<SparseRows>,
+}
+
+/// Lengths of the pieces in one stream.
+#[derive(Default)]
+pub(crate) struct Lengths {
+    /// Samples before each piece; one more entry than pieces.
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) longest: usize,
+}
+
+/// The rows of a sparse stream.
+#[derive(Default)]
+pub(crate) struct SparseRows {
+    pub(crate) indices: Vec<i32>,
+    /// Values before each row, padding counted as rows; one more entry than rows.
+    pub(crate) offsets: Vec<u64>,
 }
 
 impl Buffers {
     pub(crate) fn new(streams: &[Stream]) -> Self {
         let arrays = streams.iter().map(|stream| Array::new(stream.element)).collect();
-        Self { arrays, ..Self::default() }
+        let own = streams.iter().map(|_| Lengths::default()).collect();
+        let rows = streams.iter().map(|_| SparseRows::default()).collect();
+        Self { arrays, own, rows, ..Self::default() }
+    }
+
+    /// Samples before each piece of a stream and in all, and those of the longest.
+    pub(crate) fn lengths(&self, stream: &Stream, number: usize) -> (&[u64], usize) {
+        match stream.extent {
+            Extent::Own => (&self.own[number].offsets, self.own[number].longest),
+            Extent::Samples | Extent::Sequence => (&self.offsets, self.longest),
+        }
     }
 }
 
@@ -69,8 +99,24 @@ pub(crate) struct Recycled {
 #[derive(Clone, Copy)]
 pub struct StreamBatch<'a> {
     stream: &'a Stream,
+    number: usize,
     minibatch: &'a Minibatch,
     array: &'a Array,
+}
+
+/// The samples of a sparse stream as compressed sparse rows: row `r` (a sample, or padding) has the
+/// values `offsets[r]..offsets[r + 1]`.
+///
+/// The same three arrays are the compressed sparse columns of the matrix turned on its side (dim × N),
+/// which is how CNTK's own sparse minibatches are laid out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SparseBatch<'a> {
+    /// The values, row after row, each row in the order of its data.
+    pub values: &'a Array,
+    /// The index of each value, from 0 and below the stream's dim.
+    pub indices: &'a [i32],
+    /// Values before each row, and in all: one more entry than rows.
+    pub offsets: &'a [u64],
 }
 
 impl Minibatch {
@@ -148,8 +194,10 @@ impl Minibatch {
     /// Its streams, in the order of the corpus.
     pub fn streams(&self) -> impl ExactSizeIterator<Item = StreamBatch<'_>> {
         let arrays = self.buffers.arrays.iter();
-        self.shape.streams.iter().zip(arrays).map(|(stream, array)| StreamBatch {
+        let streams = self.shape.streams.iter().enumerate().zip(arrays);
+        streams.map(|((number, stream), array)| StreamBatch {
             stream,
+            number,
             minibatch: self,
             array,
         })
@@ -176,7 +224,7 @@ impl Minibatch {
     /// Bytes in all its buffers.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.streams().map(|batch| batch.values() * batch.stream.element.size()).sum()
+        self.streams().map(|batch| batch.bytes()).sum()
     }
 }
 
@@ -188,65 +236,114 @@ impl<'a> StreamBatch<'a> {
     }
 
     /// N × dim for frames and concatenated sequences, B × T × dim for padded ones, B × dim where
-    /// the stream has one sample a sequence.
+    /// the stream has one sample a sequence. N and T are those of this stream, where it has its own
+    /// lengths.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
-        shape(self.stream, self.minibatch.shape.layout, &self.minibatch.buffers)
+        shape(self.stream, self.number, self.minibatch.shape.layout, &self.minibatch.buffers)
     }
 
-    /// All values, padding included, row after row.
+    /// All values, padding included, row after row; none if they are not 32-bit floats or if the
+    /// stream is sparse.
     #[must_use]
     pub fn as_f32(&self) -> Option<&'a [f32]> {
-        Some(&self.array.as_f32()?[..self.values()])
+        self.dense_values().and_then(|values| Some(&self.array.as_f32()?[..values]))
     }
 
-    /// All values, if they are 64-bit floats.
+    /// All values, if they are dense 64-bit floats.
     #[must_use]
     pub fn as_f64(&self) -> Option<&'a [f64]> {
-        Some(&self.array.as_f64()?[..self.values()])
+        self.dense_values().and_then(|values| Some(&self.array.as_f64()?[..values]))
     }
 
-    /// All values, if they are integers.
+    /// All values, if they are dense integers.
     #[must_use]
     pub fn as_i32(&self) -> Option<&'a [i32]> {
-        Some(&self.array.as_i32()?[..self.values()])
+        self.dense_values().and_then(|values| Some(&self.array.as_i32()?[..values]))
     }
 
-    /// Number of values, padding included.
+    /// All values with their indices, if the stream is sparse.
+    #[must_use]
+    pub fn as_sparse(&self) -> Option<SparseBatch<'a>> {
+        (self.stream.kind == Kind::Sparse).then(|| {
+            let rows = &self.minibatch.buffers.rows[self.number];
+            SparseBatch { values: self.array, indices: &rows.indices, offsets: &rows.offsets }
+        })
+    }
+
+    fn dense_values(&self) -> Option<usize> {
+        (self.stream.kind != Kind::Sparse).then(|| self.shape().iter().product())
+    }
+
+    /// Number of values: padding included, or those that are given where the stream is sparse.
     #[must_use]
     pub fn values(&self) -> usize {
-        self.shape().iter().product()
+        match self.dense_values() {
+            Some(values) => values,
+            None => self.minibatch.buffers.rows[self.number].indices.len(),
+        }
     }
 
-    /// The rows of sequence number `piece` without padding: their first value in the buffer, and
-    /// how many rows.
+    /// Bytes of its values, and of indices and offsets where it is sparse.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let values = self.values() * self.stream.element.size();
+        match self.as_sparse() {
+            None => values,
+            Some(sparse) => values + size_of_val(sparse.indices) + size_of_val(sparse.offsets),
+        }
+    }
+
+    /// Samples before each sequence in this stream and in all: `len() + 1` numbers.
+    #[must_use]
+    pub fn offsets(&self) -> &'a [u64] {
+        self.minibatch.buffers.lengths(self.stream, self.number).0
+    }
+
+    /// The rows of sequence number `piece` without padding: the first one, and how many.
     #[must_use]
     pub fn rows_of(&self, piece: usize) -> (usize, usize) {
-        rows_of(self.stream, self.minibatch.shape.layout, &self.minibatch.buffers, piece)
+        rows_of(
+            self.stream,
+            self.number,
+            self.minibatch.shape.layout,
+            &self.minibatch.buffers,
+            piece,
+        )
     }
 }
 
-pub(crate) fn shape(stream: &Stream, layout: Layout, buffers: &Buffers) -> Vec<usize> {
+pub(crate) fn shape(
+    stream: &Stream,
+    number: usize,
+    layout: Layout,
+    buffers: &Buffers,
+) -> Vec<usize> {
     let pieces = buffers.pieces.len();
-    let samples = buffers.offsets.last().map_or(0, |&end| end as usize);
+    let (offsets, longest) = buffers.lengths(stream, number);
     match (stream.extent, layout) {
         (Extent::Sequence, _) => vec![pieces, stream.dim],
-        (Extent::Samples, Layout::Padded) => vec![pieces, buffers.longest, stream.dim],
-        (Extent::Samples, _) => vec![samples, stream.dim],
+        (_, Layout::Padded) => vec![pieces, longest, stream.dim],
+        _ => vec![offsets.last().map_or(0, |&end| end as usize), stream.dim],
     }
 }
 
+/// The first row of a piece, and the number of its rows.
 pub(crate) fn rows_of(
     stream: &Stream,
+    number: usize,
     layout: Layout,
     buffers: &Buffers,
     piece: usize,
 ) -> (usize, usize) {
-    let samples = buffers.pieces[piece].samples as usize;
-    match (stream.extent, layout) {
-        (Extent::Sequence, _) => (piece * stream.dim, 1),
-        (Extent::Samples, Layout::Padded) => (piece * buffers.longest * stream.dim, samples),
-        (Extent::Samples, _) => (buffers.offsets[piece] as usize * stream.dim, samples),
+    if stream.extent == Extent::Sequence {
+        return (piece, 1);
+    }
+    let (offsets, longest) = buffers.lengths(stream, number);
+    let samples = (offsets[piece + 1] - offsets[piece]) as usize;
+    match layout {
+        Layout::Padded => (piece * longest, samples),
+        _ => (offsets[piece] as usize, samples),
     }
 }
 

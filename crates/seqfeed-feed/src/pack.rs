@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use seqfeed_core::{Array, Block, Extent, Index, Result, Samples, Stream};
+use seqfeed_core::{Array, Block, Extent, Index, Kind, Result, Samples, Stream};
 
-use crate::minibatch::{self, Buffers, Piece};
+use crate::minibatch::{self, Buffers, Piece, SparseRows};
 use crate::order::Item;
 use crate::residency::Slot;
 use crate::settings::{Layout, Unit};
@@ -25,6 +25,13 @@ pub(crate) struct Packer {
 pub(crate) struct Loaded<'a> {
     blocks: &'a [Block],
     first_sequence: u32,
+}
+
+impl Loaded<'_> {
+    /// Where the sequence of a piece stands in the blocks.
+    fn place_of(&self, piece: &Piece) -> usize {
+        (piece.sequence - self.first_sequence) as usize
+    }
 }
 
 /// The chunks that a plan's units come from, by chunk number, sorted.
@@ -49,12 +56,84 @@ impl Packer {
         }
         let mut found = Vec::with_capacity(items.len());
         self.find(items, |chunk| place[(chunk - lowest) as usize], &mut found, buffers);
+        self.measure(&loaded, &found, buffers);
         let mut arrays = std::mem::take(&mut buffers.arrays);
+        let mut rows = std::mem::take(&mut buffers.rows);
         for (number, array) in arrays.iter_mut().enumerate() {
-            self.gather(number, &loaded, &found, buffers, array);
+            match self.streams[number].kind {
+                Kind::Sparse => {
+                    self.gather_sparse(number, &loaded, &found, buffers, array, &mut rows[number]);
+                }
+                _ => self.gather(number, &loaded, &found, buffers, array),
+            }
         }
-        buffers.arrays = arrays;
+        (buffers.arrays, buffers.rows) = (arrays, rows);
         Ok(())
+    }
+
+    /// Learns the lengths of the pieces in streams that have their own.
+    fn measure(&self, loaded: &[Loaded<'_>], found: &[u32], buffers: &mut Buffers) {
+        for (number, stream) in self.streams.iter().enumerate() {
+            if stream.extent != Extent::Own {
+                continue;
+            }
+            let lengths = &mut buffers.own[number];
+            lengths.offsets.clear();
+            lengths.offsets.push(0);
+            lengths.longest = 0;
+            let mut end = 0;
+            for (piece, &place) in buffers.pieces.iter().zip(found) {
+                let chunk = &loaded[place as usize];
+                let samples = chunk.blocks[number].sequence_len(chunk.place_of(piece));
+                end += samples as u64;
+                lengths.longest = lengths.longest.max(samples);
+                lengths.offsets.push(end);
+            }
+        }
+    }
+
+    /// Gathers the rows of a sparse stream; padding is rows without values.
+    fn gather_sparse(
+        &self,
+        number: usize,
+        loaded: &[Loaded<'_>],
+        found: &[u32],
+        buffers: &Buffers,
+        array: &mut Array,
+        rows: &mut SparseRows,
+    ) {
+        let stream = &self.streams[number];
+        let size = stream.element.size();
+        rows.indices.clear();
+        rows.offsets.clear();
+        rows.offsets.push(0);
+        let mut end = 0;
+        for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
+            let chunk = &loaded[place as usize];
+            let samples = chunk.blocks[number].sparse_samples(chunk.place_of(piece));
+            let (first_row, count) = minibatch::rows_of(stream, number, self.layout, buffers, i);
+            // Padding behind the piece before.
+            rows.offsets.resize(first_row + 1, end as u64);
+            let first = match stream.extent {
+                Extent::Sequence => 0,
+                _ => piece.first as usize,
+            };
+            let values = samples.values_in(first..first + count);
+            let start = end;
+            for row in first..first + count {
+                end += samples.values_in(row..row + 1).len();
+                rows.offsets.push(end as u64);
+            }
+            rows.indices.extend_from_slice(&samples.indices[values.clone()]);
+            if array.len() < end {
+                array.resize(end);
+            }
+            array.bytes_mut()[start * size..end * size]
+                .copy_from_slice(&samples.values[values.start * size..values.end * size]);
+        }
+        let shape = minibatch::shape(stream, number, self.layout, buffers);
+        let all: usize = shape[..shape.len() - 1].iter().product();
+        rows.offsets.resize(all + 1, end as u64);
     }
 
     /// Finds each unit's sequence and samples.
@@ -103,28 +182,29 @@ impl Packer {
         array: &mut Array,
     ) {
         let stream = &self.streams[number];
-        let values: usize = minibatch::shape(stream, self.layout, buffers).iter().product();
+        let values: usize = minibatch::shape(stream, number, self.layout, buffers).iter().product();
         if array.len() < values {
             array.resize(values);
         }
-        let size = stream.element.size();
         let row_bytes = stream.sample_bytes();
         let (left, right) = self.context[number];
-        let padded = self.layout == Layout::Padded && stream.extent == Extent::Samples;
+        let padded = self.layout == Layout::Padded && stream.extent != Extent::Sequence;
+        let (_, longest) = buffers.lengths(stream, number);
         for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
             let chunk = &loaded[place as usize];
-            let samples =
-                chunk.blocks[number].samples((piece.sequence - chunk.first_sequence) as usize);
-            let (first_value, rows) = minibatch::rows_of(stream, self.layout, buffers, i);
-            let start = first_value * size;
+            let samples = chunk.blocks[number].samples(chunk.place_of(piece));
+            let (first_row, rows) = minibatch::rows_of(stream, number, self.layout, buffers, i);
+            let start = first_row * row_bytes;
             let out = &mut array.bytes_mut()[start..start + rows * row_bytes];
             match stream.extent {
                 Extent::Sequence => out.copy_from_slice(samples.row(0)),
-                Extent::Samples => splice(samples, piece.first as usize, left, right, out),
+                Extent::Samples | Extent::Own => {
+                    splice(samples, piece.first as usize, left, right, out)
+                }
             }
             if padded {
-                let from = first_value + rows * stream.dim;
-                let to = first_value + buffers.longest * stream.dim;
+                let from = (first_row + rows) * stream.dim;
+                let to = (first_row + longest) * stream.dim;
                 minibatch::pad(stream, array, from..to, self.label_padding);
             }
         }

@@ -84,6 +84,39 @@ pub enum Shard {
     Chunks,
 }
 
+/// Who cuts the order of a sweep into minibatches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The global order is cut, and minibatches are dealt to the ranks: a *step* is one for each. All
+    /// ranks stand at the same place, and a state fits any number of them.
+    Steps,
+    /// Each rank cuts its own, as CNTK's workers do: it goes through the order, passes over the
+    /// units that are not its own (those of other chunks; in sequential order, all but every n-th) and
+    /// takes those that are, until its share of the minibatch is full. Ranks stand at different places,
+    /// so that a state belongs to one rank. Takes a batch size in samples.
+    Worker {
+        /// Whether only the rank's own samples count (CNTK's `localTimeline`): its share of the
+        /// minibatch is the size divided by the number of ranks. Otherwise the size is that of all
+        /// ranks' samples together, as in CNTK's readers that stand alone.
+        local_timeline: bool,
+        /// Whether a minibatch goes on in the next sweep where one ends (as with CNTK's Python
+        /// package) or is cut short there (as with its program).
+        cross_sweeps: bool,
+    },
+}
+
+/// What an epoch is, where each rank cuts its own minibatches: a part of the run at whose end a
+/// minibatch ends, and after which the next one begins at its nominal place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Epoch {
+    /// The whole run is one epoch.
+    Run,
+    /// Each sweep is.
+    Sweep,
+    /// So many samples, over all ranks.
+    Samples(u64),
+}
+
 /// Left and right context of the frames of one stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
@@ -125,6 +158,13 @@ pub struct Settings {
     pub ranks: usize,
     /// How ranks divide the corpus.
     pub shard: Shard,
+    /// Who cuts minibatches.
+    pub cut: Cut,
+    /// What an epoch is, with [`Cut::Worker`].
+    pub epoch: Epoch,
+    /// Begin at the first unit that starts no earlier than so many samples from the very start (CNTK's
+    /// `minibatchSourcePosition`), with [`Cut::Worker`].
+    pub start: u64,
     /// End after so many sweeps, counted from the very start.
     pub sweeps: Option<u64>,
     /// End after so many samples over all ranks, counted from the very start.
@@ -153,6 +193,9 @@ impl Default for Settings {
             rank: 0,
             ranks: 1,
             shard: Shard::Minibatches,
+            cut: Cut::Steps,
+            epoch: Epoch::Run,
+            start: 0,
             sweeps: None,
             samples: None,
             threads: std::thread::available_parallelism().map_or(2, |n| n.get().min(8)),

@@ -28,9 +28,11 @@ pub struct State {
     /// The next unit (frame or sequence) in the sweep's order, from 0; where units are bucketed by
     /// length, the first one of the pool.
     pub item: u64,
-    /// Minibatches already taken out of that pool.
+    /// Minibatches already taken out of that pool; where each rank cuts its own minibatches in
+    /// sequential order, the number by which the next unit is dealt.
     pub within: u64,
-    /// Samples delivered over all ranks since the very start.
+    /// Samples delivered over all ranks since the very start; where each rank cuts its own minibatches,
+    /// those it has gone through.
     pub samples: u64,
     /// Minibatches delivered to each rank since the very start.
     pub minibatch: u64,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use seqfeed_core::{Error, JoinPolicy, Problem, Result, Tolerance};
+use seqfeed_core::{Chunking, Error, JoinPolicy, Problem, Result, Tolerance};
 use seqfeed_feed::{
     BatchSize, Context, Layout, Order, Partial, Settings, Shard, Unit, Window, tolerance,
 };
@@ -347,15 +347,20 @@ impl Description {
                 ))
             }),
         };
-        let chunk_samples = self.chunk_size.unwrap_or(default.chunk_samples);
-        if chunk_samples == 0 {
-            return Err(Error::usage("chunk-size must be 1 at least"));
-        }
         Ok(JoinPolicy {
             missing: read("missing", &self.missing, default.missing)?,
             errors: read("errors", &self.errors, default.errors)?,
-            chunk_samples,
+            chunks: Chunking::Samples(self.chunk_samples()?),
+            ..default
         })
+    }
+
+    /// Most samples in a chunk.
+    pub(crate) fn chunk_samples(&self) -> Result<u64> {
+        match self.chunk_size.unwrap_or(32_768) {
+            0 => Err(Error::usage("chunk-size must be 1 at least")),
+            samples => Ok(samples),
+        }
     }
 
     /// The settings of the feed.
@@ -411,6 +416,7 @@ impl Description {
             threads: self.threads.unwrap_or(default.threads),
             queue: self.queue.unwrap_or(default.queue),
             memory: self.memory.as_ref().map(|text| quantity::bytes(&text.text())).transpose()?,
+            ..default
         })
     }
 }

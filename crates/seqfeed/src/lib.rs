@@ -30,8 +30,8 @@ pub use seqfeed_core::{
     Position, Problem, Result, Source, Stream,
 };
 pub use seqfeed_feed::{
-    BatchSize, Context, Feed, Layout, Minibatch, Order, Partial, Piece, Settings, Shard, State,
-    StreamBatch, Unit, Window,
+    BatchSize, Context, Cut, Epoch, Feed, Layout, Minibatch, Order, Partial, Piece, Settings,
+    Shard, SparseBatch, State, StreamBatch, Unit, Window,
 };
 pub use statistics::{Lengths, StreamSummary, Summary};
 pub use toml::{Table, Value};

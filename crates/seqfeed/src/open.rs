@@ -80,7 +80,7 @@ impl Description {
             role: if label { Role::Labels } else { Role::Features },
             element,
             extent,
-            chunk_samples: self.join_policy()?.chunk_samples,
+            chunk_samples: self.chunk_samples()?,
             policy,
             specifier_policy: if self.given.contains(name) { Policy::with_pipes() } else { policy },
             map: self.map.unwrap_or(false),

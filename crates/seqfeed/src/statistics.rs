@@ -1,6 +1,6 @@
 //! What a corpus holds, in numbers.
 
-use seqfeed_core::{Corpus, Source, Stream};
+use seqfeed_core::{Corpus, Extent, Kind, Source, Stream};
 use serde::Serialize;
 
 use crate::Opened;
@@ -84,12 +84,12 @@ impl Summary {
                     .map(move |stream| StreamSummary::of(stream, source.name(), format))
             })
             .collect();
-        let sample_bytes: u64 = corpus
-            .streams()
-            .iter()
-            .filter(|stream| stream.extent == seqfeed_core::Extent::Samples)
-            .map(|stream| stream.sample_bytes() as u64)
-            .sum();
+        let streams_of_samples =
+            corpus.streams().iter().filter(|stream| stream.extent != Extent::Sequence);
+        let sample_bytes: u64 = match corpus.streams().iter().any(|s| s.kind == Kind::Sparse) {
+            true => corpus.held_bytes(),
+            false => streams_of_samples.map(|stream| stream.sample_bytes() as u64).sum(),
+        };
         let skipped = opened.report().dropped.iter().map(|group| Skipped {
             reason: group.reason.clone(),
             count: group.count,
@@ -118,8 +118,9 @@ impl StreamSummary {
             dtype: stream.element.name(),
             dim: stream.dim,
             extent: match stream.extent {
-                seqfeed_core::Extent::Samples => "samples",
-                seqfeed_core::Extent::Sequence => "sequence",
+                Extent::Samples => "samples",
+                Extent::Sequence => "sequence",
+                Extent::Own => "own",
             },
         }
     }

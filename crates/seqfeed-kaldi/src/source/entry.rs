@@ -65,7 +65,7 @@ impl Kind {
                 "is this a table of labels? streams of integers are of kind \"label\"",
             ),
             (Role::Features, Object::Vector { dim, .. }) => match self.extent {
-                Extent::Samples => Ok((*dim, 1)),
+                Extent::Samples | Extent::Own => Ok((*dim, 1)),
                 Extent::Sequence => Ok((u32::from(*dim > 0), *dim)),
             },
             (Role::Features, Object::Matrix { rows, cols, .. }) => self.matrix(*rows, *cols),

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use seqfeed::{Extent, Kind, Minibatch, StreamBatch};
+use seqfeed::{Minibatch, SparseBatch, StreamBatch};
 
 /// Writes one minibatch as a line.
 pub(super) fn write(out: &mut impl Write, minibatch: &Minibatch) -> io::Result<()> {
@@ -48,42 +48,85 @@ fn write_stream(
         stream.element.name(),
         stream.dim
     )?;
-    for (i, piece) in minibatch.pieces().iter().enumerate() {
-        comma(out, i)?;
-        let length = if stream.extent == Extent::Sequence { 1 } else { piece.samples };
-        write!(out, "{length}")?;
+    for piece in 0..minibatch.len() {
+        comma(out, piece)?;
+        write!(out, "{}", batch.rows_of(piece).1)?;
     }
     out.write_all(b"],\"data\":[")?;
-    let mut first = true;
+    let values = Values::of(batch);
+    let sparse = batch.as_sparse();
+    let mut rows_before = 0;
     for piece in 0..minibatch.len() {
         let (start, rows) = batch.rows_of(piece);
-        for row in 0..rows {
-            if !std::mem::take(&mut first) {
-                out.write_all(b",")?;
+        for row in start..start + rows {
+            comma(out, rows_before)?;
+            rows_before += 1;
+            match sparse {
+                Some(sparse) => write_pairs(out, values, sparse, row)?,
+                None => write_row(out, values, row * stream.dim..(row + 1) * stream.dim)?,
             }
-            write_row(out, batch, start + row * stream.dim, stream.dim)?;
         }
     }
     out.write_all(b"]}")
 }
 
+/// All values of a stream.
+#[derive(Clone, Copy)]
+enum Values<'a> {
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+    I32(&'a [i32]),
+}
+
+impl<'a> Values<'a> {
+    fn of(batch: StreamBatch<'a>) -> Self {
+        let sparse = batch.as_sparse().map(|sparse| sparse.values);
+        let f32s = batch.as_f32().or(sparse.and_then(|values| values.as_f32()));
+        let f64s = batch.as_f64().or(sparse.and_then(|values| values.as_f64()));
+        let i32s = batch.as_i32().or(sparse.and_then(|values| values.as_i32()));
+        match (f32s, f64s) {
+            (Some(values), _) => Values::F32(values),
+            (_, Some(values)) => Values::F64(values),
+            _ => Values::I32(i32s.unwrap_or_default()),
+        }
+    }
+
+    fn write(self, out: &mut impl Write, number: usize) -> io::Result<()> {
+        match self {
+            Values::F32(values) => float(out, values[number], f32::is_finite),
+            Values::F64(values) => float(out, values[number], f64::is_finite),
+            Values::I32(values) => write!(out, "{}", values[number]),
+        }
+    }
+}
+
 fn write_row(
     out: &mut impl Write,
-    batch: StreamBatch<'_>,
-    start: usize,
-    dim: usize,
+    values: Values<'_>,
+    numbers: std::ops::Range<usize>,
 ) -> io::Result<()> {
     out.write_all(b"[")?;
-    debug_assert!(dim == 1 || batch.stream().kind != Kind::Label);
-    for i in 0..dim {
+    for (i, number) in numbers.enumerate() {
         comma(out, i)?;
-        if let Some(values) = batch.as_f32() {
-            float(out, values[start + i], f32::is_finite)?;
-        } else if let Some(values) = batch.as_f64() {
-            float(out, values[start + i], f64::is_finite)?;
-        } else if let Some(values) = batch.as_i32() {
-            write!(out, "{}", values[start + i])?;
-        }
+        values.write(out, number)?;
+    }
+    out.write_all(b"]")
+}
+
+/// Writes a sparse sample: pairs of index and value.
+fn write_pairs(
+    out: &mut impl Write,
+    values: Values<'_>,
+    sparse: SparseBatch<'_>,
+    row: usize,
+) -> io::Result<()> {
+    out.write_all(b"[")?;
+    let (start, end) = (sparse.offsets[row] as usize, sparse.offsets[row + 1] as usize);
+    for number in start..end {
+        comma(out, number - start)?;
+        write!(out, "[{},", sparse.indices[number])?;
+        values.write(out, number)?;
+        out.write_all(b"]")?;
     }
     out.write_all(b"]")
 }

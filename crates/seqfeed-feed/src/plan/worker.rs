@@ -1,0 +1,333 @@
+//! Minibatches that each rank cuts for itself, as CNTK's workers do.
+//!
+//! Positions are counted in samples of all ranks since the very start. A rank goes through the order,
+//! counts all units and takes its own; so ranks that ask for the same sizes stand at different places.
+
+use std::sync::Arc;
+
+use seqfeed_core::{Error, Index, Result};
+
+use super::{Plan, digest};
+use crate::order::{Cursor, Item};
+use crate::settings::{BatchSize, Epoch, Order, Settings};
+use crate::state::State;
+
+pub(crate) struct Worker {
+    settings: Settings,
+    cursor: Cursor,
+    corpus: String,
+    /// Most samples that a minibatch goes through, and most of this rank's own in it.
+    most_global: u64,
+    most_local: u64,
+    cross_sweeps: bool,
+    sweep_samples: u64,
+    /// Whether the order deals chunks; otherwise it deals units.
+    by_chunk: bool,
+    /// Whether there are fewer chunks than ranks, so that none is left for this one.
+    without_chunk: bool,
+    /// Samples gone through since the very start.
+    position: u64,
+    /// The sweep that the cursor is in; `item` units of it were taken, not counting `pending`.
+    sweep: u64,
+    item: u64,
+    pending: Option<Item>,
+    /// The number by which the next unit is dealt, where units are: it runs on over sweeps.
+    dealt: u64,
+    epoch: u64,
+    minibatch: u64,
+}
+
+/// What a request for a minibatch gave.
+#[derive(Default)]
+struct Taken {
+    items: Vec<Item>,
+    end_of_sweep: bool,
+    end_of_epoch: bool,
+}
+
+impl Worker {
+    pub(crate) fn new(
+        index: Arc<Index>,
+        settings: Settings,
+        local_timeline: bool,
+        cross_sweeps: bool,
+    ) -> Result<Self> {
+        let BatchSize::Samples(size) = settings.batch else {
+            return Err(Error::usage(
+                "where each rank cuts its own minibatches, the batch size counts samples",
+            ));
+        };
+        if settings.bucket.is_some() {
+            return Err(Error::usage(
+                "where each rank cuts its own minibatches, they are not bucketed by length",
+            ));
+        }
+        if settings.epoch == Epoch::Samples(0) {
+            return Err(Error::usage("an epoch must have 1 sample at least"));
+        }
+        let (rank, ranks) = (settings.rank as u64, settings.ranks as u64);
+        let (most_global, most_local) = match local_timeline {
+            true => (u64::MAX, (size / ranks + u64::from(size % ranks > rank)).max(1)),
+            false => (size, size),
+        };
+        let by_chunk = settings.order != Order::Sequential;
+        let mut worker = Self {
+            corpus: format!("{:016x}", digest(&index, &settings)),
+            most_global,
+            most_local,
+            cross_sweeps,
+            sweep_samples: index.total_samples(),
+            by_chunk,
+            without_chunk: by_chunk && settings.rank >= index.chunk_count(),
+            cursor: Cursor::new(index, &settings),
+            position: 0,
+            sweep: 0,
+            item: 0,
+            pending: None,
+            dealt: 0,
+            epoch: 0,
+            minibatch: 0,
+            settings,
+        };
+        let start = worker.settings.start;
+        worker.epoch = start / worker.epoch_samples();
+        worker.seek(start);
+        Ok(worker)
+    }
+
+    pub(crate) fn corpus(&self) -> &str {
+        &self.corpus
+    }
+
+    pub(crate) fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn window(&self) -> Vec<u32> {
+        let (rank, ranks) = (self.settings.rank, self.settings.ranks);
+        let ahead = self.pending.iter().map(|item| (item.chunk, item.shard));
+        let own = |place: u32| !self.by_chunk || place as usize % ranks == rank;
+        let window = ahead.chain(self.cursor.window());
+        window.filter(|&(_, place)| own(place)).map(|(chunk, _)| chunk).collect()
+    }
+
+    pub(crate) fn window_position(&self) -> (u64, u64, u64) {
+        (self.sweep, self.cursor.position(), 0)
+    }
+
+    pub(crate) fn state(&self) -> State {
+        State {
+            version: State::VERSION,
+            sweep: self.sweep,
+            item: self.item,
+            within: self.dealt,
+            samples: self.position,
+            minibatch: self.minibatch,
+            corpus: self.corpus.clone(),
+        }
+    }
+
+    pub(crate) fn restore(&mut self, state: &State) {
+        self.start_sweep(state.sweep, state.item);
+        (self.position, self.dealt, self.minibatch) =
+            (state.samples, state.within, state.minibatch);
+        self.epoch = self.position / self.epoch_samples();
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Plan> {
+        while !self.without_chunk && self.epoch_start(self.epoch) < self.run_samples() {
+            let sweep = self.position / self.sweep_samples;
+            let taken = self.take_minibatch();
+            if taken.end_of_epoch {
+                self.epoch += 1;
+                let start = self.epoch_start(self.epoch);
+                if start < self.run_samples() {
+                    self.seek(start);
+                }
+                if taken.items.is_empty() {
+                    continue;
+                }
+            }
+            let index = self.minibatch;
+            self.minibatch += 1;
+            let (end_of_sweep, items) = (taken.end_of_sweep, taken.items);
+            return Some(Plan { index, sweep, end_of_sweep, items, after: self.state() });
+        }
+        None
+    }
+
+    /// The samples at which the run ends.
+    fn run_samples(&self) -> u64 {
+        let by_sweeps =
+            self.settings.sweeps.map(|sweeps| sweeps.saturating_mul(self.sweep_samples));
+        by_sweeps.into_iter().chain(self.settings.samples).min().unwrap_or(u64::MAX / 2)
+    }
+
+    fn epoch_samples(&self) -> u64 {
+        match self.settings.epoch {
+            Epoch::Run => self.run_samples().max(1),
+            Epoch::Sweep => self.sweep_samples,
+            Epoch::Samples(samples) => samples,
+        }
+    }
+
+    fn epoch_start(&self, epoch: u64) -> u64 {
+        epoch.saturating_mul(self.epoch_samples())
+    }
+
+    /// Goes to the first unit that starts no earlier than a position.
+    fn seek(&mut self, position: u64) {
+        let sweep = position / self.sweep_samples;
+        let before = sweep * self.sweep_samples;
+        self.start_sweep(sweep, 0);
+        self.position = before;
+        while self.position < position {
+            match self.peek() {
+                Some(item) => self.pass(item),
+                None => break,
+            }
+        }
+        if self.position > before && self.position.is_multiple_of(self.sweep_samples) {
+            self.start_sweep(sweep + 1, 0);
+        }
+        self.dealt = self.item;
+    }
+
+    fn take_minibatch(&mut self) -> Taken {
+        match self.by_chunk {
+            true => self.take_shuffled(),
+            false => self.take_in_order(),
+        }
+    }
+
+    /// As CNTK's block randomizer. Going on in the next sweep, nothing is added that exceeds the size.
+    fn take_shuffled(&mut self) -> Taken {
+        let mut taken = Taken::default();
+        let (mut global, mut local) = (0, 0);
+        loop {
+            let goes_on = taken.end_of_sweep;
+            let before = self.position;
+            let most = (self.most_global - global, self.most_local - local);
+            let own = self.take_in_sweep(most, !goes_on, &mut taken);
+            let passed = self.position - before;
+            if goes_on && passed == 0 {
+                break;
+            }
+            (global, local) = (global + passed, local + own);
+            let has_room = global < self.most_global && local < self.most_local;
+            if !(self.cross_sweeps && taken.end_of_sweep && !taken.end_of_epoch && has_room) {
+                break;
+            }
+        }
+        taken
+    }
+
+    /// Takes what fits and what is left of the sweep; if `need`, at least one unit of this rank's own.
+    /// The samples of its own that were taken.
+    fn take_in_sweep(&mut self, most: (u64, u64), mut need: bool, taken: &mut Taken) -> u64 {
+        self.enter_sweep();
+        let end = self.epoch_start(self.epoch + 1).min(self.run_samples());
+        let start = self.position % self.sweep_samples;
+        if self.position >= end {
+            taken.end_of_epoch = true;
+            taken.end_of_sweep |= self.position >= self.sweep_samples && start == 0;
+            return 0;
+        }
+        let most_global = most.0.min(self.sweep_samples - start);
+        let (mut global, mut local) = (0, 0);
+        while let Some(item) = self.peek() {
+            let samples = u64::from(item.samples);
+            let own = item.shard as usize % self.settings.ranks == self.settings.rank;
+            let full = global + samples > most_global || own && local + samples > most.1;
+            if !need && full {
+                break;
+            }
+            if self.position >= end {
+                break;
+            }
+            if own {
+                taken.items.push(item);
+                local += samples;
+                need = false;
+            }
+            global += samples;
+            self.pass(item);
+        }
+        taken.end_of_sweep |= start + global >= self.sweep_samples;
+        taken.end_of_epoch |= self.position >= end;
+        local
+    }
+
+    /// As CNTK without randomization: units are dealt one by one, and sweeps follow one another
+    /// without a seam.
+    fn take_in_order(&mut self) -> Taken {
+        let mut taken = Taken::default();
+        let end = self.epoch_start(self.epoch + 1).min(self.run_samples());
+        let sweep = self.position / self.sweep_samples;
+        let start = self.position % self.sweep_samples;
+        if self.position >= end {
+            taken.end_of_epoch = true;
+            taken.end_of_sweep = self.position >= self.sweep_samples && start == 0;
+            return taken;
+        }
+        let most_global = match self.cross_sweeps {
+            true => self.most_global,
+            false => self.most_global.min(self.sweep_samples - start),
+        };
+        let (mut global, mut local, mut need) = (0, 0, true);
+        while global < most_global && local < self.most_local {
+            self.enter_sweep();
+            let Some(item) = self.peek() else { break };
+            let samples = u64::from(item.samples);
+            let own = self.dealt % self.settings.ranks as u64 == self.settings.rank as u64;
+            let full = global + samples > most_global || own && local + samples > self.most_local;
+            if !need && full {
+                break;
+            }
+            if self.position >= end {
+                break;
+            }
+            if own {
+                taken.items.push(item);
+                local += samples;
+                need = false;
+            }
+            global += samples;
+            self.pass(item);
+            self.dealt += 1;
+        }
+        taken.end_of_sweep = self.position / self.sweep_samples != sweep;
+        taken.end_of_epoch = self.position >= end;
+        taken
+    }
+
+    /// Begins the next sweep if the last one has ended.
+    fn enter_sweep(&mut self) {
+        let sweep = self.position / self.sweep_samples;
+        if sweep != self.sweep {
+            self.start_sweep(sweep, 0);
+        }
+    }
+
+    fn start_sweep(&mut self, sweep: u64, item: u64) {
+        self.cursor.start(sweep, item);
+        (self.sweep, self.item, self.pending) = (sweep, item, None);
+    }
+
+    fn peek(&mut self) -> Option<Item> {
+        if self.pending.is_none() {
+            self.pending = self.cursor.next();
+        }
+        self.pending
+    }
+
+    fn pass(&mut self, item: Item) {
+        self.pending = None;
+        self.item += 1;
+        self.position += u64::from(item.samples);
+    }
+}
