@@ -65,5 +65,6 @@ def case(rng: random.Random) -> dict:
                 seed=seed, batch=batch, sweeps=sweeps)
 
 
-rng = random.Random(20)
-print("[" + ",\n".join(json.dumps(case(rng), separators=(",", ":")) for _ in range(60)) + "]")
+if __name__ == "__main__":
+    rng = random.Random(20)
+    print("[" + ",\n".join(json.dumps(case(rng), separators=(",", ":")) for _ in range(60)) + "]")

@@ -6,3 +6,4 @@ mod layouts;
 mod memory_corpus;
 mod ranks;
 mod resume;
+mod workers;
