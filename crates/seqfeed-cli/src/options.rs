@@ -95,6 +95,27 @@ pub(crate) struct FeedOptions {
     #[arg(long, value_name = "minibatches|chunks")]
     shard: Option<String>,
 
+    /// Who cuts minibatches: steps (the global order is cut and dealt to ranks) or worker (each rank
+    /// cuts its own, as CNTK's workers do) [default: steps; worker with readers of CNTK]
+    #[arg(long, value_name = "steps|worker")]
+    cut: Option<String>,
+
+    /// With --cut worker: whether only the rank's own samples count for the batch size
+    #[arg(long, value_name = "BOOL")]
+    local_timeline: Option<bool>,
+
+    /// With --cut worker: whether minibatches go on over the ends of sweeps
+    #[arg(long, value_name = "BOOL")]
+    cross_sweeps: Option<bool>,
+
+    /// With --cut worker: what an epoch is, at whose end a minibatch ends [default: run]
+    #[arg(long, value_name = "run|sweep|N")]
+    epoch: Option<String>,
+
+    /// With --cut worker: begin so many samples from the very start
+    #[arg(long, value_name = "N")]
+    start: Option<u64>,
+
     /// Seed of the shuffle [default: 0]
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
@@ -140,6 +161,12 @@ impl Given {
     fn text(&mut self, key: &str, value: Option<&String>) {
         if let Some(value) = value {
             self.0.insert(key.to_owned(), Value::String(value.clone()));
+        }
+    }
+
+    fn flag(&mut self, key: &str, value: Option<bool>) {
+        if let Some(value) = value {
+            self.0.insert(key.to_owned(), Value::Boolean(value));
         }
     }
 
@@ -214,6 +241,11 @@ impl FeedOptions {
         given.text("layout", self.layout.as_ref());
         given.text("partial", self.partial.as_ref());
         given.text("shard", self.shard.as_ref());
+        given.text("cut", self.cut.as_ref());
+        given.flag("local-timeline", self.local_timeline);
+        given.flag("cross-sweeps", self.cross_sweeps);
+        given.text("epoch", self.epoch.as_ref());
+        given.number("start", self.start);
         given.number("seed", self.seed);
         given.number("sweeps", self.sweeps);
         given.number("samples", self.samples);

@@ -217,6 +217,23 @@ impl Block {
         self.spans.push(Span { buffer: 0, samples: count(ends.len()), start: first });
     }
 
+    /// Adds a copy of the sequence pushed as number `index` to another block of the same stream.
+    ///
+    /// # Panics
+    ///
+    /// If that block has no such sequence, or samples of another kind.
+    pub fn push_copy(&mut self, from: &Block, index: usize) {
+        assert_eq!((self.element, self.dim), (from.element, from.dim), "blocks of one stream");
+        if from.sparse.is_none() {
+            let samples = from.samples(index);
+            self.push_bytes(samples.len()).copy_from_slice(samples.bytes());
+            return;
+        }
+        let samples = from.sparse_samples(index);
+        let ends = (1..=samples.len()).map(|end| samples.values_in(0..end).end as u32);
+        self.push_sparse(samples.values, samples.indices, &ends.collect::<Vec<u32>>());
+    }
+
     /// Number of samples of the sequence pushed as number `index`.
     ///
     /// # Panics

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Chunking, Error, JoinPolicy, Problem, Result, Tolerance};
 use seqfeed_feed::{
-    BatchSize, Context, Layout, Order, Partial, Settings, Shard, Unit, Window, tolerance,
+    BatchSize, Context, Cut, Layout, Order, Partial, Settings, Shard, Unit, Window, tolerance,
 };
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -65,6 +65,17 @@ pub struct Description {
     pub partial: Option<Partial>,
     /// How ranks divide the corpus: `minibatches` (the default) or `chunks`.
     pub shard: Option<Shard>,
+    /// Who cuts minibatches: `steps` (the global order is cut and dealt; the default, except with
+    /// readers of CNTK) or `worker` (each rank cuts its own, as CNTK's workers do).
+    pub cut: Option<CutName>,
+    /// With `cut = "worker"`: whether only the rank's own samples count.
+    pub local_timeline: Option<bool>,
+    /// With `cut = "worker"`: whether minibatches go on over the ends of sweeps.
+    pub cross_sweeps: Option<bool>,
+    /// With `cut = "worker"`: what an epoch is, `run` (the default), `sweep` or a number of samples.
+    pub epoch: Option<Text>,
+    /// With `cut = "worker"`: begin so many samples from the very start.
+    pub start: Option<u64>,
     /// Seed of the shuffle, 0 by default.
     pub seed: Option<u64>,
     /// End after so many sweeps.
@@ -161,6 +172,15 @@ names!(
         Shuffle,
         /// As the samples lie.
         Sequential
+    }
+);
+names!(
+    /// Who cuts minibatches.
+    CutName {
+        /// The global order is cut, and dealt to the ranks.
+        Steps,
+        /// Each rank cuts its own.
+        Worker
     }
 );
 names!(
@@ -369,28 +389,16 @@ impl Description {
     ///
     /// Fails if a value is not one, or if keys contradict one another.
     pub fn settings(&self) -> Result<Settings> {
-        let default = Settings::default();
+        self.settings_over(Settings::default())
+    }
+
+    /// Other settings, with those replaced that the description gives.
+    pub(crate) fn settings_over(&self, default: Settings) -> Result<Settings> {
         let unit = self.unit.unwrap_or(default.unit);
-        let window = match &self.window {
-            None => Window::Chunks(32),
-            Some(text) => quantity::window(&text.text())?,
-        };
-        let order = match self.order {
-            Some(OrderName::Sequential) if self.window.is_some() => {
-                return Err(Error::usage("a window is for order = \"shuffle\", not sequential"));
-            }
-            Some(OrderName::Sequential) => Order::Sequential,
-            _ => Order::Shuffle(window),
-        };
         if unit == Unit::Frame && self.layout.is_some_and(|layout| layout != Layout::Frames) {
             return Err(Error::usage("that layout needs unit = \"sequence\""));
         }
-        let size = self.batch_size.unwrap_or(256);
-        let batch = match self.batch_unit.unwrap_or(BatchUnit::Samples) {
-            BatchUnit::Samples => BatchSize::Samples(size),
-            BatchUnit::Sequences => BatchSize::Units(size),
-            BatchUnit::Padded => BatchSize::Padded(size),
-        };
+        let (order, batch) = (self.order_over(default.order)?, self.batch_over(default.batch));
         let mut contexts = Vec::new();
         for (stream, description) in self.streams() {
             if let Some(text) = &description.context {
@@ -398,25 +406,86 @@ impl Description {
                 contexts.push(Context { stream, left, right });
             }
         }
+        let cut = self.cut_over(default.cut)?;
+        let epoch = self.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
+        // Both end the run: what is given here replaces what was there.
+        let (sweeps, samples) = match (self.sweeps, self.samples) {
+            (None, None) => (default.sweeps, default.samples),
+            given => given,
+        };
         Ok(Settings {
             unit,
             order,
             seed: self.seed.unwrap_or(default.seed),
             batch,
-            bucket: self.bucket,
+            bucket: self.bucket.or(default.bucket),
             layout: self.layout.unwrap_or(default.layout),
-            context: contexts,
+            context: if contexts.is_empty() { default.context } else { contexts },
             label_padding: self.label_padding.unwrap_or(default.label_padding),
             partial: self.partial.unwrap_or(default.partial),
             rank: self.rank.unwrap_or(default.rank),
             ranks: self.ranks.unwrap_or(default.ranks),
             shard: self.shard.unwrap_or(default.shard),
-            sweeps: self.sweeps,
-            samples: self.samples,
+            cut,
+            epoch: epoch.unwrap_or(default.epoch),
+            start: self.start.unwrap_or(default.start),
+            sweeps,
+            samples,
             threads: self.threads.unwrap_or(default.threads),
             queue: self.queue.unwrap_or(default.queue),
             memory: self.memory.as_ref().map(|text| quantity::bytes(&text.text())).transpose()?,
-            ..default
+        })
+    }
+
+    fn order_over(&self, default: Order) -> Result<Order> {
+        let window = match &self.window {
+            None => match default {
+                Order::Shuffle(window) => window,
+                Order::Sequential => Window::Chunks(32),
+            },
+            Some(text) => quantity::window(&text.text())?,
+        };
+        match self.order {
+            Some(OrderName::Sequential) if self.window.is_some() => {
+                Err(Error::usage("a window is for order = \"shuffle\", not sequential"))
+            }
+            Some(OrderName::Sequential) => Ok(Order::Sequential),
+            None if self.window.is_none() => Ok(default),
+            _ => Ok(Order::Shuffle(window)),
+        }
+    }
+
+    fn batch_over(&self, default: BatchSize) -> BatchSize {
+        let (size, unit) = match default {
+            BatchSize::Samples(size) => (size, BatchUnit::Samples),
+            BatchSize::Units(size) => (size, BatchUnit::Sequences),
+            BatchSize::Padded(size) => (size, BatchUnit::Padded),
+        };
+        let size = self.batch_size.unwrap_or(size);
+        match self.batch_unit.unwrap_or(unit) {
+            BatchUnit::Samples => BatchSize::Samples(size),
+            BatchUnit::Sequences => BatchSize::Units(size),
+            BatchUnit::Padded => BatchSize::Padded(size),
+        }
+    }
+
+    fn cut_over(&self, default: Cut) -> Result<Cut> {
+        let (mut local, mut cross) = match default {
+            Cut::Steps => (true, true),
+            Cut::Worker { local_timeline, cross_sweeps } => (local_timeline, cross_sweeps),
+        };
+        let worker = match self.cut {
+            None => default != Cut::Steps,
+            Some(cut) => cut == CutName::Worker,
+        };
+        if !worker && (self.local_timeline.is_some() || self.cross_sweeps.is_some()) {
+            return Err(Error::usage("local-timeline and cross-sweeps are for cut = \"worker\""));
+        }
+        local = self.local_timeline.unwrap_or(local);
+        cross = self.cross_sweeps.unwrap_or(cross);
+        Ok(match worker {
+            true => Cut::Worker { local_timeline: local, cross_sweeps: cross },
+            false => Cut::Steps,
         })
     }
 }

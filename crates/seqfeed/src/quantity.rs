@@ -1,7 +1,7 @@
 //! Numbers with units, as written in descriptions and options.
 
 use seqfeed_core::{Error, Result};
-use seqfeed_feed::Window;
+use seqfeed_feed::{Epoch, Window};
 
 /// Reads a number of bytes: `1000000`, `512 MB`, `2 GiB`.
 pub(crate) fn bytes(text: &str) -> Result<u64> {
@@ -41,6 +41,18 @@ pub(crate) fn window(text: &str) -> Result<Window> {
         "chunk" | "chunks" | "c" => Ok(Window::Chunks(number)),
         "sample" | "samples" | "frame" | "frames" | "" => Ok(Window::Samples(number)),
         _ => Err(bad(text, expected)),
+    }
+}
+
+/// Reads an epoch: `run`, `sweep`, or a number of samples.
+pub(crate) fn epoch(text: &str) -> Result<Epoch> {
+    match text.trim() {
+        "run" => Ok(Epoch::Run),
+        "sweep" => Ok(Epoch::Sweep),
+        number => match number.parse() {
+            Ok(samples) if samples > 0 => Ok(Epoch::Samples(samples)),
+            _ => Err(bad(text, "an epoch: `run`, `sweep` or a number of samples")),
+        },
     }
 }
 
