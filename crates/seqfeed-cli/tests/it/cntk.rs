@@ -1,0 +1,317 @@
+//! The same minibatches as CNTK 2.7, from the readers' own settings.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use serde_json::{Value, json};
+
+use crate::program::{dump, run, shared};
+
+/// What CNTK recorded of one run.
+struct Recorded {
+    job: Value,
+    minibatches: Vec<Value>,
+    error: Option<String>,
+}
+
+fn recorded(golden: &Path, entry: &Value) -> Recorded {
+    let file = fs::File::open(golden.join(entry["output"].as_str().unwrap())).unwrap();
+    let mut text = String::new();
+    MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let (mut minibatches, mut error) = (Vec::new(), None);
+    for line in lines {
+        if let Some(message) = line["error"].as_str() {
+            error = Some(message.to_owned());
+        }
+        // What has no data is no minibatch.
+        if line["data"].as_object().is_some_and(|data| !data.is_empty()) {
+            minibatches.push(line);
+        }
+    }
+    Recorded { job: entry["job"].clone(), minibatches, error }
+}
+
+/// Whether all parts of a run are in CTF.
+fn is_ctf(job: &Value) -> bool {
+    job["reader"]["deserializers"]
+        .as_array()
+        .is_some_and(|parts| parts.iter().all(|part| part["type"] == "CNTKTextFormatDeserializer"))
+}
+
+/// The options that stand for what the API of CNTK was called with.
+fn options(job: &Value, size: u64) -> Vec<String> {
+    let mut options = vec![format!("--batch-size={size}")];
+    let number = |name: &str| job[name].as_u64();
+    if let (Some(ranks), Some(rank)) = (number("numWorkers"), number("workerRank")) {
+        options.extend([format!("--ranks={ranks}"), format!("--rank={rank}")]);
+    }
+    let epochs = number("epochs").unwrap_or(1);
+    match (number("maxSweeps"), &job["epochSize"]) {
+        (Some(sweeps), _) => options.push(format!("--sweeps={sweeps}")),
+        (None, Value::Number(samples)) => {
+            let samples = samples.as_u64().unwrap();
+            options
+                .extend([format!("--epoch={samples}"), format!("--samples={}", samples * epochs)]);
+        }
+        (None, _) => options.extend(["--epoch=sweep".into(), format!("--sweeps={epochs}")]),
+    }
+    if job["allowCrossSweep"] == false {
+        options.push("--cross-sweeps=false".into());
+    }
+    if let Some(start) = job["restoreState"]["minibatchSourcePosition"].as_u64() {
+        options.push(format!("--start={start}"));
+    }
+    options
+}
+
+#[test]
+fn every_ctf_case_gives_the_minibatches_of_cntk() {
+    let Some(golden) = shared("golden/cntk") else { return };
+    let manifest: Value =
+        serde_json::from_str(&fs::read_to_string(golden.join("manifest.json")).unwrap()).unwrap();
+    let (mut runs, mut failures, mut wrong) = (0, 0, Vec::new());
+    for entry in manifest["jobs"].as_array().unwrap() {
+        if !is_ctf(&entry["job"]) {
+            continue;
+        }
+        let recorded = recorded(&golden, entry);
+        let id = entry["id"].as_str().unwrap();
+        let problem = match recorded.error {
+            Some(_) => fails(&golden, &recorded),
+            None => compare(&golden, &recorded),
+        };
+        runs += 1;
+        failures += u32::from(recorded.error.is_some());
+        if let Err(problem) = problem {
+            wrong.push(format!("{id}: {problem}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {runs} differ:\n{}", wrong.len(), wrong.join("\n"));
+    eprintln!("{runs} runs of CNTK's CTF readers, of which {failures} fail, are the same here");
+    assert!(runs >= 80, "{runs} runs");
+}
+
+/// Where the run's files lie, and the reader's settings in a file.
+fn prepare(golden: &Path, job: &Value) -> (std::path::PathBuf, tempfile::TempDir, String) {
+    let directory = match job["cwd"].as_str().unwrap() {
+        "@CTF@" => golden.join("ctf"),
+        _ => golden.join("data"),
+    };
+    let temporary = tempfile::tempdir().unwrap();
+    let reader = temporary.path().join("reader.json");
+    fs::write(&reader, job["reader"].to_string()).unwrap();
+    let reader = reader.display().to_string();
+    (directory, temporary, reader)
+}
+
+fn fails(golden: &Path, recorded: &Recorded) -> Result<(), String> {
+    let job = &recorded.job;
+    let (directory, _temporary, reader) = prepare(golden, job);
+    let options = options(job, job["minibatchSize"].as_u64().unwrap());
+    let mut arguments = vec!["feed", "--dump", "jsonl", reader.as_str()];
+    arguments.extend(options.iter().map(String::as_str));
+    let output = run(&directory, &arguments);
+    let message = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        return Err(format!("CNTK fails ({}), we don't", recorded.error.as_deref().unwrap()));
+    }
+    match output.status.code() {
+        Some(1 | 2) if message.starts_with("error: ") || message.contains("\nerror: ") => Ok(()),
+        _ => Err(format!("not an error: {message}")),
+    }
+}
+
+fn compare(golden: &Path, recorded: &Recorded) -> Result<(), String> {
+    let job = &recorded.job;
+    let (directory, temporary, reader) = prepare(golden, job);
+    let mut size = job["minibatchSize"].as_u64().unwrap();
+    let changes = job["changes"].as_array().cloned().unwrap_or_default();
+    let state = format!("--state={}", temporary.path().join("state.json").display());
+    let most = job["maxMinibatches"].as_u64().unwrap_or(u64::MAX) as usize;
+    let mut found = Vec::new();
+    if changes.is_empty() {
+        let options = options(job, size);
+        let mut arguments = vec![reader.as_str()];
+        arguments.extend(options.iter().map(String::as_str));
+        found = dump(&directory, &arguments);
+    } else if changes.iter().all(|change| change["state"].is_null()) {
+        // Each change is a run of its own that goes on from the state of the one before.
+        for at in 0..=changes.len() {
+            let options = options(job, size);
+            let mut arguments = vec![reader.as_str(), state.as_str()];
+            arguments.extend(options.iter().map(String::as_str));
+            let until = changes.get(at).map(|change| change["at"].as_u64().unwrap() as usize);
+            match until {
+                None => found.extend(dump(&directory, &arguments)),
+                Some(until) => found.extend(stopped(&directory, &arguments, until - found.len())),
+            }
+            if let Some(change) = changes.get(at) {
+                size = change["minibatchSize"].as_u64().unwrap_or(size);
+            }
+        }
+    } else {
+        return compare_rollback(&directory, &reader, recorded, size);
+    }
+    found.truncate(most);
+    same(&recorded.minibatches, &found, job)
+}
+
+/// The first minibatches of a run that is stopped after them, so that its state is kept.
+fn stopped(directory: &Path, arguments: &[&str], count: usize) -> Vec<Value> {
+    // The size of minibatches is 40 samples at most here: so many are gone through by then.
+    let all = dump(directory, arguments);
+    let state = arguments.iter().find_map(|option| option.strip_prefix("--state=")).unwrap();
+    // Run again to exactly there.
+    fs::remove_file(state).unwrap();
+    let samples: u64 = all[..count].iter().map(|m| m["samples"].as_u64().unwrap()).sum();
+    let again: Vec<String> = arguments
+        .iter()
+        .filter(|option| !option.starts_with("--sweeps"))
+        .map(ToString::to_string)
+        .chain([format!("--samples={samples}")])
+        .collect();
+    let again: Vec<&str> = again.iter().map(String::as_str).collect();
+    let first = dump(directory, &again);
+    assert_eq!(first[..], all[..count]);
+    first
+}
+
+/// CNTK forgets the seed when it goes back inside a sweep; we don't: so what comes after is what came
+/// the first time.
+fn compare_rollback(
+    directory: &Path,
+    reader: &str,
+    recorded: &Recorded,
+    size: u64,
+) -> Result<(), String> {
+    let job = &recorded.job;
+    let change = &job["changes"][0];
+    let at = change["at"].as_u64().unwrap() as usize;
+    let options = options(job, size);
+    let mut arguments = vec![reader];
+    arguments.extend(options.iter().map(String::as_str));
+    let first = dump(directory, &arguments);
+    same(&recorded.minibatches[..at], &first[..at], job)?;
+    let start = format!("--start={}", change["state"]["minibatchSourcePosition"]);
+    arguments.push(&start);
+    let again = dump(directory, &arguments);
+    let keys = |minibatches: &[Value]| -> Vec<Value> {
+        minibatches.iter().flat_map(|m| m["keys"].as_array().unwrap().clone()).collect()
+    };
+    let (first, again) = (keys(&first), keys(&again));
+    if first[first.len() - again.len()..] != again {
+        return Err("another order after going back".into());
+    }
+    Ok(())
+}
+
+fn same(expected: &[Value], found: &[Value], job: &Value) -> Result<(), String> {
+    if expected.len() != found.len() {
+        return Err(format!("{} minibatches, not {}", found.len(), expected.len()));
+    }
+    for (number, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let wrong = |what: String| Err(format!("minibatch {number}: {what}"));
+        if expected["sweepEnd"] != found["end_of_sweep"] {
+            return wrong(format!("the end of the sweep is {}", expected["sweepEnd"]));
+        }
+        let streams = expected["data"].as_object().unwrap();
+        if streams.len() != found["streams"].as_object().unwrap().len() {
+            return wrong("other streams".into());
+        }
+        for (name, stream) in streams {
+            let sequences = stream["seqs"].as_array().unwrap();
+            let keys: Vec<&Value> = sequences.iter().map(|sequence| &sequence[0]).collect();
+            if keys != found["keys"].as_array().unwrap().iter().collect::<Vec<_>>() {
+                return wrong(format!("keys {:?}, not {keys:?}", found["keys"]));
+            }
+            let ours = &found["streams"][name];
+            let mut rows = ours["data"].as_array().unwrap().iter();
+            let lengths = ours["lengths"].as_array().unwrap();
+            for (sequence, length) in sequences.iter().zip(lengths) {
+                let begin = sequence[2].as_i64().unwrap().max(0);
+                let end = sequence[3].as_i64().unwrap().min(stream["T"].as_i64().unwrap());
+                if length.as_i64() != Some(end - begin) {
+                    return wrong(format!("{name} {}: length {length}", sequence[0]));
+                }
+                let rows: Vec<&Value> = rows.by_ref().take((end - begin) as usize).collect();
+                let dense = stream_is_dense_there(job, ours);
+                let dim = ours["dim"].as_u64().unwrap() as usize;
+                if !same_values(&sequence[4], &rows, dense.then_some(dim)) {
+                    return wrong(format!(
+                        "{name} {}: {}, not {}",
+                        sequence[0],
+                        json!(rows),
+                        sequence[4]
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// CNTK makes sparse data dense when it truncates sequences; we never do.
+fn stream_is_dense_there(job: &Value, ours: &Value) -> bool {
+    job["reader"]["truncated"] == true || ours["kind"] == "dense"
+}
+
+/// Whether values are the same; `dense` is the dim where CNTK gave dense values.
+fn same_values(expected: &Value, rows: &[&Value], dense: Option<usize>) -> bool {
+    let pairs = |row: &Value| -> Vec<(i32, f32)> {
+        let pairs = row.as_array().unwrap().iter();
+        let pair =
+            |pair: &Value| (pair[0].as_i64().unwrap() as i32, pair[1].as_f64().unwrap() as f32);
+        pairs.map(pair).collect()
+    };
+    let full = |row: &Value, dim: usize| -> Vec<f32> {
+        let values = row.as_array().unwrap();
+        if values.first().is_none_or(Value::is_array) {
+            let mut full = vec![0.0; dim];
+            for (index, value) in pairs(row) {
+                full[index as usize] = value;
+            }
+            return full;
+        }
+        values.iter().map(|value| value.as_f64().unwrap() as f32).collect()
+    };
+    if let Some(hash) = expected.as_str() {
+        let mut found = 1469598103934665603u64;
+        let mut add = |bytes: [u8; 4]| {
+            for byte in bytes {
+                found = (found ^ u64::from(byte)).wrapping_mul(1099511628211);
+            }
+        };
+        for row in rows {
+            match dense {
+                Some(dim) => full(row, dim).iter().for_each(|value| add(value.to_le_bytes())),
+                None => {
+                    for (index, value) in pairs(row) {
+                        add(index.to_le_bytes());
+                        add(value.to_le_bytes());
+                    }
+                    add((-1i32).to_le_bytes());
+                }
+            }
+        }
+        return hash == format!("{found:016x}");
+    }
+    let number = |value: &Value| value.as_f64().unwrap() as f32;
+    match dense {
+        Some(dim) => {
+            let expected: Vec<f32> = expected.as_array().unwrap().iter().map(number).collect();
+            expected == rows.iter().flat_map(|row| full(row, dim)).collect::<Vec<f32>>()
+        }
+        None => {
+            let expected = expected.as_array().unwrap();
+            expected.len() == rows.len()
+                && expected.iter().zip(rows).all(|(expected, row)| {
+                    let flat: Vec<f32> = expected.as_array().unwrap().iter().map(number).collect();
+                    let pairs = pairs(row);
+                    flat == pairs.iter().flat_map(|&(i, v)| [i as f32, v]).collect::<Vec<f32>>()
+                })
+        }
+    }
+}
