@@ -170,6 +170,14 @@ impl IndexBuilder {
         index.starts.push(end);
     }
 
+    /// Ends the chunk under way, if there is anything in it: the next sequence begins a new one.
+    pub fn end_chunk(&mut self) {
+        let sequences = self.index.len() as u32;
+        if *self.index.chunks.last().expect("one entry at least") < sequences {
+            self.index.chunks.push(sequences);
+        }
+    }
+
     /// Number of sequences so far.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -185,10 +193,7 @@ impl IndexBuilder {
     /// Ends the index.
     #[must_use]
     pub fn finish(mut self) -> Index {
-        let sequences = self.index.len() as u32;
-        if sequences > 0 {
-            self.index.chunks.push(sequences);
-        }
+        self.end_chunk();
         self.index.keys.shrink_to_fit();
         self.index
     }
@@ -219,6 +224,20 @@ mod tests {
         assert_eq!(chunks, [0..2, 2..3, 3..4, 4..7, 7..8]);
         assert_eq!(index.chunk_samples(2), 20);
         assert_eq!((index.start(3), index.samples(3), index.key(3)), (11, 20, Key(b"u3")));
+    }
+
+    #[test]
+    fn chunks_end_where_they_are_told_to() {
+        let mut builder = IndexBuilder::new(10);
+        for (samples, ends) in [(2, true), (3, false), (3, true), (9, false), (9, false)] {
+            builder.push(Key(b"u"), samples);
+            for _ in 0..2 * u32::from(ends) {
+                builder.end_chunk();
+            }
+        }
+        let index = builder.finish();
+        let chunks: Vec<_> = (0..index.chunk_count()).map(|c| index.chunk(c)).collect();
+        assert_eq!(chunks, [0..1, 1..3, 3..4, 4..5]);
     }
 
     #[test]
