@@ -18,6 +18,8 @@
 #![forbid(unsafe_code)]
 
 mod feed;
+#[cfg_attr(not(test), allow(dead_code))]
+mod first_fit;
 mod minibatch;
 mod order;
 mod pack;
