@@ -102,6 +102,12 @@ impl Block {
         self.dim
     }
 
+    /// Whether its samples are sparse.
+    #[must_use]
+    pub fn is_sparse(&self) -> bool {
+        self.sparse.is_some()
+    }
+
     /// Number of sequences.
     #[must_use]
     pub fn len(&self) -> usize {

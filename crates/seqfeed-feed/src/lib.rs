@@ -18,7 +18,6 @@
 #![forbid(unsafe_code)]
 
 mod feed;
-#[cfg_attr(not(test), allow(dead_code))]
 mod first_fit;
 mod minibatch;
 mod order;
@@ -32,7 +31,7 @@ mod state;
 pub use feed::Feed;
 pub use minibatch::{Minibatch, Piece, SparseBatch, StreamBatch};
 pub use settings::{
-    BatchSize, Context, Cut, Epoch, Layout, Order, Partial, Settings, Shard, Unit, Window,
-    tolerance,
+    BatchSize, Context, Cut, Epoch, Layout, Order, Partial, Settings, Shard, Truncation, Unit,
+    Window, tolerance,
 };
 pub use state::State;

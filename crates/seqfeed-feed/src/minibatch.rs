@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{Array, Element, Extent, Index, Key, Kind, Stream};
 
+use crate::first_fit::{FirstFit, Place};
 use crate::settings::Layout;
 use crate::state::State;
 
@@ -50,8 +51,10 @@ pub(crate) struct Buffers {
     /// Samples of the longest piece.
     pub(crate) longest: usize,
     pub(crate) arrays: Vec<Array>,
-    /// For each stream, where its pieces have lengths of their own.
+    /// For each stream, where its pieces have lengths or places of their own.
     pub(crate) own: Vec<Lengths>,
+    /// Where all streams have the same places.
+    pub(crate) places: Places,
     /// For each stream, where it is sparse, what stands beside its values.
     pub(crate) rows: Vec<SparseRows>,
 }
@@ -62,6 +65,45 @@ pub(crate) struct Lengths {
     /// Samples before each piece; one more entry than pieces.
     pub(crate) offsets: Vec<u64>,
     pub(crate) longest: usize,
+    pub(crate) places: Places,
+}
+
+impl Lengths {
+    /// Takes in the lengths of all pieces.
+    pub(crate) fn measure(&mut self, lengths: impl Iterator<Item = usize>) {
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.longest = 0;
+        let mut end = 0;
+        for samples in lengths {
+            end += samples as u64;
+            self.longest = self.longest.max(samples);
+            self.offsets.push(end);
+        }
+    }
+
+    /// Lays pieces out in parallel rows, by their own lengths or by those that other offsets say.
+    pub(crate) fn lay_out(&mut self, offsets: Option<&[u64]>) {
+        let offsets = offsets.unwrap_or(&self.offsets);
+        let lengths: Vec<u32> = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect();
+        let mut found = Vec::new();
+        let (rows, width) = FirstFit::default().lay_out(&lengths, &mut found);
+        let start =
+            |place: &Place| u64::from(place.row) * u64::from(width) + u64::from(place.begin);
+        self.places.starts.clear();
+        self.places.starts.extend(found.iter().map(start));
+        (self.places.rows, self.places.width) = (rows, width as usize);
+    }
+}
+
+/// Where pieces lie in parallel rows.
+#[derive(Default)]
+pub(crate) struct Places {
+    /// For each piece, the number of its first sample if all rows follow one another.
+    pub(crate) starts: Vec<u64>,
+    pub(crate) rows: usize,
+    /// Samples in a row, filled or not.
+    pub(crate) width: usize,
 }
 
 /// The rows of a sparse stream.
@@ -78,6 +120,15 @@ impl Buffers {
         let own = streams.iter().map(|_| Lengths::default()).collect();
         let rows = streams.iter().map(|_| SparseRows::default()).collect();
         Self { arrays, own, rows, ..Self::default() }
+    }
+
+    /// Where the pieces of a stream lie in parallel rows, with layouts that have them.
+    fn places(&self, number: usize, layout: Layout) -> Option<&Places> {
+        match layout {
+            Layout::Packed => Some(&self.own[number].places),
+            Layout::Truncated => Some(&self.places),
+            Layout::Frames | Layout::Padded | Layout::Concatenated => None,
+        }
     }
 
     /// Samples before each piece of a stream and in all, and those of the longest.
@@ -168,7 +219,8 @@ impl Minibatch {
         self.buffers.longest
     }
 
-    /// Which samples of which sequences it holds, in order.
+    /// Which samples of which sequences it holds, in order. Where sequences are truncated, those that
+    /// begin here ([`Piece::first`] is 0) are where a trainer resets its state.
     #[must_use]
     pub fn pieces(&self) -> &[Piece] {
         &self.buffers.pieces
@@ -235,8 +287,8 @@ impl<'a> StreamBatch<'a> {
         self.stream
     }
 
-    /// N × dim for frames and concatenated sequences, B × T × dim for padded ones, B × dim where
-    /// the stream has one sample a sequence. N and T are those of this stream, where it has its own
+    /// N × dim for frames and concatenated sequences, B × T × dim for padded ones, S × T × dim for
+    /// parallel rows, B × dim where the stream has one sample a sequence. N and T are those of this stream, where it has its own
     /// lengths.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
@@ -300,7 +352,9 @@ impl<'a> StreamBatch<'a> {
         self.minibatch.buffers.lengths(self.stream, self.number).0
     }
 
-    /// The rows of sequence number `piece` without padding: the first one, and how many.
+    /// The samples of sequence number `piece` without padding: the first one, counted over the whole
+    /// buffer, and how many. With parallel rows of T samples, sample `n` lies in row `n / T`, column
+    /// `n % T`.
     #[must_use]
     pub fn rows_of(&self, piece: usize) -> (usize, usize) {
         rows_of(
@@ -319,11 +373,15 @@ pub(crate) fn shape(
     layout: Layout,
     buffers: &Buffers,
 ) -> Vec<usize> {
-    let pieces = buffers.pieces.len();
+    if stream.extent == Extent::Sequence {
+        return vec![buffers.pieces.len(), stream.dim];
+    }
+    if let Some(places) = buffers.places(number, layout) {
+        return vec![places.rows, places.width, stream.dim];
+    }
     let (offsets, longest) = buffers.lengths(stream, number);
-    match (stream.extent, layout) {
-        (Extent::Sequence, _) => vec![pieces, stream.dim],
-        (_, Layout::Padded) => vec![pieces, longest, stream.dim],
+    match layout {
+        Layout::Padded => vec![buffers.pieces.len(), longest, stream.dim],
         _ => vec![offsets.last().map_or(0, |&end| end as usize), stream.dim],
     }
 }
@@ -341,6 +399,9 @@ pub(crate) fn rows_of(
     }
     let (offsets, longest) = buffers.lengths(stream, number);
     let samples = (offsets[piece + 1] - offsets[piece]) as usize;
+    if let Some(places) = buffers.places(number, layout) {
+        return (places.starts[piece] as usize, samples);
+    }
     match layout {
         Layout::Padded => (piece * longest, samples),
         _ => (offsets[piece] as usize, samples),

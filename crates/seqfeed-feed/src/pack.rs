@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use seqfeed_core::{Array, Block, Extent, Index, Kind, Result, Samples, Stream};
+use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, Stream};
 
-use crate::minibatch::{self, Buffers, Piece, SparseRows};
+use crate::minibatch::{self, Buffers, Lengths, Piece, SparseRows};
 use crate::order::Item;
 use crate::residency::Slot;
 use crate::settings::{Layout, Unit};
@@ -56,7 +56,7 @@ impl Packer {
         }
         let mut found = Vec::with_capacity(items.len());
         self.find(items, |chunk| place[(chunk - lowest) as usize], &mut found, buffers);
-        self.measure(&loaded, &found, buffers);
+        self.measure(&loaded, &found, buffers)?;
         let mut arrays = std::mem::take(&mut buffers.arrays);
         let mut rows = std::mem::take(&mut buffers.rows);
         for (number, array) in arrays.iter_mut().enumerate() {
@@ -71,25 +71,50 @@ impl Packer {
         Ok(())
     }
 
-    /// Learns the lengths of the pieces in streams that have their own.
-    fn measure(&self, loaded: &[Loaded<'_>], found: &[u32], buffers: &mut Buffers) {
+    /// Learns the lengths of the pieces in streams that have their own, and lays out parallel rows.
+    fn measure(&self, loaded: &[Loaded<'_>], found: &[u32], buffers: &mut Buffers) -> Result<()> {
+        let Buffers { pieces, offsets, own, .. } = buffers;
         for (number, stream) in self.streams.iter().enumerate() {
-            if stream.extent != Extent::Own {
-                continue;
+            let own = &mut own[number];
+            if stream.extent == Extent::Own {
+                own.measure(pieces.iter().zip(found).map(|(piece, &place)| {
+                    let chunk = &loaded[place as usize];
+                    chunk.blocks[number].sequence_len(chunk.place_of(piece))
+                }));
             }
-            let lengths = &mut buffers.own[number];
-            lengths.offsets.clear();
-            lengths.offsets.push(0);
-            lengths.longest = 0;
-            let mut end = 0;
-            for (piece, &place) in buffers.pieces.iter().zip(found) {
-                let chunk = &loaded[place as usize];
-                let samples = chunk.blocks[number].sequence_len(chunk.place_of(piece));
-                end += samples as u64;
-                lengths.longest = lengths.longest.max(samples);
-                lengths.offsets.push(end);
+            if self.layout == Layout::Packed {
+                match stream.extent {
+                    Extent::Own => own.lay_out(None),
+                    Extent::Samples => own.lay_out(Some(offsets)),
+                    Extent::Sequence => {}
+                }
+            }
+            if self.layout == Layout::Truncated && stream.extent == Extent::Own {
+                self.check_truncated(stream, pieces, own)?;
+                // The pieces are not whole sequences.
+                own.offsets.clone_from(offsets);
             }
         }
+        Ok(())
+    }
+
+    /// All streams must have the same number of samples in a sequence.
+    fn check_truncated(&self, stream: &Stream, pieces: &[Piece], own: &Lengths) -> Result<()> {
+        for (piece, ends) in pieces.iter().zip(own.offsets.windows(2)) {
+            let expected = u64::from(self.index.samples(piece.sequence));
+            let found = ends[1] - ends[0];
+            if found != expected {
+                return Err(Error::corpus(format!(
+                    "stream {} has {found} samples, but the sequence has {expected}",
+                    stream.name
+                ))
+                .of_key(self.index.key(piece.sequence))
+                .with_help(
+                    "sequences are truncated alike in all streams: give each as many samples",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Gathers the rows of a sparse stream; padding is rows without values.
@@ -108,8 +133,8 @@ impl Packer {
         rows.offsets.clear();
         rows.offsets.push(0);
         let mut end = 0;
-        for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
-            let chunk = &loaded[place as usize];
+        for i in self.in_order_of_rows(number, buffers) {
+            let (piece, chunk) = (&buffers.pieces[i], &loaded[found[i] as usize]);
             let samples = chunk.blocks[number].sparse_samples(chunk.place_of(piece));
             let (first_row, count) = minibatch::rows_of(stream, number, self.layout, buffers, i);
             // Padding behind the piece before.
@@ -172,6 +197,15 @@ impl Packer {
         }
     }
 
+    /// The pieces by where they lie in the buffer, where that is not their order.
+    fn in_order_of_rows(&self, number: usize, buffers: &Buffers) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..buffers.pieces.len()).collect();
+        if self.layout == Layout::Packed && self.streams[number].extent != Extent::Sequence {
+            order.sort_by_key(|&piece| buffers.own[number].places.starts[piece]);
+        }
+        order
+    }
+
     /// Fills the buffer of stream `number` from the blocks that its pieces were found in.
     fn gather(
         &self,
@@ -189,6 +223,10 @@ impl Packer {
         let row_bytes = stream.sample_bytes();
         let (left, right) = self.context[number];
         let padded = self.layout == Layout::Padded && stream.extent != Extent::Sequence;
+        // Padding lies anywhere between the pieces.
+        if matches!(self.layout, Layout::Packed | Layout::Truncated) {
+            minibatch::pad(stream, array, 0..values, self.label_padding);
+        }
         let (_, longest) = buffers.lengths(stream, number);
         for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
             let chunk = &loaded[place as usize];

@@ -57,6 +57,23 @@ pub enum Layout {
     Padded,
     /// N × dim: the samples of the sequences one after another, with offsets.
     Concatenated,
+    /// S × T × dim: sequences side by side in S rows as long as the longest one, each in the first
+    /// row that has room for it, as CNTK packs them; each stream by its own lengths.
+    Packed,
+    /// S × T × dim: S sequences side by side, of which each minibatch has the next T samples; for
+    /// truncated backpropagation through time. Set by [`Settings::truncated`].
+    Truncated,
+}
+
+/// Minibatches for truncated backpropagation through time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Truncation {
+    /// T: samples of each row in a minibatch. There are as many rows as fit into the batch size.
+    pub length: u64,
+    /// So many samples at the end of a row that one sequence fills come again at the beginning of the
+    /// next, for models that look ahead.
+    #[serde(default)]
+    pub right_splice: u64,
 }
 
 /// What happens at the end of a sweep, where the last step does not fill all ranks' minibatches.
@@ -165,6 +182,8 @@ pub struct Settings {
     /// Begin at the first unit that starts no earlier than so many samples from the very start (CNTK's
     /// `minibatchSourcePosition`), with [`Cut::Worker`].
     pub start: u64,
+    /// Cut sequences into pieces for truncated backpropagation through time, with [`Cut::Worker`].
+    pub truncated: Option<Truncation>,
     /// End after so many sweeps, counted from the very start.
     pub sweeps: Option<u64>,
     /// End after so many samples over all ranks, counted from the very start.
@@ -196,6 +215,7 @@ impl Default for Settings {
             cut: Cut::Steps,
             epoch: Epoch::Run,
             start: 0,
+            truncated: None,
             sweeps: None,
             samples: None,
             threads: std::thread::available_parallelism().map_or(2, |n| n.get().min(8)),

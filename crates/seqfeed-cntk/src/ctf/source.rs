@@ -1,0 +1,460 @@
+//! A CTF file as a source.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use seqfeed_core::{
+    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Problem, Result, Source, Stream,
+};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+
+use super::cache::{self, Stamp};
+use super::{
+    CTF, CtfFloat, CtfIncidents, CtfIndex, CtfInput, CtfSequence, KeyKind, Names, Parser,
+    ParserOptions, ScanOptions, Scanner, SequenceSamples, scan_in_parallel,
+};
+
+/// Bytes that are read at once, where sequences lie side by side.
+const RUN: u64 = 4 << 20;
+/// Bytes between two sequences that are rather read than passed over.
+const GAP: u64 = 64 << 10;
+/// Bytes that are scanned at once.
+const PIECE: usize = 1 << 20;
+
+/// How a CTF file is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CtfOptions {
+    /// Its inputs, in the order in which their streams shall come.
+    pub inputs: Vec<CtfInput>,
+    /// Type of values: `F32` (the default) or `F64`.
+    pub element: Element,
+    /// Take each line for a sequence, whatever its id.
+    pub skip_sequence_ids: bool,
+    /// Errors that are passed over; one more ends reading.
+    pub max_errors: u64,
+    /// Bytes of the file in a chunk, 32 MiB in CNTK.
+    pub chunk_bytes: u64,
+    /// Take it for an error if a sequence has more or less than one sample.
+    pub frame_mode: bool,
+    /// What keys are made of.
+    pub keys: KeyKind,
+    /// Keep the index in a file beside the data, and use the one that is there.
+    pub cache_index: bool,
+    /// Allow sequences with more lines than the longest input has samples.
+    pub longer_than_inputs: bool,
+    /// Threads that make the index.
+    pub threads: usize,
+}
+
+impl Default for CtfOptions {
+    fn default() -> Self {
+        Self {
+            inputs: Vec::new(),
+            element: Element::F32,
+            skip_sequence_ids: false,
+            max_errors: 0,
+            chunk_bytes: 32 << 20,
+            frame_mode: false,
+            keys: KeyKind::Numeric,
+            cache_index: false,
+            longer_than_inputs: false,
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(8)),
+        }
+    }
+}
+
+/// A CTF file: an index of its sequences, and their samples parsed when asked for.
+///
+/// Its chunks are CNTK's: runs of sequences of so many bytes. Each stream has its own number of samples
+/// in a sequence ([`Extent::Own`]); the length in the index is that of CNTK's index, in lines.
+///
+/// ```
+/// use seqfeed_cntk::ctf::{CtfInput, CtfOptions, CtfSource, Names};
+/// use seqfeed_core::Source;
+/// use seqfeed_io::Policy;
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let path = directory.path().join("x.ctf");
+/// # std::fs::write(&path, "7 |x 1 2 |y 3:1\n7 |x 4 5\n").unwrap();
+/// # let path = path.display().to_string();
+///
+/// let inputs = vec![CtfInput::dense("x", 2), CtfInput::sparse("y", 5)];
+/// let options = CtfOptions { inputs, ..CtfOptions::default() };
+/// let source = CtfSource::open(&path, &options, &mut Names::new(), &Policy::default())?;
+/// let mut blocks = source.new_blocks();
+/// source.load(&[0], &mut blocks)?;
+/// assert_eq!((blocks[0].sequence_len(0), blocks[1].sequence_len(0)), (2, 1));
+/// assert_eq!(blocks[1].sparse_samples(0).indices, [3]);
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct CtfSource {
+    name: String,
+    data: DataFile,
+    streams: Vec<Stream>,
+    index: Index,
+    sequences: Vec<CtfSequence>,
+    incidents: Arc<CtfIncidents>,
+    parsers: Parsers,
+    frame_mode: bool,
+    held_bytes: u64,
+    spooled_bytes: u64,
+    cache: CacheUse,
+    /// The cache that is being written; waited for when the source is dropped.
+    _writing: Option<cache::Writing>,
+}
+
+/// What became of the index cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CacheUse {
+    /// Not asked for, or there is no file that one could stand beside.
+    No,
+    /// The index came from this file.
+    Read(PathBuf),
+    /// The file was scanned, since there was no cache or, as said here, none to be used; one is being
+    /// written.
+    Made(Option<String>),
+}
+
+/// Parsers that are not at work, of either precision.
+#[derive(Debug)]
+enum Parsers {
+    F32(Mutex<Vec<Work<f32>>>, Box<Parser<f32>>),
+    F64(Mutex<Vec<Work<f64>>>, Box<Parser<f64>>),
+}
+
+/// What a thread parses with.
+#[derive(Debug)]
+struct Work<T> {
+    parser: Parser<T>,
+    samples: SequenceSamples<T>,
+    bytes: Vec<u8>,
+}
+
+impl CtfSource {
+    /// Opens a file and makes or finds its index.
+    ///
+    /// What cannot be read twice in place (compressed files, streams, commands) is decoded once into a
+    /// temporary file. `names` number symbolic ids; files that are joined share them.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read, or has no index, as CNTK says: it is empty, or does not begin
+    /// as it must.
+    pub fn open(
+        name: &str,
+        options: &CtfOptions,
+        names: &mut Names,
+        policy: &Policy,
+    ) -> Result<Self> {
+        let (data, path) = open(name, policy)?;
+        let spooled_bytes = if path.is_some() { 0 } else { data.len() };
+        let scan = ScanOptions {
+            skip_sequence_ids: options.skip_sequence_ids,
+            main_alias: CtfInput::main(&options.inputs)?.map(|input| input.alias.clone()),
+            keys: options.keys,
+        };
+        let path = path.filter(|_| options.cache_index);
+        let (found, cache, writing) = index(&data, path.as_deref(), &scan, options.threads, names)?;
+        let streams = streams(options);
+        let mut builder = IndexBuilder::new(u64::MAX);
+        for chunk in found.chunks(options.chunk_bytes) {
+            for number in chunk.sequences {
+                let sequence = &found.sequences[number as usize];
+                push(&mut builder, sequence, options.keys, names);
+            }
+            builder.end_chunk();
+        }
+        let incidents = Arc::new(CtfIncidents::new(options.max_errors));
+        let parser = ParserOptions {
+            file: name.to_owned(),
+            inputs: options.inputs.clone(),
+            keys: options.keys,
+            longer_than_inputs: options.longer_than_inputs,
+        };
+        let parsers = match options.element {
+            Element::F64 => {
+                let parser = Parser::new(&parser, Arc::clone(&incidents))?;
+                Parsers::F64(Mutex::default(), Box::new(parser))
+            }
+            _ => {
+                let parser = Parser::new(&parser, Arc::clone(&incidents))?;
+                Parsers::F32(Mutex::default(), Box::new(parser))
+            }
+        };
+        let index = builder.finish();
+        let held_bytes = held_bytes(&streams, found.file_bytes, index.total_samples());
+        Ok(Self {
+            name: name.to_owned(),
+            data,
+            streams,
+            index,
+            sequences: found.sequences,
+            incidents,
+            parsers,
+            frame_mode: options.frame_mode,
+            held_bytes,
+            spooled_bytes,
+            cache,
+            _writing: writing,
+        })
+    }
+
+    /// Errors that were passed over, and warnings.
+    #[must_use]
+    pub fn incidents(&self) -> &CtfIncidents {
+        &self.incidents
+    }
+
+    /// Bytes decoded into a temporary file.
+    #[must_use]
+    pub fn spooled_bytes(&self) -> u64 {
+        self.spooled_bytes
+    }
+
+    /// What became of the index cache.
+    #[must_use]
+    pub fn cache(&self) -> &CacheUse {
+        &self.cache
+    }
+
+    fn load_with<T: CtfFloat>(
+        &self,
+        free: &Mutex<Vec<Work<T>>>,
+        parser: &Parser<T>,
+        sequences: &[u32],
+        blocks: &mut [Block],
+    ) -> Result<()> {
+        let waiting = free.lock().ok().and_then(|mut free| free.pop());
+        let mut work = waiting.unwrap_or_else(|| Work {
+            parser: parser.clone(),
+            samples: SequenceSamples::default(),
+            bytes: Vec::new(),
+        });
+        let loaded = self.load_runs(&mut work, sequences, blocks);
+        if let Ok(mut free) = free.lock() {
+            free.push(work);
+        }
+        loaded
+    }
+
+    fn load_runs<T: CtfFloat>(
+        &self,
+        work: &mut Work<T>,
+        sequences: &[u32],
+        blocks: &mut [Block],
+    ) -> Result<()> {
+        let mut rest = sequences;
+        while let Some(&first) = rest.first() {
+            let start = self.sequences[first as usize].offset;
+            let mut end = start;
+            let count = rest.iter().take_while(|&&number| {
+                let sequence = &self.sequences[number as usize];
+                let sequence_end = sequence.offset + u64::from(sequence.bytes);
+                let joins = end == start
+                    || sequence.offset >= end
+                        && sequence.offset - end <= GAP
+                        && sequence_end - start <= RUN;
+                if joins {
+                    end = sequence_end;
+                }
+                joins
+            });
+            let (run, after) = rest.split_at(count.count());
+            rest = after;
+            // The index was checked against the length of the file: this much is there.
+            let len = (end - start) as usize;
+            if work.bytes.len() < len {
+                work.bytes.resize(len, 0);
+            }
+            self.data.read_exact_at(&mut work.bytes[..len], start, "a sequence")?;
+            for &number in run {
+                let sequence = &self.sequences[number as usize];
+                let from = (sequence.offset - start) as usize;
+                let bytes = &work.bytes[from..from + sequence.bytes as usize];
+                work.parser
+                    .parse(bytes, sequence, &mut work.samples)
+                    .map_err(|error| error.in_file(&self.name).of_key(self.index.key(number)))?;
+                self.push(&work.samples, number, blocks)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push<T: CtfFloat>(
+        &self,
+        samples: &SequenceSamples<T>,
+        number: u32,
+        blocks: &mut [Block],
+    ) -> Result<()> {
+        for (stream, block) in samples.streams.iter().zip(blocks) {
+            if self.frame_mode && stream.samples != 1 {
+                let problem = Problem::CountMismatch {
+                    what: "number of samples of a sequence in frame mode",
+                    expected: 1,
+                    found: u64::from(stream.samples),
+                };
+                return Err(Error::format(CTF, problem)
+                    .in_file(&self.name)
+                    .of_key(self.index.key(number))
+                    .with_help("frameMode is for files in which each sequence has one sample"));
+            }
+            let values: &[u8] = bytemuck::cast_slice(&stream.values);
+            if block.is_sparse() {
+                let indices = bytemuck::cast_slice(&stream.indices);
+                block.push_sparse(values, indices, &stream.sample_ends);
+            } else {
+                block.push_bytes(stream.samples as usize).copy_from_slice(values);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for CtfSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Index {
+        &self.index
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        match &self.parsers {
+            Parsers::F32(free, parser) => self.load_with(free, parser, sequences, blocks),
+            Parsers::F64(free, parser) => self.load_with(free, parser, sequences, blocks),
+        }
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.held_bytes
+    }
+}
+
+/// Opens a file to be read at any place, and gives its path if it is a plain one.
+fn open(name: &str, policy: &Policy) -> Result<(DataFile, Option<PathBuf>)> {
+    let rxfilename = RxFilename::parse(name)?;
+    if let RxFilename::File(path) = &rxfilename
+        && path.is_file()
+    {
+        let file = DataFile::open(path)?;
+        if file.compression()? == Compression::None {
+            return Ok((file, Some(path.clone())));
+        }
+    }
+    let mut input = Input::open(&rxfilename, policy)?;
+    let mut spool = Spool::new()?;
+    loop {
+        let len = {
+            let bytes = input.ensure(1).map_err(|error| Error::io("reading", error).in_file(name))?;
+            spool.write_all(bytes)?;
+            bytes.len()
+        };
+        if len == 0 {
+            break;
+        }
+        std::io::BufRead::consume(&mut input, len);
+    }
+    input.finish()?;
+    Ok((spool.into_data_file()?.with_name(name), None))
+}
+
+/// The index of a file: out of its cache, or by scanning it.
+fn index(
+    data: &DataFile,
+    path: Option<&Path>,
+    options: &ScanOptions,
+    threads: usize,
+    names: &mut Names,
+) -> Result<(CtfIndex, CacheUse, Option<cache::Writing>)> {
+    // Names that another file numbered before this one are not in its cache.
+    let path = path.filter(|_| options.keys != KeyKind::Symbolic || names.is_empty());
+    let Some(path) = path else {
+        return Ok((scan(data, options, threads, names)?, CacheUse::No, None));
+    };
+    let settings = cache::Settings {
+        main: options.main_alias.clone().map(String::into_bytes),
+        skip_ids: options.skip_sequence_ids,
+        keys: options.keys,
+    };
+    let refused = match cache::read(path, &settings) {
+        Ok(Some(found)) => {
+            for name in &found.index.names {
+                names.number(name);
+            }
+            return Ok((found.index, CacheUse::Read(found.cache), None));
+        }
+        Ok(None) => None,
+        Err(refused) => Some(refused.to_string()),
+    };
+    let stamp = Stamp::of(path)?;
+    let made = scan(data, options, threads, names)?;
+    let shared = Arc::new(made.clone());
+    let writing = cache::write_in_background(shared, path.to_owned(), settings, stamp);
+    Ok((made, CacheUse::Made(refused), Some(writing)))
+}
+
+fn scan(
+    data: &DataFile,
+    options: &ScanOptions,
+    threads: usize,
+    names: &mut Names,
+) -> Result<CtfIndex> {
+    let place = |error: Error| error.in_file(data.name());
+    if threads > 1 && options.keys != KeyKind::Symbolic {
+        let read = |offset: u64, buffer: &mut [u8]| data.read_at(buffer, offset);
+        return scan_in_parallel(data.len(), threads, options, names, read).map_err(place);
+    }
+    let mut scanner = Scanner::new(options, names);
+    let mut piece = vec![0; PIECE];
+    let mut position = 0;
+    loop {
+        let len = data.read_at(&mut piece, position)?;
+        if len == 0 {
+            return scanner.finish().map_err(place);
+        }
+        scanner.push(&piece[..len]).map_err(place)?;
+        position += len as u64;
+    }
+}
+
+fn streams(options: &CtfOptions) -> Vec<Stream> {
+    let stream = |input: &CtfInput| Stream {
+        name: input.name.clone(),
+        kind: if input.sparse { Kind::Sparse } else { Kind::Dense },
+        element: options.element,
+        dim: input.dim as usize,
+        extent: Extent::Own,
+    };
+    options.inputs.iter().map(stream).collect()
+}
+
+fn push(builder: &mut IndexBuilder, sequence: &CtfSequence, keys: KeyKind, names: &Names) {
+    match (keys, names.name(sequence.key)) {
+        (KeyKind::Symbolic, Some(name)) => builder.push(Key(name), sequence.samples),
+        (KeyKind::Hashed, _) => {
+            let name = format!("<Unknown, hash {}>", sequence.key);
+            builder.push(Key(name.as_bytes()), sequence.samples);
+        }
+        _ => {
+            let mut text = itoa::Buffer::new();
+            builder.push(Key(text.format(sequence.key).as_bytes()), sequence.samples);
+        }
+    }
+}
+
+/// Bytes that a sample takes in memory. A value with its index takes four bytes of text at least, so
+/// sparse streams take no more than what that makes of the file's bytes.
+fn held_bytes(streams: &[Stream], file_bytes: u64, samples: u64) -> u64 {
+    let dense = streams.iter().filter(|stream| stream.kind != Kind::Sparse);
+    let dense: u64 = dense.map(|stream| stream.sample_bytes() as u64).sum();
+    let mut sparse = streams.iter().filter(|stream| stream.kind == Kind::Sparse).peekable();
+    let Some(first) = sparse.peek() else { return dense };
+    let value = (first.element.size() + size_of::<i32>()) as u64;
+    let starts = sparse.count() as u64 * size_of::<usize>() as u64;
+    dense + starts + (file_bytes * value).div_ceil(4 * samples.max(1))
+}
