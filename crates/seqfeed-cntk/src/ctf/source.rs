@@ -11,15 +11,13 @@ use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
 use super::cache::{self, Stamp};
 use super::{
     CTF, CtfFloat, CtfIncidents, CtfIndex, CtfInput, CtfSequence, KeyKind, Names, Parser,
-    ParserOptions, ScanOptions, Scanner, SequenceSamples, scan_in_parallel,
+    ParserOptions, ScanOptions, SequenceSamples, scan_in_parallel,
 };
 
 /// Bytes that are read at once, where sequences lie side by side.
 const RUN: u64 = 4 << 20;
 /// Bytes between two sequences that are rather read than passed over.
 const GAP: u64 = 64 << 10;
-/// Bytes that are scanned at once.
-const PIECE: usize = 1 << 20;
 
 /// How a CTF file is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +92,8 @@ pub struct CtfSource {
     index: Index,
     sequences: Vec<CtfSequence>,
     incidents: Arc<CtfIncidents>,
-    parsers: Parsers,
+    parser: Parser,
+    free: Free,
     frame_mode: bool,
     held_bytes: u64,
     spooled_bytes: u64,
@@ -115,17 +114,17 @@ pub enum CacheUse {
     Made(Option<String>),
 }
 
-/// Parsers that are not at work, of either precision.
+/// What threads parse with, those that are not at work; values of either precision.
 #[derive(Debug)]
-enum Parsers {
-    F32(Mutex<Vec<Work<f32>>>, Box<Parser<f32>>),
-    F64(Mutex<Vec<Work<f64>>>, Box<Parser<f64>>),
+enum Free {
+    F32(Mutex<Vec<Work<f32>>>),
+    F64(Mutex<Vec<Work<f64>>>),
 }
 
 /// What a thread parses with.
 #[derive(Debug)]
 struct Work<T> {
-    parser: Parser<T>,
+    parser: Parser,
     samples: SequenceSamples<T>,
     bytes: Vec<u8>,
 }
@@ -166,20 +165,13 @@ impl CtfSource {
         }
         let incidents = Arc::new(CtfIncidents::new(options.max_errors));
         let parser = ParserOptions {
-            file: name.to_owned(),
-            inputs: options.inputs.clone(),
             keys: options.keys,
             longer_than_inputs: options.longer_than_inputs,
         };
-        let parsers = match options.element {
-            Element::F64 => {
-                let parser = Parser::new(&parser, Arc::clone(&incidents))?;
-                Parsers::F64(Mutex::default(), Box::new(parser))
-            }
-            _ => {
-                let parser = Parser::new(&parser, Arc::clone(&incidents))?;
-                Parsers::F32(Mutex::default(), Box::new(parser))
-            }
+        let parser = Parser::new(name, &options.inputs, &parser, Arc::clone(&incidents))?;
+        let free = match options.element {
+            Element::F64 => Free::F64(Mutex::default()),
+            _ => Free::F32(Mutex::default()),
         };
         let index = builder.finish();
         let held_bytes = held_bytes(&streams, found.file_bytes, index.total_samples());
@@ -190,7 +182,8 @@ impl CtfSource {
             index,
             sequences: found.sequences,
             incidents,
-            parsers,
+            parser,
+            free,
             frame_mode: options.frame_mode,
             held_bytes,
             spooled_bytes,
@@ -220,14 +213,13 @@ impl CtfSource {
     fn load_with<T: CtfFloat>(
         &self,
         free: &Mutex<Vec<Work<T>>>,
-        parser: &Parser<T>,
         sequences: &[u32],
         blocks: &mut [Block],
     ) -> Result<()> {
         let waiting = free.lock().ok().and_then(|mut free| free.pop());
         let mut work = waiting.unwrap_or_else(|| Work {
-            parser: parser.clone(),
-            samples: SequenceSamples::default(),
+            parser: self.parser.clone(),
+            samples: SequenceSamples::new(),
             bytes: Vec::new(),
         });
         let loaded = self.load_runs(&mut work, sequences, blocks);
@@ -272,8 +264,8 @@ impl CtfSource {
                 let from = (sequence.offset - start) as usize;
                 let bytes = &work.bytes[from..from + sequence.bytes as usize];
                 work.parser
-                    .parse(bytes, sequence, &mut work.samples)
-                    .map_err(|error| error.in_file(&self.name).of_key(self.index.key(number)))?;
+                    .parse(bytes, sequence.offset, sequence, &mut work.samples)
+                    .map_err(|error| error.of_key(self.index.key(number)))?;
                 self.push(&work.samples, number, blocks)?;
             }
         }
@@ -324,9 +316,9 @@ impl Source for CtfSource {
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
-        match &self.parsers {
-            Parsers::F32(free, parser) => self.load_with(free, parser, sequences, blocks),
-            Parsers::F64(free, parser) => self.load_with(free, parser, sequences, blocks),
+        match &self.free {
+            Free::F32(free) => self.load_with(free, sequences, blocks),
+            Free::F64(free) => self.load_with(free, sequences, blocks),
         }
     }
 
@@ -404,22 +396,9 @@ fn scan(
     threads: usize,
     names: &mut Names,
 ) -> Result<CtfIndex> {
-    let place = |error: Error| error.in_file(data.name());
-    if threads > 1 && options.keys != KeyKind::Symbolic {
-        let read = |offset: u64, buffer: &mut [u8]| data.read_at(buffer, offset);
-        return scan_in_parallel(data.len(), threads, options, names, read).map_err(place);
-    }
-    let mut scanner = Scanner::new(options, names);
-    let mut piece = vec![0; PIECE];
-    let mut position = 0;
-    loop {
-        let len = data.read_at(&mut piece, position)?;
-        if len == 0 {
-            return scanner.finish().map_err(place);
-        }
-        scanner.push(&piece[..len]).map_err(place)?;
-        position += len as u64;
-    }
+    let read = |offset: u64, buffer: &mut [u8]| data.read_at(buffer, offset);
+    scan_in_parallel(read, data.len(), threads, options, names)
+        .map_err(|error| error.in_file(data.name()))
 }
 
 fn streams(options: &CtfOptions) -> Vec<Stream> {
