@@ -35,3 +35,63 @@ pub struct CtfIndex {
     /// Length of the (decompressed) file in bytes.
     pub file_bytes: u64,
 }
+
+impl CtfIndex {
+    /// Groups the sequences into chunks as CNTK does: a chunk ends before the sequence that would make
+    /// it larger than `limit` bytes, or than the file. Gaps within a chunk count; a sequence larger
+    /// than the limit is a chunk of its own.
+    ///
+    /// CNTK's `chunkSizeInBytes` is 32 MiB unless set.
+    #[must_use]
+    pub fn chunks(&self, limit: u64) -> Vec<CtfChunk> {
+        let limit = limit.min(self.file_bytes);
+        let mut chunks: Vec<CtfChunk> = Vec::new();
+        for (number, sequence) in (0..).zip(&self.sequences) {
+            let bytes = u64::from(sequence.bytes);
+            let end = sequence.offset.saturating_add(bytes);
+            match chunks.last_mut() {
+                // The gap before the sequence is not counted yet: only when the next one comes.
+                Some(chunk)
+                    if (chunk.bytes.end - chunk.bytes.start).saturating_add(bytes) <= limit =>
+                {
+                    chunk.sequences.end = number + 1;
+                    // An index from elsewhere may lie.
+                    chunk.bytes.end = end.max(chunk.bytes.end);
+                }
+                _ => chunks
+                    .push(CtfChunk { sequences: number..number + 1, bytes: sequence.offset..end }),
+            }
+        }
+        chunks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(places: &[(u64, u32)]) -> CtfIndex {
+        let sequences = places
+            .iter()
+            .map(|&(offset, bytes)| CtfSequence { key: 0, offset, bytes, samples: 1 })
+            .collect();
+        CtfIndex { sequences, names: Vec::new(), file_bytes: 1000 }
+    }
+
+    #[test]
+    fn chunks_end_at_the_limit() {
+        let chunks = |limit| {
+            index(&[(0, 10), (10, 10), (25, 10), (35, 40), (75, 1)])
+                .chunks(limit)
+                .into_iter()
+                .map(|chunk| (chunk.sequences, chunk.bytes))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(chunks(1 << 40), [(0..5, 0..76)]);
+        // The gap of 5 bytes does not count when the sequence behind it is added.
+        assert_eq!(chunks(30), [(0..3, 0..35), (3..4, 35..75), (4..5, 75..76)]);
+        assert_eq!(chunks(29), [(0..2, 0..20), (2..3, 25..35), (3..4, 35..75), (4..5, 75..76)]);
+        assert_eq!(chunks(0).len(), 5);
+        assert_eq!(CtfIndex::default().chunks(5), []);
+    }
+}

@@ -1,0 +1,95 @@
+//! Errors that are allowed, and warnings.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// How many warnings are kept.
+const KEPT: u64 = 100;
+
+/// What went wrong while a file was parsed, and how much more may.
+///
+/// CNTK's budget (`maxErrors`) is one for the life of a deserializer; so all parsers of a file share
+/// one of these, in an [`Arc`](std::sync::Arc).
+#[derive(Debug, Default)]
+pub struct CtfIncidents {
+    budget: AtomicU64,
+    errors: AtomicU64,
+    warnings: AtomicU64,
+    kept: Mutex<Vec<CtfWarning>>,
+}
+
+/// Something suspicious in a file, or an error that was allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CtfWarning {
+    /// Where, in bytes from the start of the file.
+    pub offset: u64,
+    /// What.
+    pub message: String,
+}
+
+impl CtfIncidents {
+    /// Allows so many errors.
+    #[must_use]
+    pub fn new(max_errors: u64) -> Self {
+        Self { budget: AtomicU64::new(max_errors), ..Self::default() }
+    }
+
+    /// How many errors there were, not counting one beyond the budget.
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.errors.load(Relaxed)
+    }
+
+    /// How many more errors are allowed.
+    #[must_use]
+    pub fn budget_left(&self) -> u64 {
+        self.budget.load(Relaxed)
+    }
+
+    /// How many warnings there were, allowed errors included.
+    #[must_use]
+    pub fn warnings(&self) -> u64 {
+        self.warnings.load(Relaxed)
+    }
+
+    /// The first hundred warnings, in the order in which they came up.
+    #[must_use]
+    pub fn first_warnings(&self) -> Vec<CtfWarning> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Counts an error: whether it is allowed.
+    pub(super) fn allow_error(&self) -> bool {
+        let allowed =
+            self.budget.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
+        self.errors.fetch_add(u64::from(allowed), Relaxed);
+        allowed
+    }
+
+    /// Counts a warning, whose message is made only if it is kept.
+    pub(super) fn warn(&self, offset: u64, message: impl FnOnce() -> String) {
+        if self.warnings.fetch_add(1, Relaxed) < KEPT {
+            let warning = CtfWarning { offset, message: message() };
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_end_and_warnings_are_counted() {
+        let incidents = CtfIncidents::new(2);
+        assert!(incidents.allow_error() && incidents.allow_error() && !incidents.allow_error());
+        assert_eq!((incidents.errors(), incidents.budget_left()), (2, 0));
+        for offset in 0..150 {
+            incidents.warn(offset, || format!("warning {offset}"));
+        }
+        assert_eq!(incidents.warnings(), 150);
+        let kept = incidents.first_warnings();
+        assert_eq!(kept.len(), 100);
+        assert_eq!(kept[99], CtfWarning { offset: 99, message: "warning 99".into() });
+    }
+}

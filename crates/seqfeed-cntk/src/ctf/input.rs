@@ -1,0 +1,104 @@
+//! The inputs of a file: which streams its samples belong to.
+
+use std::collections::HashSet;
+
+use seqfeed_core::{Error, Result};
+
+/// An input: a stream of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CtfInput {
+    /// What the stream is called.
+    pub name: String,
+    /// What the file calls it; CNTK's default is the name.
+    pub alias: String,
+    /// How many values a sample has; for sparse streams, what indices stay below.
+    pub dim: u32,
+    /// Whether its samples are pairs of index and value.
+    pub sparse: bool,
+    /// Whether its samples are those that a sequence's length counts (`definesMBSize`).
+    pub defines_mb_size: bool,
+}
+
+impl CtfInput {
+    /// A dense input whose alias is its name.
+    pub fn dense(name: impl Into<String>, dim: u32) -> Self {
+        let name = name.into();
+        Self { alias: name.clone(), name, dim, sparse: false, defines_mb_size: false }
+    }
+
+    /// A sparse input whose alias is its name.
+    pub fn sparse(name: impl Into<String>, dim: u32) -> Self {
+        Self { sparse: true, ..Self::dense(name, dim) }
+    }
+
+    /// The input that defines the length of sequences, if one does.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a usage error if several do.
+    pub fn main(inputs: &[Self]) -> Result<Option<&Self>> {
+        let main: Vec<&Self> = inputs.iter().filter(|input| input.defines_mb_size).collect();
+        if main.len() > 1 {
+            let names: Vec<&str> = main.iter().map(|input| input.name.as_str()).collect();
+            return Err(Error::usage(format!(
+                "Only a single stream is allowed to define the minibatch size, but {} found: {}.",
+                main.len(),
+                names.join(", "),
+            ))
+            .with_help("set definesMBSize for one input only"));
+        }
+        Ok(main.first().copied())
+    }
+
+    /// Checks that inputs can stand in one file.
+    pub(super) fn check(inputs: &[Self]) -> Result<()> {
+        if inputs.is_empty() {
+            return Err(Error::usage("a CTF file needs at least one input"));
+        }
+        Self::main(inputs)?;
+        let mut aliases = HashSet::new();
+        for input in inputs {
+            if !aliases.insert(&input.alias) {
+                return Err(Error::usage(format!(
+                    "the alias '{}' stands for two inputs of one file",
+                    input.alias
+                )));
+            }
+            if input.dim > i32::MAX as u32 {
+                return Err(Error::usage(format!(
+                    "the dimension of input '{}' is {}, but can be 2147483647 at most",
+                    input.name, input.dim
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_must_fit_together() {
+        let main = |name: &str| CtfInput { defines_mb_size: true, ..CtfInput::dense(name, 1) };
+        let large = CtfInput::sparse("a", 1 << 31);
+        let cases: [(&[CtfInput], &str); 4] = [
+            (&[], "a CTF file needs at least one input"),
+            (
+                &[main("b"), CtfInput::dense("c", 1), main("a")],
+                "Only a single stream is allowed to define the minibatch size, but 2 found: b, a. \
+                 (set definesMBSize for one input only)",
+            ),
+            (
+                &[CtfInput::dense("a", 1), CtfInput::sparse("a", 1)],
+                "the alias 'a' stands for two inputs of one file",
+            ),
+            (&[large], "the dimension of input 'a' is 2147483648, but can be 2147483647 at most"),
+        ];
+        for (inputs, message) in cases {
+            assert_eq!(CtfInput::check(inputs).unwrap_err().to_string(), message);
+        }
+        assert!(CtfInput::check(&[main("a"), CtfInput::dense("A", 0)]).is_ok());
+    }
+}

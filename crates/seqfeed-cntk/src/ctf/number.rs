@@ -1,0 +1,322 @@
+//! Numbers as CTF has them.
+//!
+//! ```text
+//! [+-] digits [. [digits]] [(e|E) [+-] digits]        an exponent only behind a digit
+//! ```
+//!
+//! A number goes on as long as it can: `1-2` is `1` and `-2`. `.5`, `nan`, `inf` and `1e` are none;
+//! `1.e5` is `1` and something that is none.
+//!
+//! CNTK computes in doubles without regard to rounding; here values are those nearest to the text, as
+//! of C's `strtod`. So they differ from CNTK's in the last bit at times, and CNTK's `0e999`, which is
+//! not a number there, is 0. What is too large is infinite, as in CNTK; `-0` is -0.
+
+use std::ops::Neg;
+
+use fast_float2::FastFloat;
+
+/// The digit 0 in each byte: what is exclusively or'ed with it has digits as their values.
+const ZEROS: u128 = u128::from_ne_bytes([b'0'; 16]);
+
+/// The powers of ten that doubles hold exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// The types of values: `f32` and `f64`.
+pub trait CtfFloat: sealed::Float {}
+
+impl CtfFloat for f32 {}
+impl CtfFloat for f64 {}
+
+pub(super) mod sealed {
+    /// What parsing needs of a type of values.
+    pub trait Float:
+        super::FastFloat + super::Neg<Output = Self> + Copy + Default + Send + Sync + 'static
+    {
+        /// A small integer.
+        fn from_digit(digit: u8) -> Self;
+
+        /// The value nearest to a number, from the double nearest to it, which is 0 or lies between
+        /// 1e-37 and 1e38. Nothing if that does not say it.
+        fn from_nearest(value: f64) -> Option<Self>;
+    }
+
+    impl Float for f32 {
+        #[inline]
+        fn from_digit(digit: u8) -> Self {
+            Self::from(digit)
+        }
+
+        /// The number lies on the same side of each float, and of each middle between two floats, as
+        /// the double does, for these are doubles too. Only if the double is such a middle, the
+        /// number may lie on either side of it.
+        #[inline]
+        fn from_nearest(value: f64) -> Option<Self> {
+            (value.to_bits() & 0x1fff_ffff != 0x1000_0000).then_some(value as Self)
+        }
+    }
+
+    impl Float for f64 {
+        #[inline]
+        fn from_digit(digit: u8) -> Self {
+            Self::from(digit)
+        }
+
+        #[inline]
+        fn from_nearest(value: f64) -> Option<Self> {
+            Some(value)
+        }
+    }
+}
+
+/// Reads a number at the front of a text: its value and its length.
+#[inline]
+pub(super) fn number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
+    short_number(text).or_else(|| any_number(text))
+}
+
+/// A number of at most 15 bytes without an exponent. Nothing says only that it has to be found the
+/// other way.
+#[inline(always)]
+fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
+    let bytes = u128::from_le_bytes(first_bytes(text)) ^ ZEROS;
+    // The high bit of each byte that is no digit, but for the first: that may be a sign. A carry comes
+    // out of bytes beyond ASCII only, and spoils what is behind them, where no number goes on.
+    const ABOVE_9: u128 = u128::from_ne_bytes([0x80 - 10; 16]);
+    const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; 16]) & !0xff;
+    let others = (bytes.wrapping_add(ABOVE_9) | bytes) & HIGH_BITS;
+    if others == 0 {
+        return None;
+    }
+    let first = bytes as u8;
+    let negative = first == b'-' ^ b'0';
+    let signed = negative || first == b'+' ^ b'0';
+    let whole = (others.trailing_zeros() / 8) as usize;
+    if (first > 9 && !signed) || whole == usize::from(signed) {
+        return None;
+    }
+    // In the place of the sign a 0 may stand as well.
+    let bytes = bytes & !(0xff * u128::from(signed));
+    let (end, digits, fraction);
+    if text.get(whole) == Some(&b'.') {
+        let behind = others & (others - 1);
+        if behind == 0 {
+            return None;
+        }
+        end = (behind.trailing_zeros() / 8) as usize;
+        fraction = end - whole - 1;
+        // What is behind the point moves to where the point is.
+        let before = (others ^ (others - 1)) >> 8;
+        digits = (bytes & before) | ((bytes >> 8) & !before);
+    } else {
+        (end, digits, fraction) = (whole, bytes, 0);
+    }
+    // Behind a point there is no exponent.
+    if let Some(b'e' | b'E') = text.get(end)
+        && (end == whole || fraction > 0)
+    {
+        return None;
+    }
+    let count = end - usize::from(end > whole);
+    // At most 15 digits, moved to the end of sixteen: less than 2^53.
+    let digits = digits << (128 - 8 * count);
+    let digits = eight_digits(digits as u64) * 100_000_000 + eight_digits((digits >> 64) as u64);
+    // Both are exact, so the one operation rounds correctly.
+    let value = T::from_nearest(digits as f64 / POWERS[fraction])?;
+    Some((if negative { -value } else { value }, end))
+}
+
+/// The first bytes of a text, with zeros behind its end.
+#[inline]
+fn first_bytes(text: &[u8]) -> [u8; 16] {
+    #[cold]
+    fn padded(text: &[u8]) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..text.len()].copy_from_slice(text);
+        bytes
+    }
+    text.first_chunk().copied().unwrap_or_else(|| padded(text))
+}
+
+/// The number that eight digits make, the first one in the lowest byte.
+#[inline]
+fn eight_digits(bytes: u64) -> u64 {
+    let pairs = bytes.wrapping_mul(10).wrapping_add(bytes >> 8);
+    let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
+    let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
+    low.wrapping_add(high) >> 32
+}
+
+/// Any number: what it is made of is found byte by byte.
+#[inline(never)]
+fn any_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
+    let negative = text.first() == Some(&b'-');
+    let start = usize::from(negative || text.first() == Some(&b'+'));
+    let mut decimal = Decimal::default();
+    let whole = decimal.digits(text, start);
+    if whole == start {
+        return None;
+    }
+    let (mut value_end, mut end) = (whole, whole);
+    let mut fraction = 0;
+    let mut may_have_exponent = true;
+    if text.get(whole) == Some(&b'.') {
+        end = decimal.digits(text, whole + 1);
+        fraction = end - whole - 1;
+        may_have_exponent = fraction > 0;
+        value_end = if fraction > 0 { end } else { whole };
+    }
+    let mut exponent = 0;
+    if let Some(b'e' | b'E') = text.get(end)
+        && may_have_exponent
+    {
+        (exponent, end) = read_exponent(text, end + 1)?;
+        value_end = end;
+    }
+    let exponent = exponent - i64::try_from(fraction).ok()?;
+    let value = match decimal.value(exponent).and_then(T::from_nearest) {
+        Some(value) => value,
+        None => fast_float2::parse(&text[start..value_end]).ok()?,
+    };
+    Some((if negative { -value } else { value }, end))
+}
+
+/// The digits of a number.
+#[derive(Default)]
+struct Decimal {
+    mantissa: u64,
+    /// How many digits, zeros at the front not counted.
+    count: usize,
+}
+
+impl Decimal {
+    /// Adds the digits at a place: where they end.
+    fn digits(&mut self, text: &[u8], start: usize) -> usize {
+        let mut at = start;
+        while let Some(digit) = digit(text, at) {
+            self.mantissa = self.mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+            self.count += usize::from(self.mantissa > 0 || self.count > 0);
+            at += 1;
+        }
+        at
+    }
+
+    /// The nearest double, where one exact operation gives it.
+    fn value(&self, exponent: i64) -> Option<f64> {
+        // 19 digits fit 64 bits.
+        if self.count > 19 || self.mantissa > 1 << 53 {
+            return None;
+        }
+        if self.mantissa == 0 {
+            return Some(0.0);
+        }
+        let power = *POWERS.get(usize::try_from(exponent.unsigned_abs()).ok()?)?;
+        let mantissa = self.mantissa as f64;
+        Some(if exponent < 0 { mantissa / power } else { mantissa * power })
+    }
+}
+
+/// An exponent, as far as it matters, and where it ends.
+fn read_exponent(text: &[u8], start: usize) -> Option<(i64, usize)> {
+    let minus = text.get(start) == Some(&b'-');
+    let start = start + usize::from(minus || text.get(start) == Some(&b'+'));
+    let (mut exponent, mut at) = (0i64, start);
+    while let Some(digit) = digit(text, at) {
+        exponent = exponent.saturating_mul(10).saturating_add(i64::from(digit));
+        at += 1;
+    }
+    // A fraction has less than 2^62 digits.
+    let exponent = exponent.min(1 << 62);
+    (at > start).then_some((if minus { -exponent } else { exponent }, at))
+}
+
+/// The value of the byte at `at`, if it is a digit.
+#[inline]
+fn digit(text: &[u8], at: usize) -> Option<u8> {
+    text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn numbers_end_where_cntk_ends_them() {
+        let cases: [(&str, Option<(f64, usize)>); 27] = [
+            ("1", Some((1.0, 1))),
+            ("-0 ", Some((-0.0, 2))),
+            ("+7|", Some((7.0, 2))),
+            ("1.", Some((1.0, 2))),
+            ("1.e5", Some((1.0, 2))),
+            ("12.E5 0000000000000000", Some((12.0, 3))),
+            ("1.5.2", Some((1.5, 3))),
+            ("1-2", Some((1.0, 1))),
+            ("0x10", Some((0.0, 1))),
+            ("1e5", Some((1e5, 3))),
+            ("1.25E-2z", Some((0.0125, 7))),
+            ("1e+03\n", Some((1000.0, 5))),
+            ("007", Some((7.0, 3))),
+            ("0e999", Some((0.0, 5))),
+            ("1e999", Some((f64::INFINITY, 5))),
+            ("-1e99999999999999999999999", Some((f64::NEG_INFINITY, 26))),
+            ("1e-99999999999999999999999", Some((0.0, 26))),
+            ("123456789012345678901234567890.5", Some((123456789012345678901234567890.5, 32))),
+            ("0.00000000000000000000000000001", Some((1e-29, 31))),
+            ("", None),
+            (".5", None),
+            ("-.5", None),
+            ("+-1", None),
+            ("1e", None),
+            ("1.5e+", None),
+            ("nan", None),
+            ("\u{e9}1", None),
+        ];
+        for (text, expected) in cases {
+            let found = number::<f64>(text.as_bytes());
+            assert_eq!(found, expected, "{text}");
+            assert_eq!(
+                found.map(|(value, _)| value.is_sign_negative()),
+                expected.map(|(value, _)| value.is_sign_negative())
+            );
+            let padded = format!("{text}                    ");
+            assert_eq!(number::<f64>(padded.as_bytes()), expected, "{text}");
+            let single = expected.map(|(value, len)| (value as f32, len));
+            assert_eq!(number::<f32>(text.as_bytes()), single, "{text}");
+        }
+        // The whole number ends with a point and an exponent that is none.
+        assert_eq!(any_number::<f32>(b"3.e"), Some((3.0, 2)));
+    }
+
+    #[test]
+    fn middles_between_floats_are_rounded_once() {
+        // The nearest double is the middle between two floats; the number lies above or below it.
+        for text in ["16777217.0000000001", "16777216.9999999999", "16777217", "9007199791611905"] {
+            assert_eq!(number::<f32>(text.as_bytes()).unwrap().0, text.parse::<f32>().unwrap());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_the_nearest(
+            text in "[+-]?[0-9]{1,20}(\\.[0-9]{1,22})?([eE][+-]?[0-9]{1,3})?",
+            tail in "[ |\n]?.{0,16}"
+        ) {
+            let expected = text.parse::<f64>().unwrap();
+            prop_assert_eq!(number::<f64>(text.as_bytes()), Some((expected, text.len())));
+            let single = text.parse::<f32>().unwrap();
+            prop_assert_eq!(number::<f32>(text.as_bytes()), Some((single, text.len())));
+            let both = format!("{text}{tail}");
+            prop_assert_eq!(number::<f32>(both.as_bytes()), any_number(both.as_bytes()));
+        }
+
+        #[test]
+        fn both_ways_agree(text in "[0-9.eE+ |-]{0,20}") {
+            prop_assert_eq!(number::<f32>(text.as_bytes()), any_number(text.as_bytes()));
+            prop_assert_eq!(number::<f64>(text.as_bytes()), any_number(text.as_bytes()));
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The parser: the samples of one sequence from its bytes.
+//!
+//! The rules are those of CNTK 2.7, errors that it allows included, except where it is at fault:
+//!
+//! * **The last sample of a file without a final newline.** CNTK neither pads a dense sample with too
+//!   few values there (and reads behind its memory) nor rejects one with too many. Here the sample is
+//!   treated as any other.
+//! * **Symbolic ids.** CNTK's parser knows digits only, so each line with a symbolic id costs one error.
+//!   Here the id is read over up to the white space behind it, as the indexer does; a line that starts
+//!   with `|` has none.
+//! * **Numbers** are rounded correctly (see `number.rs`).
+//! * A chunk that fails is not tried again: CNTK tries five times, and each time costs errors again.
+//!
+//! A [setting](ParserOptions::longer_than_inputs) allows what CNTK's documentation says will be
+//! allowed one day.
+
+mod fault;
+mod values;
+
+use std::sync::Arc;
+
+use memchr::memchr2;
+use seqfeed_core::{Error, Problem, Result};
+
+use self::fault::Fault;
+use super::{
+    CTF, CtfFloat, CtfIncidents, CtfInput, CtfSequence, KeyKind, SequenceSamples, StreamSamples,
+    is_non_printable, is_space,
+};
+
+/// What the parser has to know, besides the inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParserOptions {
+    /// What keys are made of: says what ids look like.
+    pub keys: KeyKind,
+    /// A sequence may have more lines than its longest input has samples, so a label can stand on a
+    /// line of its own. For CNTK this is an error. It says nothing of files in which a stream defines
+    /// the size of minibatches.
+    pub longer_than_inputs: bool,
+}
+
+/// Parses sequences. Each thread has its own, a clone of another one with the same budget of errors.
+///
+/// ```
+/// use std::sync::Arc;
+/// use seqfeed_cntk::ctf::*;
+///
+/// let text = b"7 |word 3:1 |tag 1 0\n7 |word 5:1 6:0.5 |tag 0 1\n";
+/// let mut names = Names::new();
+/// let mut scanner = Scanner::new(&ScanOptions::default(), &mut names);
+/// scanner.push(text)?;
+/// let index = scanner.finish()?;
+///
+/// let inputs = [CtfInput::sparse("word", 10), CtfInput::dense("tag", 2)];
+/// let errors = Arc::new(CtfIncidents::new(0));
+/// let mut parser = Parser::new("tags.ctf", &inputs, &ParserOptions::default(), errors)?;
+/// let mut samples = SequenceSamples::<f32>::new();
+/// parser.parse(text, 0, &index.sequences[0], &mut samples)?;
+/// assert_eq!(samples.streams[0].indices, [3, 5, 6]);
+/// assert_eq!(samples.streams[0].sample_ends, [1, 3]);
+/// assert_eq!(samples.streams[1].values, [1.0, 0.0, 0.0, 1.0]);
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Parser {
+    file: Arc<str>,
+    inputs: Arc<[CtfInput]>,
+    longest_alias: usize,
+    /// Whether one of the inputs defines the size of minibatches.
+    has_main: bool,
+    options: ParserOptions,
+    incidents: Arc<CtfIncidents>,
+}
+
+impl Parser {
+    /// A parser of a file, whose name is for messages.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a usage error if there are no inputs, two have the same alias, a dimension is
+    /// beyond 2^31 - 1, or several define the size of minibatches.
+    pub fn new(
+        file: &str,
+        inputs: &[CtfInput],
+        options: &ParserOptions,
+        incidents: Arc<CtfIncidents>,
+    ) -> Result<Self> {
+        CtfInput::check(inputs)?;
+        Ok(Self {
+            file: file.into(),
+            inputs: inputs.into(),
+            longest_alias: inputs.iter().map(|input| input.alias.len()).max().unwrap_or(0),
+            has_main: CtfInput::main(inputs)?.is_some(),
+            options: options.clone(),
+            incidents,
+        })
+    }
+
+    /// The inputs.
+    #[must_use]
+    pub fn inputs(&self) -> &[CtfInput] {
+        &self.inputs
+    }
+
+    /// What went wrong so far.
+    #[must_use]
+    pub fn incidents(&self) -> &Arc<CtfIncidents> {
+        &self.incidents
+    }
+
+    /// Parses the bytes of a sequence, which lie at an offset of the file.
+    ///
+    /// After an error, what is in `out` means nothing.
+    ///
+    /// # Errors
+    ///
+    /// More errors than the budget allows; an input without samples; no memory for a sample.
+    pub fn parse<T: CtfFloat>(
+        &mut self,
+        bytes: &[u8],
+        offset: u64,
+        sequence: &CtfSequence,
+        out: &mut SequenceSamples<T>,
+    ) -> Result<()> {
+        out.clear(self.inputs.len());
+        let mut cursor = Cursor { parser: self, bytes, offset, at: 0, row: 0, next_input: 0 };
+        while cursor.at < bytes.len() {
+            cursor.row = cursor.at;
+            if !cursor.row(&mut out.streams)? {
+                cursor.fault(cursor.row, &Fault::Row)?;
+            }
+        }
+        cursor.check_lengths(sequence, &out.streams)
+    }
+}
+
+/// A place in a sequence.
+struct Cursor<'p, 'b> {
+    parser: &'p Parser,
+    bytes: &'b [u8],
+    offset: u64,
+    at: usize,
+    /// Where the row starts.
+    row: usize,
+    /// The input guessed next: samples stand in the same order in most lines.
+    next_input: usize,
+}
+
+/// What a sample may turn out to be.
+enum Sample {
+    Good,
+    /// A comment, or a sample of an unknown input.
+    Skipped,
+}
+
+impl Cursor<'_, '_> {
+    /// Reads a row: whether it has a sample.
+    fn row<T: CtfFloat>(&mut self, streams: &mut [StreamSamples<T>]) -> Result<bool> {
+        self.skip_id();
+        let mut any = false;
+        while let Some(&byte) = self.bytes.get(self.at) {
+            if byte == b'\n' {
+                self.at += 1;
+                return Ok(any);
+            }
+            if byte == b' ' || is_non_printable(byte) {
+                self.at += 1;
+                continue;
+            }
+            let start = self.at;
+            match self.sample(streams) {
+                Ok(Sample::Good) => {
+                    any = true;
+                    continue;
+                }
+                Ok(Sample::Skipped) => {}
+                Err(Fault::Memory(error)) => return Err(error),
+                Err(fault) => self.fault(start, &fault)?,
+            }
+            let rest = &self.bytes[self.at..];
+            self.at += memchr2(b'|', b'\n', rest).unwrap_or(rest.len());
+        }
+        // A row without an end is as good as one with samples.
+        Ok(true)
+    }
+
+    /// Reads over the id of a row.
+    fn skip_id(&mut self) {
+        let rest = &self.bytes[self.at..];
+        self.at += match self.parser.options.keys {
+            KeyKind::Numeric => rest.iter().position(|byte| !byte.is_ascii_digit()),
+            // CNTK reads what stands before the first `|` as an error.
+            _ if rest.first() == Some(&b'|') => Some(0),
+            _ => rest.iter().position(|&byte| is_space(byte)),
+        }
+        .unwrap_or(rest.len());
+    }
+
+    /// Reads a sample, or a comment up to its first byte.
+    fn sample<T: CtfFloat>(
+        &mut self,
+        streams: &mut [StreamSamples<T>],
+    ) -> std::result::Result<Sample, Fault> {
+        if self.bytes[self.at] != b'|' {
+            return Err(Fault::NoPipe);
+        }
+        self.at += 1;
+        if self.bytes.get(self.at) == Some(&b'#') {
+            self.at += 1;
+            return Ok(Sample::Skipped);
+        }
+        let rest = &self.bytes[self.at..];
+        let ends = |&byte: &u8| byte == b' ' || byte == b'|' || is_non_printable(byte);
+        let longest = self.parser.longest_alias;
+        let Some(len) = rest.iter().take(longest + 1).position(ends) else {
+            // Longer than all aliases, unless the file ends in it.
+            if rest.len() > longest {
+                return Ok(Sample::Skipped);
+            }
+            self.at = self.bytes.len();
+            return Err(Fault::NameAtEnd);
+        };
+        if len == 0 {
+            return Err(Fault::NoName);
+        }
+        let name = &rest[..len];
+        self.at += len;
+        let Some(number) = self.find_input(name) else { return Ok(Sample::Skipped) };
+        let input = &self.parser.inputs[number];
+        let stream = &mut streams[number];
+        if input.sparse {
+            self.sparse(input, stream)?;
+        } else {
+            self.dense(input, stream)?;
+        }
+        Ok(Sample::Good)
+    }
+
+    fn find_input(&mut self, name: &[u8]) -> Option<usize> {
+        let inputs = &self.parser.inputs;
+        let guess = self.next_input;
+        let number = (guess..inputs.len())
+            .chain(0..guess)
+            .find(|&number| inputs[number].alias.as_bytes() == name)?;
+        self.next_input = if number + 1 < inputs.len() { number + 1 } else { 0 };
+        Some(number)
+    }
+
+    /// Compares the numbers of samples with what the index says.
+    fn check_lengths<T>(&self, sequence: &CtfSequence, streams: &[StreamSamples<T>]) -> Result<()> {
+        let parser = self.parser;
+        let mut longest = 0;
+        for (input, stream) in parser.inputs.iter().zip(streams) {
+            if stream.samples == 0 {
+                return Err(self.empty_input(input));
+            }
+            if !parser.has_main || input.defines_mb_size {
+                longest = longest.max(stream.samples);
+            }
+        }
+        let lines = sequence.samples;
+        if longest > lines {
+            self.fault(0, &Fault::TooManySamples { samples: longest, lines })?;
+        } else if longest < lines && (parser.has_main || !parser.options.longer_than_inputs) {
+            self.fault(0, &Fault::TooFewSamples { samples: longest, lines })?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn empty_input(&self, input: &CtfInput) -> Error {
+        let what = format!(
+            "Malformed input file. Bailing out. Input ('{}') is empty in the sequence",
+            input.name
+        );
+        let error = Error::format(CTF, Problem::Unsupported(what.into()))
+            .in_file(&*self.parser.file)
+            .at_byte(self.offset);
+        if input.alias == input.name {
+            error.with_help("each sequence needs a sample of each input")
+        } else {
+            error.with_help(format!(
+                "each sequence needs a sample of each input: is `|{}` the one meant?",
+                input.alias
+            ))
+        }
+    }
+}
