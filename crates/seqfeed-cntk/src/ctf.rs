@@ -1,5 +1,6 @@
 //! CNTK's text format: its grammar, its index, its cache, its writer.
 
+pub mod cache;
 mod index;
 
 pub use index::{CtfChunk, CtfIndex, CtfSequence};
