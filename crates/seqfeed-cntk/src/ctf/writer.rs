@@ -166,11 +166,7 @@ impl<W: Write> Writer<W> {
         if self.text.len() >= PIECE { self.give_on() } else { Ok(()) }
     }
 
-    fn push_sequence(
-        &mut self,
-        key: Key<'_>,
-        samples: &[StreamSamples<'_>],
-    ) -> Result<(u64, Ids)> {
+    fn push_sequence(&mut self, key: Key<'_>, samples: &[StreamSamples<'_>]) -> Result<(u64, Ids)> {
         if samples.len() != self.streams.len() {
             let what = "streams of a sequence";
             let (expected, found) = (self.streams.len() as u64, samples.len() as u64);

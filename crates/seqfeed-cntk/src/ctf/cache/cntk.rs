@@ -85,16 +85,14 @@ pub(super) fn most_bytes(data_bytes: u64) -> u64 {
 /// # Errors
 ///
 /// Says why the cache is not to be used.
-pub fn decode_cntk(
-    bytes: &[u8],
-    settings: &Settings,
-    data_bytes: u64,
-) -> Result<CtfIndex, Reason> {
+pub fn decode_cntk(bytes: &[u8], settings: &Settings, data_bytes: u64) -> Result<CtfIndex, Reason> {
     if settings.keys == Keys::Symbolic {
         return Err(Reason::Unsupported("CNTK's caches do not hold the names of symbolic keys"));
     }
     let (words, records) = match bytes.split_first_chunk::<HEAD>() {
-        Some((head, records)) => (head.as_chunks().0.iter().copied().map(u64::from_le_bytes), records),
+        Some((head, records)) => {
+            (head.as_chunks().0.iter().copied().map(u64::from_le_bytes), records)
+        }
         None if bytes.starts_with(&MAGIC.to_le_bytes()) => {
             return Err(Reason::Damaged("it ends inside its head"));
         }

@@ -197,7 +197,8 @@ struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], Reason> {
-        let (field, rest) = self.0.split_first_chunk().ok_or(Reason::Damaged(say(Implausible::End)))?;
+        let (field, rest) =
+            self.0.split_first_chunk().ok_or(Reason::Damaged(say(Implausible::End)))?;
         self.0 = rest;
         Ok(*field)
     }

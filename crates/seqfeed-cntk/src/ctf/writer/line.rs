@@ -8,8 +8,8 @@ pub(super) const MOST_BYTES: usize = 36;
 /// Appends a key as a comment: ` |# key`.
 pub(super) fn push_comment(key: Key<'_>, text: &mut Vec<u8>) -> Result<()> {
     if key.0.is_empty() || key.0.iter().any(|&byte| byte <= b' ' || byte == 0x7f) {
-        return Err(Error::usage("a key that is empty or has white space or control characters")
-            .with_help("CTF keeps keys in comments, which end with the line"));
+        return Err(Error::usage("the key is empty, or has white space or control characters")
+            .with_help("the file holds it in a comment, where they would be lost"));
     }
     text.extend_from_slice(b" |# ");
     for &byte in key.0 {

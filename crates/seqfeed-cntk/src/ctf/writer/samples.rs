@@ -97,7 +97,9 @@ impl<'a> StreamSamples<'a> {
     pub(super) fn check(&self, stream: &WriterStream) -> Result<usize> {
         let wrong = |what: &str| Err(Error::usage(format!("stream {}: {what}", stream.alias)));
         let samples = match *self {
-            Self::Dense(_) if stream.is_sparse => return wrong("it is sparse, its samples are not"),
+            Self::Dense(_) if stream.is_sparse => {
+                return wrong("it is sparse, its samples are not");
+            }
             Self::Sparse { .. } if !stream.is_sparse => {
                 return wrong("it is dense, its samples are not");
             }
