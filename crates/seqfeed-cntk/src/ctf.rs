@@ -1,5 +1,6 @@
 //! CNTK's text format: its grammar, its index, its cache, its writer.
 
+pub mod cache;
 mod incident;
 mod index;
 mod infer;
@@ -9,6 +10,8 @@ mod number;
 mod parse;
 mod samples;
 mod scan;
+mod source;
+mod writer;
 
 pub use incident::{CtfIncidents, CtfWarning};
 pub use index::{CtfChunk, CtfIndex, CtfSequence};
@@ -19,6 +22,8 @@ pub use number::CtfFloat;
 pub use parse::{Parser, ParserOptions};
 pub use samples::{SequenceSamples, StreamSamples};
 pub use scan::{ScanOptions, Scanner, scan_in_parallel};
+pub use source::{CacheUse, CtfOptions, CtfSource};
+pub use writer::{Floats, Writer, WriterSamples, WriterStream};
 
 /// What errors call the format.
 pub(crate) const CTF: &str = "CTF";

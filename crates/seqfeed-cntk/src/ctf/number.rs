@@ -25,7 +25,7 @@ const POWERS: [f64; 23] = [
 ];
 
 /// The types of values: `f32` and `f64`.
-pub trait CtfFloat: sealed::Float {}
+pub trait CtfFloat: sealed::Float + bytemuck::Pod {}
 
 impl CtfFloat for f32 {}
 impl CtfFloat for f64 {}

@@ -164,10 +164,8 @@ impl CtfSource {
             builder.end_chunk();
         }
         let incidents = Arc::new(CtfIncidents::new(options.max_errors));
-        let parser = ParserOptions {
-            keys: options.keys,
-            longer_than_inputs: options.longer_than_inputs,
-        };
+        let parser =
+            ParserOptions { keys: options.keys, longer_than_inputs: options.longer_than_inputs };
         let parser = Parser::new(name, &options.inputs, &parser, Arc::clone(&incidents))?;
         let free = match options.element {
             Element::F64 => Free::F64(Mutex::default()),
@@ -342,7 +340,8 @@ fn open(name: &str, policy: &Policy) -> Result<(DataFile, Option<PathBuf>)> {
     let mut spool = Spool::new()?;
     loop {
         let len = {
-            let bytes = input.ensure(1).map_err(|error| Error::io("reading", error).in_file(name))?;
+            let bytes =
+                input.ensure(1).map_err(|error| Error::io("reading", error).in_file(name))?;
             spool.write_all(bytes)?;
             bytes.len()
         };
