@@ -2,9 +2,8 @@
 //!
 //! ```text
 //!        0                 width (the longest)
-//! row 0  ┌───────a───────┐         a is first; b fits behind nobody but begins row 1;
-//!        └───────────────┘         c has room behind b, d only in a new row
-//! row 1  ┌──b──┐┌───c───┐
+//! row 0  ┌───────a───────┐          a fills row 0, so b begins another;
+//! row 1  ┌──b──┐┌───c───┐          c has room behind b, d has not
 //! row 2  ┌────d────┐
 //! ```
 //!
@@ -111,14 +110,12 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_sequences_take_no_time() {
+    fn a_hundred_thousand_rows_are_no_trouble() {
         // All but the first take more than half a row: the naive loop would look at 5 * 10^9 rows.
         let mut lengths = vec![60; 100_000];
         lengths[0] = 100;
         let mut places = Vec::new();
-        let start = std::time::Instant::now();
         assert_eq!(FirstFit::default().lay_out(&lengths, &mut places), (100_000, 100));
-        assert!(start.elapsed().as_secs() < 1);
     }
 
     proptest! {

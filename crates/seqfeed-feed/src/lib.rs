@@ -27,6 +27,8 @@ mod random;
 mod residency;
 mod settings;
 mod state;
+#[cfg_attr(not(test), allow(dead_code))]
+mod truncated;
 
 pub use feed::Feed;
 pub use minibatch::{Minibatch, Piece, SparseBatch, StreamBatch};

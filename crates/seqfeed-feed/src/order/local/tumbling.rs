@@ -6,7 +6,7 @@
 //! seed, the sweep, and the place in the order of chunks where the part begins.
 //!
 //! So a part does not depend on the rest of its window, and parts are drawn one at a time: a window
-//! may be larger than the corpus, and takes no more memory than a sweep.
+//! may be larger than the corpus, and takes no more memory than a sweep (8 bytes a unit).
 
 use std::sync::Arc;
 

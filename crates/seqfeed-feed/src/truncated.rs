@@ -1,0 +1,334 @@
+//! Truncated backpropagation through time, as in CNTK: sequences run side by side in parallel
+//! slots, and a minibatch is the next `T` samples of each.
+//!
+//! ```text
+//!          minibatch 1   minibatch 2
+//! slot 0   a a a a a a │ a a a d d d │      a..e: sequences in the order they come
+//! slot 1   b b c c c c │ c e e e e e │      T = 6 columns
+//! ```
+//!
+//! A slot takes sequences ahead until it holds more than `T` samples. So each row is full, until
+//! the sequences end. A trainer resets its state where a sequence starts, and carries it over from
+//! the last column where one goes on.
+//!
+//! CNTK forgets what the slots hold when it goes back to a checkpoint. Here it is part of the
+//! state.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use seqfeed_core::{Error, Index, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::order::Item;
+
+/// The most parallel slots that can be asked for.
+const MOST_SLOTS: u64 = 1 << 24;
+
+/// The next sequence of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fetched {
+    pub(crate) item: Item,
+    /// A sweep ended with it.
+    pub(crate) end_of_sweep: bool,
+    /// It is the last one.
+    pub(crate) end_of_epoch: bool,
+}
+
+/// A piece of a sequence in a row of a minibatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// The slot, from 0.
+    pub(crate) row: u32,
+    /// Column of its first sample.
+    pub(crate) column: u32,
+    pub(crate) item: Item,
+    /// First sample of the sequence.
+    pub(crate) first: u32,
+    /// Number of samples.
+    pub(crate) samples: u32,
+    /// The sequence starts here: the trainer's state is reset.
+    pub(crate) starts: bool,
+    /// The sequence does not go on in the next minibatch.
+    pub(crate) ends: bool,
+}
+
+/// What ended with a minibatch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// A sweep: the last sequence of one finished here, though others may still be under way.
+    pub(crate) sweep: bool,
+    /// The epoch: all slots are empty.
+    pub(crate) epoch: bool,
+}
+
+/// What the slots hold between two minibatches. Going on also takes the order's own state at the
+/// same moment: that of the sequence to be fetched next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TruncatedState {
+    /// The slots in order.
+    pub(crate) slots: Vec<SlotState>,
+}
+
+/// What one slot holds: at most one more sequence than the truncation length, mostly one or two.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SlotState {
+    /// Samples of the first sequence that were delivered.
+    pub(crate) delivered: u32,
+    /// The sequences, first the one under way.
+    pub(crate) sequences: Vec<HeldState>,
+}
+
+/// A sequence in a slot: its chunk, its place in the order of chunks ([`Item::shard`]), its number
+/// in the chunk, and whether a sweep ended with it. Without names, since there may be many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HeldState(u32, u32, u32, bool);
+
+/// The slots of one worker.
+pub(crate) struct Truncated {
+    length: u32,
+    right_splice: u32,
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Default)]
+struct Slot {
+    held: VecDeque<Held>,
+    /// Samples of the first one that were delivered.
+    delivered: u32,
+    /// Samples that are still to come.
+    buffered: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Held {
+    item: Item,
+    end_of_sweep: bool,
+}
+
+impl Truncated {
+    /// Slots for minibatches of `minibatch` samples over all workers, `length` in a row: as many as
+    /// fit, one at least, divided among workers.
+    ///
+    /// With `right_splice` > 0 the last so many samples of a row that one sequence fills come again
+    /// at the beginning of the next (for models that look ahead, as latency-controlled ones do).
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are fewer slots than workers, or sizes make no sense.
+    pub(crate) fn new(
+        minibatch: u64,
+        length: u64,
+        right_splice: u64,
+        rank: usize,
+        ranks: usize,
+    ) -> Result<Self> {
+        let (Ok(length), true) = (u32::try_from(length), length > 0) else {
+            return Err(Error::usage(format!(
+                "the truncation length is {length}; it must lie between 1 and {}",
+                u32::MAX
+            )));
+        };
+        if right_splice >= u64::from(length) {
+            return Err(Error::usage(format!(
+                "the right splice of {right_splice} is not below the truncation length of \
+                 {length}: no minibatch would get further than the one before"
+            )));
+        }
+        let slots = (minibatch / u64::from(length)).max(1);
+        if slots > MOST_SLOTS {
+            return Err(Error::usage(format!(
+                "a minibatch of {minibatch} samples in rows of {length} makes {slots} parallel \
+                 sequences; at most {MOST_SLOTS} can be had"
+            )));
+        }
+        let (rank, ranks) = (rank as u64, ranks as u64);
+        if ranks > slots || rank >= ranks {
+            return Err(Error::usage(format!(
+                "worker {rank} of {ranks} (they count from 0) has none of the {slots} parallel \
+                 sequences of a minibatch"
+            ))
+            .with_help(format!(
+                "have fewer workers, or minibatches of {} samples at least",
+                ranks.saturating_mul(u64::from(length))
+            )));
+        }
+        let own = slots / ranks + u64::from(rank < slots % ranks);
+        Ok(Self {
+            length,
+            right_splice: right_splice as u32,
+            slots: vec![Slot::default(); own as usize],
+        })
+    }
+
+    /// Number of rows of a minibatch of this worker.
+    pub(crate) fn rows(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Number of columns, whether filled or not.
+    pub(crate) fn columns(&self) -> u32 {
+        self.length
+    }
+
+    /// Puts the segments of the next minibatch into `out`, row by row from left to right; `None` if
+    /// there is nothing more.
+    ///
+    /// `fetch` gives this worker's sequences one after another; having given the last, it gives
+    /// `None` as often as it is asked.
+    pub(crate) fn next_minibatch(
+        &mut self,
+        mut fetch: impl FnMut() -> Option<Fetched>,
+        out: &mut Vec<Segment>,
+    ) -> Option<Ended> {
+        out.clear();
+        let mut ended = Ended::default();
+        for slot in &mut self.slots {
+            slot.fill(self.length, &mut fetch, &mut ended.sweep);
+        }
+        for (row, slot) in self.slots.iter_mut().enumerate() {
+            ended.sweep |= slot.deliver(row as u32, self.length, self.right_splice, out);
+        }
+        ended.epoch = self.slots.iter().all(|slot| slot.held.is_empty());
+        (!out.is_empty()).then_some(ended)
+    }
+
+    /// The chunks of all sequences in the slots, each with its place in the order of chunks. Most
+    /// come many times.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (u32, u32)> {
+        let held = self.slots.iter().flat_map(|slot| &slot.held);
+        held.map(|held| (held.item.chunk, held.item.shard))
+    }
+
+    /// What the slots hold.
+    pub(crate) fn state(&self) -> TruncatedState {
+        let slots = self.slots.iter().map(|slot| {
+            let sequences = slot.held.iter().map(|&Held { item, end_of_sweep }| {
+                HeldState(item.chunk, item.shard, item.number, end_of_sweep)
+            });
+            SlotState { delivered: slot.delivered, sequences: sequences.collect() }
+        });
+        TruncatedState { slots: slots.collect() }
+    }
+
+    /// Goes on where a state was taken.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the state has another number of slots, or names what `index` does not have; then
+    /// nothing changes.
+    pub(crate) fn restore(&mut self, state: &TruncatedState, index: &Index) -> Result<()> {
+        let help = "use the corpus, minibatch size, truncation length and number of workers that \
+                    it was saved with, or remove the state to start from the beginning";
+        if state.slots.len() != self.slots.len() {
+            return Err(Error::usage(format!(
+                "the state has {} parallel sequences, here there are {}",
+                state.slots.len(),
+                self.slots.len()
+            ))
+            .with_help(help));
+        }
+        let slots: Option<Vec<Slot>> =
+            state.slots.iter().map(|slot| slot.restored(index)).collect();
+        self.slots = slots.ok_or_else(|| {
+            Error::usage("the state names sequences that this corpus does not have").with_help(help)
+        })?;
+        Ok(())
+    }
+}
+
+impl Slot {
+    /// Fetches sequences until there are more than `length` samples.
+    fn fill(
+        &mut self,
+        length: u32,
+        fetch: &mut impl FnMut() -> Option<Fetched>,
+        end_of_sweep: &mut bool,
+    ) {
+        // Sweeps that went by without a sample: after a whole one there is nothing to wait for.
+        let mut empty_sweeps = 0;
+        while self.buffered <= u64::from(length) && empty_sweeps < 2 {
+            let Some(fetched) = fetch() else { return };
+            let Fetched { item, end_of_sweep: ends_sweep, end_of_epoch } = fetched;
+            if item.samples == 0 {
+                // It is finished at once.
+                *end_of_sweep |= ends_sweep;
+                empty_sweeps += u32::from(ends_sweep);
+            } else {
+                self.held.push_back(Held { item, end_of_sweep: ends_sweep });
+                self.buffered += u64::from(item.samples);
+                empty_sweeps = 0;
+            }
+            if end_of_epoch {
+                return;
+            }
+        }
+    }
+
+    /// Delivers one row; whether the last sequence of a sweep finished in it.
+    fn deliver(
+        &mut self,
+        row: u32,
+        length: u32,
+        right_splice: u32,
+        out: &mut Vec<Segment>,
+    ) -> bool {
+        let (mut column, mut end_of_sweep) = (0, false);
+        while column < length
+            && let Some(&Held { item, end_of_sweep: ends_sweep }) = self.held.front()
+        {
+            let samples = (item.samples - self.delivered).min(length - column);
+            let mut segment = Segment {
+                row,
+                column,
+                item,
+                first: self.delivered,
+                samples,
+                starts: self.delivered == 0,
+                ends: false,
+            };
+            self.delivered += samples;
+            self.buffered -= u64::from(samples);
+            if samples == length {
+                // The row is this sequence's alone.
+                self.delivered -= right_splice;
+                self.buffered += u64::from(right_splice);
+            }
+            column += samples;
+            if self.delivered == item.samples {
+                segment.ends = true;
+                end_of_sweep |= ends_sweep;
+                self.held.pop_front();
+                self.delivered = 0;
+            }
+            out.push(segment);
+        }
+        end_of_sweep
+    }
+}
+
+impl SlotState {
+    /// The slot that this is the state of, if it can be in this corpus.
+    fn restored(&self, index: &Index) -> Option<Slot> {
+        let mut slot = Slot { delivered: self.delivered, ..Slot::default() };
+        for &HeldState(chunk, shard, number, end_of_sweep) in &self.sequences {
+            let in_index = (chunk as usize) < index.chunk_count();
+            let sequences = if in_index { index.chunk(chunk as usize) } else { 0..0 };
+            let sequence = sequences.start.checked_add(number)?;
+            let samples = if sequences.contains(&sequence) { index.samples(sequence) } else { 0 };
+            if samples == 0 {
+                return None;
+            }
+            slot.held
+                .push_back(Held { item: Item { chunk, shard, number, samples }, end_of_sweep });
+            slot.buffered += u64::from(samples);
+        }
+        let first = slot.held.front().map_or(1, |held| held.item.samples);
+        slot.buffered = slot.buffered.checked_sub(u64::from(slot.delivered))?;
+        (slot.delivered < first).then_some(slot)
+    }
+}
