@@ -87,9 +87,11 @@ impl Feed {
         mut settings: Settings,
         state: Option<&State>,
     ) -> Result<Self> {
-        if settings.unit == Unit::Frame {
+        if settings.truncated.is_some() {
+            settings.layout = Layout::Truncated;
+        } else if settings.unit == Unit::Frame {
             settings.layout = Layout::Frames;
-        } else if settings.layout == Layout::Frames {
+        } else if matches!(settings.layout, Layout::Frames | Layout::Truncated) {
             settings.layout = Layout::Padded;
         }
         check_units(source.streams(), &settings)?;
@@ -124,6 +126,7 @@ impl Feed {
             streams: streams.clone(),
             context,
             label_padding: settings.label_padding,
+            rows: planner.rows(),
         };
         let state = planner.state();
         let (sender, queue) = sync_channel(settings.queue.max(1));
@@ -255,7 +258,7 @@ impl Work {
     fn pack(&self, plan: Plan, slots: &Slots) -> Result<Minibatch> {
         let recycled = self.shape.recycled.buffers.lock().ok().and_then(|mut free| free.pop());
         let mut buffers = recycled.unwrap_or_else(|| Buffers::new(&self.shape.streams));
-        self.packer.pack(&plan.items, slots, &mut buffers)?;
+        self.packer.pack(&plan, slots, &mut buffers)?;
         Ok(Minibatch {
             shape: Arc::clone(&self.shape),
             index: plan.index,

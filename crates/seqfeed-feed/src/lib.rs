@@ -27,7 +27,6 @@ mod random;
 mod residency;
 mod settings;
 mod state;
-#[cfg_attr(not(test), allow(dead_code))]
 mod truncated;
 
 pub use feed::Feed;
@@ -37,3 +36,4 @@ pub use settings::{
     Window, tolerance,
 };
 pub use state::State;
+pub use truncated::{HeldState, SlotState, TruncatedState};

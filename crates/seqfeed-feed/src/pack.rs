@@ -5,9 +5,10 @@ use std::sync::Arc;
 use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, Stream};
 
 use crate::minibatch::{self, Buffers, Lengths, Piece, SparseRows};
-use crate::order::Item;
+use crate::plan::Plan;
 use crate::residency::Slot;
 use crate::settings::{Layout, Unit};
+use crate::truncated::Segment;
 
 /// How minibatches are packed; the same for all of a feed.
 pub(crate) struct Packer {
@@ -19,6 +20,8 @@ pub(crate) struct Packer {
     /// Frames to the left and to the right, for each stream.
     pub(crate) context: Vec<(usize, usize)>,
     pub(crate) label_padding: i32,
+    /// Rows and columns of minibatches of truncated sequences.
+    pub(crate) rows: (usize, usize),
 }
 
 /// A chunk in memory, with what a packer needs to find units in it.
@@ -38,8 +41,8 @@ impl Loaded<'_> {
 pub(crate) type Slots = Vec<(u32, Arc<Slot>)>;
 
 impl Packer {
-    /// Fills `buffers` with the samples of `items`.
-    pub(crate) fn pack(&self, items: &[Item], slots: &Slots, buffers: &mut Buffers) -> Result<()> {
+    /// Fills `buffers` with the samples of a plan.
+    pub(crate) fn pack(&self, plan: &Plan, slots: &Slots, buffers: &mut Buffers) -> Result<()> {
         let loaded: Vec<Loaded<'_>> = slots
             .iter()
             .map(|(chunk, slot)| {
@@ -54,8 +57,8 @@ impl Packer {
         for (i, &(chunk, _)) in slots.iter().enumerate() {
             place[(chunk - lowest) as usize] = i as u32;
         }
-        let mut found = Vec::with_capacity(items.len());
-        self.find(items, |chunk| place[(chunk - lowest) as usize], &mut found, buffers);
+        let mut found = Vec::with_capacity(plan.items.len());
+        self.find(plan, |chunk| place[(chunk - lowest) as usize], &mut found, buffers);
         self.measure(&loaded, &found, buffers)?;
         let mut arrays = std::mem::take(&mut buffers.arrays);
         let mut rows = std::mem::take(&mut buffers.rows);
@@ -164,7 +167,7 @@ impl Packer {
     /// Finds each unit's sequence and samples.
     fn find(
         &self,
-        items: &[Item],
+        plan: &Plan,
         place: impl Fn(u32) -> u32,
         found: &mut Vec<u32>,
         buffers: &mut Buffers,
@@ -175,12 +178,15 @@ impl Packer {
         offsets.push(0);
         *longest = 0;
         let mut end = 0;
-        for item in items {
+        for (number, item) in plan.items.iter().enumerate() {
             let sequences = self.index.chunk(item.chunk as usize);
             let piece = match self.unit {
                 Unit::Sequence => {
                     let sequence = sequences.start + item.number;
-                    Piece { sequence, first: 0, samples: item.samples }
+                    match plan.segments.get(number) {
+                        None => Piece { sequence, first: 0, samples: item.samples },
+                        Some(part) => Piece { sequence, first: part.first, samples: part.samples },
+                    }
                 }
                 Unit::Frame => {
                     let sample = self.index.start(sequences.start) + u64::from(item.number);
@@ -195,6 +201,11 @@ impl Packer {
             pieces.push(piece);
             offsets.push(end);
         }
+        let start =
+            |part: &Segment| u64::from(part.row) * self.rows.1 as u64 + u64::from(part.column);
+        buffers.places.starts.clear();
+        buffers.places.starts.extend(plan.segments.iter().map(start));
+        (buffers.places.rows, buffers.places.width) = self.rows;
     }
 
     /// The pieces by where they lie in the buffer, where that is not their order.

@@ -14,6 +14,7 @@ use crate::order::{Cursor, Item};
 use crate::random;
 use crate::settings::{BatchSize, Cut, Epoch, Order, Settings, Unit, Window};
 use crate::state::State;
+use crate::truncated::Segment;
 
 /// The units of one minibatch of this rank.
 pub(crate) struct Plan {
@@ -23,6 +24,8 @@ pub(crate) struct Plan {
     /// Whether the sweep ends with this step.
     pub(crate) end_of_sweep: bool,
     pub(crate) items: Vec<Item>,
+    /// Where sequences are truncated, what part of each item it is, and where it lies.
+    pub(crate) segments: Vec<Segment>,
     /// Where a feed goes on after it.
     pub(crate) after: State,
 }
@@ -66,9 +69,17 @@ impl Planner {
         }
         match self {
             Planner::Steps(steps) => steps.restore(state),
-            Planner::Worker(worker) => worker.restore(state),
+            Planner::Worker(worker) => worker.restore(state)?,
         }
         Ok(())
+    }
+
+    /// Rows and columns of minibatches of truncated sequences.
+    pub(crate) fn rows(&self) -> (usize, usize) {
+        match self {
+            Planner::Steps(_) => (0, 0),
+            Planner::Worker(worker) => worker.rows(),
+        }
     }
 
     pub(crate) fn cursor(&self) -> &Cursor {
@@ -140,6 +151,11 @@ fn check(settings: &Settings) -> Result<()> {
         "a bucket must hold 1 sequence at least".to_owned()
     } else if settings.bucket.is_some() && settings.unit == Unit::Frame {
         "frames cannot be bucketed by length; bucketing needs unit = \"sequence\"".to_owned()
+    } else if settings.cut == Cut::Steps && settings.truncated.is_some() {
+        "sequences are truncated where each rank cuts its own minibatches (cut = \"worker\")"
+            .to_owned()
+    } else if settings.truncated.is_some() && settings.unit == Unit::Frame {
+        "frames cannot be truncated; truncation needs unit = \"sequence\"".to_owned()
     } else if settings.cut == Cut::Steps && (settings.start > 0 || settings.epoch != Epoch::Run) {
         "`start` and `epoch` are for minibatches that each rank cuts itself (cut = \"worker\")"
             .to_owned()

@@ -3,8 +3,11 @@
 use seqfeed_core::{Error, Problem, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::truncated::TruncatedState;
+
 /// Where a feed stands: a position in the sweep's global order, the same for all ranks after the
-/// same number of minibatches. Its size does not depend on the corpus.
+/// same number of minibatches. Its size does not depend on the corpus (where sequences are truncated, it
+/// grows with the number of rows).
 ///
 /// It is taken after a minibatch and names the next one, so a run can go on exactly there, also
 /// with another number of ranks or threads.
@@ -38,6 +41,9 @@ pub struct State {
     pub minibatch: u64,
     /// Digest of the corpus and of the settings that decide the order, in hexadecimal.
     pub corpus: String,
+    /// Where sequences are truncated, what the parallel rows hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<TruncatedState>,
 }
 
 impl State {

@@ -68,25 +68,25 @@ pub(crate) struct Ended {
 /// same moment: that of the sequence to be fetched next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct TruncatedState {
+pub struct TruncatedState {
     /// The slots in order.
-    pub(crate) slots: Vec<SlotState>,
+    pub slots: Vec<SlotState>,
 }
 
 /// What one slot holds: at most one more sequence than the truncation length, mostly one or two.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SlotState {
+pub struct SlotState {
     /// Samples of the first sequence that were delivered.
-    pub(crate) delivered: u32,
+    pub delivered: u32,
     /// The sequences, first the one under way.
-    pub(crate) sequences: Vec<HeldState>,
+    pub sequences: Vec<HeldState>,
 }
 
 /// A sequence in a slot: its chunk, its place in the order of chunks ([`Item::shard`]), its number
 /// in the chunk, and whether a sweep ended with it. Without names, since there may be many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct HeldState(u32, u32, u32, bool);
+pub struct HeldState(u32, u32, u32, bool);
 
 /// The slots of one worker.
 pub(crate) struct Truncated {

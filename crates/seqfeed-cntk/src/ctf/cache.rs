@@ -128,7 +128,7 @@ impl error::Error for Refused {
 ///
 /// ```
 /// use std::path::Path;
-/// use seqfeed_cntk::ctf::cache::{self, KeyKind, Settings};
+/// use seqfeed_cntk::ctf::{KeyKind, cache::{self, Settings}};
 ///
 /// let settings = Settings { main: Some(b"y.1".to_vec()), keys: KeyKind::Hashed, ..Settings::default() };
 /// assert_eq!(

@@ -105,6 +105,7 @@ impl Steps {
             samples: self.samples,
             minibatch: self.minibatch,
             corpus: self.corpus.clone(),
+            truncated: None,
         }
     }
 
@@ -129,7 +130,8 @@ impl Steps {
             };
             let index = self.minibatch;
             self.minibatch += 1;
-            return Some(Plan { index, sweep, end_of_sweep, items, after: self.state() });
+            let segments = Vec::new();
+            return Some(Plan { index, sweep, end_of_sweep, items, segments, after: self.state() });
         }
         None
     }

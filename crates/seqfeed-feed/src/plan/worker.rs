@@ -9,11 +9,13 @@ use seqfeed_core::{Error, Index, Result};
 
 use super::{Plan, digest};
 use crate::order::{Cursor, Item};
-use crate::settings::{BatchSize, Epoch, Order, Settings};
+use crate::settings::{BatchSize, Epoch, Order, Settings, Truncation};
 use crate::state::State;
+use crate::truncated::{Fetched, Truncated};
 
 pub(crate) struct Worker {
     settings: Settings,
+    index: Arc<Index>,
     cursor: Cursor,
     corpus: String,
     /// Most samples that a minibatch goes through, and most of this rank's own in it.
@@ -35,6 +37,8 @@ pub(crate) struct Worker {
     dealt: u64,
     epoch: u64,
     minibatch: u64,
+    /// The rows of truncated sequences.
+    truncated: Option<Truncated>,
 }
 
 /// What a request for a minibatch gave.
@@ -66,10 +70,19 @@ impl Worker {
             return Err(Error::usage("an epoch must have 1 sample at least"));
         }
         let (rank, ranks) = (settings.rank as u64, settings.ranks as u64);
-        let (most_global, most_local) = match local_timeline {
+        let truncated = match settings.truncated {
+            None => None,
+            Some(Truncation { length, right_splice }) => {
+                let (rank, ranks) = (settings.rank, settings.ranks);
+                Some(Truncated::new(size, length, right_splice, rank, ranks)?)
+            }
+        };
+        // Rows fetch sequences one by one.
+        let fetched = truncated.as_ref().map(|_| (u64::MAX, 1));
+        let (most_global, most_local) = fetched.unwrap_or(match local_timeline {
             true => (u64::MAX, (size / ranks + u64::from(size % ranks > rank)).max(1)),
             false => (size, size),
-        };
+        });
         let by_chunk = settings.order != Order::Sequential;
         let mut worker = Self {
             corpus: format!("{:016x}", digest(&index, &settings)),
@@ -79,7 +92,8 @@ impl Worker {
             sweep_samples: index.total_samples(),
             by_chunk,
             without_chunk: by_chunk && settings.rank >= index.chunk_count(),
-            cursor: Cursor::new(index, &settings),
+            cursor: Cursor::new(Arc::clone(&index), &settings),
+            index,
             position: 0,
             sweep: 0,
             item: 0,
@@ -87,6 +101,7 @@ impl Worker {
             dealt: 0,
             epoch: 0,
             minibatch: 0,
+            truncated,
             settings,
         };
         let start = worker.settings.start;
@@ -111,7 +126,8 @@ impl Worker {
         let (rank, ranks) = (self.settings.rank, self.settings.ranks);
         let ahead = self.pending.iter().map(|item| (item.chunk, item.shard));
         let own = |place: u32| !self.by_chunk || place as usize % ranks == rank;
-        let window = ahead.chain(self.cursor.window());
+        let held = self.truncated.iter().flat_map(Truncated::chunks);
+        let window = held.chain(ahead).chain(self.cursor.window());
         window.filter(|&(_, place)| own(place)).map(|(chunk, _)| chunk).collect()
     }
 
@@ -128,17 +144,41 @@ impl Worker {
             samples: self.position,
             minibatch: self.minibatch,
             corpus: self.corpus.clone(),
+            truncated: self.truncated.as_ref().map(Truncated::state),
         }
     }
 
-    pub(crate) fn restore(&mut self, state: &State) {
+    /// Rows and columns of minibatches of truncated sequences.
+    pub(crate) fn rows(&self) -> (usize, usize) {
+        self.truncated.as_ref().map_or((0, 0), |rows| (rows.rows(), rows.columns() as usize))
+    }
+
+    pub(crate) fn restore(&mut self, state: &State) -> Result<()> {
+        match (&mut self.truncated, &state.truncated) {
+            (Some(rows), Some(state)) => rows.restore(state, &self.index)?,
+            (None, None) => {}
+            (rows, _) => {
+                let here = if rows.is_some() { "here they are" } else { "here they are not" };
+                return Err(Error::usage(format!(
+                    "the state belongs to a feed whose sequences are {}truncated; {here}",
+                    if rows.is_some() { "not " } else { "" }
+                )));
+            }
+        }
         self.start_sweep(state.sweep, state.item);
         (self.position, self.dealt, self.minibatch) =
             (state.samples, state.within, state.minibatch);
         self.epoch = self.position / self.epoch_samples();
+        Ok(())
     }
 
     pub(crate) fn next(&mut self) -> Option<Plan> {
+        if let Some(mut rows) = self.truncated.take() {
+            let plan = self.next_truncated(&mut rows);
+            self.truncated = Some(rows);
+            // The state is that of rows and order together.
+            return plan.map(|plan| Plan { after: self.state(), ..plan });
+        }
         while !self.without_chunk && self.epoch_start(self.epoch) < self.run_samples() {
             let sweep = self.position / self.sweep_samples;
             let taken = self.take_minibatch();
@@ -155,9 +195,51 @@ impl Worker {
             let index = self.minibatch;
             self.minibatch += 1;
             let (end_of_sweep, items) = (taken.end_of_sweep, taken.items);
-            return Some(Plan { index, sweep, end_of_sweep, items, after: self.state() });
+            let segments = Vec::new();
+            return Some(Plan { index, sweep, end_of_sweep, items, segments, after: self.state() });
         }
         None
+    }
+
+    fn next_truncated(&mut self, rows: &mut Truncated) -> Option<Plan> {
+        if self.without_chunk {
+            return None;
+        }
+        loop {
+            let sweep = self.position / self.sweep_samples;
+            let mut segments = Vec::new();
+            let ended = rows.next_minibatch(|| self.fetch(), &mut segments);
+            // An epoch ends when the rows are empty: only then the next one begins.
+            if ended.is_none_or(|ended| ended.epoch) {
+                self.epoch += 1;
+                let start = self.epoch_start(self.epoch);
+                if start < self.run_samples() {
+                    self.seek(start);
+                } else if ended.is_none() {
+                    return None;
+                }
+            }
+            let Some(ended) = ended else { continue };
+            let index = self.minibatch;
+            self.minibatch += 1;
+            let items = segments.iter().map(|segment| segment.item).collect();
+            let end_of_sweep = ended.sweep;
+            return Some(Plan { index, sweep, end_of_sweep, items, segments, after: self.state() });
+        }
+    }
+
+    /// The next sequence of this rank, until the epoch ends.
+    fn fetch(&mut self) -> Option<Fetched> {
+        loop {
+            let taken = self.take_minibatch();
+            let (end_of_sweep, end_of_epoch) = (taken.end_of_sweep, taken.end_of_epoch);
+            if let Some(&item) = taken.items.first() {
+                return Some(Fetched { item, end_of_sweep, end_of_epoch });
+            }
+            if end_of_epoch {
+                return None;
+            }
+        }
     }
 
     /// The samples at which the run ends.

@@ -4,6 +4,7 @@
 mod cntk;
 mod layouts;
 mod memory_corpus;
+mod parallel_rows;
 mod ranks;
 mod resume;
 mod workers;
