@@ -78,8 +78,8 @@ pub(crate) struct FeedOptions {
     #[arg(long, value_name = "N")]
     bucket: Option<u64>,
 
-    /// How sequences lie in a minibatch: padded or concatenated [default: padded]
-    #[arg(long, value_name = "padded|concatenated")]
+    /// How sequences lie in a minibatch: padded, concatenated, or packed into rows [default: padded]
+    #[arg(long, value_name = "padded|concatenated|packed")]
     layout: Option<String>,
 
     /// What stands where labels are padded [default: -100]
@@ -115,6 +115,10 @@ pub(crate) struct FeedOptions {
     /// With --cut worker: begin so many samples from the very start
     #[arg(long, value_name = "N")]
     start: Option<u64>,
+
+    /// With --cut worker: truncate sequences to N samples a minibatch, side by side in rows
+    #[arg(long, value_name = "N")]
+    truncation: Option<u64>,
 
     /// Seed of the shuffle [default: 0]
     #[arg(long, value_name = "SEED")]
@@ -216,6 +220,10 @@ impl CorpusOptions {
                 typed.insert("features".to_owned());
                 Description::from_table(given.0)?
             }
+            Some(name) if is_reader(name) => {
+                given.text("reader", Some(&name.to_owned()));
+                Description::from_table(given.0)?
+            }
             Some(path) => Description::from_file_with(path.as_ref(), given.0)?,
             None => Description::from_table(given.0)?,
         };
@@ -246,6 +254,7 @@ impl FeedOptions {
         given.flag("cross-sweeps", self.cross_sweeps);
         given.text("epoch", self.epoch.as_ref());
         given.number("start", self.start);
+        given.number("truncation", self.truncation);
         given.number("seed", self.seed);
         given.number("sweeps", self.sweeps);
         given.number("samples", self.samples);
@@ -265,4 +274,13 @@ impl FeedOptions {
 fn is_rspecifier(name: &str) -> bool {
     let kind = name.split(':').next().unwrap_or_default();
     name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
+}
+
+/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
+fn is_reader(name: &str) -> bool {
+    let file = name.split('#').next().unwrap_or_default();
+    let file =
+        [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
+    [".json", ".cntk", ".config", ".ctf"].iter().any(|end| file.ends_with(end))
+        || name.contains('#')
 }

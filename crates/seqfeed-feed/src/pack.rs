@@ -248,7 +248,7 @@ impl Packer {
             match stream.extent {
                 Extent::Sequence => out.copy_from_slice(samples.row(0)),
                 Extent::Samples | Extent::Own => {
-                    splice(samples, piece.first as usize, left, right, out)
+                    splice(samples, piece.first as usize, left, right, out);
                 }
             }
             if padded {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Chunking, Error, JoinPolicy, Problem, Result, Tolerance};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Layout, Order, Partial, Settings, Shard, Unit, Window, tolerance,
+    BatchSize, Context, Cut, Layout, Order, Partial, Settings, Shard, Truncation, Unit, Window,
+    tolerance,
 };
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -32,6 +33,10 @@ use crate::quantity;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Description {
+    /// A reader of CNTK that says what the corpus is made of and how it is fed: `train.cntk#Path.reader`
+    /// (a section of a configuration), `reader.json` (the same as a dictionary), or `train.ctf` (a bare
+    /// file, whose inputs are found from its data). Other keys replace what it says.
+    pub reader: Option<String>,
     /// The stream `features`: short for a table `[streams.features]` with this `source`.
     pub features: Option<Names>,
     /// The stream `labels`: short for a table `[streams.labels]` with this `source`.
@@ -76,6 +81,8 @@ pub struct Description {
     pub epoch: Option<Text>,
     /// With `cut = "worker"`: begin so many samples from the very start.
     pub start: Option<u64>,
+    /// With `cut = "worker"`: truncate sequences to so many samples a minibatch, side by side in rows.
+    pub truncation: Option<u64>,
     /// Seed of the shuffle, 0 by default.
     pub seed: Option<u64>,
     /// End after so many sweeps.
@@ -408,6 +415,13 @@ impl Description {
         }
         let cut = self.cut_over(default.cut)?;
         let epoch = self.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
+        let truncated = match self.truncation {
+            None => default.truncated,
+            Some(length) => {
+                let right_splice = default.truncated.map_or(0, |truncated| truncated.right_splice);
+                Some(Truncation { length, right_splice })
+            }
+        };
         // Both end the run: what is given here replaces what was there.
         let (sweeps, samples) = match (self.sweeps, self.samples) {
             (None, None) => (default.sweeps, default.samples),
@@ -429,6 +443,7 @@ impl Description {
             cut,
             epoch: epoch.unwrap_or(default.epoch),
             start: self.start.unwrap_or(default.start),
+            truncated,
             sweeps,
             samples,
             threads: self.threads.unwrap_or(default.threads),

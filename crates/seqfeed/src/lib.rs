@@ -21,6 +21,7 @@
 mod description;
 mod open;
 mod quantity;
+mod reader;
 mod statistics;
 
 pub use description::{Description, Names, StreamDescription};

@@ -8,6 +8,7 @@ use seqfeed_io::Policy;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 
 use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
+use crate::reader;
 
 /// A corpus that is open, with the settings to feed it.
 #[derive(Debug)]
@@ -29,6 +30,9 @@ impl Description {
     /// Fails if the description contradicts itself, if a file cannot be read, or if the streams
     /// don't fit together.
     pub fn open(&self, policy: Policy) -> Result<Opened> {
+        if let Some(reader) = &self.reader {
+            return self.open_reader(reader, policy);
+        }
         let settings = self.settings()?;
         let join = self.join_policy()?;
         let mut sources: Vec<Arc<dyn Source>> = Vec::new();
@@ -50,6 +54,15 @@ impl Description {
         let corpus = Corpus::join(sources, &join)?;
         report.dropped.extend(corpus.report().dropped.iter().cloned());
         Ok(Opened { corpus: Arc::new(corpus), settings, formats, report, spooled_bytes })
+    }
+
+    fn open_reader(&self, name: &str, policy: Policy) -> Result<Opened> {
+        let opened = reader::open(name, &policy)?;
+        let settings = self.settings_over(opened.settings)?;
+        let report = opened.corpus.report().clone();
+        let spooled_bytes = opened.files.iter().map(|file| file.spooled_bytes()).sum();
+        let formats = opened.files.iter().map(|_| "CTF".to_owned()).collect();
+        Ok(Opened { corpus: Arc::new(opened.corpus), settings, formats, report, spooled_bytes })
     }
 
     fn open_stream(

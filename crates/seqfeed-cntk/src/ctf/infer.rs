@@ -85,7 +85,7 @@ impl InputFinder {
 
     /// A sample without its pipe.
     fn see(&mut self, sample: &[u8]) {
-        let mut words = sample.split(|byte| byte.is_ascii_whitespace()).filter(|w| !w.is_empty());
+        let mut words = sample.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
         if sample.first().is_none_or(|&byte| byte == b'#' || byte.is_ascii_whitespace()) {
             return;
         }
