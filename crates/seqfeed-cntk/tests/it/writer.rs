@@ -338,7 +338,7 @@ fn cntk_reads_the_same_floats() {
         .filter(|value| value.is_finite())
         .collect();
     let mut writer = numbered();
-    writer.write_sequence(Key(b"0"), &[StreamSamples::dense(&values)]).unwrap();
+    writer.write_sequence(Key(b"0"), &[WriterSamples::dense(&values)]).unwrap();
     let text = String::from_utf8(writer.finish().unwrap()).unwrap();
     let mut different = Vec::new();
     for (line, value) in text.lines().zip(&values) {
