@@ -305,3 +305,47 @@ fn a_full_disk_is_told_once_and_for_all() {
     writer.write_sequence(Key(b"b"), &samples).unwrap_err();
     assert!(writer.finish().is_err());
 }
+
+/// A number as CNTK reads it: in double arithmetic, digit by digit.
+fn as_cntk_reads(text: &str) -> f64 {
+    let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
+    let (text, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let number = |digits: &str| digits.bytes().fold(0.0, |n, d| n * 10.0 + f64::from(d - b'0'));
+    let divisor = fraction.bytes().fold(1.0, |divisor, _| divisor * 10.0);
+    let mut value: f64 = number(whole) + number(fraction) / divisor;
+    let exponent: f64 = exponent.parse().unwrap();
+    if exponent != 0.0 {
+        value *= 10f64.powf(exponent);
+    }
+    if negative { -value } else { value }
+}
+
+/// No rule says so, since CNTK rounds more than once; but no 32-bit float of a great many differs.
+#[test]
+fn cntk_reads_the_same_floats() {
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 32) as u32
+    };
+    // Any bits, and the magnitudes that data have.
+    let values: Vec<f32> = (0..400_000)
+        .map(|number| match number % 2 {
+            0 => f32::from_bits(next()),
+            _ => f32::from_bits(next() % (40 << 23) + ((127 - 20) << 23)),
+        })
+        .filter(|value| value.is_finite())
+        .collect();
+    let mut writer = numbered();
+    writer.write_sequence(Key(b"0"), &[WriterSamples::dense(&values)]).unwrap();
+    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+    let mut different = Vec::new();
+    for (line, value) in text.lines().zip(&values) {
+        let text = line.rsplit(' ').next().unwrap();
+        if (as_cntk_reads(text) as f32).to_bits() != value.to_bits() {
+            different.push(text);
+        }
+    }
+    assert!(different.is_empty(), "{} {different:?}", different.len());
+}

@@ -35,7 +35,7 @@ pub fn write(index: &CtfIndex, data: &Path, settings: &Settings, stamp: &Stamp) 
     Ok(cache)
 }
 
-/// Writes the cache for a data file in a thread of its own, as [`write`] does.
+/// Writes the cache for a data file in a thread of its own, as [`write()`] does.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -88,7 +88,7 @@ impl Writing {
     ///
     /// # Errors
     ///
-    /// Those of [`write`], or that there was no thread to be had.
+    /// Those of [`write()`], or that there was no thread to be had.
     pub fn finish(mut self) -> Result<PathBuf> {
         self.wait().unwrap_or_else(|| Err(Error::usage("the writing of the cache has ended")))
     }
