@@ -75,7 +75,9 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
                 let keys: Vec<u64> = its_names.iter().map(|name| names.number(name)).collect();
                 part.rename(&keys);
             }
-            if let Some(before) = parts.last() {
+            if let Some(before) = parts.last()
+                && start.line_mode
+            {
                 part.number_lines(before.lines);
             }
             parts.push(part);
