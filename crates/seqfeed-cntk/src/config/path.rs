@@ -19,6 +19,14 @@ pub fn split(name: &str) -> (&str, &str) {
     name.rsplit_once('#').unwrap_or((name, ""))
 }
 
+/// The first of the files that `a+b` names.
+pub(crate) fn first_name(names: &str) -> &str {
+    if std::path::Path::new(names).exists() {
+        return names;
+    }
+    super::files::split_names(names).next().unwrap_or(names)
+}
+
 /// Reads a file and goes to a section of it. Names are the same in any case, and looked up
 /// outwards if a section lacks them, as CNTK's commands look up their `reader`.
 ///
@@ -108,9 +116,12 @@ mod tests {
     fn goes_to_sections() {
         let text = "reader=[readerType=x]\nTrain=[a=1]\nTest=[reader=[deserializers=()];b=[]]";
         let config = Config::parse("f", text).unwrap();
-        for (dotted, path) in
-            [("", "f"), ("train", "f:Train"), ("TEST.READER", "f:Test:reader"), ("Train.reader", "f:Train:reader")]
-        {
+        for (dotted, path) in [
+            ("", "f"),
+            ("train", "f:Train"),
+            ("TEST.READER", "f:Test:reader"),
+            ("Train.reader", "f:Train:reader"),
+        ] {
             assert_eq!(config.section_at(dotted).unwrap().path(), path);
         }
         assert_eq!(config.readers(), ["reader", "Test.reader"]);

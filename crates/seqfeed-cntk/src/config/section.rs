@@ -221,21 +221,10 @@ impl Section {
     fn value_of(&self, entry: &Entry, asker: &Section) -> Result<Option<Value>> {
         let content = match &entry.content {
             Content::Text(text) if text.as_str() == "default" => return Ok(None),
-            Content::Text(text) => {
-                let resolved = resolve(text, self)?;
-                // An empty text has no line of its own any more.
-                if resolved.is_empty() {
-                    let mut empty = Text::default();
-                    empty.push_string("", text.origin(0));
-                    Content::Text(empty)
-                } else {
-                    Content::Text(resolved)
-                }
-            }
+            Content::Text(text) => Content::Text(resolve(text, self)?),
             Content::Json(json) => Content::Json(json.clone()),
         };
-        let path = format!("{}:{}", asker.path(), entry.name);
-        Ok(Some(Value::new(path, content, Some(asker.clone()))))
+        Ok(Some(Value::new(&entry.name, content, asker.clone())))
     }
 }
 

@@ -78,9 +78,14 @@ impl Text {
         self.string.push(separator);
     }
 
-    /// Appends a part of another text.
+    /// Appends a part of another text; of an empty part, the line it came from.
     pub(crate) fn push_part(&mut self, other: &Text, range: Range<usize>) {
         if range.is_empty() {
+            if self.marks.is_empty()
+                && let Some(origin) = other.origin(range.start)
+            {
+                self.push_line("", origin);
+            }
             return;
         }
         let base = self.len();

@@ -24,6 +24,8 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Value {
     path: String,
+    /// Where its own name begins in `path`.
+    name: usize,
     content: Content,
     /// Where it looks up what it lacks, if it is a section.
     around: Option<Section>,
@@ -37,14 +39,21 @@ pub(crate) enum Content {
 }
 
 impl Value {
-    pub(crate) fn new(path: String, content: Content, around: Option<Section>) -> Value {
-        Self { path, content, around }
+    /// The value of a name of a section.
+    pub(crate) fn new(name: &str, content: Content, around: Section) -> Value {
+        let path = format!("{}:{name}", around.path());
+        Self { name: path.len() - name.len(), path, content, around: Some(around) }
     }
 
     /// Its name, behind the names of the sections around it.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Its name alone.
+    pub(crate) fn name(&self) -> &str {
+        &self.path[self.name..]
     }
 
     /// What it looks like.
@@ -176,7 +185,12 @@ impl Value {
             Content::Json(Json::Array(array)) => array.iter().cloned().map(Content::Json).collect(),
             Content::Json(json) => vec![Content::Json(json.clone())],
         };
-        let element = |(i, content)| Value::new(format!("{}[{i}]", self.path), content, None);
+        let element = |(i, content)| Value {
+            path: format!("{}[{i}]", self.path),
+            name: self.name,
+            content,
+            around: None,
+        };
         Ok(contents.into_iter().enumerate().map(element).collect())
     }
 
@@ -211,9 +225,13 @@ mod tests {
 
     #[test]
     fn reads_numbers() {
-        for (text, expected) in
-            [("7", Some(7)), ("+7", Some(7)), ("-7", None), ("7x", None), ("99999999999999999999", None)]
-        {
+        for (text, expected) in [
+            ("7", Some(7)),
+            ("+7", Some(7)),
+            ("-7", None),
+            ("7x", None),
+            ("99999999999999999999", None),
+        ] {
             assert_eq!(value(text).u64().ok(), expected, "{text}");
         }
         assert_eq!(value("-7").i64().unwrap(), -7);

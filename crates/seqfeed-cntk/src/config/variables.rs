@@ -114,7 +114,11 @@ impl Resolver {
         self.substitutions += 1;
         if self.substitutions > MAX_SUBSTITUTIONS {
             let (wanted, limit) = (self.substitutions as u64, MAX_SUBSTITUTIONS as u64);
-            return Err(Error::new(ErrorKind::Limit { what: "variables in a value", wanted, limit }));
+            return Err(Error::new(ErrorKind::Limit {
+                what: "variables in a value",
+                wanted,
+                limit,
+            }));
         }
         self.open.push(key);
         let value = self.resolve(value, owner)?;
