@@ -37,6 +37,10 @@ pub struct Description {
     /// (a section of a configuration), `reader.json` (the same as a dictionary), or `train.ctf` (a bare
     /// file, whose inputs are found from its data). Other keys replace what it says.
     pub reader: Option<String>,
+    /// The inputs of a bare CTF file, by the names of their streams, where they shall not be found from
+    /// its data.
+    #[serde(default)]
+    pub inputs: BTreeMap<String, InputDescription>,
     /// The stream `features`: short for a table `[streams.features]` with this `source`.
     pub features: Option<Names>,
     /// The stream `labels`: short for a table `[streams.labels]` with this `source`.
@@ -141,6 +145,21 @@ pub struct StreamDescription {
     pub context: Option<Text>,
 }
 
+/// One input of a CTF file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct InputDescription {
+    /// What the file calls it; its name by default.
+    pub alias: Option<String>,
+    /// Values of a sample; the bound of indices where it is sparse.
+    pub dim: u32,
+    /// `dense` or `sparse`.
+    pub format: FormatName,
+    /// Whether minibatches are counted in its samples.
+    #[serde(default)]
+    pub defines_mb_size: bool,
+}
+
 /// One name or several.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
@@ -199,6 +218,15 @@ names!(
         Sequences,
         /// Samples with padding.
         Padded
+    }
+);
+names!(
+    /// How the values of an input stand in a file.
+    FormatName {
+        /// All of them.
+        Dense,
+        /// With their indices.
+        Sparse
     }
 );
 names!(

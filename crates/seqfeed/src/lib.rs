@@ -24,7 +24,7 @@ mod quantity;
 mod reader;
 mod statistics;
 
-pub use description::{Description, Names, StreamDescription};
+pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
 pub use open::Opened;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
@@ -37,6 +37,8 @@ pub use seqfeed_feed::{
 pub use statistics::{Lengths, StreamSummary, Summary};
 pub use toml::{Table, Value};
 
+/// CNTK's text format and configurations.
+pub use seqfeed_cntk as cntk;
 /// Opening names: files, offsets, pipes, compressed files.
 pub use seqfeed_io as io;
 /// Kaldi's tables.

@@ -8,7 +8,7 @@ use seqfeed_io::Policy;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 
 use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
-use crate::reader;
+use crate::reader::{self, ReaderFile};
 
 /// A corpus that is open, with the settings to feed it.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct Opened {
     formats: Vec<String>,
     report: JoinReport,
     spooled_bytes: u64,
+    files: Vec<ReaderFile>,
+    unknown: Vec<String>,
 }
 
 impl Description {
@@ -53,16 +55,23 @@ impl Description {
         }
         let corpus = Corpus::join(sources, &join)?;
         report.dropped.extend(corpus.report().dropped.iter().cloned());
-        Ok(Opened { corpus: Arc::new(corpus), settings, formats, report, spooled_bytes })
+        let (files, unknown) = (Vec::new(), Vec::new());
+        let corpus = Arc::new(corpus);
+        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
     }
 
     fn open_reader(&self, name: &str, policy: Policy) -> Result<Opened> {
-        let opened = reader::open(name, &policy)?;
+        if self.streams().next().is_some() {
+            return Err(Error::usage("a reader has its own streams: none can be added to it"));
+        }
+        let opened = reader::open(name, &self.inputs, &policy)?;
         let settings = self.settings_over(opened.settings)?;
         let report = opened.corpus.report().clone();
-        let spooled_bytes = opened.files.iter().map(|file| file.spooled_bytes()).sum();
-        let formats = opened.files.iter().map(|_| "CTF".to_owned()).collect();
-        Ok(Opened { corpus: Arc::new(opened.corpus), settings, formats, report, spooled_bytes })
+        let files = opened.files;
+        let spooled_bytes = files.iter().map(|file| file.source.spooled_bytes()).sum();
+        let formats = files.iter().map(ReaderFile::format).collect();
+        let (corpus, unknown) = (Arc::new(opened.corpus), opened.unknown);
+        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
     }
 
     fn open_stream(
@@ -133,6 +142,14 @@ impl Opened {
     #[must_use]
     pub fn spooled_bytes(&self) -> u64 {
         self.spooled_bytes
+    }
+
+    /// What is worth a warning but stops nothing: names in a configuration that no reader knows, and
+    /// what was passed over in the data so far.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let files = self.files.iter().flat_map(ReaderFile::warnings);
+        self.unknown.iter().cloned().chain(files).collect()
     }
 
     /// Starts feeding, from the beginning or from a state.

@@ -52,6 +52,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for group in &opened.report().dropped {
         report::warning(&format!("skipped {group}"));
     }
+    let mut warned = opened.warnings();
+    warned.iter().for_each(|warning| report::warning(warning));
     let mut feed = opened.feed(state.as_ref())?;
     let already = state.as_ref().map_or(0, |state| state.samples);
     let bar = progress_bar(&opened, already);
@@ -77,6 +79,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         out.flush()?;
     }
     bar.finish_and_clear();
+    let warnings = opened.warnings();
+    warned.sort_unstable();
+    let new = warnings.iter().filter(|warning| warned.binary_search(warning).is_err());
+    new.for_each(|warning| report::warning(warning));
     let tally = Tally { opening, feeding: started.elapsed(), bound: feed.memory_bound(), ..tally };
     match (arguments.json, &dump) {
         (true, _) => tally.print_json(&opened)?,

@@ -1,0 +1,221 @@
+//! From files, includes and overrides to one text.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use seqfeed_core::{Error, ErrorKind, Result};
+
+use super::braces::MAX_DEPTH;
+use super::text::{Origin, Text};
+
+/// How much text there may be, includes and substituted variables counted.
+pub(crate) const MAX_BYTES: usize = 16 << 20;
+
+/// Gives the text of configuration files by name.
+///
+/// Implemented by [`Files`], and by every closure `FnMut(&str) -> Result<String>`.
+pub trait Texts {
+    /// The text of the file with this name, as it stands on the command line or after
+    /// `include=`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be had.
+    fn read(&mut self, name: &str) -> Result<String>;
+}
+
+impl<F: FnMut(&str) -> Result<String>> Texts for F {
+    fn read(&mut self, name: &str) -> Result<String> {
+        self(name)
+    }
+}
+
+/// Reads configuration files from disk.
+///
+/// Names are relative to the current directory, as in CNTK; includes that are not there are
+/// looked for beside the main file. Bytes that are not UTF-8 become replacement characters.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    /// Where to look next.
+    pub beside: Option<PathBuf>,
+}
+
+impl Texts for Files {
+    fn read(&mut self, name: &str) -> Result<String> {
+        let mut path = PathBuf::from(name);
+        if let Some(beside) = &self.beside
+            && !path.exists()
+            && beside.join(name).exists()
+        {
+            path = beside.join(name);
+        }
+        let refused = |error| Error::io("opening", error).in_file(name);
+        let size = fs::metadata(&path).map_err(refused)?.len();
+        if size > MAX_BYTES as u64 {
+            return Err(too_long(size).in_file(name));
+        }
+        let bytes = fs::read(&path).map_err(refused)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// Splits `a+b` into names, as CNTK's `configFile=` and `include=` do.
+pub(crate) fn split_names(names: &str) -> impl Iterator<Item = &str> {
+    names.split('+').map(str::trim).filter(|name| !name.is_empty())
+}
+
+/// The directory that a file lies in.
+pub(crate) fn directory_of(file: &str) -> Option<PathBuf> {
+    let parent = Path::new(file).parent()?;
+    Some(if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent.to_owned() })
+}
+
+/// Reads files one after another with all they include; overrides follow as lines of their own.
+pub(crate) fn assemble(names: &[&str], overrides: &[&str], texts: &mut dyn Texts) -> Result<Text> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert((*name).to_owned()) {
+            return Err(Error::usage(
+                "Cannot specify same config file multiple times at the command line.",
+            )
+            .in_file(*name));
+        }
+    }
+    let mut assembly = Assembly { text: Text::default(), seen, texts };
+    for name in names {
+        assembly.file(name, 0)?;
+    }
+    let file: Arc<str> = "the command line".into();
+    for (number, line) in (1..).zip(overrides) {
+        assembly.line(line, Origin { file: file.clone(), line: number }, 0)?;
+    }
+    Ok(assembly.text)
+}
+
+struct Assembly<'a> {
+    text: Text,
+    /// Files are included once.
+    seen: HashSet<String>,
+    texts: &'a mut dyn Texts,
+}
+
+impl Assembly<'_> {
+    fn file(&mut self, name: &str, depth: usize) -> Result<()> {
+        let string = self.texts.read(name)?;
+        let file: Arc<str> = name.into();
+        let string = string.strip_prefix('\u{feff}').unwrap_or(&string);
+        for (number, line) in (1..).zip(string.split('\n')) {
+            let line = strip_comment(line.strip_suffix('\r').unwrap_or(line));
+            if !line.is_empty() {
+                self.line(line, Origin { file: file.clone(), line: number }, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &str, origin: Origin, depth: usize) -> Result<()> {
+        if let Some(names) = line.strip_prefix("include=") {
+            return self.include(names, &origin, depth);
+        }
+        if self.text.len() + line.len() > MAX_BYTES {
+            return Err(too_long((self.text.len() + line.len()) as u64).in_file(&*origin.file));
+        }
+        self.text.push_line(line, &origin);
+        self.text.push_separator('\n');
+        Ok(())
+    }
+
+    fn include(&mut self, names: &str, origin: &Origin, depth: usize) -> Result<()> {
+        if names.contains('$') {
+            let message = "Variable usage (eg, \"$varName$\") not supported in \"include\" \
+                           statements. Explicit path to config file must be provided";
+            return Err(origin.error(message.into()).with_help("write the path out"));
+        }
+        if depth >= MAX_DEPTH {
+            return Err(origin.error(format!("more than {MAX_DEPTH} files include one another")));
+        }
+        for name in split_names(names) {
+            if self.seen.insert(name.to_owned()) {
+                self.file(name, depth + 1).map_err(|error| {
+                    let line = format!("included in {} line {}", origin.file, origin.line);
+                    if error.is_not_found() { error.with_help(line) } else { error }
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn too_long(wanted: u64) -> Error {
+    Error::new(ErrorKind::Limit { what: "bytes of configuration", wanted, limit: MAX_BYTES as u64 })
+}
+
+/// The line without its comment: one from a `#` that is its first visible character, or from
+/// its first `#` if a blank or tab stands before that one. Quotes don't protect.
+pub(crate) fn strip_comment(line: &str) -> &str {
+    let blank = |c: char| matches!(c, ' ' | '\t');
+    let visible = line.trim_start_matches(blank);
+    if visible.is_empty() || visible.starts_with('#') {
+        return "";
+    }
+    match visible.find('#') {
+        Some(at) if visible[..at].ends_with(blank) => &visible[..at],
+        _ => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_end_lines() {
+        let cases = [
+            ("# all", ""),
+            (" \t# all", ""),
+            ("a=1 # b", "a=1 "),
+            ("a=1\t#b", "a=1\t"),
+            ("a=x#y", "a=x#y"),
+            ("a=x#y # z", "a=x#y # z"),
+            ("a=\"# b\"", "a=\"# b\""),
+            ("a=\"x # b\"", "a=\"x "),
+            ("  ", ""),
+            ("  a", "  a"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(strip_comment(line), expected, "{line:?}");
+        }
+    }
+
+    fn texts(name: &str) -> Result<String> {
+        Ok(match name {
+            "main" => "a=1\ninclude=one+two # both\n include=no\nb=2",
+            "one" => "c=3\ninclude=main+two\n",
+            "two" => "d=4\r\n",
+            _ => return Err(Error::usage("none")),
+        }
+        .into())
+    }
+
+    #[test]
+    fn includes_each_file_once_and_overrides_last() {
+        let text = assemble(&["main"], &["e=5"], &mut texts).unwrap();
+        assert_eq!(text.as_str(), "a=1\nc=3\nd=4\n include=no\nb=2\ne=5\n");
+        let at = text.as_str().find("b=2").unwrap();
+        let origin = text.origin(at).unwrap();
+        assert_eq!((&*origin.file, origin.line), ("main", 4));
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_included() {
+        let error = assemble(&["main", "main"], &[], &mut texts).unwrap_err();
+        assert!(error.to_string().contains("same config file multiple times"), "{error}");
+        let error = assemble(&[], &["include=$x$"], &mut texts).unwrap_err();
+        assert!(error.to_string().contains("not supported in \"include\""), "{error}");
+        let mut endless = |name: &str| Ok(format!("include={name}x"));
+        let error = assemble(&["a"], &[], &mut endless).unwrap_err();
+        assert!(error.to_string().contains("include one another"), "{error}");
+    }
+}

@@ -1,0 +1,115 @@
+//! A section with all that is in it, taken apart at once.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use seqfeed_core::Result;
+
+use super::section::Section;
+use super::value::{Kind, Value};
+
+/// A value and all that is in it, as [`Value::kind`] sees it.
+///
+/// [`Display`](fmt::Display) writes it so that it is read back the same, provided that its texts
+/// can be written at all: the language has no way to write quotes, line breaks, ` #`, or
+/// `$name$`, nor `*` or nothing in an array.
+///
+/// ```
+/// use seqfeed_cntk::config::Config;
+///
+/// let config = Config::parse("a.cntk", "b=2\nA=[ x=1:2 ; y=([z]) ]")?;
+/// let text = config.tree()?.to_string();
+/// assert_eq!(Config::parse("b.cntk", &text)?.tree()?, config.tree()?);
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// A text.
+    Text(String),
+    /// An array.
+    Array(Vec<Tree>),
+    /// A section, by names as first written.
+    Section(BTreeMap<String, Tree>),
+}
+
+impl Section {
+    /// All that is in the section itself. `default` becomes an empty text.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything in it cannot be read.
+    pub fn tree(&self) -> Result<Tree> {
+        let mut tree = BTreeMap::new();
+        for name in self.names() {
+            let value = match self.own(name)? {
+                Some(value) => value.tree()?,
+                None => Tree::Text(String::new()),
+            };
+            tree.insert(name.to_owned(), value);
+        }
+        Ok(Tree::Section(tree))
+    }
+}
+
+impl Value {
+    /// The value and all that is in it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if anything in it cannot be read.
+    pub fn tree(&self) -> Result<Tree> {
+        match self.kind() {
+            Kind::Text => Ok(Tree::Text(self.text()?)),
+            Kind::Section => self.section()?.tree(),
+            Kind::Array => {
+                let elements = self.array()?;
+                Ok(Tree::Array(elements.iter().map(Value::tree).collect::<Result<_>>()?))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // The outermost section has no braces.
+            Tree::Section(section) => {
+                for (name, value) in section {
+                    write!(f, "{name} = ")?;
+                    value.write(f, 0)?;
+                    writeln!(f)?;
+                }
+                Ok(())
+            }
+            value => value.write(f, 0),
+        }
+    }
+}
+
+impl Tree {
+    fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+        let inner = "    ".repeat(depth + 1);
+        let outer = "    ".repeat(depth);
+        match self {
+            Tree::Text(text) => write!(f, "\"{text}\""),
+            Tree::Section(section) => {
+                writeln!(f, "[")?;
+                for (name, value) in section {
+                    write!(f, "{inner}{name} = ")?;
+                    value.write(f, depth + 1)?;
+                    writeln!(f)?;
+                }
+                write!(f, "{outer}]")
+            }
+            Tree::Array(elements) => {
+                writeln!(f, "(")?;
+                for (i, element) in elements.iter().enumerate() {
+                    write!(f, "{inner}")?;
+                    element.write(f, depth + 1)?;
+                    writeln!(f, "{}", if i + 1 < elements.len() { ":" } else { "" })?;
+                }
+                write!(f, "{outer})")
+            }
+        }
+    }
+}

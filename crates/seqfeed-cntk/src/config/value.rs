@@ -1,0 +1,251 @@
+//! Values: texts that are read as what is asked for.
+
+use std::str::FromStr;
+
+use seqfeed_core::{Error, Result};
+use serde_json::Value as Json;
+
+use super::records::elements;
+use super::section::Section;
+use super::text::{Text, excerpt, fault};
+
+/// What a value looks like. CNTK itself only knows what the reader of a value takes it for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Anything else: words, numbers, `1:2:3`.
+    Text,
+    /// `( ... )`.
+    Array,
+    /// `[ ... ]` or `{ ... }`.
+    Section,
+}
+
+/// A value, its variables put in.
+#[derive(Clone, Debug)]
+pub struct Value {
+    path: String,
+    /// Where its own name begins in `path`.
+    name: usize,
+    content: Content,
+    /// Where it looks up what it lacks, if it is a section.
+    around: Option<Section>,
+}
+
+/// A value as it stands in a file or in a dictionary.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Text(Text),
+    Json(Json),
+}
+
+impl Value {
+    /// The value of a name of a section.
+    pub(crate) fn new(name: &str, content: Content, around: Section) -> Value {
+        let path = format!("{}:{name}", around.path());
+        Self { name: path.len() - name.len(), path, content, around: Some(around) }
+    }
+
+    /// Its name, behind the names of the sections around it.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Its name alone.
+    pub(crate) fn name(&self) -> &str {
+        &self.path[self.name..]
+    }
+
+    /// What it looks like.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match &self.content {
+            Content::Text(text) => match text.bytes().first() {
+                Some(b'[' | b'{') => Kind::Section,
+                Some(b'(') => Kind::Array,
+                _ => Kind::Text,
+            },
+            Content::Json(Json::Array(_)) => Kind::Array,
+            Content::Json(Json::Object(_)) => Kind::Section,
+            Content::Json(_) => Kind::Text,
+        }
+    }
+
+    /// Whether it is an empty text.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match &self.content {
+            Content::Text(text) => text.is_empty(),
+            Content::Json(json) => json.as_str() == Some(""),
+        }
+    }
+
+    /// The value as text, without the quotes around it.
+    ///
+    /// # Errors
+    ///
+    /// Fails for arrays and objects of a dictionary.
+    pub fn text(&self) -> Result<String> {
+        match &self.content {
+            Content::Text(text) => Ok(text.as_str().to_owned()),
+            Content::Json(Json::String(string)) => Ok(string.clone()),
+            Content::Json(json @ (Json::Array(_) | Json::Object(_))) => {
+                let shown = excerpt(&json.to_string());
+                Err(self.error(format!("a text is expected, found {shown}")))
+            }
+            Content::Json(json) => Ok(json.to_string()),
+        }
+    }
+
+    /// The value as truth: `t`, `true`, `T`, `True`, `TRUE`, `1`; or the same of `false`, `0`,
+    /// and the empty text.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is anything else.
+    pub fn boolean(&self) -> Result<bool> {
+        let text = self.text()?;
+        match text.as_str() {
+            "t" | "true" | "T" | "True" | "TRUE" | "1" => Ok(true),
+            "f" | "false" | "F" | "False" | "FALSE" | "0" | "" => Ok(false),
+            _ => {
+                let message = "ConfigValue (bool): boolean argument expected";
+                let shown = excerpt(&text);
+                Err(self.error(format!("{message}, found '{shown}'")).with_help("true or false"))
+            }
+        }
+    }
+
+    /// The value as whole number that is not negative.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is anything else. (CNTK lets negative numbers wrap around.)
+    pub fn u64(&self) -> Result<u64> {
+        self.number("uint64_t", "a whole number that is not negative")
+    }
+
+    /// The value as whole number.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is anything else.
+    pub fn i64(&self) -> Result<i64> {
+        self.number("int64_t", "a whole number")
+    }
+
+    /// The value as number; `#inf` is infinity.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is anything else.
+    pub fn f64(&self) -> Result<f64> {
+        if self.text()?.trim_start().to_ascii_lowercase().starts_with("#inf") {
+            return Ok(f64::INFINITY);
+        }
+        self.number("double", "a number")
+    }
+
+    fn number<T: FromStr>(&self, kind: &str, expected: &'static str) -> Result<T> {
+        let text = self.text()?;
+        text.trim_start().parse().map_err(|_| {
+            let shown = excerpt(&text);
+            self.error(format!("ConfigValue ({kind}): invalid input string '{shown}'"))
+                .with_help(expected)
+        })
+    }
+
+    /// The value as section. A text without braces is one too: its records are the section.
+    ///
+    /// # Errors
+    ///
+    /// Fails if braces don't match, or a name has no value.
+    pub fn section(&self) -> Result<Section> {
+        match &self.content {
+            Content::Text(text) => Section::from_text(self.path.clone(), text, self.around.clone()),
+            Content::Json(Json::Object(object)) => {
+                Section::from_json(self.path.clone(), object, self.around.clone())
+            }
+            Content::Json(json) => {
+                let shown = excerpt(&json.to_string());
+                Err(self.error(format!("a section is expected, found {shown}")))
+            }
+        }
+    }
+
+    /// The value as array: `1:2:3`, `0.1*3:0.2`, `( [..] : [..] )`. A single value is an array
+    /// of one. Sections in arrays have no section around them.
+    ///
+    /// # Errors
+    ///
+    /// Fails if braces don't match, or a count behind `*` is no number.
+    pub fn array(&self) -> Result<Vec<Value>> {
+        let contents: Vec<Content> = match &self.content {
+            Content::Text(text) => elements(text)?.into_iter().map(Content::Text).collect(),
+            Content::Json(Json::Array(array)) => array.iter().cloned().map(Content::Json).collect(),
+            Content::Json(json) => vec![Content::Json(json.clone())],
+        };
+        let element = |(i, content)| Value {
+            path: format!("{}[{i}]", self.path),
+            name: self.name,
+            content,
+            around: None,
+        };
+        Ok(contents.into_iter().enumerate().map(element).collect())
+    }
+
+    /// An error about this value, with file and line where they are known, else with its name.
+    pub(crate) fn error(&self, message: String) -> Error {
+        match &self.content {
+            Content::Text(text) if text.origin(0).is_some() => text.error(0, message),
+            _ => fault(format!("{}: {message}", self.path)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        Config::parse("f", &format!("\nv={text}")).unwrap().require("v").unwrap()
+    }
+
+    #[test]
+    fn reads_truths() {
+        for (text, expected) in [("t", Some(true)), ("FALSE", Some(false)), ("tRue", None)] {
+            assert_eq!(value(text).boolean().ok(), expected, "{text}");
+        }
+        let error = value("auto").boolean().unwrap_err().to_string();
+        let expected = "f:2: CNTK configuration: ConfigValue (bool): boolean argument expected, \
+                        found 'auto' (true or false)";
+        assert_eq!(error, expected);
+    }
+
+    #[test]
+    fn reads_numbers() {
+        for (text, expected) in [
+            ("7", Some(7)),
+            ("+7", Some(7)),
+            ("-7", None),
+            ("7x", None),
+            ("99999999999999999999", None),
+        ] {
+            assert_eq!(value(text).u64().ok(), expected, "{text}");
+        }
+        assert_eq!(value("-7").i64().unwrap(), -7);
+        assert_eq!(value("1#INF").f64().ok(), None);
+        assert_eq!(value("1e-3").f64().unwrap(), 1e-3);
+    }
+
+    #[test]
+    fn elements_have_nothing_around_them() {
+        let config = Config::parse("f", "x=1\ns=[ a=([y=2]:[y=3]) ]").unwrap();
+        let section = config.require("s").unwrap().section().unwrap();
+        let array = section.require("a").unwrap().array().unwrap();
+        let element = array[1].section().unwrap();
+        assert_eq!((element.path(), element.u64("y").unwrap()), ("f:s:a[1]", Some(3)));
+        assert!(!element.has("x"));
+    }
+}
