@@ -90,7 +90,7 @@ pub struct CtfSource {
     data: DataFile,
     streams: Vec<Stream>,
     index: Index,
-    sequences: Vec<CtfSequence>,
+    found: Arc<CtfIndex>,
     incidents: Arc<CtfIncidents>,
     parser: Parser,
     free: Free,
@@ -145,6 +145,11 @@ impl CtfSource {
         names: &mut Names,
         policy: &Policy,
     ) -> Result<Self> {
+        // Taken before the file is opened: of a file that is replaced in between, no cache is kept.
+        let stamp = match options.cache_index {
+            true => Stamp::of(Path::new(name)).ok(),
+            false => None,
+        };
         let (data, path) = open(name, policy)?;
         let spooled_bytes = if path.is_some() { 0 } else { data.len() };
         let scan = ScanOptions {
@@ -152,8 +157,8 @@ impl CtfSource {
             main_alias: CtfInput::main(&options.inputs)?.map(|input| input.alias.clone()),
             keys: options.keys,
         };
-        let path = path.filter(|_| options.cache_index);
-        let (found, cache, writing) = index(&data, path.as_deref(), &scan, options.threads, names)?;
+        let beside = path.as_deref().zip(stamp);
+        let (found, cache, writing) = index(&data, beside, &scan, options.threads, names)?;
         let streams = streams(options);
         let mut builder = IndexBuilder::new(u64::MAX);
         for chunk in found.chunks(options.chunk_bytes) {
@@ -178,7 +183,7 @@ impl CtfSource {
             data,
             streams,
             index,
-            sequences: found.sequences,
+            found,
             incidents,
             parser,
             free,
@@ -235,10 +240,10 @@ impl CtfSource {
     ) -> Result<()> {
         let mut rest = sequences;
         while let Some(&first) = rest.first() {
-            let start = self.sequences[first as usize].offset;
+            let start = self.found.sequences[first as usize].offset;
             let mut end = start;
             let count = rest.iter().take_while(|&&number| {
-                let sequence = &self.sequences[number as usize];
+                let sequence = &self.found.sequences[number as usize];
                 let sequence_end = sequence.offset + u64::from(sequence.bytes);
                 let joins = end == start
                     || sequence.offset >= end
@@ -258,7 +263,7 @@ impl CtfSource {
             }
             self.data.read_exact_at(&mut work.bytes[..len], start, "a sequence")?;
             for &number in run {
-                let sequence = &self.sequences[number as usize];
+                let sequence = &self.found.sequences[number as usize];
                 let from = (sequence.offset - start) as usize;
                 let bytes = &work.bytes[from..from + sequence.bytes as usize];
                 work.parser
@@ -357,15 +362,15 @@ fn open(name: &str, policy: &Policy) -> Result<(DataFile, Option<PathBuf>)> {
 /// The index of a file: out of its cache, or by scanning it.
 fn index(
     data: &DataFile,
-    path: Option<&Path>,
+    path: Option<(&Path, Stamp)>,
     options: &ScanOptions,
     threads: usize,
     names: &mut Names,
-) -> Result<(CtfIndex, CacheUse, Option<cache::Writing>)> {
+) -> Result<(Arc<CtfIndex>, CacheUse, Option<cache::Writing>)> {
     // Names that another file numbered before this one are not in its cache.
     let path = path.filter(|_| options.keys != KeyKind::Symbolic || names.is_empty());
-    let Some(path) = path else {
-        return Ok((scan(data, options, threads, names)?, CacheUse::No, None));
+    let Some((path, stamp)) = path else {
+        return Ok((Arc::new(scan(data, options, threads, names)?), CacheUse::No, None));
     };
     let settings = cache::Settings {
         main: options.main_alias.clone().map(String::into_bytes),
@@ -377,15 +382,13 @@ fn index(
             for name in &found.index.names {
                 names.number(name);
             }
-            return Ok((found.index, CacheUse::Read(found.cache), None));
+            return Ok((Arc::new(found.index), CacheUse::Read(found.cache), None));
         }
         Ok(None) => None,
         Err(refused) => Some(refused.to_string()),
     };
-    let stamp = Stamp::of(path)?;
-    let made = scan(data, options, threads, names)?;
-    let shared = Arc::new(made.clone());
-    let writing = cache::write_in_background(shared, path.to_owned(), settings, stamp);
+    let made = Arc::new(scan(data, options, threads, names)?);
+    let writing = cache::write_in_background(Arc::clone(&made), path.to_owned(), settings, stamp);
     Ok((made, CacheUse::Made(refused), Some(writing)))
 }
 
