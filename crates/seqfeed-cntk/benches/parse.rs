@@ -18,14 +18,16 @@ use seqfeed_cntk::ctf::{
     SequenceSamples, scan_in_parallel,
 };
 
-const ROUNDS: usize = 5;
+/// What each thing is done for, at least.
+const SECONDS: f64 = 1.5;
 const PIECE: usize = 1 << 20;
 
 /// Runs something several times: the best speed.
 fn time<T>(what: &str, bytes: usize, mut run: impl FnMut() -> T) -> T {
     let mut best = f64::INFINITY;
     let mut result = None;
-    for _ in 0..ROUNDS {
+    let begin = Instant::now();
+    while result.is_none() || begin.elapsed().as_secs_f64() < SECONDS {
         let start = Instant::now();
         result = Some(black_box(run()));
         best = best.min(start.elapsed().as_secs_f64());

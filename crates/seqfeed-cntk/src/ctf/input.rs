@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use seqfeed_core::{Error, Result};
 
+use super::is_non_printable;
+
 /// An input: a stream of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CtfInput {
@@ -64,6 +66,15 @@ impl CtfInput {
                     input.alias
                 )));
             }
+            let alias = input.alias.as_bytes();
+            let ends = |&byte: &u8| byte == b' ' || byte == b'|' || is_non_printable(byte);
+            if alias.is_empty() || alias[0] == b'#' || alias.iter().any(ends) {
+                return Err(Error::usage(format!(
+                    "the alias '{}' of input '{}' cannot stand in a CTF file",
+                    input.alias, input.name
+                ))
+                .with_help("use ASCII without blanks and `|`, and no `#` at the start"));
+            }
             if input.dim > i32::MAX as u32 {
                 return Err(Error::usage(format!(
                     "the dimension of input '{}' is {}, but can be 2147483647 at most",
@@ -83,7 +94,12 @@ mod tests {
     fn inputs_must_fit_together() {
         let main = |name: &str| CtfInput { defines_mb_size: true, ..CtfInput::dense(name, 1) };
         let large = CtfInput::sparse("a", 1 << 31);
-        let cases: [(&[CtfInput], &str); 4] = [
+        let cases: [(&[CtfInput], &str); 5] = [
+            (
+                &[CtfInput::dense("#a", 1)],
+                "the alias '#a' of input '#a' cannot stand in a CTF file (use ASCII without blanks \
+                 and `|`, and no `#` at the start)",
+            ),
             (&[], "a CTF file needs at least one input"),
             (
                 &[main("b"), CtfInput::dense("c", 1), main("a")],

@@ -15,14 +15,15 @@ use std::ops::Neg;
 
 use fast_float2::FastFloat;
 
-/// The digit 0 in each byte: what is exclusively or'ed with it has digits as their values.
-const ZEROS: u128 = u128::from_ne_bytes([b'0'; 16]);
-
 /// The powers of ten that doubles hold exactly.
 const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
+
+/// The powers of ten for up to eight digits.
+const INTEGER_POWERS: [u64; 9] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// The types of values: `f32` and `f64`.
 pub trait CtfFloat: sealed::Float + bytemuck::Pod {}
@@ -38,8 +39,8 @@ pub(super) mod sealed {
         /// A small integer.
         fn from_digit(digit: u8) -> Self;
 
-        /// The value nearest to a number, from the double nearest to it, which is 0 or lies between
-        /// 1e-37 and 1e38. Nothing if that does not say it.
+        /// The value nearest to a number, from the double nearest to it, whose magnitude is 0 or
+        /// lies between 1e-37 and 1e38. Nothing if that does not say it.
         fn from_nearest(value: f64) -> Option<Self>;
     }
 
@@ -72,72 +73,88 @@ pub(super) mod sealed {
 }
 
 /// Reads a number at the front of a text: its value and its length.
-#[inline]
+#[inline(always)]
 pub(super) fn number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
+    // Most values of many files are labels or sparse.
+    if let [digit @ b'0'..=b'9', b' ', ..] = text {
+        return Some((T::from_digit(digit - b'0'), 1));
+    }
     short_number(text).or_else(|| any_number(text))
 }
 
-/// A number of at most 15 bytes without an exponent. Nothing says only that it has to be found the
-/// other way.
-#[inline(always)]
-fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
-    let bytes = u128::from_le_bytes(first_bytes(text)) ^ ZEROS;
-    // The high bit of each byte that is no digit, but for the first: that may be a sign. A carry comes
-    // out of bytes beyond ASCII only, and spoils what is behind them, where no number goes on.
-    const ABOVE_9: u128 = u128::from_ne_bytes([0x80 - 10; 16]);
-    const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; 16]) & !0xff;
-    let others = (bytes.wrapping_add(ABOVE_9) | bytes) & HIGH_BITS;
-    if others == 0 {
-        return None;
+/// Reads the digits at the front of a text: what they make, and how many. What does not fit is the
+/// largest number.
+#[inline]
+pub(super) fn digits(text: &[u8]) -> (u64, usize) {
+    if let Some((number, len @ ..8)) = up_to_eight_digits(text, 0) {
+        return (number, len);
     }
-    let first = bytes as u8;
-    let negative = first == b'-' ^ b'0';
-    let signed = negative || first == b'+' ^ b'0';
-    let whole = (others.trailing_zeros() / 8) as usize;
-    if (first > 9 && !signed) || whole == usize::from(signed) {
-        return None;
+    let mut number = 0u64;
+    let mut len = 0;
+    while let Some(digit) = digit(text, len) {
+        number = number.saturating_mul(10).saturating_add(u64::from(digit));
+        len += 1;
     }
-    // In the place of the sign a 0 may stand as well.
-    let bytes = bytes & !(0xff * u128::from(signed));
-    let (end, digits, fraction);
-    if text.get(whole) == Some(&b'.') {
-        let behind = others & (others - 1);
-        if behind == 0 {
-            return None;
-        }
-        end = (behind.trailing_zeros() / 8) as usize;
-        fraction = end - whole - 1;
-        // What is behind the point moves to where the point is.
-        let before = (others ^ (others - 1)) >> 8;
-        digits = (bytes & before) | ((bytes >> 8) & !before);
-    } else {
-        (end, digits, fraction) = (whole, bytes, 0);
-    }
-    // Behind a point there is no exponent.
-    if let Some(b'e' | b'E') = text.get(end)
-        && (end == whole || fraction > 0)
-    {
-        return None;
-    }
-    let count = end - usize::from(end > whole);
-    // At most 15 digits, moved to the end of sixteen: less than 2^53.
-    let digits = digits << (128 - 8 * count);
-    let digits = eight_digits(digits as u64) * 100_000_000 + eight_digits((digits >> 64) as u64);
-    // Both are exact, so the one operation rounds correctly.
-    let value = T::from_nearest(digits as f64 / POWERS[fraction])?;
-    Some((if negative { -value } else { value }, end))
+    (number, len)
 }
 
-/// The first bytes of a text, with zeros behind its end.
-#[inline]
-fn first_bytes(text: &[u8]) -> [u8; 16] {
-    #[cold]
-    fn padded(text: &[u8]) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        bytes[..text.len()].copy_from_slice(text);
-        bytes
+/// A number without an exponent, of at most 15 digits, of them at most 7 before the point. Nothing
+/// says only that it has to be found the other way.
+#[inline(always)]
+fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
+    let first = *text.first()?;
+    let negative = first == b'-';
+    // Nobody can predict signs: no branches.
+    let signed = usize::from(negative | (first == b'+'));
+    let (mut mantissa, len @ 1..8) = up_to_eight_digits(text, signed)? else { return None };
+    let mut end = signed + len;
+    let mut fraction = 0;
+    if text.get(end) == Some(&b'.') {
+        let (behind, behind_len @ 1..) = up_to_eight_digits(text, end + 1)? else { return None };
+        fraction = behind_len;
+        mantissa = mantissa * INTEGER_POWERS[fraction] + behind;
+        if fraction == 8 {
+            let (behind, behind_len @ ..8) = up_to_eight_digits(text, end + 9)? else {
+                return None;
+            };
+            fraction += behind_len;
+            // More are no exact double, or don't even fit.
+            if len + fraction > 15 {
+                return None;
+            }
+            mantissa = mantissa * INTEGER_POWERS[behind_len] + behind;
+        }
+        end += 1 + fraction;
     }
-    text.first_chunk().copied().unwrap_or_else(|| padded(text))
+    if let Some(b'e' | b'E') = text.get(end) {
+        return None;
+    }
+    // Both are exact, so the one operation rounds correctly.
+    let value = (mantissa as f64 / POWERS[fraction]).to_bits() | u64::from(negative) << 63;
+    Some((T::from_nearest(f64::from_bits(value))?, end))
+}
+
+/// The digits at a place, eight at most: what they make, and how many. Nothing beyond the end.
+#[inline(always)]
+fn up_to_eight_digits(text: &[u8], at: usize) -> Option<(u64, usize)> {
+    let rest = text.get(at..)?;
+    let bytes = rest.first_chunk().copied().unwrap_or_else(|| padded(rest));
+    let bytes = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
+    // The high bit of each byte that is no digit. A carry comes out of bytes beyond ASCII only, and
+    // spoils what is behind them, where no number goes on.
+    let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080;
+    let len = others.trailing_zeros() / 8;
+    // Moved to the end of eight, in two steps since no digits are a way of 64 bits.
+    let half = 32 - 4 * len;
+    Some((eight_digits(bytes << half << half), len as usize))
+}
+
+/// Less than eight bytes, with zeros behind them.
+#[inline(never)]
+fn padded(rest: &[u8]) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    bytes[..rest.len()].copy_from_slice(rest);
+    bytes
 }
 
 /// The number that eight digits make, the first one in the lowest byte.
@@ -150,6 +167,7 @@ fn eight_digits(bytes: u64) -> u64 {
 }
 
 /// Any number: what it is made of is found byte by byte.
+#[cold]
 #[inline(never)]
 fn any_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
     let negative = text.first() == Some(&b'-');
@@ -289,6 +307,25 @@ mod tests {
         }
         // The whole number ends with a point and an exponent that is none.
         assert_eq!(any_number::<f32>(b"3.e"), Some((3.0, 2)));
+    }
+
+    #[test]
+    fn digits_make_numbers() {
+        let cases: [(&str, (u64, usize)); 9] = [
+            ("", (0, 0)),
+            (":", (0, 0)),
+            ("-12345678", (0, 0)),
+            ("0", (0, 1)),
+            ("7:1", (7, 1)),
+            ("1234567:1", (1234567, 7)),
+            ("12345678:1", (12345678, 8)),
+            ("0000000000000000000000123 456", (123, 25)),
+            ("99999999999999999999:1", (u64::MAX, 20)),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(digits(text.as_bytes()), expected, "{text}");
+            assert_eq!(digits(format!("{text}\u{e9}9999999").as_bytes()), expected, "{text}");
+        }
     }
 
     #[test]

@@ -209,23 +209,7 @@ impl Cursor<'_, '_> {
             self.at += 1;
             return Ok(Sample::Skipped);
         }
-        let rest = &self.bytes[self.at..];
-        let ends = |&byte: &u8| byte == b' ' || byte == b'|' || is_non_printable(byte);
-        let longest = self.parser.longest_alias;
-        let Some(len) = rest.iter().take(longest + 1).position(ends) else {
-            // Longer than all aliases, unless the file ends in it.
-            if rest.len() > longest {
-                return Ok(Sample::Skipped);
-            }
-            self.at = self.bytes.len();
-            return Err(Fault::NameAtEnd);
-        };
-        if len == 0 {
-            return Err(Fault::NoName);
-        }
-        let name = &rest[..len];
-        self.at += len;
-        let Some(number) = self.find_input(name) else { return Ok(Sample::Skipped) };
+        let Some(number) = self.input()? else { return Ok(Sample::Skipped) };
         let input = &self.parser.inputs[number];
         let stream = &mut streams[number];
         if input.sparse {
@@ -236,14 +220,38 @@ impl Cursor<'_, '_> {
         Ok(Sample::Good)
     }
 
-    fn find_input(&mut self, name: &[u8]) -> Option<usize> {
+    /// Reads the name of an input: nothing if it is not known.
+    fn input(&mut self) -> std::result::Result<Option<usize>, Fault> {
         let inputs = &self.parser.inputs;
+        let rest = &self.bytes[self.at..];
+        let ends = |byte: u8| byte == b' ' || byte == b'|' || is_non_printable(byte);
         let guess = self.next_input;
-        let number = (guess..inputs.len())
-            .chain(0..guess)
-            .find(|&number| inputs[number].alias.as_bytes() == name)?;
+        let alias = inputs[guess].alias.as_bytes();
+        let number = if rest.starts_with(alias) && rest.get(alias.len()).is_some_and(|&b| ends(b)) {
+            self.at += alias.len();
+            guess
+        } else {
+            let longest = self.parser.longest_alias;
+            let Some(len) = rest.iter().take(longest + 1).position(|&byte| ends(byte)) else {
+                // Longer than all aliases, unless the bytes end in it.
+                if rest.len() > longest {
+                    return Ok(None);
+                }
+                self.at = self.bytes.len();
+                return Err(Fault::NameAtEnd);
+            };
+            if len == 0 {
+                return Err(Fault::NoName);
+            }
+            let name = &rest[..len];
+            self.at += len;
+            match inputs.iter().position(|input| input.alias.as_bytes() == name) {
+                Some(number) => number,
+                None => return Ok(None),
+            }
+        };
         self.next_input = if number + 1 < inputs.len() { number + 1 } else { 0 };
-        Some(number)
+        Ok(Some(number))
     }
 
     /// Compares the numbers of samples with what the index says.

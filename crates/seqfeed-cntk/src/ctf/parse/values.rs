@@ -4,7 +4,7 @@ use seqfeed_core::{Error, ErrorKind};
 
 use super::fault::Fault;
 use super::{Cursor, is_non_printable};
-use crate::ctf::number::number;
+use crate::ctf::number::{digits, number};
 use crate::ctf::{CtfFloat, CtfInput, StreamSamples};
 
 impl Cursor<'_, '_> {
@@ -58,6 +58,8 @@ impl Cursor<'_, '_> {
             }
             found += 1;
             at += len;
+            // One blank between values is the rule.
+            at += usize::from(bytes.get(at) == Some(&b' '));
         };
         self.at = at;
         result?;
@@ -90,7 +92,8 @@ impl Cursor<'_, '_> {
         dim: u32,
         stream: &mut StreamSamples<T>,
     ) -> Result<(), Fault> {
-        while let Some(&byte) = self.bytes.get(self.at) {
+        let bytes = self.bytes;
+        while let Some(&byte) = bytes.get(self.at) {
             if byte == b' ' || byte == b'\t' {
                 self.at += 1;
                 continue;
@@ -99,13 +102,14 @@ impl Cursor<'_, '_> {
                 return Ok(());
             }
             let (index, colon) = self.index(dim)?;
-            let value = colon + 1;
-            let Some((value, len)) = number(&self.bytes[value..]) else {
+            let Some((value, len)) = number(&bytes[colon + 1..]) else {
                 return Err(Fault::Number);
             };
-            self.at = colon + 1 + len;
             stream.indices.push(index);
             stream.values.push(value);
+            let end = colon + 1 + len;
+            // One blank between pairs is the rule.
+            self.at = end + usize::from(bytes.get(end) == Some(&b' '));
         }
         // As in CNTK: one value in the sequence is enough, even if this sample has none.
         if stream.values.is_empty() { Err(Fault::NoValues) } else { Ok(()) }
@@ -113,18 +117,11 @@ impl Cursor<'_, '_> {
 
     /// Reads an index: its value, and where the colon behind it stands.
     fn index(&self, dim: u32) -> Result<(u32, usize), Fault> {
-        let mut at = self.at;
-        let mut index = 0u64;
-        while let Some(digit) = self.bytes.get(at).map(|byte| byte.wrapping_sub(b'0'))
-            && digit < 10
-        {
-            // What is too large stays so.
-            index = index.saturating_mul(10).saturating_add(u64::from(digit));
-            at += 1;
-        }
-        if at == self.at {
+        let (index, len) = digits(&self.bytes[self.at..]);
+        if len == 0 {
             return Err(Fault::Index);
         }
+        let at = self.at + len;
         if index >= u64::from(dim) {
             return Err(Fault::LargeIndex { dim });
         }
