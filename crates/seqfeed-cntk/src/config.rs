@@ -45,7 +45,7 @@
 //! Errors name file and line. A variable that refers to itself is an error (CNTK overflows its
 //! stack), as are negative numbers where none can be (they wrap around) and `x*` in an array
 //! without a count (the rest of the array is lost). Braces, sections and variables nest 200 deep
-//! at most, and a configuration has 16 MiB at most. `currentDirectory=` is a name like any other.
+//! at most, and a configuration has 2 MiB at most. `currentDirectory=` is a name like any other.
 
 use std::ops::Deref;
 

@@ -1,8 +1,8 @@
 //! Matching braces and quotes.
 
-use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_core::{Error, Result};
 
-use super::text::Text;
+use super::text::{Text, limit};
 
 /// How deep braces, sections and variables may be nested. CNTK knows no limit but its stack.
 pub(crate) const MAX_DEPTH: usize = 200;
@@ -73,12 +73,8 @@ fn unmatched(text: &Text, at: usize, opened: usize) -> Error {
 }
 
 fn too_deep(text: &Text, at: usize) -> Error {
-    let limit = MAX_DEPTH as u64;
-    let kind = ErrorKind::Limit { what: "nested braces", wanted: limit + 1, limit };
-    match text.origin(at) {
-        Some(origin) => Error::new(kind).in_file(&*origin.file).at_line(origin.line),
-        None => Error::new(kind),
-    }
+    let error = limit("nested braces", MAX_DEPTH as u64 + 1, MAX_DEPTH);
+    text.locate(at, error).with_help("is a closing brace missing?")
 }
 
 #[cfg(test)]
@@ -117,6 +113,7 @@ mod tests {
             assert!(error.to_string().starts_with(expected), "{error}");
         }
         let error = find_closing(&text(&"[".repeat(10_000)), 0).unwrap_err();
-        assert_eq!(error.to_string(), "f:1: nested braces: 201 wanted, but at most 200 allowed");
+        let expected = "f:1: nested braces: 201 wanted, but at most 200 allowed";
+        assert!(error.to_string().starts_with(expected), "{error}");
     }
 }

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_core::{Error, Result};
 
 use super::braces::MAX_DEPTH;
-use super::text::{Origin, Text};
+use super::text::{Origin, Text, limit};
 
 /// How much text there may be, includes and substituted variables counted.
-pub(crate) const MAX_BYTES: usize = 16 << 20;
+pub(crate) const MAX_BYTES: usize = 2 << 20;
 
 /// Gives the text of configuration files by name.
 ///
@@ -134,13 +134,17 @@ impl Assembly<'_> {
             return Err(origin.error(message.into()).with_help("write the path out"));
         }
         if depth >= MAX_DEPTH {
-            return Err(origin.error(format!("more than {MAX_DEPTH} files include one another")));
+            let message = format!("more than {MAX_DEPTH} files include one another");
+            return Err(origin.error(message).with_help("include fewer"));
         }
         for name in split_names(names) {
             if self.seen.insert(name.to_owned()) {
                 self.file(name, depth + 1).map_err(|error| {
-                    let line = format!("included in {} line {}", origin.file, origin.line);
-                    if error.is_not_found() { error.with_help(line) } else { error }
+                    let help = format!(
+                        "included by {} line {}; names are relative to the current directory",
+                        origin.file, origin.line
+                    );
+                    if error.is_not_found() { error.with_help(help) } else { error }
                 })?;
             }
         }
@@ -149,7 +153,7 @@ impl Assembly<'_> {
 }
 
 fn too_long(wanted: u64) -> Error {
-    Error::new(ErrorKind::Limit { what: "bytes of configuration", wanted, limit: MAX_BYTES as u64 })
+    limit("bytes of configuration", wanted, MAX_BYTES).with_help("is this a configuration?")
 }
 
 /// The line without its comment: one from a `#` that is its first visible character, or from

@@ -109,13 +109,13 @@ pub struct HtkReader {
     /// `readMethod`; block randomization.
     pub read_method: ReadMethod,
     /// `minibatchMode=partial`, the default: the last minibatch may be shorter; `full`: it is
-    /// left out. Only HTKMLFReader heeds it.
+    /// left out. Only `HTKMLFReader` heeds it.
     pub partial_minibatches: bool,
     /// `nbruttsineachrecurrentiter`: how many utterances are read side by side, by epoch; the
     /// last number holds on. 1.
     pub parallel_utterances: Vec<u64>,
-    /// `useMersenneTwisterRand`, off: which generator HTKMLFReader shuffles with, `rand()` or
-    /// a Mersenne twister. HTKDeserializers has only the latter.
+    /// `useMersenneTwisterRand`, off: which generator `HTKMLFReader` shuffles with, `rand()` or
+    /// a Mersenne twister. `HTKDeserializers` has only the latter.
     pub mersenne_twister: bool,
     /// `pageFilePath`, the directory of temporary files of `readMethod=rollingWindow`.
     pub page_file_path: Option<String>,
@@ -126,7 +126,7 @@ pub struct HtkReader {
 pub enum ReadMethod {
     /// `blockRandomize`: chunks are shuffled, and sequences or frames within a window.
     BlockRandomize,
-    /// `rollingWindow`: frames of the whole corpus are shuffled within a window; HTKMLFReader
+    /// `rollingWindow`: frames of the whole corpus are shuffled within a window; `HTKMLFReader`
     /// only.
     RollingWindow,
     /// `none`: in the order of the files.

@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_core::Result;
 
 use super::braces::{find_closing, opens};
-use super::text::{Text, trim};
+use super::text::{Text, limit, trim};
 
 /// How many elements an array may have once `value*count` is written out.
-const MAX_ELEMENTS: usize = 1 << 20;
+const MAX_ELEMENTS: usize = 1 << 16;
 
 /// The value of a name in a section, not yet looked into.
 #[derive(Clone, Debug)]
@@ -176,8 +176,8 @@ fn element(text: &Text, range: Range<usize>, array: &mut Vec<Text>) -> Result<()
     };
     let count = usize::try_from(count).unwrap_or(0);
     if array.len().saturating_add(count) > MAX_ELEMENTS {
-        let (wanted, limit) = (count as u64, MAX_ELEMENTS as u64);
-        return Err(Error::new(ErrorKind::Limit { what: "elements of an array", wanted, limit }));
+        let error = limit("elements of an array", count as u64, MAX_ELEMENTS);
+        return Err(text.locate(star, error).with_help("a smaller number must follow the *"));
     }
     let value = text.part(trim(bytes, range.start..star));
     array.extend(std::iter::repeat_n(value, count));

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_core::{Error, Result};
 use serde_json::Value as Json;
 
 use super::braces::MAX_DEPTH;
 use super::records::{Assignments, assignments};
-use super::text::{Origin, Text, fault};
+use super::text::{Origin, Text, excerpt, fault, limit};
 use super::value::{Content, Value};
 use super::variables::resolve;
 
@@ -70,8 +70,8 @@ impl Section {
     ) -> Result<Section> {
         let depth = around.as_ref().map_or(0, |around| around.depth() + 1);
         if depth > MAX_DEPTH {
-            let (wanted, limit) = (depth as u64, MAX_DEPTH as u64);
-            return Err(Error::new(ErrorKind::Limit { what: "nested sections", wanted, limit }));
+            let error = limit("nested sections", depth as u64, MAX_DEPTH);
+            return Err(error.with_help(format!("look at {}", excerpt(&path))));
         }
         Ok(Self(Arc::new(Inner { path, entries, around, depth, origin })))
     }
@@ -81,6 +81,12 @@ impl Section {
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
+    }
+
+    /// The section that this one looks up in what it lacks.
+    #[must_use]
+    pub fn around(&self) -> Option<&Section> {
+        self.0.around.as_ref()
     }
 
     /// How many sections are around it.
@@ -222,6 +228,7 @@ impl Section {
         let content = match &entry.content {
             Content::Text(text) if text.as_str() == "default" => return Ok(None),
             Content::Text(text) => Content::Text(resolve(text, self)?),
+            Content::Json(json) if json.as_str() == Some("default") => return Ok(None),
             Content::Json(json) => Content::Json(json.clone()),
         };
         Ok(Some(Value::new(&entry.name, content, asker.clone())))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use seqfeed_core::{Error, Problem};
+use seqfeed_core::{Error, ErrorKind, Problem};
 
 /// What errors call the language.
 pub(crate) const FORMAT: &str = "CNTK configuration";
@@ -40,6 +40,11 @@ impl Origin {
 /// An error of the language without a place.
 pub(crate) fn fault(message: String) -> Error {
     Error::format(FORMAT, Problem::Unsupported(message.into()))
+}
+
+/// An error about more than there may be, without a place.
+pub(crate) fn limit(what: &'static str, wanted: u64, limit: usize) -> Error {
+    Error::new(ErrorKind::Limit { what, wanted, limit: limit as u64 })
 }
 
 impl Text {
@@ -114,9 +119,14 @@ impl Text {
 
     /// An error at a byte.
     pub(crate) fn error(&self, byte: usize, message: String) -> Error {
+        self.locate(byte, fault(message))
+    }
+
+    /// Adds the place of a byte to an error.
+    pub(crate) fn locate(&self, byte: usize, error: Error) -> Error {
         match self.origin(byte) {
-            Some(origin) => origin.error(message),
-            None => fault(message),
+            Some(origin) => error.in_file(&*origin.file).at_line(origin.line),
+            None => error,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use seqfeed_core::Result;
 
 use super::section::Section;
+use super::text::limit;
 use super::value::{Kind, Value};
 
 /// A value and all that is in it, as [`Value::kind`] sees it.
@@ -32,22 +33,17 @@ pub enum Tree {
     Section(BTreeMap<String, Tree>),
 }
 
+/// How many bytes of text may be taken apart, those of inner sections counted again.
+const MAX_WORK: usize = 16 << 20;
+
 impl Section {
     /// All that is in the section itself. `default` becomes an empty text.
     ///
     /// # Errors
     ///
-    /// Fails if anything in it cannot be read.
+    /// Fails if anything in it cannot be read, or it is too large and nested too deep.
     pub fn tree(&self) -> Result<Tree> {
-        let mut tree = BTreeMap::new();
-        for name in self.names() {
-            let value = match self.own(name)? {
-                Some(value) => value.tree()?,
-                None => Tree::Text(String::new()),
-            };
-            tree.insert(name.to_owned(), value);
-        }
-        Ok(Tree::Section(tree))
+        section_tree(self, &mut 0)
     }
 }
 
@@ -56,15 +52,37 @@ impl Value {
     ///
     /// # Errors
     ///
-    /// Fails if anything in it cannot be read.
+    /// As [`Section::tree`].
     pub fn tree(&self) -> Result<Tree> {
-        match self.kind() {
-            Kind::Text => Ok(Tree::Text(self.text()?)),
-            Kind::Section => self.section()?.tree(),
-            Kind::Array => {
-                let elements = self.array()?;
-                Ok(Tree::Array(elements.iter().map(Value::tree).collect::<Result<_>>()?))
-            }
+        value_tree(self, &mut 0)
+    }
+}
+
+fn section_tree(section: &Section, work: &mut usize) -> Result<Tree> {
+    let mut tree = BTreeMap::new();
+    for name in section.names() {
+        let value = match section.own(name)? {
+            Some(value) => value_tree(&value, work)?,
+            None => Tree::Text(String::new()),
+        };
+        tree.insert(name.to_owned(), value);
+    }
+    Ok(Tree::Section(tree))
+}
+
+fn value_tree(value: &Value, work: &mut usize) -> Result<Tree> {
+    *work += value.size();
+    if *work > MAX_WORK {
+        let error = limit("bytes to take apart", *work as u64, MAX_WORK);
+        return Err(error.with_help("take single sections apart"));
+    }
+    match value.kind() {
+        Kind::Text => Ok(Tree::Text(value.text()?)),
+        Kind::Section => section_tree(&value.section()?, work),
+        Kind::Array => {
+            let elements = value.array()?;
+            let elements = elements.iter().map(|element| value_tree(element, work));
+            Ok(Tree::Array(elements.collect::<Result<_>>()?))
         }
     }
 }

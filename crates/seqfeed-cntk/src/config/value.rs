@@ -183,6 +183,11 @@ impl Value {
         let contents: Vec<Content> = match &self.content {
             Content::Text(text) => elements(text)?.into_iter().map(Content::Text).collect(),
             Content::Json(Json::Array(array)) => array.iter().cloned().map(Content::Json).collect(),
+            Content::Json(Json::String(string)) => {
+                let mut text = Text::default();
+                text.push_string(string, None);
+                elements(&text)?.into_iter().map(Content::Text).collect()
+            }
             Content::Json(json) => vec![Content::Json(json.clone())],
         };
         let element = |(i, content)| Value {
@@ -192,6 +197,14 @@ impl Value {
             around: None,
         };
         Ok(contents.into_iter().enumerate().map(element).collect())
+    }
+
+    /// How many bytes it is made of.
+    pub(crate) fn size(&self) -> usize {
+        match &self.content {
+            Content::Text(text) => text.len(),
+            Content::Json(_) => 1,
+        }
     }
 
     /// An error about this value, with file and line where they are known, else with its name.

@@ -1,11 +1,11 @@
 //! Putting in the values of `$variables$`.
 
-use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_core::Result;
 
 use super::braces::MAX_DEPTH;
 use super::files::{MAX_BYTES, strip_comment};
 use super::section::Section;
-use super::text::{Text, excerpt};
+use super::text::{Text, excerpt, limit};
 
 /// How many variables one value may draw in, counted through all levels.
 const MAX_SUBSTITUTIONS: usize = 10_000;
@@ -42,7 +42,7 @@ impl Resolver {
             self.line(text, begin..begin + kept.len(), scope, &mut resolved)?;
             start += line.len() + 1;
         }
-        self.spend(&resolved)?;
+        self.spend(text, &resolved)?;
         Ok(resolved)
     }
 
@@ -113,12 +113,9 @@ impl Resolver {
         }
         self.substitutions += 1;
         if self.substitutions > MAX_SUBSTITUTIONS {
-            let (wanted, limit) = (self.substitutions as u64, MAX_SUBSTITUTIONS as u64);
-            return Err(Error::new(ErrorKind::Limit {
-                what: "variables in a value",
-                wanted,
-                limit,
-            }));
+            let wanted = self.substitutions as u64;
+            let error = limit("variables in a value", wanted, MAX_SUBSTITUTIONS);
+            return Err(text.locate(at, error).with_help("do variables double one another?"));
         }
         self.open.push(key);
         let value = self.resolve(value, owner)?;
@@ -134,11 +131,11 @@ impl Resolver {
     }
 
     /// Counts what was put together, so that doubling variables come to an end.
-    fn spend(&mut self, resolved: &Text) -> Result<()> {
+    fn spend(&mut self, text: &Text, resolved: &Text) -> Result<()> {
         self.bytes = self.bytes.saturating_add(resolved.len());
         if self.bytes > 4 * MAX_BYTES {
-            let (wanted, limit) = (self.bytes as u64, 4 * MAX_BYTES as u64);
-            return Err(Error::new(ErrorKind::Limit { what: "bytes of variables", wanted, limit }));
+            let error = limit("bytes of variables", self.bytes as u64, 4 * MAX_BYTES);
+            return Err(text.locate(0, error).with_help("do variables double one another?"));
         }
         Ok(())
     }

@@ -326,6 +326,18 @@ fn errors_in_dictionaries_name_the_way() {
         assert!(error.to_string().contains(expected), "{error}");
         assert!(error.help().is_some() || expected.contains("expected, found"), "no cure: {error}");
     }
+    let window = |window: Json| {
+        let input = json!({ "a": { "dim": 2, "scpFile": "s", "contextWindow": window, "definesMBSize": true } });
+        let json = json!({ "deserializers": { "type": "HTKFeatureDeserializer", "input": input }, "randomize": "default" });
+        let reader = ReaderConfig::from_json(&json, None).unwrap();
+        let Deserializer::HtkFeatures(features) = &reader.deserializers[0] else { panic!() };
+        assert!(!features.defines_mb_size, "CNTK does not see it here");
+        features.context_window
+    };
+    assert_eq!(
+        [json!([1, 2]), json!("1:2"), json!(5), json!("default")].map(window),
+        [(1, 2), (1, 2), (2, 2), (0, 0)]
+    );
     let mut deep = json!(1);
     for _ in 0..300 {
         deep = json!({ "a": deep });

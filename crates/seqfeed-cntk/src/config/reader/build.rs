@@ -258,7 +258,7 @@ fn htk_options(section: &Section, randomize: Randomize, write: bool) -> Result<H
         Some(value) => parallel_utterances(&value)?,
     };
     let mode = section.text("minibatchMode")?;
-    let partial_minibatches = !mode.is_some_and(|mode| mode.eq_ignore_ascii_case("full"));
+    let partial_minibatches = mode.is_none_or(|mode| mode.eq_ignore_ascii_case("partial"));
     Ok(HtkReader {
         read_method,
         partial_minibatches,

@@ -109,7 +109,7 @@ pub struct HtkFeatures {
     /// `definesMBSize` of the `input` section or further out. Off.
     pub defines_mb_size: bool,
     /// `maxSequenceSize` of the `input` section or further out, if given: longer ones are left
-    /// out. For HTKMLFReader it is `maxUtteranceLength`; 10000.
+    /// out. For `HTKMLFReader` it is `maxUtteranceLength`; 10000.
     pub max_sequence_size: Option<u64>,
     /// `frameMode`, always that of the reader.
     pub frame_mode: bool,
@@ -146,9 +146,9 @@ pub struct HtkMlf {
     pub cache_index: bool,
     /// `chunkSizeInBytes`; 64 MiB. Not 0.
     pub chunk_size_in_bytes: u64,
-    /// `labelToTargetMappingFile`, HTKMLFReader only: the vector of each class.
+    /// `labelToTargetMappingFile`, `HTKMLFReader` only: the vector of each class.
     pub label_to_target_mapping_file: Option<String>,
-    /// `targetDim`, HTKMLFReader only: length of those vectors.
+    /// `targetDim`, `HTKMLFReader` only: length of those vectors.
     pub target_dim: Option<u64>,
     /// `definesMBSize` of the `input` section or further out. Off.
     pub defines_mb_size: bool,

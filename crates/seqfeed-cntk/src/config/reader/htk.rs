@@ -58,7 +58,7 @@ pub(super) fn features(
     };
     let max_sequence_size = match kind {
         ReaderKind::HtkMlf => Some(section.u64("maxUtteranceLength")?.unwrap_or(10_000)),
-        _ => section.u64("maxSequenceSize")?,
+        _ => around(&section, |section| section.u64("maxSequenceSize"))?,
     };
     let features = HtkFeatures {
         scp_file: section.require("scpFile")?.text()?,
@@ -66,9 +66,7 @@ pub(super) fn features(
         context_window,
         expand_to_utterance,
         prefix_path_in_scp: prefix_path(&section)?,
-        // The stream's own has no effect in CNTK.
-        defines_mb_size: !section.has_own("definesMBSize")
-            && section.boolean("definesMBSize")?.unwrap_or(false),
+        defines_mb_size: defines_mb_size(&section)?,
         max_sequence_size,
         frame_mode: common.frame_mode,
         precision: common.precision,
@@ -151,8 +149,7 @@ pub(super) fn labels(
         chunk_size_in_bytes: chunk_size(&section, 64 << 20)?,
         label_to_target_mapping_file: not_empty(section.text("labelToTargetMappingFile")?),
         target_dim: section.u64("targetDim")?,
-        defines_mb_size: !section.has_own("definesMBSize")
-            && section.boolean("definesMBSize")?.unwrap_or(false),
+        defines_mb_size: defines_mb_size(&section)?,
         frame_mode: common.frame_mode,
         precision: common.precision,
     }))
@@ -180,6 +177,15 @@ fn mlf_files(value: &Value, section: &Section) -> Result<MlfFiles> {
         return Err(list.error("mlfFileList names no files".into()).with_help("(a.mlf : b.mlf)"));
     }
     Ok(MlfFiles::Files(files))
+}
+
+fn defines_mb_size(section: &Section) -> Result<bool> {
+    Ok(around(section, |section| section.boolean("definesMBSize"))?.unwrap_or(false))
+}
+
+/// Reads an option from around a stream's section: in its own CNTK does not look for it.
+fn around<T>(section: &Section, read: impl Fn(&Section) -> Result<Option<T>>) -> Result<Option<T>> {
+    section.around().map_or(Ok(None), read)
 }
 
 /// Checks that the first of these names that is given has the only value there is.
