@@ -294,3 +294,6 @@ impl Cursor<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -121,3 +121,6 @@ fn index(parts: Vec<Part>, file_bytes: u64, keys: KeyKind, names: &Names) -> Res
     };
     Ok(CtfIndex { sequences, names, file_bytes })
 }
+
+#[cfg(test)]
+mod tests;
