@@ -18,12 +18,14 @@
 
 #![forbid(unsafe_code)]
 
+mod ctf_sink;
 mod description;
 mod open;
 mod quantity;
 mod reader;
 mod statistics;
 
+pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
 pub use open::Opened;
 pub use seqfeed_core::{

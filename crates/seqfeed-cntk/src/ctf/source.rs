@@ -238,6 +238,11 @@ impl CtfSource {
         sequences: &[u32],
         blocks: &mut [Block],
     ) -> Result<()> {
+        // As many samples as lines, in most files: so memory is taken once.
+        let samples = sequences.iter().map(|&number| self.index.samples(number) as usize).sum();
+        for block in blocks.iter_mut().filter(|block| !block.is_sparse()) {
+            block.reserve(samples);
+        }
         let mut rest = sequences;
         while let Some(&first) = rest.first() {
             let start = self.found.sequences[first as usize].offset;

@@ -1,0 +1,34 @@
+//! Writes a corpus as CTF.
+//!
+//! `cargo run -p seqfeed --example write_ctf -- CORPUS OUT [SEQUENCES]`
+//!
+//! CORPUS is a description (`corpus.toml`), a reader of CNTK or a CTF file; SEQUENCES is the most that
+//! are written.
+
+use std::error::Error;
+use std::io::Write;
+
+use seqfeed::Description;
+use seqfeed::io::{Output, Policy, WxFilename};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(corpus), Some(out)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: write_ctf CORPUS OUT [SEQUENCES]".into());
+    };
+    let most = arguments.next().map_or(Ok(u64::MAX), |most| most.parse())?;
+    let description = match corpus.ends_with(".toml") {
+        true => Description::from_file(corpus.as_ref())?,
+        false => {
+            let mut description = Description::default();
+            description.reader = Some(corpus);
+            description
+        }
+    };
+    let opened = description.open(Policy::default())?;
+    let out = Output::create(&WxFilename::parse(&out)?, &Policy::default())?;
+    let mut out = seqfeed::write_ctf(opened.corpus().as_ref(), out, most)?;
+    out.flush()?;
+    out.finish()?;
+    Ok(())
+}
