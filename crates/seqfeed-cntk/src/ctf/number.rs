@@ -98,40 +98,72 @@ pub(super) fn digits(text: &[u8]) -> (u64, usize) {
     (number, len)
 }
 
-/// A number without an exponent, of at most 15 digits, of them at most 7 before the point. Nothing
-/// says only that it has to be found the other way.
+/// A number without an exponent, of at most 7 digits before the point and 8 behind it. Nothing says only
+/// that it has to be found the other way.
+///
+/// All sixteen bytes are looked at together, so that where the number ends, and the next one begins, is
+/// known long before its value.
 #[inline(always)]
 fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
-    let first = *text.first()?;
+    let Some((low, rest)) = text.split_first_chunk::<8>() else { return None };
+    let high = u64::from_le_bytes(rest.first_chunk().copied().unwrap_or_else(|| padded(rest)));
+    let first = low[0];
     let negative = first == b'-';
-    // Nobody can predict signs: no branches.
-    let signed = usize::from(negative | (first == b'+'));
-    let (mut mantissa, len @ 1..8) = up_to_eight_digits(text, signed)? else { return None };
-    let mut end = signed + len;
-    let mut fraction = 0;
-    if text.get(end) == Some(&b'.') {
-        let (behind, behind_len @ 1..) = up_to_eight_digits(text, end + 1)? else { return None };
-        fraction = behind_len;
-        mantissa = mantissa * INTEGER_POWERS[fraction] + behind;
-        if fraction == 8 {
-            let (behind, behind_len @ ..8) = up_to_eight_digits(text, end + 9)? else {
-                return None;
-            };
-            fraction += behind_len;
-            // More are no exact double, or don't even fit.
-            if len + fraction > 15 {
-                return None;
-            }
-            mantissa = mantissa * INTEGER_POWERS[behind_len] + behind;
-        }
-        end += 1 + fraction;
+    // Nobody can predict signs: no branches. In the place of one, a 0 may stand as well.
+    let signed = u64::from(negative | (first == b'+'));
+    let low = (u64::from_le_bytes(*low) ^ ZEROS) & !(0xff * signed);
+    let high = high ^ ZEROS;
+    let whole_ends = others(low);
+    let whole = whole_ends.trailing_zeros() / 8;
+    if whole <= signed as u32 || whole > 6 {
+        return None;
     }
-    if let Some(b'e' | b'E') = text.get(end) {
+    let whole_digits = eight_digits(low << (64 - 8 * whole));
+    let next = (low >> (8 * whole)) as u8;
+    if next != b'.' ^ b'0' {
+        if (next ^ b'0') | 0x20 == b'e' {
+            return None;
+        }
+        let value = small(whole_digits) * SIGNS[usize::from(negative)];
+        return Some((T::from_nearest(value)?, whole as usize));
+    }
+    let ends = whole_ends & (whole_ends - 1);
+    let end = match ends {
+        0 => 8 + others(high).trailing_zeros() / 8,
+        ends => ends.trailing_zeros() / 8,
+    };
+    let fraction = end - whole - 1;
+    if fraction == 0 || fraction > 8 || end > 15 {
+        return None;
+    }
+    let at = 8 * (whole + 1);
+    let behind = (low >> at) | (high << (64 - at));
+    let mantissa = whole_digits * INTEGER_POWERS[fraction as usize]
+        + eight_digits(behind << (64 - 8 * fraction));
+    // Behind the digits of a fraction an exponent may stand.
+    if let Some(b'e' | b'E') = text.get(end as usize) {
         return None;
     }
     // Both are exact, so the one operation rounds correctly.
-    let value = (mantissa as f64 / POWERS[fraction]).to_bits() | u64::from(negative) << 63;
-    Some((T::from_nearest(f64::from_bits(value))?, end))
+    let power = POWERS[fraction as usize] * SIGNS[usize::from(negative)];
+    Some((T::from_nearest(small(mantissa) / power)?, end as usize))
+}
+
+const SIGNS: [f64; 2] = [1.0, -1.0];
+
+/// A number of at most 15 digits: machines convert signed numbers faster.
+#[inline(always)]
+fn small(number: u64) -> f64 {
+    number as i64 as f64
+}
+
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The high bit of each byte that is no digit, where digits are 0 to 9. A carry comes out of bytes beyond
+/// ASCII only, and spoils what is behind them, where no number goes on.
+#[inline(always)]
+fn others(bytes: u64) -> u64 {
+    (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080
 }
 
 /// The digits at a place, eight at most: what they make, and how many. Nothing beyond the end.
@@ -139,11 +171,8 @@ fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
 fn up_to_eight_digits(text: &[u8], at: usize) -> Option<(u64, usize)> {
     let rest = text.get(at..)?;
     let bytes = rest.first_chunk().copied().unwrap_or_else(|| padded(rest));
-    let bytes = u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030;
-    // The high bit of each byte that is no digit. A carry comes out of bytes beyond ASCII only, and
-    // spoils what is behind them, where no number goes on.
-    let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080;
-    let len = others.trailing_zeros() / 8;
+    let bytes = u64::from_le_bytes(bytes) ^ ZEROS;
+    let len = others(bytes).trailing_zeros() / 8;
     // Moved to the end of eight, in two steps since no digits are a way of 64 bits.
     let half = 32 - 4 * len;
     Some((eight_digits(bytes << half << half), len as usize))
