@@ -64,7 +64,11 @@ impl Description {
         if self.streams().next().is_some() {
             return Err(Error::usage("a reader has its own streams: none can be added to it"));
         }
-        let opened = reader::open(name, &self.inputs, &policy)?;
+        let name = match self.base_of("reader") {
+            Some(base) => base.join(name).display().to_string(),
+            None => name.to_owned(),
+        };
+        let opened = reader::open(&name, &self.inputs, &policy)?;
         let settings = self.settings_over(opened.settings)?;
         let report = opened.corpus.report().clone();
         let files = opened.files;

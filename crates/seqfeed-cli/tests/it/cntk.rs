@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 
-use crate::program::{dump, run, shared};
+use crate::program::{dump, examples, run, shared};
 
 /// What CNTK recorded of one run.
 struct Recorded {
@@ -322,4 +322,76 @@ fn as_cntk_computes(value: f32) -> f32 {
         found *= 10f64.powf(f64::from(exponent));
     }
     (found as f32).copysign(value)
+}
+
+/// The values of a stream, sequence after sequence.
+fn values(minibatches: &[Value], stream: &str) -> Vec<Value> {
+    let rows = |m: &Value| m["streams"][stream]["data"].as_array().unwrap().clone();
+    minibatches.iter().flat_map(rows).collect()
+}
+
+#[test]
+fn the_digits_in_ctf_are_those_in_kaldi_s_files() {
+    let examples = examples();
+    let order = ["--order=sequential", "--batch-size=100000"];
+    let kaldi = [&["digits/train.toml", "--context=0"], &order[..], &["--sweeps=1"]].concat();
+    let kaldi = dump(&examples, &kaldi);
+    for name in ["digits/train.ctf", "digits/train.cntk#Train.reader", "digits/train.cntk"] {
+        let ctf = dump(&examples, &[&[name], &order[..]].concat());
+        let features = values(&ctf, "features");
+        assert_eq!(features.len(), 1028, "{name}");
+        assert_eq!(features, values(&kaldi, "features")[..1028], "{name}");
+        let labels = values(&ctf, "labels").into_iter().map(|pairs| json!([pairs[0][0]]));
+        assert_eq!(labels.collect::<Vec<_>>(), values(&kaldi, "labels")[..1028], "{name}");
+        assert_eq!(ctf[0]["streams"]["labels"]["kind"], "sparse");
+    }
+}
+
+#[test]
+fn a_wrong_section_names_the_right_ones_and_a_wrong_option_the_known_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    fs::write(path.join("a.ctf"), "1 |x 1\n1 |x 2\n2 |x 3 |y 4\n").unwrap();
+    let reader = "readerType=CNTKTextFormatReader\nfile=a.ctf\nrandomise=false\n\
+                  input=[x=[dim=1;format=dense]]";
+    fs::write(path.join("a.cntk"), format!("One=[reader=[{reader}]]\n")).unwrap();
+    let output = run(path, &["feed", "a.cntk#Two.reader"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && message.contains("One.reader"), "{message}");
+    let output = run(path, &["feed", "a.cntk#one.READER"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && message.contains("is randomize meant?"), "{message}");
+    // An error says where, with the text, and what can be done.
+    fs::write(path.join("a.ctf"), "1 |x 1\n1 |x 2 z\n").unwrap();
+    let output = run(path, &["feed", "a.cntk"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("maximum number of allowed errors"), "{message}");
+    assert!(message.contains("a.ctf") && message.contains("maxErrors"), "{message}");
+}
+
+#[test]
+fn inputs_of_a_bare_file_can_be_named_and_it_can_be_compressed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let text = "0 |F 0.5 1 |L 3:1\n0 |F 2 3\n1 |F 4 5 |L 0:1\n";
+    let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut zipped, text.as_bytes()).unwrap();
+    fs::write(path.join("a.ctf"), text).unwrap();
+    fs::write(path.join("a.ctf.gz"), zipped.finish().unwrap()).unwrap();
+    fs::write(
+        path.join("corpus.toml"),
+        "reader = 'a.ctf'\norder = 'sequential'\n[inputs.features]\nalias = 'F'\ndim = 2\n\
+         format = 'dense'\n[inputs.label]\nalias = 'L'\ndim = 9\nformat = 'sparse'\n",
+    )
+    .unwrap();
+    let found = dump(path, &["a.ctf", "--order=sequential"]);
+    assert_eq!(dump(path, &["a.ctf.gz", "--order=sequential"]), found);
+    assert_eq!(found[0]["streams"]["L"]["dim"], 4);
+    // From another directory: names in a description are relative to it.
+    let named = dump(Path::new("/"), &[path.join("corpus.toml").to_str().unwrap()]);
+    assert_eq!(named[0]["keys"], json!(["0", "1"]));
+    assert_eq!(values(&named, "features"), values(&found, "F"));
+    assert_eq!(named[0]["streams"]["label"]["dim"], 9);
+    assert_eq!(named[0]["streams"]["label"]["lengths"], json!([1, 1]));
 }

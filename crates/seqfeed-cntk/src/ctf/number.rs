@@ -105,7 +105,7 @@ pub(super) fn digits(text: &[u8]) -> (u64, usize) {
 /// known long before its value.
 #[inline(always)]
 fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
-    let Some((low, rest)) = text.split_first_chunk::<8>() else { return None };
+    let (low, rest) = text.split_first_chunk::<8>()?;
     let high = u64::from_le_bytes(rest.first_chunk().copied().unwrap_or_else(|| padded(rest)));
     let first = low[0];
     let negative = first == b'-';
