@@ -17,8 +17,8 @@ pub struct Corpus {
     name: String,
     sources: Vec<Arc<dyn Source>>,
     streams: Vec<Stream>,
-    index: Index,
-    /// For each source the number of each of our sequences there.
+    index: Arc<Index>,
+    /// For each source the number of each of our sequences there; empty where it is the same.
     rows: Vec<Vec<u32>>,
     report: JoinReport,
 }
@@ -163,6 +163,15 @@ impl Corpus {
             return Err(Error::usage("a corpus needs one source at least"));
         };
         let streams = distinct_streams(&sources)?;
+        if sources.len() == 1 && policy.chunks == Chunking::Primary {
+            let index = primary.index();
+            // Nothing to join, and nothing to drop: the source's own index will do.
+            if !index.is_empty() && (0..index.len() as u32).all(|s| index.samples(s) > 0) {
+                let (name, index) = (primary.name().to_owned(), primary.shared_index());
+                let (rows, report) = (vec![Vec::new()], JoinReport::default());
+                return Ok(Self { name, sources, streams, index, rows, report });
+            }
+        }
         let lookups: Vec<HashMap<Key<'_>, u32>> = sources[1..]
             .iter()
             .map(|source| lookup(source.as_ref(), policy))
@@ -193,7 +202,7 @@ impl Corpus {
             return Err(Error::corpus(nothing_left(&sources, &report)));
         }
         let name = sources.iter().map(|source| source.name()).collect::<Vec<_>>().join(" + ");
-        let index = builder.finish();
+        let index = Arc::new(builder.finish());
         drop(lookups);
         Ok(Self { name, sources, streams, index, rows, report })
     }
@@ -224,11 +233,19 @@ impl Source for Corpus {
         &self.index
     }
 
+    fn shared_index(&self) -> Arc<Index> {
+        Arc::clone(&self.index)
+    }
+
     fn load(&self, sequences: &[u32], mut blocks: &mut [Block]) -> Result<()> {
         for (source, rows) in self.sources.iter().zip(&self.rows) {
-            let theirs: Vec<u32> = sequences.iter().map(|&s| rows[s as usize]).collect();
             let (own, rest) = blocks.split_at_mut(source.streams().len());
-            source.load(&theirs, own)?;
+            if rows.is_empty() {
+                source.load(sequences, own)?;
+            } else {
+                let theirs: Vec<u32> = sequences.iter().map(|&s| rows[s as usize]).collect();
+                source.load(&theirs, own)?;
+            }
             self.check_lengths(source.as_ref(), sequences, own)?;
             blocks = rest;
         }

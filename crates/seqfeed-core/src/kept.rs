@@ -52,6 +52,10 @@ impl Source for Kept {
         self.source.index()
     }
 
+    fn shared_index(&self) -> Arc<Index> {
+        self.source.shared_index()
+    }
+
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         for &sequence in sequences {
             let chunk = self.chunk_of[sequence as usize];

@@ -1,6 +1,7 @@
 //! What a format gives.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::{Block, Extent, Index, Result, Stream};
 
@@ -17,6 +18,11 @@ pub trait Source: Send + Sync {
 
     /// Its sequences: keys, lengths in samples, chunks.
     fn index(&self) -> &Index;
+
+    /// The [`index`](Source::index), to be held: a copy, unless the source shares it.
+    fn shared_index(&self) -> Arc<Index> {
+        Arc::new(self.index().clone())
+    }
 
     /// Loads `sequences` (numbers in [`index`](Source::index), in any order) and adds them, in that
     /// order, to `blocks`, of which there is one a stream.

@@ -97,7 +97,7 @@ impl Feed {
         check_units(source.streams(), &settings)?;
         let context = contexts(source.streams(), &settings)?;
         let streams = delivered(source.streams(), &context);
-        let index = Arc::new(source.index().clone());
+        let index = source.shared_index();
         let mut planner = Planner::new(Arc::clone(&index), settings.clone())?;
         if let Some(state) = state {
             planner.restore(state)?;

@@ -20,7 +20,7 @@ const CLASSES: usize = i32::MAX as usize;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("x.ark").display().to_string();
-/// # std::fs::write(&path, "utt1  [ 1 2.5\n 3 4 ]\nutt2  [ 5 6 ]\n")?;
+/// # std::fs::write(&path, "utt1  [ 1 2.5\n 3 4 ]\nutt2  [ 5 6\n 7 8 ]\n")?;
 /// let description = seqfeed::Description::from_toml(&format!("features = 'ark:{path}'"))?;
 /// let opened = description.open(seqfeed::io::Policy::default())?;
 /// let text = seqfeed::write_ctf(opened.corpus().as_ref(), Vec::new(), u64::MAX)?;

@@ -89,7 +89,7 @@ pub struct CtfSource {
     name: String,
     data: DataFile,
     streams: Vec<Stream>,
-    index: Index,
+    index: Arc<Index>,
     found: Arc<CtfIndex>,
     incidents: Arc<CtfIncidents>,
     parser: Parser,
@@ -176,7 +176,7 @@ impl CtfSource {
             Element::F64 => Free::F64(Mutex::default()),
             _ => Free::F32(Mutex::default()),
         };
-        let index = builder.finish();
+        let index = Arc::new(builder.finish());
         let held_bytes = held_bytes(&streams, found.file_bytes, index.total_samples());
         Ok(Self {
             name: name.to_owned(),
@@ -321,6 +321,10 @@ impl Source for CtfSource {
 
     fn index(&self) -> &Index {
         &self.index
+    }
+
+    fn shared_index(&self) -> Arc<Index> {
+        Arc::clone(&self.index)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
