@@ -93,7 +93,9 @@ impl Job {
                 let Some(expected) = self.minibatches.get(*found) else {
                     return Err(format!("more than {found} minibatches"));
                 };
-                expected.compare(&minibatch).map_err(|what| format!("minibatch {found}: {what}"))?;
+                expected
+                    .compare(&minibatch)
+                    .map_err(|what| format!("minibatch {found}: {what}"))?;
             }
             *found += 1;
         }
