@@ -1,6 +1,8 @@
 //! The feed: threads that load and pack ahead, and an iterator of minibatches.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -62,6 +64,9 @@ pub struct Feed {
 /// What the packing threads share.
 struct Work {
     planning: Mutex<Planning>,
+    /// Whether a minibatch has failed, so that no more are begun. Not part of `planning`: a thread that
+    /// waits for room in the queue holds that, and room comes only after the answer.
+    failed: AtomicBool,
     packer: Packer,
     shape: Arc<Shape>,
 }
@@ -72,7 +77,6 @@ struct Planning {
     /// The order's position for which chunks were last asked for.
     asked_at: Option<(u64, u64, u64)>,
     queue: SyncSender<Receiver<Result<Minibatch>>>,
-    failed: bool,
 }
 
 impl Feed {
@@ -131,9 +135,9 @@ impl Feed {
         let state = planner.state();
         let (sender, queue) = sync_channel(settings.queue.max(1));
         let (residency, loader) = Residency::new();
-        let planning =
-            Planning { planner, residency, asked_at: None, queue: sender, failed: false };
-        let work = Arc::new(Work { planning: Mutex::new(planning), packer, shape });
+        let planning = Planning { planner, residency, asked_at: None, queue: sender };
+        let (planning, failed) = (Mutex::new(planning), AtomicBool::new(false));
+        let work = Arc::new(Work { planning, failed, packer, shape });
         let threads = start_threads(&work, &source, &loader, settings.threads)?;
         Ok(Self { queue: Some(queue), threads, streams, state, memory_bound })
     }
@@ -230,10 +234,8 @@ impl Work {
         while let Some((plan, slots, answer)) = self.next_job() {
             let packed = self.pack(plan, &slots);
             drop(slots);
-            if packed.is_err()
-                && let Ok(mut planning) = self.planning.lock()
-            {
-                planning.failed = true;
+            if packed.is_err() {
+                self.failed.store(true, Relaxed);
             }
             if answer.send(packed).is_err() {
                 return;
@@ -243,7 +245,7 @@ impl Work {
 
     fn next_job(&self) -> Option<(Plan, Slots, SyncSender<Result<Minibatch>>)> {
         let mut planning = self.planning.lock().ok()?;
-        if planning.failed {
+        if self.failed.load(Relaxed) {
             return None;
         }
         let plan = planning.planner.next()?;

@@ -204,6 +204,19 @@ fn an_error_in_a_chunk_reaches_the_trainer_once() {
     assert!(feed.next().is_none());
 }
 
+/// One thread waits for room in the queue while another has an error to tell.
+#[test]
+fn an_error_is_told_while_the_queue_is_full() {
+    for _ in 0..300 {
+        let mut corpus = MemoryCorpus::new(&[10; 30], 30);
+        corpus.broken = Some(4);
+        let batch = BatchSize::Samples(10);
+        let settings = Settings { batch, threads: 3, queue: 1, ..sequential() };
+        let feed = Feed::new(Arc::new(corpus) as Arc<dyn Source>, settings, None).unwrap();
+        assert!(feed.last().unwrap().is_err());
+    }
+}
+
 #[test]
 fn settings_that_contradict_themselves_are_refused() {
     let bad = [

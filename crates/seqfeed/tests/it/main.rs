@@ -1,0 +1,5 @@
+//! Whole corpora through the front door.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+mod job;
+mod random_jobs;
