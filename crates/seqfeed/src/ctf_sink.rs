@@ -24,7 +24,7 @@ const CLASSES: usize = i32::MAX as usize;
 /// let description = seqfeed::Description::from_toml(&format!("features = 'ark:{path}'"))?;
 /// let opened = description.open(seqfeed::io::Policy::default())?;
 /// let text = seqfeed::write_ctf(opened.corpus().as_ref(), Vec::new(), u64::MAX)?;
-/// assert!(String::from_utf8(text)?.starts_with("0 |features 1 2.5 |# utt1\n0 |features 3 4\n1 "));
+/// assert!(String::from_utf8(text)?.starts_with("0 |# utt1 |features 1 2.5\n"));
 /// # Ok(())
 /// # }
 /// ```
