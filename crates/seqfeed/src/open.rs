@@ -64,6 +64,19 @@ impl Description {
         if self.streams().next().is_some() {
             return Err(Error::usage("a reader has its own streams: none can be added to it"));
         }
+        let given = [
+            ("chunk-size", self.chunk_size.is_some()),
+            ("map", self.map == Some(true)),
+            ("missing", self.missing.is_some()),
+            ("errors", self.errors.is_some()),
+            ("context", self.context.is_some()),
+        ];
+        if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
+            return Err(Error::usage(format!("{key} does not go with a reader of CNTK"))
+                .with_help(
+                    "the reader's own settings say such things (chunkSizeInBytes, maxErrors)",
+                ));
+        }
         let name = match self.base_of("reader") {
             Some(base) => base.join(name).display().to_string(),
             None => name.to_owned(),

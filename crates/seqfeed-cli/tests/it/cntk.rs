@@ -361,6 +361,9 @@ fn a_wrong_section_names_the_right_ones_and_a_wrong_option_the_known_one() {
     let output = run(path, &["feed", "a.cntk#one.READER"]);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && message.contains("is randomize meant?"), "{message}");
+    let output = run(path, &["feed", "a.cntk", "--missing=stop"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && message.contains("missing"), "{message}");
     // An error says where, with the text, and what can be done.
     fs::write(path.join("a.ctf"), "1 |x 1\n1 |x 2 z\n").unwrap();
     let output = run(path, &["feed", "a.cntk"]);
