@@ -83,7 +83,7 @@ pub struct SlotState {
     pub sequences: Vec<HeldState>,
 }
 
-/// A sequence in a slot: its chunk, its place in the order of chunks ([`Item::shard`]), its number
+/// A sequence in a slot: its chunk, its place in the order of chunks (`Item::shard`), its number
 /// in the chunk, and whether a sweep ended with it. Without names, since there may be many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldState(u32, u32, u32, bool);
