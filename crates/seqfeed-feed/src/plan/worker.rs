@@ -49,6 +49,15 @@ struct Taken {
     end_of_epoch: bool,
 }
 
+/// What a request has gone through.
+#[derive(Default)]
+struct Passed {
+    global: u64,
+    local: u64,
+    /// Whether a unit of this rank's own is taken even if it does not fit.
+    need: bool,
+}
+
 impl Worker {
     pub(crate) fn new(
         index: Arc<Index>,
@@ -310,7 +319,7 @@ impl Worker {
 
     /// Takes what fits and what is left of the sweep; if `need`, at least one unit of this rank's own.
     /// The samples of its own that were taken.
-    fn take_in_sweep(&mut self, most: (u64, u64), mut need: bool, taken: &mut Taken) -> u64 {
+    fn take_in_sweep(&mut self, most: (u64, u64), need: bool, taken: &mut Taken) -> u64 {
         self.enter_sweep();
         let end = self.epoch_start(self.epoch + 1).min(self.run_samples());
         let start = self.position % self.sweep_samples;
@@ -319,29 +328,12 @@ impl Worker {
             taken.end_of_sweep |= self.position >= self.sweep_samples && start == 0;
             return 0;
         }
-        let most_global = most.0.min(self.sweep_samples - start);
-        let (mut global, mut local) = (0, 0);
-        while let Some(item) = self.peek() {
-            let samples = u64::from(item.samples);
-            let own = item.shard as usize % self.settings.ranks == self.settings.rank;
-            let full = global + samples > most_global || own && local + samples > most.1;
-            if !need && full {
-                break;
-            }
-            if self.position >= end {
-                break;
-            }
-            if own {
-                taken.items.push(item);
-                local += samples;
-                need = false;
-            }
-            global += samples;
-            self.pass(item);
-        }
-        taken.end_of_sweep |= start + global >= self.sweep_samples;
+        let most = (most.0.min(self.sweep_samples - start), most.1);
+        let mut passed = Passed { need, ..Passed::default() };
+        while self.take_unit(most, end, &mut passed, &mut taken.items) {}
+        taken.end_of_sweep |= start + passed.global >= self.sweep_samples;
         taken.end_of_epoch |= self.position >= end;
-        local
+        passed.local
     }
 
     /// As CNTK without randomization: units are dealt one by one, and sweeps follow one another
@@ -360,31 +352,45 @@ impl Worker {
             true => self.most_global,
             false => self.most_global.min(self.sweep_samples - start),
         };
-        let (mut global, mut local, mut need) = (0, 0, true);
-        while global < most_global && local < self.most_local {
+        let most = (most_global, self.most_local);
+        let mut passed = Passed { need: true, ..Passed::default() };
+        while passed.global < most.0 && passed.local < most.1 {
             self.enter_sweep();
-            let Some(item) = self.peek() else { break };
-            let samples = u64::from(item.samples);
-            let own = self.dealt % self.settings.ranks as u64 == self.settings.rank as u64;
-            let full = global + samples > most_global || own && local + samples > self.most_local;
-            if !need && full {
+            if !self.take_unit(most, end, &mut passed, &mut taken.items) {
                 break;
             }
-            if self.position >= end {
-                break;
-            }
-            if own {
-                taken.items.push(item);
-                local += samples;
-                need = false;
-            }
-            global += samples;
-            self.pass(item);
-            self.dealt += 1;
         }
         taken.end_of_sweep = self.position / self.sweep_samples != sweep;
         taken.end_of_epoch = self.position >= end;
         taken
+    }
+
+    /// Goes through the next unit of the sweep, and takes it if it is this rank's own; false if it does
+    /// not fit, all and own samples being counted (`most`), or if there is none before `end`.
+    fn take_unit(
+        &mut self,
+        most: (u64, u64),
+        end: u64,
+        passed: &mut Passed,
+        items: &mut Vec<Item>,
+    ) -> bool {
+        let Some(item) = self.peek() else { return false };
+        let samples = u64::from(item.samples);
+        let number = if self.by_chunk { u64::from(item.shard) } else { self.dealt };
+        let own = number % self.settings.ranks as u64 == self.settings.rank as u64;
+        let full = passed.global + samples > most.0 || own && passed.local + samples > most.1;
+        if !passed.need && full || self.position >= end {
+            return false;
+        }
+        if own {
+            items.push(item);
+            passed.local += samples;
+            passed.need = false;
+        }
+        passed.global += samples;
+        self.pass(item);
+        self.dealt += u64::from(!self.by_chunk);
+        true
     }
 
     /// Begins the next sweep if the last one has ended.
