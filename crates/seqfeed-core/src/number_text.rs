@@ -14,8 +14,9 @@ use fast_float2::FastFloat;
 const ZEROS: u128 = u128::from_ne_bytes([b'0'; 16]);
 
 /// The first bytes of a text, with zeros behind its end.
+#[must_use]
 #[inline]
-fn first_bytes<const N: usize>(text: &[u8]) -> [u8; N] {
+pub fn first_bytes<const N: usize>(text: &[u8]) -> [u8; N] {
     #[cold]
     fn padded<const N: usize>(text: &[u8]) -> [u8; N] {
         let mut bytes = [0; N];
@@ -25,9 +26,16 @@ fn first_bytes<const N: usize>(text: &[u8]) -> [u8; N] {
     text.first_chunk().copied().unwrap_or_else(|| padded(text))
 }
 
-/// The number that eight digits make, the first one in the lowest byte.
+/// The number that eight digits make, each a byte from 0 to 9, the first one in the lowest byte.
+///
+/// ```
+/// use seqfeed_core::number_text::eight_digits;
+///
+/// assert_eq!(eight_digits(u64::from_le_bytes([0, 0, 0, 0, 2, 0, 2, 6])), 2026);
+/// ```
+#[must_use]
 #[inline]
-fn eight_digits(bytes: u64) -> u64 {
+pub fn eight_digits(bytes: u64) -> u64 {
     let pairs = bytes.wrapping_mul(10).wrapping_add(bytes >> 8);
     let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
     let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
@@ -35,7 +43,7 @@ fn eight_digits(bytes: u64) -> u64 {
 }
 
 /// The powers of ten that 64-bit floats hold exactly.
-const POWERS: [f64; 23] = [
+pub const POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];

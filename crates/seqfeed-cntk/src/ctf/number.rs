@@ -14,12 +14,7 @@
 use std::ops::Neg;
 
 use fast_float2::FastFloat;
-
-/// The powers of ten that doubles hold exactly.
-const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-];
+use seqfeed_core::number_text::{POWERS, eight_digits, first_bytes};
 
 /// The powers of ten for up to eight digits.
 const INTEGER_POWERS: [u64; 9] =
@@ -106,7 +101,7 @@ pub(super) fn digits(text: &[u8]) -> (u64, usize) {
 #[inline(always)]
 fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
     let (low, rest) = text.split_first_chunk::<8>()?;
-    let high = u64::from_le_bytes(rest.first_chunk().copied().unwrap_or_else(|| padded(rest)));
+    let high = u64::from_le_bytes(first_bytes(rest));
     let first = low[0];
     let negative = first == b'-';
     // Nobody can predict signs: no branches. In the place of one, a 0 may stand as well.
@@ -170,29 +165,11 @@ fn others(bytes: u64) -> u64 {
 #[inline(always)]
 fn up_to_eight_digits(text: &[u8], at: usize) -> Option<(u64, usize)> {
     let rest = text.get(at..)?;
-    let bytes = rest.first_chunk().copied().unwrap_or_else(|| padded(rest));
-    let bytes = u64::from_le_bytes(bytes) ^ ZEROS;
+    let bytes = u64::from_le_bytes(first_bytes(rest)) ^ ZEROS;
     let len = others(bytes).trailing_zeros() / 8;
     // Moved to the end of eight, in two steps since no digits are a way of 64 bits.
     let half = 32 - 4 * len;
     Some((eight_digits(bytes << half << half), len as usize))
-}
-
-/// Less than eight bytes, with zeros behind them.
-#[inline(never)]
-fn padded(rest: &[u8]) -> [u8; 8] {
-    let mut bytes = [0; 8];
-    bytes[..rest.len()].copy_from_slice(rest);
-    bytes
-}
-
-/// The number that eight digits make, the first one in the lowest byte.
-#[inline]
-fn eight_digits(bytes: u64) -> u64 {
-    let pairs = bytes.wrapping_mul(10).wrapping_add(bytes >> 8);
-    let low = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
-    let high = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
-    low.wrapping_add(high) >> 32
 }
 
 /// Any number: what it is made of is found byte by byte.
