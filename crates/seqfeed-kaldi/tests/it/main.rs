@@ -11,3 +11,4 @@ mod objects;
 mod round_trip;
 mod speech_objects;
 mod tables;
+mod waves;
