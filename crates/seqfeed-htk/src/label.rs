@@ -1,0 +1,1 @@
+//! Label files and master label files (MLFs).

@@ -1,0 +1,13 @@
+//! HTK's files: parameter files, script files, label files and master label files.
+//!
+//! * [`param`]: parameter files (features, waveforms, symbols), both ways.
+//! * [`script`]: script files, which name parameter files or parts of archives.
+//! * [`label`]: label files and master label files (MLFs).
+//! * [`state_list`]: lists of states, which give labels their numbers.
+
+#![forbid(unsafe_code)]
+
+pub mod label;
+pub mod param;
+pub mod script;
+pub mod state_list;

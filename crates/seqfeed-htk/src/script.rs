@@ -1,0 +1,1 @@
+//! Script files: which parameter files a corpus has, and which parts of them.

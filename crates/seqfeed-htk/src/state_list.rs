@@ -1,0 +1,1 @@
+//! Lists of states, which give labels their numbers.

@@ -1,0 +1,1 @@
+//! PFiles: the archives of ICSI's QuickNet.

@@ -1,0 +1,1 @@
+//! Pickled numpy arrays.
