@@ -34,6 +34,9 @@ pub(super) mod sealed {
         /// A small integer.
         fn from_digit(digit: u8) -> Self;
 
+        /// A number of at most eight digits, with a sign.
+        fn from_small(number: u32, negative: bool) -> Self;
+
         /// The value nearest to a number, from the double nearest to it, whose magnitude is 0 or
         /// lies between 1e-37 and 1e38. Nothing if that does not say it.
         fn from_nearest(value: f64) -> Option<Self>;
@@ -43,6 +46,12 @@ pub(super) mod sealed {
         #[inline]
         fn from_digit(digit: u8) -> Self {
             Self::from(digit)
+        }
+
+        #[inline(always)]
+        fn from_small(number: u32, negative: bool) -> Self {
+            let value = number as i32 as Self;
+            Self::from_bits(value.to_bits() | u32::from(negative) << 31)
         }
 
         /// The number lies on the same side of each float, and of each middle between two floats, as
@@ -58,6 +67,11 @@ pub(super) mod sealed {
         #[inline]
         fn from_digit(digit: u8) -> Self {
             Self::from(digit)
+        }
+
+        #[inline(always)]
+        fn from_small(number: u32, negative: bool) -> Self {
+            super::small(u64::from(number), negative)
         }
 
         #[inline]
@@ -119,8 +133,7 @@ fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
         if (next ^ b'0') | 0x20 == b'e' {
             return None;
         }
-        let value = small(whole_digits) * SIGNS[usize::from(negative)];
-        return Some((T::from_nearest(value)?, whole as usize));
+        return Some((T::from_nearest(small(whole_digits, negative))?, whole as usize));
     }
     let ends = whole_ends & (whole_ends - 1);
     let end = match ends {
@@ -140,16 +153,22 @@ fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
         return None;
     }
     // Both are exact, so the one operation rounds correctly.
-    let power = POWERS[fraction as usize] * SIGNS[usize::from(negative)];
-    Some((T::from_nearest(small(mantissa) / power)?, end as usize))
+    let value = small(mantissa, negative) / POWERS[fraction as usize];
+    Some((T::from_nearest(value)?, end as usize))
 }
 
-const SIGNS: [f64; 2] = [1.0, -1.0];
-
-/// A number of at most 15 digits: machines convert signed numbers faster.
+/// A number of at most 15 digits, with a sign.
 #[inline(always)]
-fn small(number: u64) -> f64 {
-    number as i64 as f64
+pub(super) fn small(number: u64, negative: bool) -> f64 {
+    const SIGNS: [f64; 2] = [1.0, -1.0];
+    // Machines convert signed numbers faster.
+    number as i64 as f64 * SIGNS[usize::from(negative)]
+}
+
+/// The value nearest to a number of at most 15 digits, from the double nearest to it.
+#[inline(always)]
+pub(super) fn nearest<T: CtfFloat>(value: f64) -> Option<T> {
+    T::from_nearest(value)
 }
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;

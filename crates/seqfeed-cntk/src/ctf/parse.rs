@@ -14,7 +14,9 @@
 //! A [setting](ParserOptions::longer_than_inputs) allows what CNTK's documentation says will be
 //! allowed one day.
 
+mod block;
 mod fault;
+mod plain;
 mod values;
 
 use std::sync::Arc;

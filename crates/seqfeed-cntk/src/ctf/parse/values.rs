@@ -3,7 +3,7 @@
 use seqfeed_core::{Error, ErrorKind};
 
 use super::fault::Fault;
-use super::{Cursor, is_non_printable};
+use super::{Cursor, is_non_printable, plain};
 use crate::ctf::number::{digits, number};
 use crate::ctf::{CtfFloat, CtfInput, StreamSamples};
 
@@ -41,6 +41,7 @@ impl Cursor<'_, '_> {
         let mut at = self.at;
         let mut found = 0;
         let result = loop {
+            found += plain::numbers(bytes, &mut at, row.get_mut(found..).unwrap_or_default());
             let Some(&byte) = bytes.get(at) else {
                 // CNTK accepts no empty sample here.
                 break if found == 0 { Err(Fault::NoValues) } else { Ok(()) };
@@ -93,7 +94,10 @@ impl Cursor<'_, '_> {
         stream: &mut StreamSamples<T>,
     ) -> Result<(), Fault> {
         let bytes = self.bytes;
-        while let Some(&byte) = bytes.get(self.at) {
+        loop {
+            let StreamSamples { indices, values, .. } = &mut *stream;
+            plain::pairs(bytes, &mut self.at, dim, indices, values);
+            let Some(&byte) = bytes.get(self.at) else { break };
             if byte == b' ' || byte == b'\t' {
                 self.at += 1;
                 continue;

@@ -1,0 +1,318 @@
+//! Plain numbers: those with one blank between them, without an exponent, of at most 15 digits. That
+//! is nearly all of them.
+//!
+//! A block of text tells where all its numbers end before any of them is read. So a processor works
+//! at several numbers at a time, and their lengths and signs, which it cannot guess, cost it nothing.
+//!
+//! What is not plain is left to the loops of `values.rs`, which know all the rules.
+
+use seqfeed_core::number_text::eight_digits;
+
+use super::block::{BEFORE, BLOCK, Block, Window, lowest, window};
+use crate::ctf::CtfFloat;
+use crate::ctf::number::{nearest, small};
+
+/// Reads plain numbers from `at` on into `row`: how many. The next one would stand at `at` then.
+#[inline]
+pub(super) fn numbers<T: CtfFloat>(text: &[u8], at: &mut usize, row: &mut [T]) -> usize {
+    let mut found = 0;
+    let mut copy = [0; BEFORE + BLOCK];
+    while found < row.len() {
+        let window = window(text, *at, &mut copy);
+        let block = Block::of(window);
+        let end = lowest(block.stops & !block.blanks);
+        let blanks = before(before(block.blanks, end), lowest(block.misplaced()));
+        let mut tokens = Tokens { window, block, first: 0 };
+        let row = &mut row[found..];
+        // Whether there are points is the same for most blocks, unlike what each number looks like.
+        let more = if before(block.points, end) == 0 {
+            tokens.numbers(blanks, row, Tokens::whole_number)
+        } else {
+            tokens.numbers(blanks, row, Tokens::number)
+        };
+        *at += tokens.first;
+        found += more;
+        if let Some(end) = end
+            && more < row.len()
+            && blanks >> tokens.first == 0
+            && lowest(block.misplaced()).is_none_or(|misplaced| misplaced > end)
+        {
+            // The last number of the row, or one with something odd behind it.
+            if let Some(value) = tokens.number(end)
+                && !matches!(window[BEFORE + end], b'e' | b'E')
+            {
+                row[more] = value;
+                *at += end - tokens.first;
+                found += 1;
+            }
+            break;
+        }
+        if more == 0 {
+            break;
+        }
+    }
+    found
+}
+
+/// Reads plain pairs from `at` on, whose indices are below `dim`. The next one would stand at `at` then.
+#[inline]
+pub(super) fn pairs<T: CtfFloat>(
+    text: &[u8],
+    at: &mut usize,
+    dim: u32,
+    indices: &mut Vec<u32>,
+    values: &mut Vec<T>,
+) {
+    let mut copy = [0; BEFORE + BLOCK];
+    loop {
+        let window = window(text, *at, &mut copy);
+        let block = Block::of(window);
+        let mut stops = before(block.stops, lowest(block.misplaced()));
+        let start = *at;
+        let mut tokens = Tokens { window, block, first: 0 };
+        loop {
+            let Some(colon) = lowest(stops) else { break };
+            stops &= stops - 1;
+            let Some(end) = lowest(stops) else { break };
+            stops &= stops - 1;
+            let Some(index) = tokens.digits(tokens.first, colon) else { return };
+            if index >= u64::from(dim) || window[BEFORE + colon] != b':' {
+                return;
+            }
+            tokens.first = colon + 1;
+            let value = match tokens.digits(tokens.first, end) {
+                Some(digits) => T::from_small(digits as u32, false),
+                None => match tokens.number(end) {
+                    Some(value) => value,
+                    None => return,
+                },
+            };
+            let blank = window[BEFORE + end] == b' ';
+            if matches!(window[BEFORE + end], b'e' | b'E') {
+                return;
+            }
+            indices.push(index as u32);
+            values.push(value);
+            tokens.first = end + usize::from(blank);
+            *at = start + tokens.first;
+            if !blank {
+                return;
+            }
+        }
+        if *at == start {
+            return;
+        }
+    }
+}
+
+/// The bits below a place.
+#[inline(always)]
+fn before(bits: u64, place: Option<usize>) -> u64 {
+    place.map_or(bits, |place| bits & !(!0 << place))
+}
+
+/// What stands between the stops of a block.
+struct Tokens<'t> {
+    window: &'t Window,
+    block: Block,
+    /// Where the next token starts in the block.
+    first: usize,
+}
+
+impl Tokens<'_> {
+    /// Reads the tokens that end at `blanks`: how many.
+    #[inline(always)]
+    fn numbers<T: CtfFloat>(
+        &mut self,
+        mut blanks: u64,
+        row: &mut [T],
+        read: impl Fn(&Self, usize) -> Option<T>,
+    ) -> usize {
+        let mut found = 0;
+        for place in row {
+            let Some(end) = lowest(blanks) else { break };
+            let Some(value) = read(self, end) else { break };
+            *place = value;
+            found += 1;
+            self.first = end + 1;
+            blanks &= blanks - 1;
+        }
+        found
+    }
+
+    /// Whether the next token is negative.
+    #[inline(always)]
+    fn negative(&self) -> bool {
+        (self.block.minuses >> self.first) & 1 != 0
+    }
+
+    /// The token up to `end`, where nothing is misplaced, as a number without a point.
+    #[inline(always)]
+    fn whole_number<T: CtfFloat>(&self, end: usize) -> Option<T> {
+        let negative = self.negative();
+        let digits = self.read_digits(self.first + usize::from(negative), end)?;
+        Some(T::from_small(digits as u32, negative))
+    }
+
+    /// One to eight digits.
+    #[inline(always)]
+    fn digits(&self, first: usize, end: usize) -> Option<u64> {
+        let within = !(!0u64 << end);
+        if (within & !self.block.digits) >> first != 0 {
+            return None;
+        }
+        self.read_digits(first, end)
+    }
+
+    /// One to eight bytes, which are digits.
+    #[inline(always)]
+    fn read_digits(&self, first: usize, end: usize) -> Option<u64> {
+        let len = end - first;
+        if len.wrapping_sub(1) >= 8 {
+            return None;
+        }
+        let bytes = self.window[BEFORE - 8 + end..].first_chunk()?;
+        let digits = u64::from_le_bytes(*bytes) ^ (ZEROS as u64);
+        // What stands in front of them becomes zeros.
+        Some(eight_digits(digits & (!0 << (64 - 8 * len))))
+    }
+
+    /// The token up to `end`, where nothing is misplaced, as a number which may have a point.
+    #[inline(always)]
+    fn number<T: CtfFloat>(&self, end: usize) -> Option<T> {
+        let negative = self.negative();
+        let first = self.first + usize::from(negative);
+        let len = end - first;
+        let behind = 1u64 << len;
+        let points = (self.block.points >> first) & (behind - 1);
+        // One point at most; and 15 digits, which make an exact number.
+        if points & points.wrapping_sub(1) != 0 || len.wrapping_sub(1) >= 15 {
+            return None;
+        }
+        let bytes = self.window[end..].first_chunk()?;
+        let bytes = (u128::from_le_bytes(*bytes) ^ ZEROS) & LAST[len];
+        // How many bytes are left from the point on.
+        let left = len - (points | behind).trailing_zeros() as usize;
+        // What is before the point moves to where the point is.
+        let digits = ((bytes & HEAD[left]) << 8) | (bytes & TAIL[left]);
+        let digits =
+            eight_digits(digits as u64) * 100_000_000 + eight_digits((digits >> 64) as u64);
+        // Both are exact, so the one operation rounds correctly.
+        nearest(small(digits, negative) / UNITS[left])
+    }
+}
+
+/// The digit 0 in each byte: what is exclusively or'ed with it has digits as their values.
+const ZEROS: u128 = u128::from_ne_bytes([b'0'; 16]);
+
+/// The last bytes of sixteen, by their number.
+static LAST: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut len = 1;
+    while len < 16 {
+        masks[len] = !0 << (128 - 8 * len);
+        len += 1;
+    }
+    masks
+};
+
+/// The bytes before a point, by the number of bytes from it on; none if there is no point.
+static HEAD: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut left = 1;
+    while left < 16 {
+        masks[left] = !LAST[left];
+        left += 1;
+    }
+    masks
+};
+
+/// The bytes behind a point, by the number of bytes from it on; all if there is no point.
+static TAIL: [u128; 16] = {
+    let mut masks = [!0; 16];
+    let mut left = 1;
+    while left < 16 {
+        masks[left] = LAST[left - 1];
+        left += 1;
+    }
+    masks
+};
+
+/// How many units of the last digit make 1, by the number of bytes from the point on.
+static UNITS: [f64; 16] =
+    [1.0, 1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ctf::number::number;
+
+    #[test]
+    fn plain_numbers_are_read_up_to_what_is_not() {
+        let cases: [(&str, &[f64], &str); 11] = [
+            ("1 2.5 -3 x", &[1.0, 2.5, -3.0], "x"),
+            ("1 2.5|y", &[1.0, 2.5], "|y"),
+            ("1.25 22\n", &[1.25, 22.0], "\n"),
+            ("1 2  3", &[1.0, 2.0], " 3"),
+            ("1 2e5 3", &[1.0], "2e5 3"),
+            ("1 .5", &[1.0], ".5"),
+            ("1 5. 6", &[1.0, 5.0, 6.0], ""),
+            ("1 2-3", &[1.0], "2-3"),
+            ("1 +7", &[1.0], "+7"),
+            ("1 1.2.3", &[1.0], "1.2.3"),
+            (
+                "-0.0 123456789012345 1234567890123456",
+                &[-0.0, 123456789012345.0],
+                "1234567890123456",
+            ),
+        ];
+        for (text, expected, rest) in cases {
+            let text = format!("|some longer alias {text}");
+            let (mut at, mut row) = (19, [0.0f64; 8]);
+            let found = numbers(text.as_bytes(), &mut at, &mut row);
+            assert_eq!((&row[..found], &text[at..]), (expected, rest), "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_pairs_are_read_up_to_what_is_not() {
+        let cases: [(&str, &[u32], &[f64], &str); 7] = [
+            ("1:2 33:0.5 ", &[1, 33], &[2.0, 0.5], ""),
+            ("1:2 3:4|", &[1, 3], &[2.0, 4.0], "|"),
+            ("1:2 3:4\n", &[1, 3], &[2.0, 4.0], "\n"),
+            ("1:2 100:4\n", &[1], &[2.0], "100:4\n"),
+            ("1:2 -1:4\n", &[1], &[2.0], "-1:4\n"),
+            ("1:2 3:\n", &[1], &[2.0], "3:\n"),
+            ("1:2 3 4:1\n", &[1], &[2.0], "3 4:1\n"),
+        ];
+        for (text, expected_indices, expected, rest) in cases {
+            let text = format!("|some longer alias {text}");
+            let mut at = 19;
+            let (mut indices, mut values) = (Vec::new(), Vec::<f64>::new());
+            pairs(text.as_bytes(), &mut at, 100, &mut indices, &mut values);
+            let found = (&indices[..], &values[..], &text[at..]);
+            assert_eq!(found, (expected_indices, expected, rest), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_those_that_are_found_one_by_one(
+            text in "[|]alias                ([+-]?[0-9]{0,9}([.][0-9]{0,9})?[ |\t:eEx,]{0,2}){0,30}"
+        ) {
+            let text = text.as_bytes();
+            let (mut at, mut row) = (22, [0.0f32; 25]);
+            let found = numbers(text, &mut at, &mut row);
+            let mut expected = 22;
+            for value in &row[..found] {
+                let (number, len) = number::<f32>(&text[expected..]).unwrap();
+                prop_assert_eq!(value.to_bits(), number.to_bits());
+                expected += len;
+                expected += usize::from(text.get(expected) == Some(&b' '));
+            }
+            prop_assert_eq!(at, expected);
+        }
+    }
+}
