@@ -24,7 +24,7 @@ fn parse<T: CtfFloat>(bytes: &[u8], index: &CtfIndex, parser: &mut Parser) {
     for sequence in &index.sequences {
         let start = sequence.offset as usize;
         let text = &bytes[start..start + sequence.bytes as usize];
-        if parser.parse(text, sequence.offset, sequence, &mut samples).is_err() {
+        if parser.parse(text, sequence.offset, sequence.samples, &mut samples).is_err() {
             continue;
         }
         for (input, stream) in parser.inputs().iter().zip(&samples.streams) {

@@ -80,7 +80,7 @@ fn parse<T: CtfFloat>(text: &[u8], index: &CtfIndex, inputs: &[CtfInput]) -> usi
     let mut values = 0;
     for sequence in &index.sequences {
         let bytes = &text[sequence.offset as usize..][..sequence.bytes as usize];
-        parser.parse(bytes, sequence.offset, sequence, &mut samples).unwrap();
+        parser.parse(bytes, sequence.offset, sequence.samples, &mut samples).unwrap();
         values += samples.streams.iter().map(|stream| stream.values.len()).sum::<usize>();
     }
     values

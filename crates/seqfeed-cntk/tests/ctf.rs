@@ -192,7 +192,7 @@ fn check<T: Bits>(case: &Value, number: usize, tally: &mut [usize; 4]) {
     let parsed = case["sequences"].as_array().unwrap();
     for (number, sequence) in index.sequences.iter().enumerate() {
         let bytes = &data[sequence.offset as usize..][..sequence.bytes as usize];
-        let result = parser.parse(bytes, sequence.offset, sequence, &mut samples);
+        let result = parser.parse(bytes, sequence.offset, sequence.samples, &mut samples);
         let Some(expected) = parsed.get(number) else {
             let message = result.expect_err(&what).to_string();
             assert!(message.contains(case["error"].as_str().unwrap()), "{message}, {what}");

@@ -135,7 +135,7 @@ proptest! {
         let mut samples = SequenceSamples::new();
         for (sequence, lines) in index.sequences.iter().zip(&corpus) {
             let text = &text[sequence.offset as usize..][..sequence.bytes as usize];
-            parser.parse(text.as_bytes(), sequence.offset, sequence, &mut samples).unwrap();
+            parser.parse(text.as_bytes(), sequence.offset, sequence.samples, &mut samples).unwrap();
             let mut plain = samples.clone();
             plain.streams.iter_mut().for_each(|stream| *stream = Default::default());
             naive(text, &mut plain);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::arena::Arena;
+use crate::spans::{Span, Spans};
 use crate::{Element, Kind, Stream};
 
 /// Memory that a block refers to but does not own: a mapped file.
@@ -32,18 +33,9 @@ pub struct Block {
     /// Bytes in use; the arena may be longer, from an earlier use.
     used: usize,
     shared: Vec<SharedBytes>,
-    spans: Vec<Span>,
+    spans: Spans,
     /// Where samples are sparse: what stands beside the values.
     sparse: Option<Sparse>,
-}
-
-#[derive(Clone, Copy)]
-struct Span {
-    /// 0: own values; `n`: `shared[n - 1]`.
-    buffer: u32,
-    samples: u32,
-    /// Offset of the first byte; where samples are sparse, number of the first sample.
-    start: usize,
 }
 
 #[derive(Default)]
@@ -58,7 +50,7 @@ impl Block {
     /// An empty block for samples of `dim` values.
     #[must_use]
     pub fn new(element: Element, dim: usize) -> Self {
-        let (shared, spans) = (Vec::new(), Vec::new());
+        let (shared, spans) = (Vec::new(), Spans::default());
         Self { dim, element, values: Arena::default(), used: 0, shared, spans, sparse: None }
     }
 
@@ -117,14 +109,14 @@ impl Block {
     /// Whether it holds no sequence.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.spans.is_empty()
+        self.spans.len() == 0
     }
 
     /// Bytes of memory that the block owns.
     #[must_use]
     pub fn owned_bytes(&self) -> usize {
         self.values.len()
-            + self.spans.capacity() * size_of::<Span>()
+            + self.spans.bytes()
             + self.shared.capacity() * size_of::<SharedBytes>()
             + self.sparse.as_ref().map_or(0, |sparse| {
                 sparse.indices.capacity() * size_of::<i32>()
@@ -176,7 +168,7 @@ impl Block {
         assert!(self.sparse.is_none(), "samples of a sparse block have indices");
         let start = self.used;
         let end = self.grow(samples * self.row_bytes());
-        self.spans.push(Span { buffer: 0, samples: count(samples), start });
+        self.spans.push(Span { buffer: 0, samples: count(samples), start }, end);
         &mut self.values.bytes_mut()[start..end]
     }
 
@@ -220,7 +212,8 @@ impl Block {
         assert_eq!(ends.last().map_or(0, |&end| end as usize), indices.len(), "to all values");
         sparse.indices.extend_from_slice(indices);
         sparse.starts.extend(ends.iter().map(|&end| first_value + end as usize));
-        self.spans.push(Span { buffer: 0, samples: count(ends.len()), start: first });
+        let span = Span { buffer: 0, samples: count(ends.len()), start: first };
+        self.spans.push(span, first + ends.len());
     }
 
     /// Adds a copy of the sequence pushed as number `index` to another block of the same stream.
@@ -247,7 +240,7 @@ impl Block {
     /// If there are no more than `index` sequences.
     #[must_use]
     pub fn sequence_len(&self, index: usize) -> usize {
-        self.spans[index].samples as usize
+        self.spans.get(index).samples as usize
     }
 
     /// The samples of the sequence pushed as number `index` to a sparse block.
@@ -257,7 +250,7 @@ impl Block {
     /// If there are no more than `index` sequences, or if the block is not sparse.
     #[must_use]
     pub fn sparse_samples(&self, index: usize) -> SparseSamples<'_> {
-        let (span, sparse) = (self.spans[index], self.sparse.as_ref().expect("a sparse block"));
+        let (span, sparse) = (self.spans.get(index), self.sparse.as_ref().expect("a sparse block"));
         let starts = &sparse.starts[span.start..=span.start + span.samples as usize];
         let (first, end) = (starts[0], starts[starts.len() - 1]);
         let size = self.element.size();
@@ -284,7 +277,7 @@ impl Block {
         let memory = (*self.shared[buffer as usize - 1]).as_ref();
         let bytes = samples * self.row_bytes();
         assert!(start <= memory.len() && bytes <= memory.len() - start, "samples outside memory");
-        self.spans.push(Span { buffer, samples: count(samples), start });
+        self.spans.push(Span { buffer, samples: count(samples), start }, start + bytes);
     }
 
     /// The samples of the sequence pushed as number `index`.
@@ -296,7 +289,7 @@ impl Block {
     #[inline]
     pub fn samples(&self, index: usize) -> Samples<'_> {
         debug_assert!(self.sparse.is_none(), "samples of a sparse block are sparse");
-        let span = self.spans[index];
+        let span = self.spans.get(index);
         let memory = match span.buffer {
             0 => self.values.bytes(),
             n => (*self.shared[n as usize - 1]).as_ref(),

@@ -3,18 +3,20 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::Key;
+use crate::{Key, Offsets};
 
 /// The sequences of a source: keys, lengths, chunks.
 ///
 /// Sequences are numbered from 0 in the order of the source. A *chunk* is a run of sequences that
-/// are loaded and dropped together. About 16 bytes a sequence plus the key.
+/// are loaded and dropped together. About 8 bytes a sequence plus the key; 4 where all sequences are
+/// equally long.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Index {
     keys: Vec<u8>,
-    key_ends: Vec<u64>,
+    /// Bytes of keys before each sequence; one more entry than sequences.
+    key_starts: Offsets,
     /// Samples before each sequence; one more entry than sequences.
-    starts: Vec<u64>,
+    starts: Offsets,
     /// First sequence of each chunk; one more entry than chunks.
     chunks: Vec<u32>,
 }
@@ -23,13 +25,13 @@ impl Index {
     /// Number of sequences.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.key_ends.len()
+        self.starts.len() - 1
     }
 
     /// Whether there are no sequences.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.key_ends.is_empty()
+        self.len() == 0
     }
 
     /// The key of a sequence.
@@ -40,27 +42,26 @@ impl Index {
     #[must_use]
     pub fn key(&self, sequence: u32) -> Key<'_> {
         let i = sequence as usize;
-        let start = if i == 0 { 0 } else { self.key_ends[i - 1] };
-        Key(&self.keys[start as usize..self.key_ends[i] as usize])
+        Key(&self.keys[self.key_starts.get(i) as usize..self.key_starts.get(i + 1) as usize])
     }
 
     /// Length of a sequence in samples.
     #[must_use]
     pub fn samples(&self, sequence: u32) -> u32 {
         let i = sequence as usize;
-        (self.starts[i + 1] - self.starts[i]) as u32
+        (self.starts.get(i + 1) - self.starts.get(i)) as u32
     }
 
     /// Number of samples before a sequence (or in all, for the number of sequences).
     #[must_use]
     pub fn start(&self, sequence: u32) -> u64 {
-        self.starts[sequence as usize]
+        self.starts.get(sequence as usize)
     }
 
     /// Number of samples in all.
     #[must_use]
     pub fn total_samples(&self) -> u64 {
-        self.starts[self.len()]
+        self.starts.last()
     }
 
     /// The sequence that holds sample number `sample` of `sequences`, counted from the source's
@@ -68,8 +69,8 @@ impl Index {
     #[must_use]
     pub fn sequence_at(&self, sample: u64, sequences: Range<u32>) -> u32 {
         let (low, high) = (sequences.start as usize, sequences.end as usize);
-        let after = self.starts[low..=high].partition_point(|&start| start <= sample);
-        (low + after - 1) as u32
+        let after = self.starts.partition_point(low..high + 1, |start| start <= sample);
+        (after - 1) as u32
     }
 
     /// Number of chunks.
@@ -146,8 +147,9 @@ impl IndexBuilder {
     /// chunk of its own.
     #[must_use]
     pub fn new(chunk_samples: u64) -> Self {
-        let index =
-            Index { keys: Vec::new(), key_ends: Vec::new(), starts: vec![0], chunks: vec![0] };
+        let before_all = || Offsets::from_iter([0]);
+        let (key_starts, starts) = (before_all(), before_all());
+        let index = Index { keys: Vec::new(), key_starts, starts, chunks: vec![0] };
         Self { index, chunk_samples: chunk_samples.max(1) }
     }
 
@@ -161,8 +163,8 @@ impl IndexBuilder {
         let number = u32::try_from(index.len()).expect("fewer than 2^32 sequences");
         assert!(number < u32::MAX, "fewer than 2^32 sequences");
         index.keys.extend_from_slice(key.0);
-        index.key_ends.push(index.keys.len() as u64);
-        let end = index.total_samples_so_far() + u64::from(samples);
+        index.key_starts.push(index.keys.len() as u64);
+        let end = index.total_samples() + u64::from(samples);
         let chunk_start = *index.chunks.last().expect("one entry at least");
         if number > chunk_start && end - index.start(chunk_start) > self.chunk_samples {
             index.chunks.push(number);
@@ -195,13 +197,9 @@ impl IndexBuilder {
     pub fn finish(mut self) -> Index {
         self.end_chunk();
         self.index.keys.shrink_to_fit();
+        self.index.key_starts.shrink_to_fit();
+        self.index.starts.shrink_to_fit();
         self.index
-    }
-}
-
-impl Index {
-    fn total_samples_so_far(&self) -> u64 {
-        *self.starts.last().expect("one entry at least")
     }
 }
 

@@ -25,7 +25,9 @@ mod index;
 mod kept;
 mod key;
 pub mod number_text;
+mod offsets;
 mod source;
+mod spans;
 mod stream;
 
 pub use array::Array;
@@ -35,5 +37,6 @@ pub use error::{Error, ErrorKind, Place, Position, Problem, Result};
 pub use index::{Index, IndexBuilder};
 pub use kept::Kept;
 pub use key::Key;
+pub use offsets::Offsets;
 pub use source::Source;
 pub use stream::{Element, Extent, Kind, Stream};

@@ -33,6 +33,11 @@ impl FirstFit {
     pub(crate) fn lay_out(&mut self, lengths: &[u32], places: &mut Vec<Place>) -> (usize, u32) {
         places.clear();
         let width = lengths.iter().copied().max().unwrap_or(0);
+        if width > 0 && lengths.iter().all(|&length| length == width) {
+            // As where each sequence has one sample: there is nothing to fit.
+            places.extend((0..lengths.len() as u32).map(|row| Place { row, begin: 0 }));
+            return (lengths.len(), width);
+        }
         let leaves = lengths.len().next_power_of_two();
         self.room.clear();
         self.room.resize(2 * leaves, width);

@@ -234,11 +234,12 @@ impl Packer {
         let row_bytes = stream.sample_bytes();
         let (left, right) = self.context[number];
         let padded = self.layout == Layout::Padded && stream.extent != Extent::Sequence;
-        // Padding lies anywhere between the pieces.
-        if matches!(self.layout, Layout::Packed | Layout::Truncated) {
+        // Padding lies anywhere between the pieces, if there is any.
+        let (offsets, longest) = buffers.lengths(stream, number);
+        let full = offsets.last().is_some_and(|&end| end as usize * stream.dim == values);
+        if matches!(self.layout, Layout::Packed | Layout::Truncated) && !full {
             minibatch::pad(stream, array, 0..values, self.label_padding);
         }
-        let (_, longest) = buffers.lengths(stream, number);
         for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
             let chunk = &loaded[place as usize];
             let samples = chunk.blocks[number].samples(chunk.place_of(piece));

@@ -26,7 +26,7 @@ use seqfeed_core::{Error, Problem, Result};
 
 use self::fault::Fault;
 use super::{
-    CTF, CtfFloat, CtfIncidents, CtfInput, CtfSequence, KeyKind, SequenceSamples, StreamSamples,
+    CTF, CtfFloat, CtfIncidents, CtfInput, KeyKind, SequenceSamples, StreamSamples,
     is_non_printable, is_space,
 };
 
@@ -57,7 +57,7 @@ pub struct ParserOptions {
 /// let errors = Arc::new(CtfIncidents::new(0));
 /// let mut parser = Parser::new("tags.ctf", &inputs, &ParserOptions::default(), errors)?;
 /// let mut samples = SequenceSamples::<f32>::new();
-/// parser.parse(text, 0, &index.sequences[0], &mut samples)?;
+/// parser.parse(text, 0, index.sequences[0].samples, &mut samples)?;
 /// assert_eq!(samples.streams[0].indices, [3, 5, 6]);
 /// assert_eq!(samples.streams[0].sample_ends, [1, 3]);
 /// assert_eq!(samples.streams[1].values, [1.0, 0.0, 0.0, 1.0]);
@@ -110,7 +110,8 @@ impl Parser {
         &self.incidents
     }
 
-    /// Parses the bytes of a sequence, which lie at an offset of the file.
+    /// Parses the bytes of a sequence, which lie at an offset of the file. The index has counted its
+    /// lines, or those of the stream that defines the size of minibatches.
     ///
     /// After an error, what is in `out` means nothing.
     ///
@@ -121,7 +122,7 @@ impl Parser {
         &mut self,
         bytes: &[u8],
         offset: u64,
-        sequence: &CtfSequence,
+        lines: u32,
         out: &mut SequenceSamples<T>,
     ) -> Result<()> {
         out.clear(self.inputs.len());
@@ -132,7 +133,7 @@ impl Parser {
                 cursor.fault(cursor.row, &Fault::Row)?;
             }
         }
-        cursor.check_lengths(sequence, &out.streams)
+        cursor.check_lengths(lines, &out.streams)
     }
 }
 
@@ -257,7 +258,7 @@ impl Cursor<'_, '_> {
     }
 
     /// Compares the numbers of samples with what the index says.
-    fn check_lengths<T>(&self, sequence: &CtfSequence, streams: &[StreamSamples<T>]) -> Result<()> {
+    fn check_lengths<T>(&self, lines: u32, streams: &[StreamSamples<T>]) -> Result<()> {
         let parser = self.parser;
         let mut longest = 0;
         for (input, stream) in parser.inputs.iter().zip(streams) {
@@ -268,7 +269,6 @@ impl Cursor<'_, '_> {
                 longest = longest.max(stream.samples);
             }
         }
-        let lines = sequence.samples;
         if longest > lines {
             self.fault(0, &Fault::TooManySamples { samples: longest, lines })?;
         } else if longest < lines && (parser.has_main || !parser.options.longer_than_inputs) {

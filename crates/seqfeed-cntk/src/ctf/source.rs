@@ -1,10 +1,12 @@
 //! A CTF file as a source.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Problem, Result, Source, Stream,
+    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Offsets, Problem, Result,
+    Source, Stream,
 };
 use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
 
@@ -90,7 +92,7 @@ pub struct CtfSource {
     data: DataFile,
     streams: Vec<Stream>,
     index: Arc<Index>,
-    found: Arc<CtfIndex>,
+    places: Places,
     incidents: Arc<CtfIncidents>,
     parser: Parser,
     free: Free,
@@ -112,6 +114,36 @@ pub enum CacheUse {
     /// The file was scanned, since there was no cache or, as said here, none to be used; one is being
     /// written.
     Made(Option<String>),
+}
+
+/// Where sequences lie in the file. The index that was found says it too, but in much more memory.
+#[derive(Debug)]
+struct Places {
+    /// Where each begins, and where the last one ends.
+    starts: Offsets,
+    /// Where each ends, if not all end where the next one begins.
+    ends: Option<Offsets>,
+}
+
+impl Places {
+    fn new(found: &CtfIndex) -> Self {
+        let sequences = &found.sequences;
+        let end = |sequence: &CtfSequence| sequence.offset + u64::from(sequence.bytes);
+        let mut starts: Offsets = sequences.iter().map(|sequence| sequence.offset).collect();
+        starts.push(sequences.last().map_or(0, end));
+        starts.shrink_to_fit();
+        let gaps = sequences.windows(2).any(|pair| end(&pair[0]) != pair[1].offset);
+        let ends = gaps.then(|| sequences.iter().map(end).collect());
+        Self { starts, ends }
+    }
+
+    fn get(&self, sequence: u32) -> Range<u64> {
+        let start = self.starts.get(sequence as usize);
+        match &self.ends {
+            None => start..self.starts.get(sequence as usize + 1),
+            Some(ends) => start..ends.get(sequence as usize),
+        }
+    }
 }
 
 /// What threads parse with, those that are not at work; values of either precision.
@@ -183,7 +215,7 @@ impl CtfSource {
             data,
             streams,
             index,
-            found,
+            places: Places::new(&found),
             incidents,
             parser,
             free,
@@ -245,17 +277,14 @@ impl CtfSource {
         }
         let mut rest = sequences;
         while let Some(&first) = rest.first() {
-            let start = self.found.sequences[first as usize].offset;
+            let start = self.places.get(first).start;
             let mut end = start;
             let count = rest.iter().take_while(|&&number| {
-                let sequence = &self.found.sequences[number as usize];
-                let sequence_end = sequence.offset + u64::from(sequence.bytes);
+                let place = self.places.get(number);
                 let joins = end == start
-                    || sequence.offset >= end
-                        && sequence.offset - end <= GAP
-                        && sequence_end - start <= RUN;
+                    || place.start >= end && place.start - end <= GAP && place.end - start <= RUN;
                 if joins {
-                    end = sequence_end;
+                    end = place.end;
                 }
                 joins
             });
@@ -268,11 +297,12 @@ impl CtfSource {
             }
             self.data.read_exact_at(&mut work.bytes[..len], start, "a sequence")?;
             for &number in run {
-                let sequence = &self.found.sequences[number as usize];
-                let from = (sequence.offset - start) as usize;
-                let bytes = &work.bytes[from..from + sequence.bytes as usize];
+                let place = self.places.get(number);
+                let bytes =
+                    &work.bytes[(place.start - start) as usize..(place.end - start) as usize];
+                let lines = self.index.samples(number);
                 work.parser
-                    .parse(bytes, sequence.offset, sequence, &mut work.samples)
+                    .parse(bytes, place.start, lines, &mut work.samples)
                     .map_err(|error| error.of_key(self.index.key(number)))?;
                 self.push(&work.samples, number, blocks)?;
             }

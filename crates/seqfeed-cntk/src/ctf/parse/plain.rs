@@ -70,8 +70,7 @@ pub(super) fn pairs<T: CtfFloat>(
         let mut stops = before(block.stops, lowest(block.misplaced()));
         let start = *at;
         let mut tokens = Tokens { window, block, first: 0 };
-        loop {
-            let Some(colon) = lowest(stops) else { break };
+        while let Some(colon) = lowest(stops) {
             stops &= stops - 1;
             let Some(end) = lowest(stops) else { break };
             stops &= stops - 1;

@@ -14,12 +14,10 @@ fn parse(
         [CtfInput::dense("a", 2), CtfInput { alias: "s".into(), ..CtfInput::sparse("S", 10) }];
     let incidents = Arc::new(CtfIncidents::new(max_errors));
     let mut parser = Parser::new("f.ctf", &inputs, options, incidents.clone()).unwrap();
-    let sequence = CtfSequence { key: 1, offset: 100, bytes: text.len() as u32, samples: lines };
     let mut samples = SequenceSamples::new();
     // What was there is forgotten.
-    let first = CtfSequence { key: 0, offset: 0, bytes: 14, samples: 1 };
-    parser.parse(b"|a 1 2 |s 3:4\n", 0, &first, &mut samples).unwrap();
-    let result = parser.parse(text.as_bytes(), 100, &sequence, &mut samples);
+    parser.parse(b"|a 1 2 |s 3:4\n", 0, 1, &mut samples).unwrap();
+    let result = parser.parse(text.as_bytes(), 100, lines, &mut samples);
     (result.map(|()| samples), incidents)
 }
 
@@ -132,9 +130,7 @@ fn the_main_stream_defines_the_length() {
     let mut parser = Parser::new("f.ctf", &inputs, &options, incidents).unwrap();
     let mut samples = SequenceSamples::<f32>::new();
     let text = b"|a 1\n|b 1\n|b 2\n|b 3\n";
-    let mut sequence = CtfSequence { key: 0, offset: 0, bytes: 20, samples: 1 };
-    parser.parse(text, 0, &sequence, &mut samples).unwrap();
+    parser.parse(text, 0, 1, &mut samples).unwrap();
     assert_eq!(samples.streams[1].samples, 3);
-    sequence.samples = 2;
-    assert!(parser.parse(text, 0, &sequence, &mut samples).is_err());
+    assert!(parser.parse(text, 0, 2, &mut samples).is_err());
 }
