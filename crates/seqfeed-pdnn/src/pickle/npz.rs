@@ -1,0 +1,1 @@
+//! numpy's `.npz` files: ZIP archives of `.npy` files.
