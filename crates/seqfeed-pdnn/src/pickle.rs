@@ -8,7 +8,8 @@
 //! * [`load`] gives a [`Value`]: tuples, lists, dictionaries, numbers, texts, [`Array`]s.
 //! * [`PickledData`] is what PDNN trains on: (features, labels).
 //! * [`write_pickle`] writes such a tuple for numpy of Python 2 and 3.
-//! * [`read_npy`], [`write_npy`], and [`read_npz`], [`write_npz`] do the same for numpy's own files.
+//! * [`read_npy`] and [`write_npy`] do the same for numpy's own files, `read_npz` and `write_npz` for its
+//!   archives (feature `npz`).
 //! * [`PickleSource`] gives a file to the feed, as one sequence.
 //!
 //! Files made by Python 2.7 with numpy 1.16 to Python 3.11 with numpy 2.4 are read, compressed or not.
@@ -24,6 +25,8 @@ mod data;
 mod element;
 mod machine;
 mod npy;
+#[cfg(feature = "npz")]
+mod npz;
 
 mod objects;
 mod source;
@@ -38,6 +41,8 @@ pub use data::PickledData;
 pub use element::{Dtype, Number};
 pub use machine::{Limits, load};
 pub use npy::{read_npy, write_npy};
+#[cfg(feature = "npz")]
+pub use npz::{read_npz, write_npz};
 
 pub use source::PickleSource;
 pub use value::Value;

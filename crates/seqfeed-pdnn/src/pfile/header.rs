@@ -129,7 +129,7 @@ impl Header {
         keys.at_most("-num_sentences", "-num_sentences", sentences, frames)?;
         let check_columns = |key, first: u64, count: u64| match first.checked_add(count) {
             Some(end) if end <= ncol && (first >= 2 || count == 0) => Ok(first..end),
-            _ => Err(keys.error(key, format!("columns {first} to {first} + {count} of {ncol}, and behind the first two"))),
+            _ => Err(keys.error(key, format!("{count} columns from {first}, but there are {ncol}, the first two of which are numbers"))),
         };
         let feature_columns = check_columns("-first_feature_column", first_feature_column, features)?;
         let label_columns = match labels {
@@ -375,8 +375,8 @@ mod tests {
             ("3d2f", "3d2g", "`g` for column 3"),
             ("3d2f", "99999999999999999999d", "repeat count"),
             ("column 2", "column 4", "labels are among the features"),
-            ("column 3", "column 4", "columns 4 to 4 + 2 of 5"),
-            ("column 2", "column 1", "columns 1 to 1 + 1 of 5, and behind"),
+            ("column 3", "column 4", "2 columns from 4, but there are 5"),
+            ("column 2", "column 1", "1 columns from 1, but there are 5"),
             ("-num_labels 1\n", "-num_labels 1\n-sent_table_data size 2 offset 15 ndim 1\n", "expected 3"),
             ("-num_labels 1\n", "-num_labels 1\n-sent_table_data size 3 offset 14 ndim 1\n", "inside the frames"),
             ("ndim 2", "ndim 3", "ndim is 3, expected 2"),

@@ -29,12 +29,14 @@ impl PickledData {
         let mut input = Input::open(&RxFilename::parse(name)?, policy)?;
         let numpy = input.ensure(6).map_err(|error| Error::io("reading", error).in_file(name))?.starts_with(b"\x93NUMPY");
         let value = match numpy {
-            true => Value::Array(read_npy(&mut input)?),
-            false => load(&mut input, &Limits::default())?,
+            true => read_npy(&mut input).map(Value::Array),
+            false => load(&mut input, &Limits::default()),
         };
+        // That the compressed data are damaged is the cause of whatever else was found.
         if input.compression() != Compression::None {
             drain(&mut input).map_err(|error| input.error(error))?;
         }
+        let value = value?;
         input.finish()?;
         Self::from_value(value).map_err(|error| error.in_file(name))
     }

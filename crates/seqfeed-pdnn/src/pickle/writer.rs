@@ -42,10 +42,7 @@ pub fn write_pickle(
         }
     }
     let mut output = Output::create(name, policy)?;
-    let written = match protocol {
-        Protocol::Two => write_two(&mut output, arrays),
-        Protocol::Five => write_five(&mut output, arrays),
-    };
+    let written = write(&mut output, arrays, protocol);
     written.map_err(|error| output.error(error))?;
     output.finish()
 }
@@ -88,9 +85,12 @@ fn dtype(out: &mut Vec<u8>, array: &Array) {
     out.extend_from_slice(b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb");
 }
 
-/// As Python 3 writes protocol 2: `numpy.core.multiarray` is known to numpy 1 and 2.
-fn write_two(output: &mut Output, arrays: [&Array; 2]) -> std::io::Result<()> {
-    let mut out = b"\x80\x02".to_vec();
+/// As Python 3 writes it: `numpy.core.multiarray` is known to numpy 1 and 2.
+fn write(output: &mut Output, arrays: [&Array; 2], protocol: Protocol) -> std::io::Result<()> {
+    let mut out = match protocol {
+        Protocol::Two => b"\x80\x02".to_vec(),
+        Protocol::Five => b"\x80\x05".to_vec(),
+    };
     for array in arrays {
         global(&mut out, "numpy.core.multiarray", "_reconstruct");
         global(&mut out, "numpy", "ndarray");
@@ -100,26 +100,42 @@ fn write_two(output: &mut Output, arrays: [&Array; 2]) -> std::io::Result<()> {
         shape(&mut out, array.shape());
         dtype(&mut out, array);
         out.push(if array.is_fortran() { 0x88 } else { 0x89 });
-        global(&mut out, "_codecs", "encode");
-        out.push(b'X');
-        out.extend_from_slice(&(text_len(array.data()) as u32).to_le_bytes());
-        output.write_all(&out)?;
-        for piece in array.data().as_slice().chunks(32 << 10) {
-            out.clear();
-            for &byte in piece {
-                match byte {
-                    0..0x80 => out.push(byte),
-                    _ => out.extend_from_slice(&[0xc0 | byte >> 6, 0x80 | byte & 0x3f]),
-                }
+        match protocol {
+            Protocol::Two => write_text(output, &mut out, array.data())?,
+            Protocol::Five => {
+                out.push(0x8e);
+                out.extend_from_slice(&(array.data().len() as u64).to_le_bytes());
+                output.write_all(&out)?;
+                output.write_all(array.data().as_slice())?;
+                out.clear();
             }
-            output.write_all(&out)?;
         }
-        out.clear();
-        text(&mut out, "latin1");
-        out.extend_from_slice(b"\x86Rtb");
+        out.extend_from_slice(b"tb");
     }
     out.extend_from_slice(b"\x86.");
     output.write_all(&out)
+}
+
+/// Bytes as a text that is encoded again when it is loaded.
+fn write_text(output: &mut Output, out: &mut Vec<u8>, data: &Bytes) -> std::io::Result<()> {
+    global(out, "_codecs", "encode");
+    out.push(b'X');
+    out.extend_from_slice(&(text_len(data) as u32).to_le_bytes());
+    output.write_all(out)?;
+    for piece in data.as_slice().chunks(32 << 10) {
+        out.clear();
+        for &byte in piece {
+            match byte {
+                0..0x80 => out.push(byte),
+                _ => out.extend_from_slice(&[0xc0 | byte >> 6, 0x80 | byte & 0x3f]),
+            }
+        }
+        output.write_all(out)?;
+    }
+    out.clear();
+    text(out, "latin1");
+    out.extend_from_slice(b"\x86R");
+    Ok(())
 }
 
 fn encoded(out: &mut Vec<u8>, ascii: &str) {
@@ -127,23 +143,4 @@ fn encoded(out: &mut Vec<u8>, ascii: &str) {
     text(out, ascii);
     text(out, "latin1");
     out.extend_from_slice(b"\x86R");
-}
-
-/// With the data as a `bytearray`, so that arrays can be written to when they are loaded.
-fn write_five(output: &mut Output, arrays: [&Array; 2]) -> std::io::Result<()> {
-    let mut out = b"\x80\x05".to_vec();
-    for array in arrays {
-        global(&mut out, "numpy.core.numeric", "_frombuffer");
-        out.extend_from_slice(b"(\x96");
-        out.extend_from_slice(&(array.data().len() as u64).to_le_bytes());
-        output.write_all(&out)?;
-        output.write_all(array.data().as_slice())?;
-        out.clear();
-        dtype(&mut out, array);
-        shape(&mut out, array.shape());
-        text(&mut out, if array.is_fortran() { "F" } else { "C" });
-        out.extend_from_slice(b"tR");
-    }
-    out.extend_from_slice(b"\x86.");
-    output.write_all(&out)
 }
