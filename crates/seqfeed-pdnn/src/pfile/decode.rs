@@ -11,7 +11,12 @@ use super::{Header, PFILE};
 /// # Errors
 ///
 /// Fails with the number of the first frame that does not.
-pub(super) fn check_numbers(header: &Header, bytes: &[u8], sentence: u64, first: u64) -> Result<(), Misplaced> {
+pub(super) fn check_numbers(
+    header: &Header,
+    bytes: &[u8],
+    sentence: u64,
+    first: u64,
+) -> Result<(), Misplaced> {
     for (frame, record) in bytes.chunks_exact(header.frame_bytes()).enumerate() {
         let found = (column(record, 0), column(record, 1));
         // Numbers wrap as QuickNet's do, past what a column can hold.

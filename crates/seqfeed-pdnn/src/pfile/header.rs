@@ -109,7 +109,9 @@ impl Header {
         };
         let keys = Keys::of(bytes)?;
         let columns = keys.arguments("-data", &["size", "offset", "ndim", "nrow", "ncol"])?;
-        let [size, offset, ndim, rows, ncol] = columns[..] else { return Err(contradiction("-data")) };
+        let [size, offset, ndim, rows, ncol] = columns[..] else {
+            return Err(contradiction("-data"));
+        };
         let sentences = keys.number("-num_sentences")?;
         let frames = keys.number("-num_frames")?;
         let features = keys.number("-num_features")?;
@@ -127,16 +129,20 @@ impl Header {
         keys.at_most("-num_frames", "-num_frames", frames, i64::MAX as u64 / 8 / ncol.max(1))?;
         keys.same("-data", "size (which is nrow times ncol)", rows * ncol, size)?;
         keys.at_most("-num_sentences", "-num_sentences", sentences, frames)?;
-        let check_columns = |key, first: u64, count: u64| match first.checked_add(count) {
+        let check_columns = |key, first: u64, count: u64| {
+            match first.checked_add(count) {
             Some(end) if end <= ncol && (first >= 2 || count == 0) => Ok(first..end),
             _ => Err(keys.error(key, format!("{count} columns from {first}, but there are {ncol}, the first two of which are numbers"))),
+        }
         };
-        let feature_columns = check_columns("-first_feature_column", first_feature_column, features)?;
+        let feature_columns =
+            check_columns("-first_feature_column", first_feature_column, features)?;
         let label_columns = match labels {
             0 => feature_columns.end..feature_columns.end,
             _ => check_columns("-first_label_column", first_label_column, labels)?,
         };
-        let overlap = feature_columns.start < label_columns.end && label_columns.start < feature_columns.end;
+        let overlap =
+            feature_columns.start < label_columns.end && label_columns.start < feature_columns.end;
         if overlap && features > 0 && labels > 0 {
             return Err(keys.error("-first_label_column", "labels are among the features".into()));
         }
@@ -145,11 +151,21 @@ impl Header {
             false => None,
             true => {
                 let arguments = keys.arguments("-sent_table_data", &["size", "offset", "ndim"])?;
-                let [size, offset, ndim] = arguments[..] else { return Err(contradiction("-sent_table_data")) };
+                let [size, offset, ndim] = arguments[..] else {
+                    return Err(contradiction("-sent_table_data"));
+                };
                 keys.same("-sent_table_data", "ndim", 1, ndim)?;
-                keys.same("-sent_table_data", "size (one more than sentences)", sentences + 1, size)?;
+                keys.same(
+                    "-sent_table_data",
+                    "size (one more than sentences)",
+                    sentences + 1,
+                    size,
+                )?;
                 if offset < rows * ncol || offset > i64::MAX as u64 / 8 {
-                    return Err(keys.error("-sent_table_data", "the sentence table lies inside the frames".into()));
+                    return Err(keys.error(
+                        "-sent_table_data",
+                        "the sentence table lies inside the frames".into(),
+                    ));
                 }
                 Some(offset * 4)
             }
@@ -184,7 +200,9 @@ impl Header {
             self.labels,
         );
         let features = self.first_feature_column..self.first_feature_column + self.features;
-        text.extend((0..self.columns).map(|column| if features.contains(&column) { 'f' } else { 'd' }));
+        text.extend(
+            (0..self.columns).map(|column| if features.contains(&column) { 'f' } else { 'd' }),
+        );
         let (words, rows, columns) = (self.data_bytes() / 4, self.frames, self.columns);
         // Writing to a string cannot fail.
         let _ = write!(text, "\n-data size {words} offset 0 ndim 2 nrow {rows} ncol {columns}\n");
@@ -207,7 +225,10 @@ impl Header {
 }
 
 fn contradiction(key: &str) -> Error {
-    Error::format(PFILE, Problem::Unsupported(format!("the line {key} is not as it must be").into()))
+    Error::format(
+        PFILE,
+        Problem::Unsupported(format!("the line {key} is not as it must be").into()),
+    )
 }
 
 /// The lines of a header: key, values, number from 1.
@@ -306,7 +327,9 @@ impl<'a> Keys<'a> {
             let Some(end) = count.and_then(|count| column.checked_add(count)) else {
                 return Err(invalid("a repeat count of -format", &rest[..at]).at_line(*line));
             };
-            let overlaps = |range: &Range<u64>| column < range.end && range.start < end && range.start < range.end;
+            let overlaps = |range: &Range<u64>| {
+                column < range.end && range.start < end && range.start < range.end
+            };
             let wrong = match letter {
                 b'd' => overlaps(features).then_some("features must be `f`"),
                 b'f' if overlaps(&(0..2)) => Some("the first two columns must be `d`"),
@@ -315,7 +338,9 @@ impl<'a> Keys<'a> {
             };
             if let Some(wrong) = wrong {
                 let letter = letter.escape_ascii();
-                return Err(self.error("-format", format!("`{letter}` for column {column}; {wrong}")));
+                return Err(
+                    self.error("-format", format!("`{letter}` for column {column}; {wrong}"))
+                );
             }
             column = end;
             rest = &rest[at + 1..];
@@ -336,7 +361,10 @@ fn parse(text: &[u8]) -> Option<u64> {
 }
 
 fn invalid(what: &'static str, found: &[u8]) -> Error {
-    Error::format(PFILE, Problem::InvalidNumber { what, found: found[..found.len().min(32)].to_vec() })
+    Error::format(
+        PFILE,
+        Problem::InvalidNumber { what, found: found[..found.len().min(32)].to_vec() },
+    )
 }
 
 #[cfg(test)]
@@ -366,9 +394,21 @@ mod tests {
     #[test]
     fn says_what_is_wrong() {
         let cases = [
-            ("size 32768", "size 1024", "line 1: PFile: expected \"-pfile_header version 0 size 32768\""),
-            ("-num_frames 3", "-num_frames x", "line 3: PFile: -num_frames is not a number that fits"),
-            ("-num_frames 3", "-num_frames 4", "-data: nrow (which is -num_frames) is 3, expected 4"),
+            (
+                "size 32768",
+                "size 1024",
+                "line 1: PFile: expected \"-pfile_header version 0 size 32768\"",
+            ),
+            (
+                "-num_frames 3",
+                "-num_frames x",
+                "line 3: PFile: -num_frames is not a number that fits",
+            ),
+            (
+                "-num_frames 3",
+                "-num_frames 4",
+                "-data: nrow (which is -num_frames) is 3, expected 4",
+            ),
             ("-num_sentences 2", "-num_sentences 4", "-num_sentences is 4, expected 3 at most"),
             ("3d2f", "3df", "-format: 4 columns, but ncol is 5"),
             ("3d2f", "2d3f", "`f` for column 2; labels must be `d`"),
@@ -377,17 +417,28 @@ mod tests {
             ("column 2", "column 4", "labels are among the features"),
             ("column 3", "column 4", "2 columns from 4, but there are 5"),
             ("column 2", "column 1", "1 columns from 1, but there are 5"),
-            ("-num_labels 1\n", "-num_labels 1\n-sent_table_data size 2 offset 15 ndim 1\n", "expected 3"),
-            ("-num_labels 1\n", "-num_labels 1\n-sent_table_data size 3 offset 14 ndim 1\n", "inside the frames"),
+            (
+                "-num_labels 1\n",
+                "-num_labels 1\n-sent_table_data size 2 offset 15 ndim 1\n",
+                "expected 3",
+            ),
+            (
+                "-num_labels 1\n",
+                "-num_labels 1\n-sent_table_data size 3 offset 14 ndim 1\n",
+                "inside the frames",
+            ),
             ("ndim 2", "ndim 3", "ndim is 3, expected 2"),
             ("size 15", "size 14", "size (which is nrow times ncol) is 14, expected 15"),
             ("-data ", "-date ", "the header has no line -data"),
         ];
         for (from, to, message) in cases {
-            let error = Header::parse(&padded(&GOOD.replacen(from, to, 1))).unwrap_err().to_string();
+            let error =
+                Header::parse(&padded(&GOOD.replacen(from, to, 1))).unwrap_err().to_string();
             assert!(error.contains(message), "{from} -> {to}: {error}");
         }
-        assert!(Header::parse(&[b'-'; 99]).unwrap_err().to_string().contains("32669 bytes are missing"));
+        assert!(
+            Header::parse(&[b'-'; 99]).unwrap_err().to_string().contains("32669 bytes are missing")
+        );
         assert!(Header::new(1, 1, 40_000, 0).to_bytes().is_err());
     }
 }

@@ -113,7 +113,12 @@ impl PFile {
     ///
     /// Fails with a usage error if there is no such sentence; when the file cannot be read; when a frame
     /// carries another sentence's or another frame's number.
-    pub fn read_sentence(&self, sentence: usize, features: &mut Vec<f32>, labels: &mut Vec<i32>) -> Result<()> {
+    pub fn read_sentence(
+        &self,
+        sentence: usize,
+        features: &mut Vec<f32>,
+        labels: &mut Vec<i32>,
+    ) -> Result<()> {
         if sentence >= self.sentences() {
             let count = self.sentences();
             let message = format!("sentence {sentence} of {count} (they are counted from 0)");
@@ -129,7 +134,12 @@ impl PFile {
         let header = &self.header;
         let frame_bytes = header.frame_bytes();
         self.pieces(sentence, 0, &mut Window::default(), |done, piece| {
-            columns(piece, frame_bytes, header.feature_bytes(), &mut features[done * header.features..]);
+            columns(
+                piece,
+                frame_bytes,
+                header.feature_bytes(),
+                &mut features[done * header.features..],
+            );
             columns(piece, frame_bytes, header.label_bytes(), &mut labels[done * header.labels..]);
         })
     }
@@ -141,7 +151,8 @@ impl PFile {
     /// As [`read_sentence`](Self::read_sentence), for the first frame that is wrong.
     pub fn verify(&self) -> Result<()> {
         let mut window = Window::default();
-        (0..self.sentences()).try_for_each(|sentence| self.pieces(sentence, self.frames(), &mut window, |_, _| ()))
+        (0..self.sentences())
+            .try_for_each(|sentence| self.pieces(sentence, self.frames(), &mut window, |_, _| ()))
     }
 
     /// Reads the frames of a sentence in pieces whose numbers have been checked; says of a piece how many
@@ -158,7 +169,8 @@ impl PFile {
         let mut frame = frames.start;
         while frame < frames.end {
             if !window.frames.contains(&frame) {
-                let count = (ahead.max(frames.end) - frame).min((PIECE / frame_bytes).max(1) as u64);
+                let count =
+                    (ahead.max(frames.end) - frame).min((PIECE / frame_bytes).max(1) as u64);
                 let len = count as usize * frame_bytes;
                 window.bytes.resize(window.bytes.len().max(len), 0);
                 let offset = HEADER_BYTES as u64 + frame * frame_bytes as u64;

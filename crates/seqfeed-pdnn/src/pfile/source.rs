@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use seqfeed_core::{Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream};
+use seqfeed_core::{
+    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream,
+};
 use seqfeed_io::Policy;
 
 use super::PFile;
@@ -61,17 +63,26 @@ impl PFileSource {
     /// Fails when frames have neither features nor labels, or a sentence has 2^32 of them or more.
     pub fn new(file: PFile) -> Result<Self> {
         let header = file.header();
-        let stream = |name: String, kind, element, dim| Stream { name, kind, element, dim, extent: Extent::Samples };
+        let stream = |name: String, kind, element, dim| Stream {
+            name,
+            kind,
+            element,
+            dim,
+            extent: Extent::Samples,
+        };
         let mut streams = Vec::new();
         if header.features > 0 {
             streams.push(stream("features".to_owned(), Kind::Dense, Element::F32, header.features));
         }
         for label in 0..header.labels {
-            let name = if header.labels == 1 { "labels".to_owned() } else { format!("labels{label}") };
+            let name =
+                if header.labels == 1 { "labels".to_owned() } else { format!("labels{label}") };
             streams.push(stream(name, Kind::Label, Element::I32, 1));
         }
         if streams.is_empty() {
-            return Err(Error::corpus("the PFile has neither features nor labels").in_file(file.name()));
+            return Err(
+                Error::corpus("the PFile has neither features nor labels").in_file(file.name())
+            );
         }
         let mut builder = IndexBuilder::new(CHUNK_SAMPLES);
         for sentence in 0..file.sentences() {
@@ -81,7 +92,9 @@ impl PFileSource {
                 return Err(Error::corpus(message).in_file(file.name()));
             };
             if sentence >= u32::MAX as usize - 1 {
-                return Err(Error::corpus("the PFile has 2^32 sentences or more").in_file(file.name()));
+                return Err(
+                    Error::corpus("the PFile has 2^32 sentences or more").in_file(file.name())
+                );
             }
             builder.push(Key(sentence.to_string().as_bytes()), samples);
         }
@@ -96,7 +109,13 @@ impl PFileSource {
     }
 
     /// Loads a sentence; frames up to `ahead` will be loaded next.
-    fn load_sentence(&self, sentence: u32, ahead: u64, window: &mut Window, blocks: &mut [Block]) -> Result<()> {
+    fn load_sentence(
+        &self,
+        sentence: u32,
+        ahead: u64,
+        window: &mut Window,
+        blocks: &mut [Block],
+    ) -> Result<()> {
         let header = self.file.header();
         let samples = self.index.samples(sentence) as usize;
         let fill = |block| bytemuck::cast_slice_mut::<u8, u32>(Block::push_bytes(block, samples));

@@ -64,7 +64,8 @@ fn make(data: &DataFile, header: &Header) -> Result<Vec<u64>> {
             let (sentence, number) = (column(record, 0), column(record, 1));
             let begins = starts.len() as u64 == u64::from(sentence) && number == 0;
             let last = starts.last().copied().unwrap_or_default();
-            let goes_on = starts.len() as u64 == u64::from(sentence) + 1 && frame - last == u64::from(number);
+            let goes_on =
+                starts.len() as u64 == u64::from(sentence) + 1 && frame - last == u64::from(number);
             if begins {
                 starts.push(frame);
             } else if !goes_on {

@@ -50,7 +50,11 @@ impl PFileWriter {
         if layout.features.saturating_add(layout.labels) > HEADER_BYTES {
             let wanted = layout.features.saturating_add(layout.labels) as u64;
             let what = "columns of a PFile, whose header has one letter for each";
-            return Err(Error::new(ErrorKind::Limit { what, wanted, limit: HEADER_BYTES as u64 - 600 }));
+            return Err(Error::new(ErrorKind::Limit {
+                what,
+                wanted,
+                limit: HEADER_BYTES as u64 - 600,
+            }));
         }
         Header::new(MOST_FRAMES, MOST_FRAMES, layout.features, layout.labels).to_bytes()?;
         let mut output = Output::create(name, policy)?;
@@ -72,8 +76,11 @@ impl PFileWriter {
     pub fn write_sentence(&mut self, features: &[f32], labels: &[i32]) -> Result<()> {
         let PFileLayout { features: width, labels: label_width } = self.layout;
         let sentence = self.starts.len();
-        let refuse = |what: String| Err(Error::usage(format!("sentence {sentence}: {what}")).in_file(self.output.name()));
-        let count = match (features.len().checked_div(width), labels.len().checked_div(label_width)) {
+        let refuse = |what: String| {
+            Err(Error::usage(format!("sentence {sentence}: {what}")).in_file(self.output.name()))
+        };
+        let count = match (features.len().checked_div(width), labels.len().checked_div(label_width))
+        {
             (Some(frames), _) | (None, Some(frames)) => frames,
             (None, None) => 0,
         };
@@ -89,9 +96,13 @@ impl PFileWriter {
         }
         let frames = self.frames + count as u64;
         if frames > MOST_FRAMES {
-            return Err(Error::new(ErrorKind::Limit { what: "frames of a PFile", wanted: frames, limit: MOST_FRAMES })
-                .in_file(self.output.name())
-                .with_help("write several PFiles"));
+            return Err(Error::new(ErrorKind::Limit {
+                what: "frames of a PFile",
+                wanted: frames,
+                limit: MOST_FRAMES,
+            })
+            .in_file(self.output.name())
+            .with_help("write several PFiles"));
         }
         let start = self.frames as u32;
         let columns = 2 + width + label_width;
@@ -110,7 +121,10 @@ impl PFileWriter {
             }
             match &mut self.waiting {
                 Some(spool) => spool.write_all(&self.records)?,
-                None => self.output.write_all(&self.records).map_err(|error| self.output.error(error))?,
+                None => self
+                    .output
+                    .write_all(&self.records)
+                    .map_err(|error| self.output.error(error))?,
             }
             frame = end;
         }
@@ -126,7 +140,8 @@ impl PFileWriter {
     /// Fails when writing fails; what stood under the name then stays.
     pub fn finish(self) -> Result<()> {
         let Self { mut output, waiting, layout, mut starts, frames, .. } = self;
-        let header = Header::new(starts.len() as u64, frames, layout.features, layout.labels).to_bytes()?;
+        let header =
+            Header::new(starts.len() as u64, frames, layout.features, layout.labels).to_bytes()?;
         let mut write = |bytes: &[u8]| output.write_all(bytes).map_err(|error| output.error(error));
         if let Some(spool) = waiting {
             let data = spool.into_data_file()?;
@@ -136,7 +151,8 @@ impl PFileWriter {
             while offset < data.len() {
                 let count = data.read_at(&mut piece, offset)?;
                 if count == 0 {
-                    let problem = seqfeed_core::Problem::UnexpectedEnd { inside: "frames", missing: None };
+                    let problem =
+                        seqfeed_core::Problem::UnexpectedEnd { inside: "frames", missing: None };
                     return Err(Error::format("file", problem).in_file(data.name()));
                 }
                 write(&piece[..count])?;

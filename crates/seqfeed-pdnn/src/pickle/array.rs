@@ -29,12 +29,17 @@ impl Array {
     pub fn new(shape: Vec<usize>, dtype: Dtype, fortran: bool, data: Bytes) -> Result<Self> {
         let size = dtype.number.size();
         if shape.len() > MOST_DIMENSIONS {
-            let text = format!("an array of {} dimensions; there may be {MOST_DIMENSIONS}", shape.len());
+            let text =
+                format!("an array of {} dimensions; there may be {MOST_DIMENSIONS}", shape.len());
             return Err(Error::format("array", Problem::Unsupported(text.into())));
         }
         let bytes = shape.iter().try_fold(size, |bytes, &dim| bytes.checked_mul(dim));
         if bytes != Some(data.len()) {
-            let text = format!("{} bytes for an array of shape {} and type {dtype}", data.len(), Shape(&shape));
+            let text = format!(
+                "{} bytes for an array of shape {} and type {dtype}",
+                data.len(),
+                Shape(&shape)
+            );
             return Err(Error::format("array", Problem::Unsupported(text.into())));
         }
         Ok(Self { shape, dtype, fortran, data })

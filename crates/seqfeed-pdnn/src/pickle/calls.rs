@@ -49,7 +49,8 @@ impl Callable {
     ///
     /// Fails with the name if it is none of those that make arrays.
     pub(super) fn find(module: &[u8], name: &[u8]) -> Result<Self> {
-        let known = NAMES.iter().find(|entry| entry.1.as_bytes() == module && entry.2.as_bytes() == name);
+        let known =
+            NAMES.iter().find(|entry| entry.1.as_bytes() == module && entry.2.as_bytes() == name);
         if let Some((callable, ..)) = known {
             return Ok(*callable);
         }
@@ -82,7 +83,8 @@ pub(super) fn call(heap: &mut Heap, callable: Item, arguments: Item) -> Result<I
     };
     let wrong = |heap: &Heap| {
         let arguments = heap.tuple(arguments).unwrap_or(&[]);
-        let arguments: Vec<String> = arguments.iter().take(6).map(|&item| heap.describe(item)).collect();
+        let arguments: Vec<String> =
+            arguments.iter().take(6).map(|&item| heap.describe(item)).collect();
         refused(format!("`{callable}` cannot be made of ({})", arguments.join(", ")))
     };
     let Some(items) = heap.tuple(arguments) else { return Err(wrong(heap)) };
@@ -95,7 +97,8 @@ pub(super) fn call(heap: &mut Heap, callable: Item, arguments: Item) -> Result<I
             Object::Dtype(dtype(code.as_slice())?)
         }
         (Callable::Scalar, [dtype, data]) => {
-            let (Some(&Object::Dtype(dtype)), Some(data)) = (heap.get(*dtype), heap.bytes(*data)) else {
+            let (Some(&Object::Dtype(dtype)), Some(data)) = (heap.get(*dtype), heap.bytes(*data))
+            else {
                 return Err(wrong(heap));
             };
             return match convert::scalar(data.as_slice(), dtype) {
@@ -105,7 +108,9 @@ pub(super) fn call(heap: &mut Heap, callable: Item, arguments: Item) -> Result<I
                 None => Err(wrong(heap)),
             };
         }
-        (Callable::FromBuffer, [data, dtype, shape, order, rest @ ..]) if rest.is_empty() || rest == [Item::None] => {
+        (Callable::FromBuffer, [data, dtype, shape, order, rest @ ..])
+            if rest.is_empty() || rest == [Item::None] =>
+        {
             let order = heap.bytes(*order);
             let fortran = match order.as_ref().map(Bytes::as_slice) {
                 Some(b"C") => false,
@@ -122,7 +127,9 @@ pub(super) fn call(heap: &mut Heap, callable: Item, arguments: Item) -> Result<I
                 _ => None,
             };
             match (bytes, coding) {
-                (Some(bytes), Some(coding)) if known.contains(&coding.as_slice()) => Object::Bytes(bytes),
+                (Some(bytes), Some(coding)) if known.contains(&coding.as_slice()) => {
+                    Object::Bytes(bytes)
+                }
                 _ => return Err(wrong(heap)),
             }
         }
@@ -158,13 +165,18 @@ pub(super) fn build(heap: &mut Heap, item: Item, state: Item) -> Result<()> {
     };
     let Some(items) = heap.tuple(state) else { return Err(wrong(heap)) };
     let filled = match (heap.get(item), items) {
-        (Some(Object::Unfilled), [shape, dtype, fortran, data] | [_, shape, dtype, fortran, data]) => {
+        (
+            Some(Object::Unfilled),
+            [shape, dtype, fortran, data] | [_, shape, dtype, fortran, data],
+        ) => {
             let fortran = matches!(fortran, Item::Bool(true) | Item::Int(1));
             Object::Array(array(heap, *shape, *dtype, fortran, *data)?)
         }
         (Some(Object::Dtype(dtype)), [_version, order, ..]) => {
             let Some(order) = heap.bytes(*order) else { return Err(wrong(heap)) };
-            let &[order @ (b'<' | b'>' | b'=' | b'|')] = order.as_slice() else { return Err(wrong(heap)) };
+            let &[order @ (b'<' | b'>' | b'=' | b'|')] = order.as_slice() else {
+                return Err(wrong(heap));
+            };
             Object::Dtype(dtype.with_order(order))
         }
         _ => return Err(wrong(heap)),
@@ -184,11 +196,16 @@ fn array(heap: &Heap, shape: Item, dtype: Item, fortran: bool, data: Item) -> Re
         _ => None,
     };
     let dims = heap.tuple(shape);
-    let Some(dims) = dims.and_then(|dims| dims.iter().map(dimension).collect::<Option<Vec<usize>>>()) else {
+    let Some(dims) =
+        dims.and_then(|dims| dims.iter().map(dimension).collect::<Option<Vec<usize>>>())
+    else {
         return Err(refused(format!("{} is not the shape of an array", heap.describe(shape))));
     };
     let Some(data) = heap.bytes(data) else {
-        return Err(refused(format!("{} is not the contents of an array of numbers", heap.describe(data))));
+        return Err(refused(format!(
+            "{} is not the contents of an array of numbers",
+            heap.describe(data)
+        )));
     };
     Array::new(dims, dtype, fortran, data)
 }

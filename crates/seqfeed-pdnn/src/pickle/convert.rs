@@ -19,10 +19,12 @@ macro_rules! by_type {
         macro_rules! number {
             ($type:ty, $wide:expr) => {
                 if $dtype.big_endian {
-                    let $value = |bytes: [u8; size_of::<$type>()]| $wide(<$type>::from_be_bytes(bytes));
+                    let $value =
+                        |bytes: [u8; size_of::<$type>()]| $wide(<$type>::from_be_bytes(bytes));
                     $body
                 } else {
-                    let $value = |bytes: [u8; size_of::<$type>()]| $wide(<$type>::from_le_bytes(bytes));
+                    let $value =
+                        |bytes: [u8; size_of::<$type>()]| $wide(<$type>::from_le_bytes(bytes));
                     $body
                 }
             };
@@ -110,7 +112,8 @@ pub(super) fn to_i32(data: &[u8], dtype: Dtype) -> Result<Vec<i32>> {
                     Wide::Integer(value) => value.to_string(),
                     Wide::Float(value) => value.to_string(),
                 };
-                let text = format!("element {} is {text}, which is no 32-bit integer", integers.len());
+                let text =
+                    format!("element {} is {text}, which is no 32-bit integer", integers.len());
                 return Err(Error::format("array", Problem::Unsupported(text.into())));
             };
             integers.push(integer);

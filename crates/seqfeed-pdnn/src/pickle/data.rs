@@ -27,7 +27,10 @@ impl PickledData {
     /// As [`load`] and [`from_value`](Self::from_value).
     pub fn open(name: &str, policy: &Policy) -> Result<Self> {
         let mut input = Input::open(&RxFilename::parse(name)?, policy)?;
-        let numpy = input.ensure(6).map_err(|error| Error::io("reading", error).in_file(name))?.starts_with(b"\x93NUMPY");
+        let numpy = input
+            .ensure(6)
+            .map_err(|error| Error::io("reading", error).in_file(name))?
+            .starts_with(b"\x93NUMPY");
         let value = match numpy {
             true => read_npy(&mut input).map(Value::Array),
             false => load(&mut input, &Limits::default()),
@@ -54,7 +57,9 @@ impl PickledData {
         let (features, labels) = match &value {
             Value::Array(features) => (features.clone(), None),
             Value::Tuple(items) | Value::List(items) => match &items[..] {
-                [Value::Array(features), Value::Array(labels)] => (features.clone(), Some(labels.clone())),
+                [Value::Array(features), Value::Array(labels)] => {
+                    (features.clone(), Some(labels.clone()))
+                }
                 [features, labels] => {
                     let text = format!(
                         "expected features and labels, found {} and {}",
@@ -64,7 +69,8 @@ impl PickledData {
                     return Err(unfit(text).with_help(HELP));
                 }
                 _ => {
-                    let text = format!("expected features and labels, found {}", value.description());
+                    let text =
+                        format!("expected features and labels, found {}", value.description());
                     return Err(unfit(text).with_help(HELP));
                 }
             },
@@ -86,7 +92,10 @@ impl PickledData {
     /// integer.
     pub fn from_arrays(features: Array, labels: Option<&Array>) -> Result<Self> {
         let &[rows, dim] = features.shape() else {
-            return Err(unfit(format!("features are {}, expected two dimensions", features.description())));
+            return Err(unfit(format!(
+                "features are {}, expected two dimensions",
+                features.description()
+            )));
         };
         if dim == 0 {
             return Err(unfit(format!("features are {}, without columns", features.description())));
@@ -95,11 +104,15 @@ impl PickledData {
             None => None,
             Some(labels) => {
                 let &[count] = labels.shape() else {
-                    return Err(unfit(format!("labels are {}, expected one dimension", labels.description())));
+                    return Err(unfit(format!(
+                        "labels are {}, expected one dimension",
+                        labels.description()
+                    )));
                 };
                 if count != rows {
                     let what = "number of labels, one for each row of features";
-                    let problem = Problem::CountMismatch { what, expected: rows as u64, found: count as u64 };
+                    let problem =
+                        Problem::CountMismatch { what, expected: rows as u64, found: count as u64 };
                     return Err(Error::format("features and labels", problem));
                 }
                 Some(labels.to_i32()?)

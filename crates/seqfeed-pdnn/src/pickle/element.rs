@@ -154,7 +154,8 @@ mod tests {
     fn descriptions_come_back() {
         for (number, code) in NUMBERS {
             for order in ["<", ">"] {
-                let text = if number.size() == 1 { format!("|{code}") } else { format!("{order}{code}") };
+                let text =
+                    if number.size() == 1 { format!("|{code}") } else { format!("{order}{code}") };
                 let dtype = Dtype::from_description(text.as_bytes()).unwrap();
                 assert_eq!((dtype.to_string(), dtype.number), (text, number));
             }
@@ -166,10 +167,20 @@ mod tests {
 
     #[test]
     fn halves_are_exact() {
-        let cases = [(0x3c00, 1.0), (0xc000, -2.0), (0x0001, 5.960_464_5e-8), (0x7bff, 65504.0), (0x03ff, 6.097_555e-5)];
+        let cases = [
+            (0x3c00, 1.0),
+            (0xc000, -2.0),
+            (0x0001, 5.960_464_5e-8),
+            (0x7bff, 65504.0),
+            (0x03ff, 6.097_555e-5),
+        ];
         for (bits, value) in cases {
             assert_eq!(half(bits), value);
         }
-        assert!(half(0x7e00).is_nan() && half(0xfc00) == f32::NEG_INFINITY && half(0x8000).is_sign_negative());
+        assert!(
+            half(0x7e00).is_nan()
+                && half(0xfc00) == f32::NEG_INFINITY
+                && half(0x8000).is_sign_negative()
+        );
     }
 }

@@ -245,7 +245,9 @@ impl Machine {
             }
             0x93 => {
                 let items = self.pop_many(2)?;
-                let (Some(module), Some(name)) = (self.heap.bytes(items[0]), self.heap.bytes(items[1])) else {
+                let (Some(module), Some(name)) =
+                    (self.heap.bytes(items[0]), self.heap.bytes(items[1]))
+                else {
                     return Err(wrong("a name that is no text"));
                 };
                 let callable = Callable::find(module.as_slice(), name.as_slice())?;
@@ -277,7 +279,8 @@ impl Machine {
             }
             0x98 => drop(self.top()?),
             other => {
-                let problem = Problem::Unexpected { expected: "an opcode".into(), found: vec![other] };
+                let problem =
+                    Problem::Unexpected { expected: "an opcode".into(), found: vec![other] };
                 return Err(Error::format(PICKLE, problem).with_help("is this a pickle?"));
             }
         }
@@ -382,7 +385,11 @@ impl Machine {
     fn check_string(&self, len: u64) -> Result<()> {
         let limit = self.string_bytes;
         if len > limit {
-            return Err(Error::new(ErrorKind::Limit { what: "bytes of a string in a pickle", wanted: len, limit }));
+            return Err(Error::new(ErrorKind::Limit {
+                what: "bytes of a string in a pickle",
+                wanted: len,
+                limit,
+            }));
         }
         Ok(())
     }

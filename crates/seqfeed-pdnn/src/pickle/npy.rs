@@ -41,7 +41,9 @@ fn read_from(input: &mut Input) -> Result<Array> {
     }
     let header = exactly(input, len, "the header")?;
     let (dtype, fortran, shape) = parse(header.as_slice())?;
-    let bytes = shape.iter().try_fold(dtype.number.size() as u64, |bytes, &dim| bytes.checked_mul(dim as u64));
+    let bytes = shape
+        .iter()
+        .try_fold(dtype.number.size() as u64, |bytes, &dim| bytes.checked_mul(dim as u64));
     let Some(bytes) = bytes else {
         let what = format!("the shape {} has more elements than any memory", Shape(&shape));
         return Err(Error::format(NPY, Problem::Unsupported(what.into())));
@@ -80,7 +82,8 @@ fn parse(text: &[u8]) -> Result<(Dtype, bool, Vec<usize>)> {
             b"descr" => {
                 let (at, text) = (words.0, words.quoted());
                 let known = text.ok().and_then(Dtype::from_description);
-                dtype = Some(known.ok_or_else(|| unexpected("a type of numbers (such as '<f4')", at))?);
+                dtype =
+                    Some(known.ok_or_else(|| unexpected("a type of numbers (such as '<f4')", at))?);
             }
             b"fortran_order" => fortran = Some(words.boolean()?),
             b"shape" => shape = Some(words.shape()?),
@@ -123,7 +126,9 @@ impl<'a> Words<'a> {
             self.expect(quote)?;
         }
         let text = self.0;
-        let Some(end) = memchr::memchr(quote, text) else { return Err(unexpected("a quote", text)) };
+        let Some(end) = memchr::memchr(quote, text) else {
+            return Err(unexpected("a quote", text));
+        };
         self.0 = &text[end + 1..];
         Ok(&text[..end])
     }
@@ -176,7 +181,8 @@ pub fn write_npy(out: &mut impl Write, array: &Array) -> std::io::Result<()> {
 fn header(array: &Array) -> Vec<u8> {
     let fortran = if array.is_fortran() { "True" } else { "False" };
     let (dtype, shape) = (array.dtype(), Shape(array.shape()));
-    let mut text = format!("{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
+    let mut text =
+        format!("{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
     let padding = 63 - (MAGIC.len() + 4 + text.len()) % 64;
     text.extend(std::iter::repeat_n(' ', padding));
     text.push('\n');

@@ -161,7 +161,14 @@ impl Values {
             Object::Text(text) => Value::Text(std::mem::take(text).into()),
             Object::Latin1(bytes) => {
                 let bytes = std::mem::take(bytes);
-                Value::Text(bytes.as_slice().iter().map(|&byte| char::from(byte)).collect::<String>().into())
+                Value::Text(
+                    bytes
+                        .as_slice()
+                        .iter()
+                        .map(|&byte| char::from(byte))
+                        .collect::<String>()
+                        .into(),
+                )
             }
             Object::Tuple(items) => {
                 let items = items.clone();
@@ -175,7 +182,9 @@ impl Values {
                 let items = items.clone();
                 let pairs = items
                     .iter()
-                    .map(|&(key, value)| Ok((self.value(key, depth + 1)?, self.value(value, depth + 1)?)))
+                    .map(|&(key, value)| {
+                        Ok((self.value(key, depth + 1)?, self.value(value, depth + 1)?))
+                    })
                     .collect::<Result<Vec<_>>>()?;
                 Value::Dict(pairs.into())
             }

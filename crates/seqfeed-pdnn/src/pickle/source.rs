@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use seqfeed_core::{Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream};
+use seqfeed_core::{
+    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream,
+};
 use seqfeed_io::Policy;
 
 use super::PickledData;
@@ -37,8 +39,12 @@ impl PickleSource {
         let Ok(rows) = u32::try_from(data.rows()) else {
             return Err(Error::corpus("the array has 2^32 rows or more").in_file(name));
         };
-        let stream = |name: &str, kind, element, dim| {
-            Stream { name: name.to_owned(), kind, element, dim, extent: Extent::Samples }
+        let stream = |name: &str, kind, element, dim| Stream {
+            name: name.to_owned(),
+            kind,
+            element,
+            dim,
+            extent: Extent::Samples,
         };
         let mut streams = vec![stream("features", Kind::Dense, Element::F32, data.dim())];
         if data.labels().is_some() {

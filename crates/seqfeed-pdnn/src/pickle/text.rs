@@ -173,7 +173,11 @@ pub(super) fn quoted(input: &mut Input) -> Result<Object> {
 }
 
 /// Copies up to a byte that means something.
-fn plain(input: &mut Input, out: &mut BytesBuilder, find: impl Fn(&[u8]) -> Option<usize>) -> Result<()> {
+fn plain(
+    input: &mut Input,
+    out: &mut BytesBuilder,
+    find: impl Fn(&[u8]) -> Option<usize>,
+) -> Result<()> {
     loop {
         let piece = match input.fill_buf() {
             Ok(piece) => piece,
@@ -261,7 +265,9 @@ pub(super) fn raw_unicode(input: &mut Input) -> Result<Object> {
         };
         input.consume(1);
         let character = hex(input, digits)?.and_then(char::from_u32);
-        let Some(character) = character else { return Err(invalid("a text has a wrong \\u escape")) };
+        let Some(character) = character else {
+            return Err(invalid("a text has a wrong \\u escape"));
+        };
         match u8::try_from(character) {
             Ok(byte) => builder.push(&[byte]),
             Err(_) => {
@@ -307,7 +313,15 @@ mod tests {
             }
             assert!(!decoder.failed && decoded == bytes);
         }
-        for wrong in [&b"\xc3a"[..], b"\x80", b"\xc4\x80", b"a\xe2\x82\xac", b"\xc2\xc3", b"\xc1\x80", b"\xff"] {
+        for wrong in [
+            &b"\xc3a"[..],
+            b"\x80",
+            b"\xc4\x80",
+            b"a\xe2\x82\xac",
+            b"\xc2\xc3",
+            b"\xc1\x80",
+            b"\xff",
+        ] {
             let mut decoder = Latin1::default();
             decoder.decode(wrong, &mut [0; 8]);
             assert!(decoder.failed, "{}", wrong.escape_ascii());
@@ -325,7 +339,9 @@ mod tests {
         for wrong in [&b"'a\n"[..], b"'a", b"a\n", b"'a'b\n", b"'\\x0g'\n", b""] {
             assert_eq!(read(wrong), None);
         }
-        let Ok(Object::Text(text)) = raw_unicode(&mut input(b"a\\u20ac\\u005c\xe9\\q\n")) else { panic!("no text") };
+        let Ok(Object::Text(text)) = raw_unicode(&mut input(b"a\\u20ac\\u005c\xe9\\q\n")) else {
+            panic!("no text")
+        };
         assert_eq!(text, "a€\\é\\q");
     }
 }

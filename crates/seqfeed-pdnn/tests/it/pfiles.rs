@@ -52,12 +52,20 @@ fn check_source(path: &Path, expected: &Read) {
             let mut blocks = blocks.iter();
             let bytes = |block: Option<&Block>| block.unwrap().samples(place).bytes().to_vec();
             if header.features > 0 {
-                let values = &expected.features[frames.start * header.features..frames.end * header.features];
-                assert_eq!(bytes(blocks.next()), values.iter().flat_map(|v| v.to_ne_bytes()).collect::<Vec<_>>());
+                let values = &expected.features
+                    [frames.start * header.features..frames.end * header.features];
+                assert_eq!(
+                    bytes(blocks.next()),
+                    values.iter().flat_map(|v| v.to_ne_bytes()).collect::<Vec<_>>()
+                );
             }
             for label in 0..header.labels {
-                let values = frames.clone().map(|frame| expected.labels[frame * header.labels + label]);
-                assert_eq!(bytes(blocks.next()), values.flat_map(i32::to_ne_bytes).collect::<Vec<_>>());
+                let values =
+                    frames.clone().map(|frame| expected.labels[frame * header.labels + label]);
+                assert_eq!(
+                    bytes(blocks.next()),
+                    values.flat_map(i32::to_ne_bytes).collect::<Vec<_>>()
+                );
             }
         }
     }
@@ -75,7 +83,12 @@ fn recorded_files() {
         let Some(expected) = entry["expected"].as_str() else {
             // Bad files: we refuse what pfile_print refuses.
             let result = file.and_then(|file| read(&file));
-            assert_eq!(result.is_err(), entry["pfile_print"]["rc"] != 0, "{name}: {:?}", result.err());
+            assert_eq!(
+                result.is_err(),
+                entry["pfile_print"]["rc"] != 0,
+                "{name}: {:?}",
+                result.err()
+            );
             if let Err(error) = result {
                 assert!(error.to_string().contains(name), "{error}");
                 refused += 1;
@@ -87,7 +100,10 @@ fn recorded_files() {
         let file = file.unwrap();
         if name.contains("ids_from_5") {
             let error = read(&file).map(|_| ()).unwrap_err().to_string();
-            assert!(error.contains("expected frame 0 of sentence 0, found frame 0 of sentence 5"), "{error}");
+            assert!(
+                error.contains("expected frame 0 of sentence 0, found frame 0 of sentence 5"),
+                "{error}"
+            );
             refused += 1;
             continue;
         }
@@ -103,9 +119,13 @@ fn recorded_files() {
         read_whole += 1;
         // What QuickNet wrote is written to the same bytes.
         if entry["made_by"].as_str().unwrap().starts_with("ICSI") {
-            let layout = PFileLayout { features: file.header().features, labels: file.header().labels };
+            let layout =
+                PFileLayout { features: file.header().features, labels: file.header().labels };
             let copy = directory.path().join("copy.pfile");
-            for wx in [WxFilename::File(copy.clone()), WxFilename::Pipe(format!("cat > {}", copy.display()))] {
+            for wx in [
+                WxFilename::File(copy.clone()),
+                WxFilename::Pipe(format!("cat > {}", copy.display())),
+            ] {
                 let mut writer = PFileWriter::create(&wx, layout, &Policy::with_pipes()).unwrap();
                 let (mut features, mut labels) = (Vec::new(), Vec::new());
                 for sentence in 0..file.sentences() {
@@ -125,7 +145,8 @@ fn recorded_files() {
 fn bad_files() {
     let Some(golden) = golden() else { return };
     let mut said = Vec::new();
-    let mut paths: Vec<_> = fs::read_dir(golden.join("pfile_bad")).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut paths: Vec<_> =
+        fs::read_dir(golden.join("pfile_bad")).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
     for path in &paths {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -173,7 +194,8 @@ fn more_than_two_gigabytes() {
     file.write_all_at(&header.to_bytes().unwrap(), 0).unwrap();
     let last = 32768 + (frames - 1) * header.frame_bytes() as u64;
     file.write_all_at(&[0, 0, 0, 1, 0, 0, 0, 0, 0x3f, 0x80, 0, 0], last).unwrap();
-    let table: Vec<u8> = [0, frames as u32 - 1, frames as u32].iter().flat_map(|n| n.to_be_bytes()).collect();
+    let table: Vec<u8> =
+        [0, frames as u32 - 1, frames as u32].iter().flat_map(|n| n.to_be_bytes()).collect();
     file.write_all_at(&table, 32768 + header.data_bytes()).unwrap();
     assert!(file.metadata().unwrap().len() > 2 << 30);
     let file = open(&path).unwrap();

@@ -7,8 +7,8 @@ use std::process::Command;
 use seqfeed_core::{Result, Source};
 use seqfeed_io::{Input, Policy, RxFilename, WxFilename};
 use seqfeed_pdnn::pickle::{
-    Array, Dtype, Limits, Number, PickleSource, PickledData, Protocol, Value, load, read_npz, write_npy, write_npz,
-    write_pickle,
+    Array, Dtype, Limits, Number, PickleSource, PickledData, Protocol, Value, load, read_npz,
+    write_npy, write_npz, write_pickle,
 };
 use serde_json::Value as Json;
 
@@ -20,7 +20,10 @@ fn value(path: &Path) -> Result<Value> {
 }
 
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Value> {
-    load(&mut Input::from_reader("memory", std::io::Cursor::new(bytes.to_vec())), &Limits::default())
+    load(
+        &mut Input::from_reader("memory", std::io::Cursor::new(bytes.to_vec())),
+        &Limits::default(),
+    )
 }
 
 fn open(path: &Path) -> Result<PickledData> {
@@ -60,7 +63,10 @@ fn check_structure(value: &Value, expected: &Json, name: &str) {
     };
     assert_eq!(items.len() as u64, expected["n"].as_u64().unwrap(), "{name}");
     if let Some(expected) = expected["items"].as_array() {
-        items.iter().zip(expected).for_each(|(item, expected)| check_structure(item, expected, name));
+        items
+            .iter()
+            .zip(expected)
+            .for_each(|(item, expected)| check_structure(item, expected, name));
     }
 }
 
@@ -103,9 +109,15 @@ fn recorded_files() {
                 data += 1;
                 if let (Some(rows), Some(labels)) = (pdnn["n"].as_u64(), pdnn["y"].as_array()) {
                     assert_eq!(read.rows() as u64, rows, "{name}");
-                    let labels: Vec<f64> = labels.iter().map(|label| label.as_f64().unwrap()).collect();
+                    let labels: Vec<f64> =
+                        labels.iter().map(|label| label.as_f64().unwrap()).collect();
                     // PDNN's labels went through floats of 32 bits.
-                    let found: Vec<f64> = read.labels().unwrap().iter().map(|&label| f64::from(label as f32)).collect();
+                    let found: Vec<f64> = read
+                        .labels()
+                        .unwrap()
+                        .iter()
+                        .map(|&label| f64::from(label as f32))
+                        .collect();
                     assert_eq!(found, labels, "{name}");
                 }
             }
@@ -125,7 +137,8 @@ fn recorded_files() {
 fn bad_files() {
     let Some(golden) = golden() else { return };
     let mut said = Vec::new();
-    let mut paths: Vec<_> = fs::read_dir(golden.join("bad")).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut paths: Vec<_> =
+        fs::read_dir(golden.join("bad")).unwrap().map(|e| e.unwrap().path()).collect();
     paths.retain(|path| !path.file_name().unwrap().to_str().unwrap().starts_with("k_"));
     paths.sort();
     for path in &paths {
@@ -150,7 +163,10 @@ fn hostile_pickles() {
     let cases: [(&[u8], &str); 18] = [
         (b"", "the file ends inside the pickle, 1 byte is missing"),
         (b"N", "the file ends inside the pickle"),
-        (&long(b'T', &[0xff, 0xff, 0xff, 0x7f]), "the file ends inside a string, 2147483644 bytes are missing"),
+        (
+            &long(b'T', &[0xff, 0xff, 0xff, 0x7f]),
+            "the file ends inside a string, 2147483644 bytes are missing",
+        ),
         (&long(b'T', &[0xff; 4]), "a string of negative length"),
         (&long(b'B', &[0xff; 4]), "the file ends inside a string"),
         (&long(0x8e, &[0xff; 8]), "the file ends inside a string"),
@@ -169,13 +185,21 @@ fn hostile_pickles() {
     ];
     for (bytes, message) in cases {
         let error = from_bytes(bytes).unwrap_err().to_string();
-        assert!(error.contains(message), "{}: {error}", bytes[..bytes.len().min(40)].escape_ascii());
+        assert!(
+            error.contains(message),
+            "{}: {error}",
+            bytes[..bytes.len().min(40)].escape_ascii()
+        );
     }
     // Sixty-four levels of two: a tree would have 2^64 leaves.
     bomb.push(b'.');
     let _ = from_bytes(&bomb);
     let limits = Limits { object_bytes: 1 << 20, string_bytes: 10 };
-    for bytes in [[b']'; 1 << 16], [b'('; 1 << 18].first_chunk().copied().unwrap_or([b'('; 1 << 16]), [b'N'; 1 << 16]] {
+    for bytes in [
+        [b']'; 1 << 16],
+        [b'('; 1 << 18].first_chunk().copied().unwrap_or([b'('; 1 << 16]),
+        [b'N'; 1 << 16],
+    ] {
         let many = bytes.repeat(4);
         let mut input = Input::from_reader("memory", std::io::Cursor::new(many));
         let error = load(&mut input, &limits).unwrap_err().to_string();
@@ -184,7 +208,8 @@ fn hostile_pickles() {
 }
 
 fn features() -> Array {
-    let values: Vec<f32> = (0..300u32).map(|n| f32::from_bits(n.wrapping_mul(0x9e37_79b9) & 0xbfff_ffff)).collect();
+    let values: Vec<f32> =
+        (0..300u32).map(|n| f32::from_bits(n.wrapping_mul(0x9e37_79b9) & 0xbfff_ffff)).collect();
     Array::from_f32(vec![60, 5], &values).unwrap()
 }
 
@@ -199,7 +224,10 @@ fn what_is_written_is_read() {
     let wx = WxFilename::File(path.clone());
     for protocol in [Protocol::Two, Protocol::Five] {
         write_pickle(&wx, &features(), &labels(), protocol, &Policy::default()).unwrap();
-        assert_eq!(value(&path).unwrap(), Value::Tuple([Value::Array(features()), Value::Array(labels())].into()));
+        assert_eq!(
+            value(&path).unwrap(),
+            Value::Tuple([Value::Array(features()), Value::Array(labels())].into())
+        );
         let source = PickleSource::open(&path.display().to_string(), &Policy::default()).unwrap();
         let mut blocks = source.new_blocks();
         source.load(&[0, 0], &mut blocks).unwrap();
@@ -238,7 +266,9 @@ fn numpy_reads_what_is_written() {
     write_pickle(&file("5.pickle"), &features(), &labels(), Protocol::Five, &policy).unwrap();
     write_npz(&file("a.npz"), &[("x", &features()), ("y", &labels())], &policy).unwrap();
     let big = Dtype { number: Number::F32, big_endian: true };
-    let fortran = Array::new(vec![2, 3], big, true, [0u8, 0, 0x80, 0x3f].repeat(6).as_slice().into()).unwrap();
+    let fortran =
+        Array::new(vec![2, 3], big, true, [0x3fu8, 0x80, 0, 0].repeat(6).as_slice().into())
+            .unwrap();
     write_pickle(&file("f.pickle"), &fortran, &labels(), Protocol::Two, &policy).unwrap();
     let script = r#"
 import pickle, sys, numpy as np, warnings

@@ -16,20 +16,25 @@ use crate::pickles::from_bytes;
 type Sentences = Vec<(Vec<f32>, Vec<i32>)>;
 
 fn sentences() -> impl Strategy<Value = (PFileLayout, Sentences)> {
-    (0usize..6, 0usize..4).prop_filter("columns", |(f, l)| f + l > 0).prop_flat_map(|(features, labels)| {
-        let sentence = (1usize..20).prop_flat_map(move |frames| {
-            let float = any::<u32>().prop_map(f32::from_bits);
-            (vec(float, frames * features), vec(any::<i32>(), frames * labels))
-        });
-        (Just(PFileLayout { features, labels }), vec(sentence, 0..8))
-    })
+    (0usize..6, 0usize..4).prop_filter("columns", |(f, l)| f + l > 0).prop_flat_map(
+        |(features, labels)| {
+            let sentence = (1usize..20).prop_flat_map(move |frames| {
+                let float = any::<u32>().prop_map(f32::from_bits);
+                (vec(float, frames * features), vec(any::<i32>(), frames * labels))
+            });
+            (Just(PFileLayout { features, labels }), vec(sentence, 0..8))
+        },
+    )
 }
 
 fn pfile(layout: PFileLayout, sentences: &Sentences) -> (tempfile::TempDir, std::path::PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pfile");
-    let mut writer = PFileWriter::create(&WxFilename::File(path.clone()), layout, &Policy::default()).unwrap();
-    sentences.iter().for_each(|(features, labels)| writer.write_sentence(features, labels).unwrap());
+    let mut writer =
+        PFileWriter::create(&WxFilename::File(path.clone()), layout, &Policy::default()).unwrap();
+    sentences
+        .iter()
+        .for_each(|(features, labels)| writer.write_sentence(features, labels).unwrap());
     writer.finish().unwrap();
     (directory, path)
 }
@@ -41,13 +46,15 @@ fn number() -> impl Strategy<Value = Number> {
 
 fn array() -> impl Strategy<Value = Array> {
     let shape = vec(0usize..7, 0..4);
-    (number(), any::<bool>(), any::<bool>(), shape).prop_flat_map(|(number, big_endian, fortran, shape)| {
-        let bytes = shape.iter().product::<usize>() * number.size();
-        let dtype = Dtype { number, big_endian: big_endian && number.size() > 1 };
-        vec(any::<u8>(), bytes).prop_map(move |data| {
-            Array::new(shape.clone(), dtype, fortran, data.as_slice().into()).unwrap()
-        })
-    })
+    (number(), any::<bool>(), any::<bool>(), shape).prop_flat_map(
+        |(number, big_endian, fortran, shape)| {
+            let bytes = shape.iter().product::<usize>() * number.size();
+            let dtype = Dtype { number, big_endian: big_endian && number.size() > 1 };
+            vec(any::<u8>(), bytes).prop_map(move |data| {
+                Array::new(shape.clone(), dtype, fortran, data.as_slice().into()).unwrap()
+            })
+        },
+    )
 }
 
 proptest! {

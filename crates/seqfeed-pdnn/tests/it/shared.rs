@@ -9,8 +9,10 @@ use serde_json::Value as Json;
 
 /// The recorded files, or `None` (said loudly) where they are missing.
 pub(crate) fn golden() -> Option<PathBuf> {
-    let root = std::env::var_os("SEQFEED_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let root = std::env::var_os("SEQFEED_SHARED").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
+    );
     let directory = root.join("golden/pdnn");
     if directory.exists() {
         return Some(directory);
