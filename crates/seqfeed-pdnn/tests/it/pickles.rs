@@ -309,3 +309,19 @@ for protocol in range(6):
     }
     assert_eq!(count, 6 * 12 * 4 + 6);
 }
+
+#[test]
+fn own_files() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut count = 0;
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let read = open(&path).unwrap();
+        assert_eq!(read.features(), [1.5, -2.0, 0.0, 65504.0, 1e-8, 3.0], "{}", path.display());
+        if path.extension().unwrap() == "pickle" {
+            assert_eq!(read.labels().unwrap(), [7, -1, 300_000], "{}", path.display());
+        }
+        count += 1;
+    }
+    assert_eq!(count, 7);
+}
