@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Everything behind the header is big-endian: `i32`, or `f32` for features. A sentence is a sequence;
-//! its key is its number. What is checked is what QuickNet 3.40 and pfile_utils 0.51 check; where this
+//! its key is its number. What is checked is what QuickNet 3.40 and `pfile_utils` 0.51 check; where this
 //! reader differs from PDNN's stands in `docs/pdnn-differences.md`.
 //!
 //! * [`PFile`] reads sentences in any order, from several threads at once.

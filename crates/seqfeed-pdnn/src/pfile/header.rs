@@ -231,8 +231,11 @@ fn contradiction(key: &str) -> Error {
     )
 }
 
-/// The lines of a header: key, values, number from 1.
-struct Keys<'a>(Vec<(&'a [u8], Vec<&'a [u8]>, u64)>);
+/// A line of a header: key, values, number from 1.
+type Line<'a> = (&'a [u8], Vec<&'a [u8]>, u64);
+
+/// The lines of a header.
+struct Keys<'a>(Vec<Line<'a>>);
 
 impl<'a> Keys<'a> {
     fn of(bytes: &'a [u8]) -> Result<Self> {
@@ -258,7 +261,7 @@ impl<'a> Keys<'a> {
         Ok(Self(keys))
     }
 
-    fn find(&self, key: &str) -> Option<&(&'a [u8], Vec<&'a [u8]>, u64)> {
+    fn find(&self, key: &str) -> Option<&Line<'a>> {
         self.0.iter().find(|(name, ..)| *name == key.as_bytes())
     }
 
@@ -266,7 +269,7 @@ impl<'a> Keys<'a> {
         self.find(key).is_some()
     }
 
-    fn get(&self, key: &str) -> Result<&(&'a [u8], Vec<&'a [u8]>, u64)> {
+    fn get(&self, key: &str) -> Result<&Line<'a>> {
         self.find(key).ok_or_else(|| {
             let problem = Problem::Unsupported(format!("the header has no line {key}").into());
             Error::format(PFILE, problem).at_byte(0)

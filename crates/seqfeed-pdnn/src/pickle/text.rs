@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn latin1_in_pieces() {
-        let bytes: Vec<u8> = (0..5000u32).map(|n| (n * 7919 >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..5000u32).map(|n| ((n * 7919) >> 3) as u8).collect();
         let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
         for piece in [1, 2, 3, 1000, 100_000] {
             let mut decoder = Latin1::default();
