@@ -1,4 +1,4 @@
-//! PFiles that QuickNet and pfile_utils read, write and refuse.
+//! PFiles that QuickNet and `pfile_utils` read, write and refuse.
 
 use std::fs;
 use std::path::Path;
