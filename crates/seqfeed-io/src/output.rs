@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::process::ChildStdin;
 
 use seqfeed_core::{Error, Result};
@@ -104,6 +104,28 @@ impl Output {
     /// When it fails to write.
     pub fn flush_now(&mut self) -> Result<()> {
         self.flush().map_err(|error| write_error(error, &self.name))
+    }
+
+    /// Writes over bytes that were written before: a header that is known only at the end. False, and
+    /// nothing happens, where nothing can be gone back to (commands, named pipes, standard output).
+    ///
+    /// # Errors
+    ///
+    /// When the operating system fails to write.
+    pub fn write_over(&mut self, bytes: &[u8], offset: u64) -> Result<bool> {
+        self.flush_now()?;
+        let file = match &self.sink {
+            Sink::File { writer, .. } => writer.get_ref(),
+            Sink::Direct { .. } | Sink::Pipe { .. } | Sink::Stdout(_) => return Ok(false),
+        };
+        file.write_all_at(bytes, offset).map_err(|error| write_error(error, &self.name))?;
+        Ok(true)
+    }
+
+    /// Whether [`write_over`](Self::write_over) can go back in this output: it is a regular file.
+    #[must_use]
+    pub fn can_write_over(&self) -> bool {
+        matches!(self.sink, Sink::File { .. })
     }
 
     /// Completes the output. A file is on the disk before it gets its name, and keeps the

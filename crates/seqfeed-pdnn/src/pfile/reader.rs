@@ -1,0 +1,232 @@
+//! PFiles, sentence by sentence.
+
+use std::io::BufRead;
+use std::ops::Range;
+
+use seqfeed_core::{Error, Problem, Result};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+
+use super::decode::{check_numbers, columns};
+use super::{HEADER_BYTES, Header, PFILE, table};
+
+/// Bytes read and decoded at once: they stay in the processor's cache in between.
+const PIECE: usize = 256 << 10;
+
+/// An open PFile. Sentences are read in any order, from several threads at once.
+///
+/// In memory are 8 bytes a sentence. Compressed files, streams and commands are decoded once into a
+/// temporary file.
+#[derive(Debug)]
+pub struct PFile {
+    data: DataFile,
+    header: Header,
+    /// Frames before each sentence, and in all.
+    starts: Vec<u64>,
+    spooled_bytes: u64,
+}
+
+impl PFile {
+    /// Opens a PFile by any name that can be read.
+    ///
+    /// Without a sentence table, all frames are read to find where sentences begin.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the file cannot be read, its header is wrong, it is shorter than its header says, or
+    /// its sentence table is not one. What follows the table is passed over.
+    pub fn open(name: &str, policy: &Policy) -> Result<Self> {
+        let (data, spooled) = open(name, policy)?;
+        let mut file = Self::from_data(data)?;
+        file.spooled_bytes = if spooled { file.data.len() } else { 0 };
+        Ok(file)
+    }
+
+    /// A PFile in an open file.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn from_data(data: DataFile) -> Result<Self> {
+        let mut bytes = vec![0; HEADER_BYTES];
+        let count = data.read_at(&mut bytes, 0)?;
+        let header = Header::parse(&bytes[..count]).map_err(|error| error.in_file(data.name()))?;
+        let table_bytes = 4 * (header.sentences + 1);
+        let end = match header.table {
+            Some(table) => table.saturating_add(table_bytes),
+            None => header.data_bytes(),
+        };
+        let end = end.saturating_add(HEADER_BYTES as u64);
+        if data.len() < end {
+            let cut = data.len() < HEADER_BYTES as u64 + header.data_bytes();
+            let inside = if cut { "the frames" } else { "the sentence table" };
+            let problem = Problem::UnexpectedEnd { inside, missing: Some(end - data.len()) };
+            return Err(Error::format(PFILE, problem).in_file(data.name()).at_byte(data.len()));
+        }
+        let starts = table::starts(&data, &header)?;
+        Ok(Self { data, header, starts, spooled_bytes: 0 })
+    }
+
+    /// The name it was opened by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.data.name()
+    }
+
+    /// What its header says.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Number of sentences.
+    #[must_use]
+    pub fn sentences(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of frames in all.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.header.frames
+    }
+
+    /// Bytes decoded into a temporary file.
+    #[must_use]
+    pub fn spooled_bytes(&self) -> u64 {
+        self.spooled_bytes
+    }
+
+    /// The frames of a sentence, counted through the file.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such sentence.
+    #[must_use]
+    pub fn sentence(&self, sentence: usize) -> Range<u64> {
+        self.starts[sentence]..self.starts[sentence + 1]
+    }
+
+    /// Reads a sentence: its features, frame after frame, and its labels, frame after frame with all
+    /// labels of a frame side by side. What is in the vectors before is replaced.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a usage error if there is no such sentence; when the file cannot be read; when a frame
+    /// carries another sentence's or another frame's number.
+    pub fn read_sentence(
+        &self,
+        sentence: usize,
+        features: &mut Vec<f32>,
+        labels: &mut Vec<i32>,
+    ) -> Result<()> {
+        if sentence >= self.sentences() {
+            let count = self.sentences();
+            let message = format!("sentence {sentence} of {count} (they are counted from 0)");
+            return Err(Error::usage(message).in_file(self.name()));
+        }
+        let frames = self.sentence(sentence);
+        let count = (frames.end - frames.start) as usize;
+        // The file was found to hold all frames.
+        features.resize(count * self.header.features, 0.0);
+        labels.resize(count * self.header.labels, 0);
+        let features: &mut [u32] = bytemuck::cast_slice_mut(features);
+        let labels: &mut [u32] = bytemuck::cast_slice_mut(labels);
+        let header = &self.header;
+        let frame_bytes = header.frame_bytes();
+        self.pieces(sentence, 0, &mut Window::default(), |done, piece| {
+            columns(
+                piece,
+                frame_bytes,
+                header.feature_bytes(),
+                &mut features[done * header.features..],
+            );
+            columns(piece, frame_bytes, header.label_bytes(), &mut labels[done * header.labels..]);
+        })
+    }
+
+    /// Checks the sentence and frame numbers of all frames.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_sentence`](Self::read_sentence), for the first frame that is wrong.
+    pub fn verify(&self) -> Result<()> {
+        let mut window = Window::default();
+        (0..self.sentences())
+            .try_for_each(|sentence| self.pieces(sentence, self.frames(), &mut window, |_, _| ()))
+    }
+
+    /// Reads the frames of a sentence in pieces whose numbers have been checked; says of a piece how many
+    /// frames came before. Frames up to `ahead` will be read next, so they are read together.
+    pub(super) fn pieces(
+        &self,
+        sentence: usize,
+        ahead: u64,
+        window: &mut Window,
+        mut take: impl FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        let frame_bytes = self.header.frame_bytes();
+        let frames = self.sentence(sentence);
+        let mut frame = frames.start;
+        while frame < frames.end {
+            if !window.frames.contains(&frame) {
+                let count =
+                    (ahead.max(frames.end) - frame).min((PIECE / frame_bytes).max(1) as u64);
+                let len = count as usize * frame_bytes;
+                window.bytes.resize(window.bytes.len().max(len), 0);
+                let offset = HEADER_BYTES as u64 + frame * frame_bytes as u64;
+                window.frames = 0..0;
+                self.data.read_exact_at(&mut window.bytes[..len], offset, "frames")?;
+                window.frames = frame..frame + count;
+            }
+            let end = frames.end.min(window.frames.end);
+            let at = |frame: u64| (frame - window.frames.start) as usize * frame_bytes;
+            let piece = &window.bytes[at(frame)..at(end)];
+            let done = frame - frames.start;
+            check_numbers(&self.header, piece, sentence as u64, done).map_err(|misplaced| {
+                let frame = frame + misplaced.frame as u64;
+                let byte = HEADER_BYTES as u64 + frame * frame_bytes as u64;
+                misplaced.error().in_file(self.name()).at_byte(byte)
+            })?;
+            take(done as usize, piece);
+            frame = end;
+        }
+        Ok(())
+    }
+}
+
+/// Frames that were read, perhaps of several sentences.
+#[derive(Default)]
+pub(super) struct Window {
+    bytes: Vec<u8>,
+    frames: Range<u64>,
+}
+
+/// A file to be read at any place, and whether it is a temporary copy.
+fn open(name: &str, policy: &Policy) -> Result<(DataFile, bool)> {
+    let rxfilename = RxFilename::parse(name)?;
+    if let RxFilename::File(path) = &rxfilename
+        && path.is_file()
+    {
+        let file = DataFile::open(path)?;
+        if file.compression()? == Compression::None {
+            return Ok((file, false));
+        }
+    }
+    let mut input = Input::open(&rxfilename, policy)?;
+    let mut spool = Spool::new()?;
+    loop {
+        let len = match input.fill_buf() {
+            Ok(bytes) => {
+                spool.write_all(bytes)?;
+                bytes.len()
+            }
+            Err(error) => return Err(input.error(error)),
+        };
+        if len == 0 {
+            break;
+        }
+        input.consume(len);
+    }
+    input.finish()?;
+    Ok((spool.into_data_file()?.with_name(name), true))
+}

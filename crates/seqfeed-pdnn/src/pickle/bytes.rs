@@ -1,0 +1,186 @@
+//! Byte strings that can be values of eight bytes.
+
+use std::fmt;
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+
+use seqfeed_io::Input;
+
+/// Bytes that begin where a number of eight bytes can: those of an array are its values.
+///
+/// A clone shares them.
+#[derive(Clone, Default)]
+pub struct Bytes(Arc<Words>);
+
+#[derive(Clone, Default)]
+struct Words {
+    words: Vec<u64>,
+    len: usize,
+}
+
+/// The first memory taken for data whose end nobody has seen.
+const FIRST_STEP: usize = 1 << 20;
+
+/// Memory grows by a sixteenth: what is announced may be a lie, and what is grown for nothing is small.
+const STEP_DIVISOR: usize = 16;
+
+impl Bytes {
+    /// The bytes.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u8] {
+        self.0.as_slice()
+    }
+
+    /// Number of bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.len == 0
+    }
+
+    /// The bytes, to be changed; copied first if they are shared.
+    pub(super) fn make_mut(&mut self) -> &mut [u8] {
+        let words = Arc::make_mut(&mut self.0);
+        let len = words.len;
+        &mut words.all_mut()[..len]
+    }
+
+    /// Cuts off all but the first bytes, and gives memory back.
+    pub(super) fn truncate(&mut self, len: usize) {
+        let words = Arc::make_mut(&mut self.0);
+        words.len = words.len.min(len);
+        words.words.truncate(words.len.div_ceil(8));
+        words.words.shrink_to_fit();
+    }
+}
+
+impl Words {
+    fn as_slice(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.len]
+    }
+
+    fn all_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.words)
+    }
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Self {
+        let mut builder = BytesBuilder::default();
+        builder.push(bytes);
+        builder.finish()
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for Bytes {}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.as_slice() {
+            bytes if bytes.len() <= 32 => write!(f, "b\"{}\"", bytes.escape_ascii()),
+            bytes => write!(f, "b\"{}...\" ({} bytes)", bytes[..32].escape_ascii(), bytes.len()),
+        }
+    }
+}
+
+/// Bytes in the making: memory grows with what is there.
+#[derive(Default)]
+pub(super) struct BytesBuilder(Words);
+
+impl BytesBuilder {
+    /// Room for so many bytes from the first on: for a length that is known to be true.
+    pub(super) fn with_capacity(len: usize) -> Self {
+        // Zeroed memory of this kind comes from the system untouched.
+        Self(Words { words: vec![0; len.div_ceil(8)], len: 0 })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len
+    }
+
+    /// At least `room` bytes behind what is there, to be filled in.
+    pub(super) fn spare(&mut self, room: usize) -> &mut [u8] {
+        let needed = self.0.len + room;
+        let have = self.0.words.len() * 8;
+        if needed > have {
+            let grown = needed.max(have + have / STEP_DIVISOR).max(64).div_ceil(8);
+            self.0.words.reserve_exact(grown - self.0.words.len());
+            self.0.words.resize(grown, 0);
+        }
+        let len = self.0.len;
+        &mut self.0.all_mut()[len..]
+    }
+
+    /// Says that so many bytes were filled in.
+    pub(super) fn advance(&mut self, count: usize) {
+        self.0.len += count;
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.spare(bytes.len())[..bytes.len()].copy_from_slice(bytes);
+        self.advance(bytes.len());
+    }
+
+    pub(super) fn finish(mut self) -> Bytes {
+        let words = self.0.len.div_ceil(8);
+        self.0.words.truncate(words);
+        if self.0.words.capacity() - words > words / STEP_DIVISOR {
+            self.0.words.shrink_to_fit();
+        }
+        Bytes(Arc::new(self.0))
+    }
+}
+
+/// How many of `len` announced bytes may be taken memory for at once.
+pub(super) fn trusted(input: &mut Input, len: u64) -> usize {
+    let known = input.remaining(len).unwrap_or(FIRST_STEP as u64);
+    usize::try_from(len.min(known)).unwrap_or(FIRST_STEP)
+}
+
+/// Reads `len` bytes into memory of their own; fewer only where the stream ends.
+pub(super) fn read(input: &mut Input, len: u64) -> io::Result<Bytes> {
+    let mut builder = BytesBuilder::with_capacity(trusted(input, len));
+    loop {
+        let left = len - builder.len() as u64;
+        if left == 0 {
+            break;
+        }
+        let have = builder.0.words.len() * 8 - builder.len();
+        let step = if have > 0 { have } else { (builder.len() / STEP_DIVISOR).max(FIRST_STEP) };
+        let step = usize::try_from(left).unwrap_or(step).min(step);
+        let count = match input.read(&mut builder.spare(step)[..step]) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if count == 0 {
+            break;
+        }
+        builder.advance(count);
+    }
+    Ok(builder.finish())
+}
+
+/// What of the next `len` bytes is buffered; nothing only at the end.
+pub(super) fn buffered(input: &mut Input, len: u64) -> io::Result<&[u8]> {
+    let bytes = input.fill_buf()?;
+    let count = usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len());
+    Ok(&bytes[..count])
+}

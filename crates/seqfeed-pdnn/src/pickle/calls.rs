@@ -1,0 +1,211 @@
+//! The callables that numpy's arrays are made with: the only ones.
+
+use std::fmt;
+
+use seqfeed_core::{Error, Problem, Result};
+
+use super::objects::{Heap, Item, Object};
+use super::{Array, Bytes, Dtype, Number, PICKLE, convert};
+
+/// A callable that a pickle may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Callable {
+    /// `numpy.core.multiarray._reconstruct`: an array whose contents come later.
+    Reconstruct,
+    /// `numpy.ndarray`, as an argument.
+    NdArray,
+    /// `numpy.dtype`.
+    Dtype,
+    /// `numpy.core.multiarray.scalar`: one number.
+    Scalar,
+    /// `numpy.core.numeric._frombuffer`: an array out of a buffer (protocol 5).
+    FromBuffer,
+    /// `_codecs.encode`: bytes out of a text.
+    Encode,
+    /// `bytes`, of nothing.
+    Bytes,
+}
+
+const NAMES: [(Callable, &str, &str); 12] = [
+    (Callable::Reconstruct, "numpy.core.multiarray", "_reconstruct"),
+    (Callable::Reconstruct, "numpy._core.multiarray", "_reconstruct"),
+    (Callable::NdArray, "numpy", "ndarray"),
+    (Callable::Dtype, "numpy", "dtype"),
+    (Callable::Scalar, "numpy.core.multiarray", "scalar"),
+    (Callable::Scalar, "numpy._core.multiarray", "scalar"),
+    (Callable::FromBuffer, "numpy.core.numeric", "_frombuffer"),
+    (Callable::FromBuffer, "numpy._core.numeric", "_frombuffer"),
+    (Callable::Encode, "_codecs", "encode"),
+    (Callable::Bytes, "__builtin__", "bytes"),
+    (Callable::Bytes, "builtins", "bytes"),
+    (Callable::Bytes, "__builtin__", "str"),
+];
+
+impl Callable {
+    /// The callable of a name.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the name if it is none of those that make arrays.
+    pub(super) fn find(module: &[u8], name: &[u8]) -> Result<Self> {
+        let known =
+            NAMES.iter().find(|entry| entry.1.as_bytes() == module && entry.2.as_bytes() == name);
+        if let Some((callable, ..)) = known {
+            return Ok(*callable);
+        }
+        let cut = |text: &[u8]| text[..text.len().min(100)].escape_ascii().to_string();
+        let problem = format!("it names `{}.{}`, which is not run here", cut(module), cut(name));
+        Err(refused(problem).with_help(
+            "only arrays of numpy, tuples, lists, dictionaries, numbers and texts are read; \
+             if you trust the file, load it in Python and store its arrays",
+        ))
+    }
+}
+
+impl fmt::Display for Callable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match NAMES.iter().find(|entry| entry.0 == *self) {
+            Some((_, module, name)) => write!(f, "{module}.{name}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn refused(what: String) -> Error {
+    Error::format(PICKLE, Problem::Unsupported(what.into()))
+}
+
+/// Calls a callable with a tuple of arguments.
+pub(super) fn call(heap: &mut Heap, callable: Item, arguments: Item) -> Result<Item> {
+    let Some(&Object::Callable(callable)) = heap.get(callable) else {
+        return Err(refused(format!("{} cannot be called", heap.describe(callable))));
+    };
+    let wrong = |heap: &Heap| {
+        let arguments = heap.tuple(arguments).unwrap_or(&[]);
+        let arguments: Vec<String> =
+            arguments.iter().take(6).map(|&item| heap.describe(item)).collect();
+        refused(format!("`{callable}` cannot be made of ({})", arguments.join(", ")))
+    };
+    let Some(items) = heap.tuple(arguments) else { return Err(wrong(heap)) };
+    let made = match (callable, items) {
+        // What it is made as does not matter: it is filled later, or is no data.
+        (Callable::Reconstruct, [class, ..]) if is_ndarray(heap, *class) => Object::Unfilled,
+        (Callable::NdArray, [_shape]) => Object::Unfilled,
+        (Callable::Dtype, [code, ..]) => {
+            let Some(code) = heap.bytes(*code) else { return Err(wrong(heap)) };
+            Object::Dtype(dtype(code.as_slice())?)
+        }
+        (Callable::Scalar, [dtype, data]) => {
+            let (Some(&Object::Dtype(dtype)), Some(data)) = (heap.get(*dtype), heap.bytes(*data))
+            else {
+                return Err(wrong(heap));
+            };
+            return match convert::scalar(data.as_slice(), dtype) {
+                Some(Ok(integer)) if dtype.number == Number::Bool => Ok(Item::Bool(integer != 0)),
+                Some(Ok(integer)) => Ok(Item::Int(integer)),
+                Some(Err(float)) => Ok(Item::Float(float)),
+                None => Err(wrong(heap)),
+            };
+        }
+        (Callable::FromBuffer, [data, dtype, shape, order, rest @ ..])
+            if rest.is_empty() || rest == [Item::None] =>
+        {
+            let order = heap.bytes(*order);
+            let fortran = match order.as_ref().map(Bytes::as_slice) {
+                Some(b"C") => false,
+                Some(b"F") => true,
+                _ => return Err(wrong(heap)),
+            };
+            Object::Array(array(heap, *shape, *dtype, fortran, *data)?)
+        }
+        (Callable::Encode, [text, coding, ..]) => {
+            let coding = heap.bytes(*coding);
+            let known: [&[u8]; 4] = [b"latin1", b"latin-1", b"iso-8859-1", b"ascii"];
+            let bytes = match heap.get(*text) {
+                Some(Object::Text(_) | Object::Latin1(_)) => heap.bytes(*text),
+                _ => None,
+            };
+            match (bytes, coding) {
+                (Some(bytes), Some(coding)) if known.contains(&coding.as_slice()) => {
+                    Object::Bytes(bytes)
+                }
+                _ => return Err(wrong(heap)),
+            }
+        }
+        (Callable::Bytes, []) => Object::Bytes(Bytes::default()),
+        _ => return Err(wrong(heap)),
+    };
+    heap.add(made)
+}
+
+fn is_ndarray(heap: &Heap, item: Item) -> bool {
+    matches!(heap.get(item), Some(Object::Callable(Callable::NdArray)))
+}
+
+fn dtype(code: &[u8]) -> Result<Dtype> {
+    if let Some(dtype) = Dtype::from_description(code) {
+        return Ok(dtype);
+    }
+    let shown = code[..code.len().min(32)].escape_ascii();
+    if code.first() == Some(&b'O') {
+        return Err(refused(format!("an array of objects (type `{shown}`) holds no numbers"))
+            .with_help("make it an array of numbers: numpy.asarray(x, dtype='float32')"));
+    }
+    Err(refused(format!("arrays of type `{shown}` are not read"))
+        .with_help("booleans, integers and floats of 16, 32 and 64 bits are"))
+}
+
+/// Sets the state of an object that was made.
+pub(super) fn build(heap: &mut Heap, item: Item, state: Item) -> Result<()> {
+    let wrong = |heap: &Heap| {
+        let what = heap.describe(item);
+        let state = heap.describe(state);
+        refused(format!("{what} cannot be filled with {state}"))
+    };
+    let Some(items) = heap.tuple(state) else { return Err(wrong(heap)) };
+    let filled = match (heap.get(item), items) {
+        (
+            Some(Object::Unfilled),
+            [shape, dtype, fortran, data] | [_, shape, dtype, fortran, data],
+        ) => {
+            let fortran = matches!(fortran, Item::Bool(true) | Item::Int(1));
+            Object::Array(array(heap, *shape, *dtype, fortran, *data)?)
+        }
+        (Some(Object::Dtype(dtype)), [_version, order, ..]) => {
+            let Some(order) = heap.bytes(*order) else { return Err(wrong(heap)) };
+            let &[order @ (b'<' | b'>' | b'=' | b'|')] = order.as_slice() else {
+                return Err(wrong(heap));
+            };
+            Object::Dtype(dtype.with_order(order))
+        }
+        _ => return Err(wrong(heap)),
+    };
+    if let Some(object) = heap.get_mut(item) {
+        *object = filled;
+    }
+    Ok(())
+}
+
+fn array(heap: &Heap, shape: Item, dtype: Item, fortran: bool, data: Item) -> Result<Array> {
+    let Some(&Object::Dtype(dtype)) = heap.get(dtype) else {
+        return Err(refused(format!("{} is not the type of an array", heap.describe(dtype))));
+    };
+    let dimension = |item: &Item| match item {
+        Item::Int(dim) => usize::try_from(*dim).ok(),
+        _ => None,
+    };
+    let dims = heap.tuple(shape);
+    let Some(dims) =
+        dims.and_then(|dims| dims.iter().map(dimension).collect::<Option<Vec<usize>>>())
+    else {
+        return Err(refused(format!("{} is not the shape of an array", heap.describe(shape))));
+    };
+    let Some(data) = heap.bytes(data) else {
+        return Err(refused(format!(
+            "{} is not the contents of an array of numbers",
+            heap.describe(data)
+        )));
+    };
+    Array::new(dims, dtype, fortran, data)
+}

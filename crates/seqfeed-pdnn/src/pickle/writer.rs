@@ -1,0 +1,146 @@
+//! Pickles of features and labels, for numpy.
+
+use std::io::Write;
+
+use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_io::{Output, Policy, WxFilename};
+
+use super::{Array, Bytes};
+
+/// How a pickle is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// For Python 2 and 3. Bytes stand as text, in UTF-8, which makes them about half as long again; so no
+    /// array may be longer than 4 GiB as text.
+    Two,
+    /// For Python 3.8 and later; bytes as they are.
+    Five,
+}
+
+/// Writes a tuple of two arrays, as PDNN reads it; the file appears under its name when it is complete.
+///
+/// # Errors
+///
+/// Fails when writing fails, or an array is too long for the protocol.
+pub fn write_pickle(
+    name: &WxFilename,
+    features: &Array,
+    labels: &Array,
+    protocol: Protocol,
+    policy: &Policy,
+) -> Result<()> {
+    let arrays = [features, labels];
+    if protocol == Protocol::Two {
+        for array in arrays {
+            let wanted = text_len(array.data());
+            let (what, limit) = ("bytes of an array as text (protocol 2)", u32::MAX.into());
+            if wanted > limit {
+                return Err(Error::new(ErrorKind::Limit { what, wanted, limit })
+                    .in_file(name.to_string())
+                    .with_help("write protocol 5, or several files"));
+            }
+        }
+    }
+    let mut output = Output::create(name, policy)?;
+    let written = write(&mut output, arrays, protocol);
+    written.map_err(|error| output.error(error))?;
+    output.finish()
+}
+
+/// Length of bytes as text in UTF-8: those from 0x80 take two.
+fn text_len(bytes: &Bytes) -> u64 {
+    let high = |piece: &[u8]| piece.iter().map(|byte| u64::from(byte >> 7)).sum::<u64>();
+    bytes.len() as u64 + high(bytes.as_slice())
+}
+
+fn global(out: &mut Vec<u8>, module: &str, name: &str) {
+    out.extend_from_slice(format!("c{module}\n{name}\n").as_bytes());
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    out.push(b'X');
+    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn integer(out: &mut Vec<u8>, value: usize) {
+    out.extend_from_slice(&[0x8a, 8]);
+    out.extend_from_slice(&(value as u64).to_le_bytes());
+}
+
+fn shape(out: &mut Vec<u8>, shape: &[usize]) {
+    out.push(b'(');
+    shape.iter().for_each(|&dim| integer(out, dim));
+    out.push(b't');
+}
+
+/// `numpy.dtype('f4', False, True)` with the state `(3, '<', None, None, None, -1, -1, 0)`.
+fn dtype(out: &mut Vec<u8>, array: &Array) {
+    let dtype = array.dtype();
+    global(out, "numpy", "dtype");
+    out.push(b'(');
+    text(out, dtype.number.code());
+    out.extend_from_slice(b"\x89\x88tR(K\x03");
+    text(out, &dtype.to_string()[..1]);
+    out.extend_from_slice(b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb");
+}
+
+/// As Python 3 writes it: `numpy.core.multiarray` is known to numpy 1 and 2.
+fn write(output: &mut Output, arrays: [&Array; 2], protocol: Protocol) -> std::io::Result<()> {
+    let mut out = match protocol {
+        Protocol::Two => b"\x80\x02".to_vec(),
+        Protocol::Five => b"\x80\x05".to_vec(),
+    };
+    for array in arrays {
+        global(&mut out, "numpy.core.multiarray", "_reconstruct");
+        global(&mut out, "numpy", "ndarray");
+        out.extend_from_slice(b"K\0\x85");
+        encoded(&mut out, "b");
+        out.extend_from_slice(b"\x87R(K\x01");
+        shape(&mut out, array.shape());
+        dtype(&mut out, array);
+        out.push(if array.is_fortran() { 0x88 } else { 0x89 });
+        match protocol {
+            Protocol::Two => write_text(output, &mut out, array.data())?,
+            Protocol::Five => {
+                out.push(0x8e);
+                out.extend_from_slice(&(array.data().len() as u64).to_le_bytes());
+                output.write_all(&out)?;
+                output.write_all(array.data().as_slice())?;
+                out.clear();
+            }
+        }
+        out.extend_from_slice(b"tb");
+    }
+    out.extend_from_slice(b"\x86.");
+    output.write_all(&out)
+}
+
+/// Bytes as a text that is encoded again when it is loaded.
+fn write_text(output: &mut Output, out: &mut Vec<u8>, data: &Bytes) -> std::io::Result<()> {
+    global(out, "_codecs", "encode");
+    out.push(b'X');
+    out.extend_from_slice(&(text_len(data) as u32).to_le_bytes());
+    output.write_all(out)?;
+    for piece in data.as_slice().chunks(32 << 10) {
+        out.clear();
+        for &byte in piece {
+            match byte {
+                0..0x80 => out.push(byte),
+                _ => out.extend_from_slice(&[0xc0 | byte >> 6, 0x80 | byte & 0x3f]),
+            }
+        }
+        output.write_all(out)?;
+    }
+    out.clear();
+    text(out, "latin1");
+    out.extend_from_slice(b"\x86R");
+    Ok(())
+}
+
+fn encoded(out: &mut Vec<u8>, ascii: &str) {
+    global(out, "_codecs", "encode");
+    text(out, ascii);
+    text(out, "latin1");
+    out.extend_from_slice(b"\x86R");
+}
