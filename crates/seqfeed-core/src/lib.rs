@@ -25,6 +25,7 @@ mod index;
 mod kept;
 mod key;
 pub mod number_text;
+mod quote;
 mod source;
 mod stream;
 
@@ -35,5 +36,6 @@ pub use error::{Error, ErrorKind, Place, Position, Problem, Result};
 pub use index::{Index, IndexBuilder};
 pub use kept::Kept;
 pub use key::Key;
+pub use quote::Quote;
 pub use source::Source;
 pub use stream::{Element, Extent, Kind, Stream};

@@ -62,8 +62,13 @@ impl ReaderFile {
         }
         let name = self.source.name();
         let first = incidents.first_warnings();
-        let first = first.iter().take(10);
-        warnings.extend(first.map(|one| format!("{name} @ {}: {}", one.offset, one.message)));
+        let first = &first[..first.len().min(10)];
+        let offsets: Vec<u64> = first.iter().map(|one| one.offset).collect();
+        let lines = self.source.lines_of(&offsets).unwrap_or_else(|_| vec![None; first.len()]);
+        warnings.extend(first.iter().zip(lines).map(|(one, line)| match line {
+            Some(at) => format!("{name}:{}:{}: {}", at.line, at.column, one.message),
+            None => format!("{name} @ {}: {}", one.offset, one.message),
+        }));
         let (errors, more) = (incidents.errors(), incidents.warnings().saturating_sub(10));
         if more > 0 {
             warnings.push(format!("{name}: {more} more warnings"));

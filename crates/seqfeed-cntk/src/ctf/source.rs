@@ -9,6 +9,7 @@ use seqfeed_core::{
 use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
 
 use super::cache::{self, Stamp};
+use super::lines::{self, LineColumn};
 use super::{
     CTF, CtfFloat, CtfIncidents, CtfIndex, CtfInput, CtfSequence, KeyKind, Names, Parser,
     ParserOptions, ScanOptions, SequenceSamples, scan_in_parallel,
@@ -201,6 +202,23 @@ impl CtfSource {
         &self.incidents
     }
 
+    /// Lines and columns of places in the file (decompressed, where it is compressed), such as those of
+    /// warnings: none for those that are very far. The file is read again up to the last one.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn lines_of(&self, offsets: &[u64]) -> Result<Vec<Option<LineColumn>>> {
+        let mut order: Vec<usize> = (0..offsets.len()).collect();
+        order.sort_by_key(|&number| offsets[number]);
+        let ascending: Vec<u64> = order.iter().map(|&number| offsets[number]).collect();
+        let mut lines = vec![None; offsets.len()];
+        for (number, line) in order.into_iter().zip(lines::find(&self.data, &ascending)?) {
+            lines[number] = line;
+        }
+        Ok(lines)
+    }
+
     /// Bytes decoded into a temporary file.
     #[must_use]
     pub fn spooled_bytes(&self) -> u64 {
@@ -273,7 +291,9 @@ impl CtfSource {
                 let bytes = &work.bytes[from..from + sequence.bytes as usize];
                 work.parser
                     .parse(bytes, sequence.offset, sequence, &mut work.samples)
-                    .map_err(|error| error.of_key(self.index.key(number)))?;
+                    .map_err(|error| {
+                        lines::locate(&self.data, error).of_key(self.index.key(number))
+                    })?;
                 self.push(&work.samples, number, blocks)?;
             }
         }
@@ -293,8 +313,10 @@ impl CtfSource {
                     expected: 1,
                     found: u64::from(stream.samples),
                 };
-                return Err(Error::format(CTF, problem)
+                let error = Error::format(CTF, problem)
                     .in_file(&self.name)
+                    .at_byte(self.found.sequences[number as usize].offset);
+                return Err(lines::locate(&self.data, error)
                     .of_key(self.index.key(number))
                     .with_help("frameMode is for files in which each sequence has one sample"));
             }
@@ -409,7 +431,7 @@ fn scan(
 ) -> Result<CtfIndex> {
     let read = |offset: u64, buffer: &mut [u8]| data.read_at(buffer, offset);
     scan_in_parallel(read, data.len(), threads, options, names)
-        .map_err(|error| error.in_file(data.name()))
+        .map_err(|error| lines::locate(data, error).in_file(data.name()))
 }
 
 fn streams(options: &CtfOptions) -> Vec<Stream> {
