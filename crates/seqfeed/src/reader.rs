@@ -28,7 +28,7 @@ pub(crate) struct OpenedReader {
     pub(crate) corpus: Corpus,
     pub(crate) settings: Settings,
     pub(crate) files: Vec<ReaderFile>,
-    /// Names in the configuration that no reader knows.
+    /// Names in the configuration that no reader knows, or that have no effect.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -164,11 +164,13 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
         Some(known) => format!("unknown name {} in the reader; is {known} meant?", key.path),
         None => format!("unknown name {} in the reader", key.path),
     });
+    let ignored = reader.ignored.iter();
+    let ignored = ignored.map(|key| format!("{} has no effect: {}", key.path, key.reason));
     Ok(OpenedReader {
         corpus: Corpus::join(sources, &join)?,
         settings: settings(reader, by_program),
         files,
-        unknown: unknown.collect(),
+        unknown: unknown.chain(ignored).collect(),
     })
 }
 
