@@ -454,9 +454,6 @@ mod tests {
         let error = error.at_column(3, 4, Some(quote)).at_byte(7).at_column(8, 9, None);
         assert_eq!(error.place().to_string(), "inner:3:4");
         assert_eq!(error.quote().unwrap().to_string(), "a line\n  ^");
-        assert_eq!(
-            Error::usage("x").at_column(3, 4, None).place().to_string(),
-            "line 3, column 4"
-        );
+        assert_eq!(Error::usage("x").at_column(3, 4, None).place().to_string(), "line 3, column 4");
     }
 }

@@ -219,5 +219,8 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
         Cut::Timeline => vec![1, settings.rank as u64, settings.ranks as u64],
         Cut::Steps | Cut::Worker { .. } => Vec::new(),
     };
-    parts.into_iter().chain(own).fold(index.digest(), |hash, part| random::mix(hash ^ part).wrapping_add(part))
+    parts
+        .into_iter()
+        .chain(own)
+        .fold(index.digest(), |hash, part| random::mix(hash ^ part).wrapping_add(part))
 }

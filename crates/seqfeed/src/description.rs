@@ -525,7 +525,8 @@ impl Description {
             Cut::Worker { .. } => CutName::Worker,
             Cut::Timeline => CutName::Timeline,
         });
-        if cut != CutName::Worker && (self.local_timeline.is_some() || self.cross_sweeps.is_some()) {
+        if cut != CutName::Worker && (self.local_timeline.is_some() || self.cross_sweeps.is_some())
+        {
             return Err(Error::usage("local-timeline and cross-sweeps are for cut = \"worker\""));
         }
         local = self.local_timeline.unwrap_or(local);

@@ -73,7 +73,8 @@ mod tests {
     fn finds_lines_across_pieces() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("f");
-        let text: Vec<u8> = (0..3 * PIECE).map(|i| if i % 777 == 5 { b'\n' } else { b'x' }).collect();
+        let text: Vec<u8> =
+            (0..3 * PIECE).map(|i| if i % 777 == 5 { b'\n' } else { b'x' }).collect();
         std::fs::write(&path, &text).unwrap();
         let data = DataFile::open(&path).unwrap();
         let piece = PIECE as u64;

@@ -289,11 +289,9 @@ impl CtfSource {
                 let sequence = &self.found.sequences[number as usize];
                 let from = (sequence.offset - start) as usize;
                 let bytes = &work.bytes[from..from + sequence.bytes as usize];
-                work.parser
-                    .parse(bytes, sequence.offset, sequence, &mut work.samples)
-                    .map_err(|error| {
-                        lines::locate(&self.data, error).of_key(self.index.key(number))
-                    })?;
+                work.parser.parse(bytes, sequence.offset, sequence, &mut work.samples).map_err(
+                    |error| lines::locate(&self.data, error).of_key(self.index.key(number)),
+                )?;
                 self.push(&work.samples, number, blocks)?;
             }
         }

@@ -109,11 +109,8 @@ impl Timeline {
             part: state.part.unwrap_or_default(),
             position: state.item,
         })?;
-        let rows = truncated::restore(
-            self.truncated.as_mut(),
-            state.truncated.as_ref(),
-            &self.index,
-        );
+        let rows =
+            truncated::restore(self.truncated.as_mut(), state.truncated.as_ref(), &self.index);
         if rows.is_err() {
             self.timeline.restore(&before)?;
             return rows;

@@ -17,12 +17,8 @@ pub struct IgnoredKey {
 }
 
 /// Randomization, which is the reader's.
-const RANDOMIZATION: [&str; 4] = [
-    "randomize",
-    "randomizationWindow",
-    "sampleBasedRandomizationWindow",
-    "randomizationSeed",
-];
+const RANDOMIZATION: [&str; 4] =
+    ["randomize", "randomizationWindow", "sampleBasedRandomizationWindow", "randomizationSeed"];
 
 pub(super) fn collect(section: &Section, reader: &ReaderConfig) -> Result<Vec<IgnoredKey>> {
     let mut ignored = Vec::new();
@@ -90,13 +86,15 @@ mod tests {
     fn says_what_has_no_effect() {
         let ctf = "type=CNTKTextFormatDeserializer;file=f;input=[a=[dim=1;format=dense]]";
         let alone = "readerType=CNTKTextFormatReader;file=f;input=[a=[dim=1;format=dense]]";
-        let composite = |options: &str, inner: &str| {
-            format!("{options}\ndeserializers=([{ctf};{inner}])")
-        };
+        let composite =
+            |options: &str, inner: &str| format!("{options}\ndeserializers=([{ctf};{inner}])");
         let cases = [
             (composite("maxErrors=3", "maxErrors=5"), &["maxErrors"][..]),
             (composite("maxErrors=0;rightSplice=0", "cacheIndex=true"), &[]),
-            (composite("rightSplice=2;truncationLength=5", ""), &["truncationLength", "rightSplice"]),
+            (
+                composite("rightSplice=2;truncationLength=5", ""),
+                &["truncationLength", "rightSplice"],
+            ),
             (composite("truncated=true;rightSplice=2;truncationLength=5", ""), &[]),
             (composite("", "randomize=false"), &["deserializers[0].randomize"]),
             (composite("frameMode=true", "frameMode=true;precision=float"), &[]),
