@@ -261,7 +261,9 @@ def more(r, files, reader, options, settings, epochs):
     if epochs > 1 and r.random() < .3:
         size = settings['epoch'] if settings['epoch'] != 'sweep' else 40
         options['start'] = r.randint(0, min(size, 300) * epochs)
-    if 'truncated' not in reader and r.random() < .3:
+    # A run that goes on begins a new budget of errors.
+    budget = any(d.get('maxErrors') for d in reader['deserializers'])
+    if 'truncated' not in reader and not budget and r.random() < .3:
         after = 0
         for _ in range(r.randint(1, 3)):
             after += r.randint(1, 5)
