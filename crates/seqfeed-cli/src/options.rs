@@ -95,9 +95,10 @@ pub(crate) struct FeedOptions {
     #[arg(long, value_name = "minibatches|chunks")]
     shard: Option<String>,
 
-    /// Who cuts minibatches: steps (the global order is cut and dealt to ranks) or worker (each rank
-    /// cuts its own, as CNTK's workers do) [default: steps; worker with readers of CNTK]
-    #[arg(long, value_name = "steps|worker")]
+    /// Who cuts minibatches: steps (the global order is cut and dealt to ranks), worker (each rank
+    /// cuts its own, as CNTK's workers do) or timeline (each rank has an order of its own, as with
+    /// CNTK's local-timeline randomizers) [default: steps; worker with readers of CNTK]
+    #[arg(long, value_name = "steps|worker|timeline")]
     cut: Option<String>,
 
     /// With --cut worker: whether only the rank's own samples count for the batch size
@@ -108,7 +109,7 @@ pub(crate) struct FeedOptions {
     #[arg(long, value_name = "BOOL")]
     cross_sweeps: Option<bool>,
 
-    /// With --cut worker: what an epoch is, at whose end a minibatch ends [default: run]
+    /// With --cut worker or timeline: what an epoch is, at whose end a minibatch ends [default: run]
     #[arg(long, value_name = "run|sweep|N")]
     epoch: Option<String>,
 
@@ -116,7 +117,7 @@ pub(crate) struct FeedOptions {
     #[arg(long, value_name = "N")]
     start: Option<u64>,
 
-    /// With --cut worker: truncate sequences to N samples a minibatch, side by side in rows
+    /// With --cut worker or timeline: truncate sequences to N samples a minibatch, side by side in rows
     #[arg(long, value_name = "N")]
     truncation: Option<u64>,
 

@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use seqfeed::Error;
+use seqfeed::{Error, Position};
 
 /// Prints an error, and says how the program ends: 0 where only the reader of a pipe has gone,
 /// 2 for wrong usage, 1 otherwise.
@@ -24,10 +24,23 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
     if !place.is_empty() {
         eprintln!("  {} {place}", paint("-->", "1;34"));
     }
+    if let (Some(quote), Some(line)) = (known.quote(), line_of(known)) {
+        let (number, bar) = (line.to_string(), paint("|", "1;34"));
+        let (text, mark) = (&quote.text, paint("^", "1;31"));
+        eprintln!(" {} {bar} {text}", paint(&number, "1;34"));
+        eprintln!(" {:2$} {bar} {:3$}{mark}", "", "", number.len(), quote.caret);
+    }
     if let Some(help) = known.help() {
         eprintln!("  {}: {help}", paint("help", "1;36"));
     }
     if known.is_usage() { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+fn line_of(error: &Error) -> Option<u64> {
+    match error.place().position? {
+        Position::Line(line) | Position::Column { line, .. } => Some(line),
+        Position::Byte(_) => None,
+    }
 }
 
 /// Prints a warning.

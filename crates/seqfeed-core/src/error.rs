@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::{error, fmt, io};
 
-use crate::Key;
+use crate::{Key, Quote};
 
 /// A result with the workspace's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -37,6 +37,7 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: ErrorKind,
     place: Place,
+    quote: Option<Quote>,
     help: Option<Cow<'static, str>>,
 }
 
@@ -150,13 +151,20 @@ pub enum Position {
     Byte(u64),
     /// Lines, from 1.
     Line(u64),
+    /// Lines and bytes in the line, both from 1.
+    Column {
+        /// The line.
+        line: u64,
+        /// The byte in it.
+        column: u64,
+    },
 }
 
 impl Error {
     /// An error of a kind, with no place yet.
     #[must_use]
     pub fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { kind, place: Place::default(), help: None }))
+        Self(Box::new(Inner { kind, place: Place::default(), quote: None, help: None }))
     }
 
     /// The operating system refused.
@@ -202,6 +210,17 @@ impl Error {
         self
     }
 
+    /// Says where in a text its byte lies (line and column from 1): the offset is replaced. The quote is
+    /// what stands there.
+    #[must_use]
+    pub fn at_column(mut self, line: u64, column: u64, quote: Option<Quote>) -> Self {
+        if let None | Some(Position::Byte(_)) = self.0.place.position {
+            self.0.place.position = Some(Position::Column { line, column });
+            self.0.quote = quote;
+        }
+        self
+    }
+
     /// Adds the key, unless an inner layer has.
     #[must_use]
     pub fn of_key(mut self, key: Key<'_>) -> Self {
@@ -226,6 +245,12 @@ impl Error {
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.0.place
+    }
+
+    /// What stands there, where that is text.
+    #[must_use]
+    pub fn quote(&self) -> Option<&Quote> {
+        self.0.quote.as_ref()
     }
 
     /// How to cure it, where that is known.
@@ -295,6 +320,10 @@ impl fmt::Display for Place {
             Some(Position::Byte(byte)) => write!(f, "{gap}@ {byte}")?,
             Some(Position::Line(line)) if self.file.is_some() => write!(f, ":{line}")?,
             Some(Position::Line(line)) => write!(f, "line {line}")?,
+            Some(Position::Column { line, column }) if self.file.is_some() => {
+                write!(f, ":{line}:{column}")?;
+            }
+            Some(Position::Column { line, column }) => write!(f, "line {line}, column {column}")?,
             None => {}
         }
         if let Some(key) = &self.key {
@@ -421,5 +450,10 @@ mod tests {
     fn the_innermost_place_wins() {
         let error = Error::usage("x").in_file("inner").at_byte(1).in_file("outer").at_line(9);
         assert_eq!(error.place().to_string(), "inner @ 1");
+        let quote = Quote::new(b"a line", 2, false);
+        let error = error.at_column(3, 4, Some(quote)).at_byte(7).at_column(8, 9, None);
+        assert_eq!(error.place().to_string(), "inner:3:4");
+        assert_eq!(error.quote().unwrap().to_string(), "a line\n  ^");
+        assert_eq!(Error::usage("x").at_column(3, 4, None).place().to_string(), "line 3, column 4");
     }
 }

@@ -357,7 +357,7 @@ fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream]) -> u
         0 => 0,
         sequences => index.total_samples().div_ceil(sequences) * bucket as u64 * 2,
     });
-    let samples = (planner.cursor().most_samples(index) + pool).min(index.total_samples());
+    let samples = (planner.most_samples(index) + pool).min(index.total_samples());
     let chunks = samples * source.held_bytes();
     let settings = planner.settings();
     let longest = (0..source.index().len() as u32).map(|s| u64::from(source.index().samples(s)));
@@ -385,7 +385,7 @@ fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream]) -> u
 /// What a windowed shuffle remembers: 8 bytes a unit of its window and of what it has swapped
 /// ahead.
 fn order_bytes(planner: &Planner, source: &dyn Source) -> u64 {
-    let window = planner.cursor().most_samples(source.index());
+    let window = planner.most_samples(source.index());
     match planner.settings().unit {
         Unit::Frame => window * 2 * 8,
         Unit::Sequence => 0,

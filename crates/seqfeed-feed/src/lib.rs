@@ -31,6 +31,7 @@ mod truncated;
 
 pub use feed::Feed;
 pub use minibatch::{Minibatch, Piece, SparseBatch, StreamBatch};
+pub use order::local::PartState;
 pub use settings::{
     BatchSize, Context, Cut, Epoch, Layout, Order, Partial, Settings, Shard, Truncation, Unit,
     Window, tolerance,

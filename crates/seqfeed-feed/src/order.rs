@@ -3,7 +3,6 @@
 //! An order is a pure function of index, settings, seed and sweep. It gives units one after
 //! another, starts at any unit of any sweep, and knows which chunks the next units can come from.
 
-#[cfg_attr(not(test), allow(dead_code))]
 pub(crate) mod local;
 mod permuted;
 mod sequential;

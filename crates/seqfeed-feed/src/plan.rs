@@ -1,6 +1,7 @@
 //! Which units make up the next minibatch.
 
 mod steps;
+mod timeline;
 mod worker;
 
 use std::collections::HashSet;
@@ -9,8 +10,9 @@ use std::sync::Arc;
 use seqfeed_core::{Error, Index, Result};
 
 use self::steps::Steps;
+use self::timeline::Timeline;
 use self::worker::Worker;
-use crate::order::{Cursor, Item};
+use crate::order::Item;
 use crate::random;
 use crate::settings::{BatchSize, Cut, Epoch, Order, Settings, Unit, Window};
 use crate::state::State;
@@ -34,6 +36,7 @@ pub(crate) struct Plan {
 pub(crate) enum Planner {
     Steps(Box<Steps>),
     Worker(Box<Worker>),
+    Timeline(Box<Timeline>),
 }
 
 impl Planner {
@@ -48,6 +51,7 @@ impl Planner {
                 let worker = Worker::new(index, settings, local_timeline, cross_sweeps)?;
                 Planner::Worker(Box::new(worker))
             }
+            Cut::Timeline => Planner::Timeline(Box::new(Timeline::new(index, settings)?)),
         })
     }
 
@@ -56,6 +60,7 @@ impl Planner {
         let corpus = match self {
             Planner::Steps(steps) => steps.corpus(),
             Planner::Worker(worker) => worker.corpus(),
+            Planner::Timeline(timeline) => timeline.corpus(),
         };
         if state.corpus != corpus {
             return Err(Error::usage(format!(
@@ -63,13 +68,15 @@ impl Planner {
                 state.corpus
             ))
             .with_help(
-                "use the corpus, seed, unit, order and window that it was saved with, or \
-                        remove the state to start from the beginning",
+                "use the corpus, seed, unit, order and window that it was saved with (and the rank, \
+                 where each has an order of its own), or remove the state to start from the \
+                 beginning",
             ));
         }
         match self {
             Planner::Steps(steps) => steps.restore(state),
             Planner::Worker(worker) => worker.restore(state)?,
+            Planner::Timeline(timeline) => timeline.restore(state)?,
         }
         Ok(())
     }
@@ -79,13 +86,17 @@ impl Planner {
         match self {
             Planner::Steps(_) => (0, 0),
             Planner::Worker(worker) => worker.rows(),
+            Planner::Timeline(timeline) => timeline.rows(),
         }
     }
 
-    pub(crate) fn cursor(&self) -> &Cursor {
+    /// The most samples that the chunks of a window hold, those loaded ahead and one still in use
+    /// counted in.
+    pub(crate) fn most_samples(&self, index: &Index) -> u64 {
         match self {
-            Planner::Steps(steps) => steps.cursor(),
-            Planner::Worker(worker) => worker.cursor(),
+            Planner::Steps(steps) => steps.cursor().most_samples(index),
+            Planner::Worker(worker) => worker.cursor().most_samples(index),
+            Planner::Timeline(timeline) => timeline.most_samples(index),
         }
     }
 
@@ -93,6 +104,7 @@ impl Planner {
         match self {
             Planner::Steps(steps) => steps.settings(),
             Planner::Worker(worker) => worker.settings(),
+            Planner::Timeline(timeline) => timeline.settings(),
         }
     }
 
@@ -101,6 +113,7 @@ impl Planner {
         let mut chunks = match self {
             Planner::Steps(steps) => steps.window(),
             Planner::Worker(worker) => worker.window(),
+            Planner::Timeline(timeline) => timeline.window(),
         };
         let mut seen = HashSet::with_capacity(chunks.len());
         chunks.retain(|&chunk| seen.insert(chunk));
@@ -112,6 +125,7 @@ impl Planner {
         match self {
             Planner::Steps(steps) => steps.window_position(),
             Planner::Worker(worker) => worker.window_position(),
+            Planner::Timeline(timeline) => timeline.window_position(),
         }
     }
 
@@ -120,6 +134,7 @@ impl Planner {
         match self {
             Planner::Steps(steps) => steps.state(),
             Planner::Worker(worker) => worker.state(),
+            Planner::Timeline(timeline) => timeline.state(),
         }
     }
 
@@ -128,6 +143,7 @@ impl Planner {
         match self {
             Planner::Steps(steps) => steps.next(),
             Planner::Worker(worker) => worker.next(),
+            Planner::Timeline(timeline) => timeline.next(),
         }
     }
 }
@@ -159,10 +175,32 @@ fn check(settings: &Settings) -> Result<()> {
     } else if settings.cut == Cut::Steps && (settings.start > 0 || settings.epoch != Epoch::Run) {
         "`start` and `epoch` are for minibatches that each rank cuts itself (cut = \"worker\")"
             .to_owned()
+    } else if settings.cut == Cut::Timeline && settings.start > 0 {
+        "where each rank has an order of its own, no common place can be started from; `start` is \
+         for cut = \"worker\", a state for this"
+            .to_owned()
     } else {
         return Ok(());
     };
     Err(Error::usage(problem))
+}
+
+/// The size of minibatches that each rank cuts for itself, over all ranks, in samples.
+fn own_batch(settings: &Settings) -> Result<u64> {
+    let BatchSize::Samples(size) = settings.batch else {
+        return Err(Error::usage(
+            "where each rank cuts its own minibatches, the batch size counts samples",
+        ));
+    };
+    if settings.bucket.is_some() {
+        return Err(Error::usage(
+            "where each rank cuts its own minibatches, they are not bucketed by length",
+        ));
+    }
+    if settings.epoch == Epoch::Samples(0) {
+        return Err(Error::usage("an epoch must have 1 sample at least"));
+    }
+    Ok(size)
 }
 
 /// What a state belongs to: the corpus and all that decides the order of its units.
@@ -176,5 +214,13 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
     let seed = if settings.order == Order::Sequential { 0 } else { settings.seed };
     let bucket = settings.bucket.map_or(0, |bucket| bucket as u64 + 1);
     let parts = [order[0], order[1], seed, settings.unit as u64, bucket];
-    parts.into_iter().fold(index.digest(), |hash, part| random::mix(hash ^ part).wrapping_add(part))
+    // An order of the rank's own belongs to it alone.
+    let own = match settings.cut {
+        Cut::Timeline => vec![1, settings.rank as u64, settings.ranks as u64],
+        Cut::Steps | Cut::Worker { .. } => Vec::new(),
+    };
+    parts
+        .into_iter()
+        .chain(own)
+        .fold(index.digest(), |hash, part| random::mix(hash ^ part).wrapping_add(part))
 }

@@ -120,10 +120,19 @@ pub enum Cut {
         /// package) or is cut short there (as with its program).
         cross_sweeps: bool,
     },
+    /// Each rank has an order of its own, as with CNTK's local-timeline randomizers, and cuts it into
+    /// minibatches of its share of the size, over the ends of sweeps. It reads only its own chunks, and
+    /// none of its minibatches is empty. In [`Order::Sequential`] every n-th unit of a sweep is its
+    /// own; in [`Order::Shuffle`] every n-th chunk of the sweep's order is, and the window *tumbles*: as
+    /// many of the rank's own chunks as it holds are shuffled together, then the next ones. A window in
+    /// samples is full with the chunk that reaches them. A state belongs to one rank of so many. Takes a
+    /// batch size in samples.
+    Timeline,
 }
 
 /// What an epoch is, where each rank cuts its own minibatches: a part of the run at whose end a
-/// minibatch ends, and after which the next one begins at its nominal place.
+/// minibatch ends. With [`Cut::Worker`] the next one begins at its nominal place, with
+/// [`Cut::Timeline`] where this one ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Epoch {
     /// The whole run is one epoch.
@@ -177,12 +186,13 @@ pub struct Settings {
     pub shard: Shard,
     /// Who cuts minibatches.
     pub cut: Cut,
-    /// What an epoch is, with [`Cut::Worker`].
+    /// What an epoch is, with [`Cut::Worker`] or [`Cut::Timeline`].
     pub epoch: Epoch,
     /// Begin at the first unit that starts no earlier than so many samples from the very start (CNTK's
     /// `minibatchSourcePosition`), with [`Cut::Worker`].
     pub start: u64,
-    /// Cut sequences into pieces for truncated backpropagation through time, with [`Cut::Worker`].
+    /// Cut sequences into pieces for truncated backpropagation through time, with [`Cut::Worker`] or
+    /// [`Cut::Timeline`].
     pub truncated: Option<Truncation>,
     /// End after so many sweeps, counted from the very start.
     pub sweeps: Option<u64>,

@@ -3,10 +3,11 @@
 use seqfeed_core::{Error, Problem, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::order::local::PartState;
 use crate::truncated::TruncatedState;
 
 /// Where a feed stands: a position in the sweep's global order, the same for all ranks after the
-/// same number of minibatches. Its size does not depend on the corpus (where sequences are truncated, it
+/// same number of minibatches (unless each rank cuts its own). Its size does not depend on the corpus (where sequences are truncated, it
 /// grows with the number of rows).
 ///
 /// It is taken after a minibatch and names the next one, so a run can go on exactly there, also
@@ -44,6 +45,10 @@ pub struct State {
     /// Where sequences are truncated, what the parallel rows hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated: Option<TruncatedState>,
+    /// Where each rank has an order of its own, which part of it `item` is counted in. Then `sweep`
+    /// and `samples` are the rank's own too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartState>,
 }
 
 impl State {

@@ -23,6 +23,7 @@ use seqfeed_core::{Error, Index, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::order::Item;
+use crate::settings::Truncation;
 
 /// The most parallel slots that can be asked for.
 const MOST_SLOTS: u64 = 1 << 24;
@@ -71,6 +72,9 @@ pub(crate) struct Ended {
 pub struct TruncatedState {
     /// The slots in order.
     pub slots: Vec<SlotState>,
+    /// The epoch under way, from 0: the next one begins when all slots are empty.
+    #[serde(default)]
+    pub epoch: u64,
 }
 
 /// What one slot holds: at most one more sequence than the truncation length, mostly one or two.
@@ -122,11 +126,11 @@ impl Truncated {
     /// Fails if there are fewer slots than workers, or sizes make no sense.
     pub(crate) fn new(
         minibatch: u64,
-        length: u64,
-        right_splice: u64,
+        truncation: Truncation,
         rank: usize,
         ranks: usize,
     ) -> Result<Self> {
+        let Truncation { length, right_splice } = truncation;
         let (Ok(length), true) = (u32::try_from(length), length > 0) else {
             return Err(Error::usage(format!(
                 "the truncation length is {length}; it must lie between 1 and {}",
@@ -204,15 +208,15 @@ impl Truncated {
         held.map(|held| (held.item.chunk, held.item.shard))
     }
 
-    /// What the slots hold.
-    pub(crate) fn state(&self) -> TruncatedState {
+    /// What the slots hold, in an epoch.
+    pub(crate) fn state(&self, epoch: u64) -> TruncatedState {
         let slots = self.slots.iter().map(|slot| {
             let sequences = slot.held.iter().map(|&Held { item, end_of_sweep }| {
                 HeldState(item.chunk, item.shard, item.number, end_of_sweep)
             });
             SlotState { delivered: slot.delivered, sequences: sequences.collect() }
         });
-        TruncatedState { slots: slots.collect() }
+        TruncatedState { slots: slots.collect(), epoch }
     }
 
     /// Goes on where a state was taken.
@@ -238,6 +242,29 @@ impl Truncated {
             Error::usage("the state names sequences that this corpus does not have").with_help(help)
         })?;
         Ok(())
+    }
+}
+
+/// Restores the rows of truncated sequences, if there are any, from a state that must have them too.
+///
+/// # Errors
+///
+/// As [`Truncated::restore`], or if only one of both has rows.
+pub(crate) fn restore(
+    rows: Option<&mut Truncated>,
+    state: Option<&TruncatedState>,
+    index: &Index,
+) -> Result<()> {
+    match (rows, state) {
+        (Some(rows), Some(state)) => rows.restore(state, index),
+        (None, None) => Ok(()),
+        (rows, _) => {
+            let here = if rows.is_some() { "here they are" } else { "here they are not" };
+            Err(Error::usage(format!(
+                "the state belongs to a feed whose sequences are {}truncated; {here}",
+                if rows.is_some() { "not " } else { "" }
+            )))
+        }
     }
 }
 

@@ -75,17 +75,18 @@ pub struct Description {
     /// How ranks divide the corpus: `minibatches` (the default) or `chunks`.
     pub shard: Option<Shard>,
     /// Who cuts minibatches: `steps` (the global order is cut and dealt; the default, except with
-    /// readers of CNTK) or `worker` (each rank cuts its own, as CNTK's workers do).
+    /// readers of CNTK), `worker` (each rank cuts its own, as CNTK's workers do) or `timeline` (each
+    /// rank has an order of its own, as with CNTK's local-timeline randomizers).
     pub cut: Option<CutName>,
     /// With `cut = "worker"`: whether only the rank's own samples count.
     pub local_timeline: Option<bool>,
     /// With `cut = "worker"`: whether minibatches go on over the ends of sweeps.
     pub cross_sweeps: Option<bool>,
-    /// With `cut = "worker"`: what an epoch is, `run` (the default), `sweep` or a number of samples.
+    /// With `cut = "worker"` or `"timeline"`: what an epoch is, `run` (the default), `sweep` or a number of samples.
     pub epoch: Option<Text>,
     /// With `cut = "worker"`: begin so many samples from the very start.
     pub start: Option<u64>,
-    /// With `cut = "worker"`: truncate sequences to so many samples a minibatch, side by side in rows.
+    /// With `cut = "worker"` or `"timeline"`: truncate sequences to so many samples a minibatch, side by side in rows.
     pub truncation: Option<u64>,
     /// Seed of the shuffle, 0 by default.
     pub seed: Option<u64>,
@@ -206,7 +207,9 @@ names!(
         /// The global order is cut, and dealt to the ranks.
         Steps,
         /// Each rank cuts its own.
-        Worker
+        Worker,
+        /// Each rank has an order of its own.
+        Timeline
     }
 );
 names!(
@@ -514,21 +517,24 @@ impl Description {
 
     fn cut_over(&self, default: Cut) -> Result<Cut> {
         let (mut local, mut cross) = match default {
-            Cut::Steps => (true, true),
+            Cut::Steps | Cut::Timeline => (true, true),
             Cut::Worker { local_timeline, cross_sweeps } => (local_timeline, cross_sweeps),
         };
-        let worker = match self.cut {
-            None => default != Cut::Steps,
-            Some(cut) => cut == CutName::Worker,
-        };
-        if !worker && (self.local_timeline.is_some() || self.cross_sweeps.is_some()) {
+        let cut = self.cut.unwrap_or(match default {
+            Cut::Steps => CutName::Steps,
+            Cut::Worker { .. } => CutName::Worker,
+            Cut::Timeline => CutName::Timeline,
+        });
+        if cut != CutName::Worker && (self.local_timeline.is_some() || self.cross_sweeps.is_some())
+        {
             return Err(Error::usage("local-timeline and cross-sweeps are for cut = \"worker\""));
         }
         local = self.local_timeline.unwrap_or(local);
         cross = self.cross_sweeps.unwrap_or(cross);
-        Ok(match worker {
-            true => Cut::Worker { local_timeline: local, cross_sweeps: cross },
-            false => Cut::Steps,
+        Ok(match cut {
+            CutName::Steps => Cut::Steps,
+            CutName::Worker => Cut::Worker { local_timeline: local, cross_sweeps: cross },
+            CutName::Timeline => Cut::Timeline,
         })
     }
 }
@@ -585,6 +591,7 @@ mod tests {
             ("layout = 'padded'", "needs unit"),
             ("features = 'ark:x'\ncontext = 'left'", "expected a context"),
             ("memory = 'much'", "a number of bytes"),
+            ("cut = 'timeline'\nlocal-timeline = true", "are for cut"),
         ];
         for (text, expected) in cases {
             let error = Description::from_toml(text).unwrap().settings().unwrap_err();

@@ -30,11 +30,11 @@ pub use description::{Description, FormatName, InputDescription, Names, StreamDe
 pub use open::Opened;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
-    Position, Problem, Result, Source, Stream,
+    Position, Problem, Quote, Result, Source, Stream,
 };
 pub use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Feed, Layout, Minibatch, Order, Partial, Piece, Settings,
-    Shard, SparseBatch, State, StreamBatch, Unit, Window,
+    BatchSize, Context, Cut, Epoch, Feed, Layout, Minibatch, Order, PartState, Partial, Piece,
+    Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,
 };
 pub use statistics::{Lengths, StreamSummary, Summary};
 pub use toml::{Table, Value};

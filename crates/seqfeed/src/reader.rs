@@ -28,7 +28,7 @@ pub(crate) struct OpenedReader {
     pub(crate) corpus: Corpus,
     pub(crate) settings: Settings,
     pub(crate) files: Vec<ReaderFile>,
-    /// Names in the configuration that no reader knows.
+    /// Names in the configuration that no reader knows, or that have no effect.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -62,8 +62,13 @@ impl ReaderFile {
         }
         let name = self.source.name();
         let first = incidents.first_warnings();
-        let first = first.iter().take(10);
-        warnings.extend(first.map(|one| format!("{name} @ {}: {}", one.offset, one.message)));
+        let first = &first[..first.len().min(10)];
+        let offsets: Vec<u64> = first.iter().map(|one| one.offset).collect();
+        let lines = self.source.lines_of(&offsets).unwrap_or_else(|_| vec![None; first.len()]);
+        warnings.extend(first.iter().zip(lines).map(|(one, line)| match line {
+            Some(at) => format!("{name}:{}:{}: {}", at.line, at.column, one.message),
+            None => format!("{name} @ {}: {}", one.offset, one.message),
+        }));
         let (errors, more) = (incidents.errors(), incidents.warnings().saturating_sub(10));
         if more > 0 {
             warnings.push(format!("{name}: {more} more warnings"));
@@ -159,11 +164,13 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
         Some(known) => format!("unknown name {} in the reader; is {known} meant?", key.path),
         None => format!("unknown name {} in the reader", key.path),
     });
+    let ignored = reader.ignored.iter();
+    let ignored = ignored.map(|key| format!("{} has no effect: {}", key.path, key.reason));
     Ok(OpenedReader {
         corpus: Corpus::join(sources, &join)?,
         settings: settings(reader, by_program),
         files,
-        unknown: unknown.collect(),
+        unknown: unknown.chain(ignored).collect(),
     })
 }
 

@@ -3,7 +3,9 @@
     random_jobs.py DIRECTORY-OF-cntk_model.py FIRST COUNT [MOST-BYTES]
 
 Prints one line of JSON a job: `files` (name: text), `reader` (the dictionary), `options` (as in a corpus.toml),
-`error` (whether the run fails) and `minibatches`; or `crash`, where the model itself gives up. A job is a function
+`error` (whether the run fails) and `minibatches`; or `crash`, where the model itself gives up. `section` is the
+reader as a section of a configuration, where it is to be read so. After the first of `changes` (number of minibatches,
+options) the run goes on from its state with other options, and so on. A job is a function
 of its number. With MOST-BYTES only jobs whose line is no longer, and which are worth keeping, are counted and printed
 (`random_jobs.jsonl` is 100000 60 3000).
 
@@ -251,6 +253,58 @@ def job(r):
     return files, reader, options, settings, epochs
 
 
+def more(r, files, reader, options, settings, epochs):
+    """What a job has besides: hashed keys, a start in a later epoch, other sizes on the way, readers that stand alone."""
+    changes, section = [], None
+    if reader.get('useNumericSequenceKeys') is False and r.random() < .5:
+        reader['hashSequenceKeys'] = True
+    if epochs > 1 and r.random() < .3:
+        size = settings['epoch'] if settings['epoch'] != 'sweep' else 40
+        options['start'] = r.randint(0, min(size, 300) * epochs)
+    # A run that goes on begins a new budget of errors.
+    budget = any(d.get('maxErrors') for d in reader['deserializers'])
+    if 'truncated' not in reader and not budget and r.random() < .3:
+        after = 0
+        for _ in range(r.randint(1, 3)):
+            after += r.randint(1, 5)
+            changes.append([after, {'batch-size': r.choice([1, 3, 10, 30, 100])}])
+    numeric = reader.get('useNumericSequenceKeys', True)
+    if len(files) == 1 and numeric and 'truncated' not in reader and r.random() < .4:
+        d = reader.pop('deserializers')[0]
+        for name in ['type', 'module']:
+            del d[name]
+        reader.pop('localTimeline', None)
+        reader.update(d, readerType='CNTKTextFormatReader')
+        if r.random() < .3:
+            reader['keepDataInMemory'] = True
+        if r.random() < .5:
+            section = 'S=[\nreader=' + text_of(reader) + '\n]\n'
+            settings['cross'] = options.get('cross-sweeps', False)
+    return changes, section
+
+
+def text_of(value):
+    if isinstance(value, dict):
+        return '[\n' + ''.join('%s = %s\n' % (k, text_of(v)) for k, v in value.items()) + ']'
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    return '"%s"' % value if isinstance(value, str) else str(value)
+
+
+def composite(reader):
+    """The composite reader that does what one that stands alone does."""
+    if 'deserializers' in reader:
+        return reader
+    reader = dict(reader, localTimeline=False)
+    by_samples = reader.setdefault('sampleBasedRandomizationWindow', False)
+    chunks = 4 * 2**30 // reader.get('chunkSizeInBytes', 32 * 2**20)
+    reader.setdefault('randomizationWindow', 2**62 - 1 if by_samples else chunks)
+    reader['deserializers'] = [dict(reader, type='CNTKTextFormatDeserializer')]
+    # The reader's budget is the deserializer's.
+    reader.pop('maxErrors', None)
+    return reader
+
+
 # ---- what the model makes of them
 
 class TooMuch(Exception):
@@ -276,15 +330,17 @@ def stream_of(stream, description):
     return found
 
 
-def minibatches(reader, settings, epochs, start):
+def minibatches(reader, settings, epochs, start, changes):
     """Those that have data, and those without in the middle of an epoch."""
-    found = []
-    for epoch in range(epochs):
+    found, changes = [], list(changes)
+    first = 0
+    if start is not None and epochs > 1:
+        reader.start_epoch(dict(settings, index=0))
+        first = start // reader.rnd.epoch_size()
+    for epoch in range(first, epochs):
         reader.start_epoch(dict(settings, index=epoch))
-        if epoch == 0 and start is not None:
+        if epoch == first and start is not None:
             reader.rnd.set_state(start)
-            if epochs > 1 and start >= reader.rnd.epoch_size():
-                raise TooMuch('starts behind the first epoch')
         while True:
             streams, end_of_sweep, end_of_epoch = reader.read()
             if streams or not end_of_epoch:
@@ -292,6 +348,9 @@ def minibatches(reader, settings, epochs, start):
                 described = zip(reader.streams, streams or [])
                 data = {d['name']: stream_of(s, d) for d, s in described}
                 found.append({'end_of_sweep': end_of_sweep, 'keys': keys, 'streams': data})
+                if changes and changes[0][0] == len(found):
+                    settings = dict(settings, mb=changes.pop(0)[1]['batch-size'])
+                    reader.configure(dict(settings, index=epoch))
             if end_of_epoch:
                 break
             if len(found) > MOST_MINIBATCHES:
@@ -325,16 +384,21 @@ model.BlockRandomizer.epoch_size = model.NoRandomizer.epoch_size = epoch_size
 
 def outcome(number):
     files, reader, options, settings, epochs = job(random.Random('job %d' % number))
-    result = {'job': number, 'files': files, 'reader': reader, 'options': options}
+    r = random.Random('more of job %d' % number)
+    changes, section = more(r, files, reader, options, settings, epochs)
+    result = {'job': number, 'files': files, 'reader': reader, 'options': options, 'changes': changes}
+    if section:
+        result['section'] = section
+    reader = composite(reader)
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
         for name, text in files.items():
             with open(name, 'w', newline='', encoding='utf-8') as out:
                 out.write(text)
         try:
-            found = minibatches(model.Reader(reader), settings, epochs, options.get('start'))
+            found = minibatches(model.Reader(reader), settings, epochs, options.get('start'), changes)
             sweep = settings['sweeps'] == 1 or settings['epoch'] == 'sweep' and not settings['sweeps'] and epochs == 1
-            once = sweep and len(files) == 1 and settings['workers'] == 1 and 'start' not in options
+            once = sweep and len(files) == 1 and settings['workers'] == 1 and 'start' not in options and not changes
             if not certain(model.Reader(reader), once):
                 raise TooMuch('whether errors are too many depends on how often chunks are read')
             result.update({'error': None, 'minibatches': found})

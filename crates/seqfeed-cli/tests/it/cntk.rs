@@ -398,3 +398,90 @@ fn inputs_of_a_bare_file_can_be_named_and_it_can_be_compressed() {
     assert_eq!(named[0]["streams"]["label"]["dim"], 9);
     assert_eq!(named[0]["streams"]["label"]["lengths"], json!([1, 1]));
 }
+
+/// Writes a file, also compressed, and a reader of it with input `x` of dimension 2.
+fn write_reader(path: &Path, text: &str, max_errors: u64) {
+    let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut zipped, text.as_bytes()).unwrap();
+    fs::write(path.join("x.ctf"), text).unwrap();
+    fs::write(path.join("x.ctf.gz"), zipped.finish().unwrap()).unwrap();
+    for name in ["x.ctf", "x.ctf.gz"] {
+        let reader = json!({
+            "randomize": false,
+            "deserializers": [{
+                "type": "CNTKTextFormatDeserializer", "file": name, "maxErrors": max_errors,
+                "input": {"x": {"dim": 2, "format": "dense"}},
+            }],
+        });
+        fs::write(path.join(format!("{name}.json")), reader.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn errors_and_warnings_show_the_line_of_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let cases = [
+        // The line is that of the file, not of the sequence.
+        ("1 |x 1 2\n2 |x 3 4\n2 |x 5 nan\n", ":3:8 (key 2)", " 3 | 2 |x 5 nan\n   |        ^\n"),
+        ("\n\n1 |x 1 2\r\n2 |x 1 2 3\r\n", ":4:3 (key 2)", " 4 | 2 |x 1 2 3\n   |   ^\n"),
+        ("1 |x 1 2\n2 |y 1 2\n", ":2:1 (key 2)", " 2 | 2 |y 1 2\n   | ^\n"),
+        // The indexer's.
+        ("\n x |x 1 2\n", ":2:2", " 2 |  x |x 1 2\n   |  ^\n"),
+    ];
+    for (text, place, quote) in cases {
+        write_reader(path, text, 0);
+        for name in ["x.ctf", "x.ctf.gz"] {
+            let output = run(path, &["feed", &format!("{name}.json")]);
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(1), "{message}");
+            assert!(message.contains(&format!("--> {name}{place}\n")), "{text}: {message}");
+            assert!(message.contains(quote), "{text}: {message}");
+        }
+    }
+    write_reader(path, cases[0].0, 1_000_000);
+    for name in ["x.ctf", "x.ctf.gz"] {
+        let output = run(path, &["feed", &format!("{name}.json")]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{message}");
+        let warning = format!("{name}:3:8: a value is not a number: \"nan\"");
+        assert!(message.contains(&warning), "{message}");
+    }
+}
+
+#[test]
+fn each_rank_can_have_an_order_of_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let lines = (0..60).map(|i| format!("{i} |x {i} 1\n"));
+    fs::write(path.join("x.ctf"), lines.collect::<String>()).unwrap();
+    fs::write(
+        path.join("corpus.toml"),
+        "reader = 'reader.json'\ncut = 'timeline'\nwindow = '2 chunks'\nranks = 2\n",
+    )
+    .unwrap();
+    let reader = json!({"deserializers": [{
+        "type": "CNTKTextFormatDeserializer", "file": "x.ctf", "chunkSizeInBytes": 60,
+        "input": {"x": {"dim": 2, "format": "dense"}},
+    }]});
+    fs::write(path.join("reader.json"), reader.to_string()).unwrap();
+    let mut keys = Vec::new();
+    for rank in ["--rank=0", "--rank=1"] {
+        let minibatches = dump(path, &["corpus.toml", "--batch-size=8", rank]);
+        assert!(minibatches.iter().all(|minibatch| minibatch["samples"].as_u64() <= Some(4)));
+        let state = ["--state=s.json", "corpus.toml", "--batch-size=8", rank];
+        let first = dump(path, &[&state[..], &["--samples=24"]].concat());
+        assert!(!first.is_empty() && first[..] == minibatches[..first.len()]);
+        let rest = dump(path, &state);
+        assert_eq!(rest[..], minibatches[first.len()..]);
+        fs::remove_file(path.join("s.json")).unwrap();
+        for minibatch in minibatches {
+            keys.extend(minibatch["keys"].as_array().unwrap().iter().cloned());
+        }
+    }
+    let mut numbers: Vec<u64> =
+        keys.iter().map(|key| key.as_str().unwrap().parse().unwrap()).collect();
+    assert!(!numbers.is_sorted());
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..60).collect::<Vec<u64>>());
+}

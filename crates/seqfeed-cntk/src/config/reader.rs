@@ -13,12 +13,14 @@ mod checks;
 mod ctf;
 mod deserializer;
 mod htk;
+mod ignored;
 mod known;
 mod window;
 
 pub use deserializer::{
     CtfDeserializer, CtfFormat, CtfInput, Deserializer, HtkFeatures, HtkMlf, MlfFiles,
 };
+pub use ignored::IgnoredKey;
 pub use known::UnknownKey;
 pub use window::{Randomize, WHOLE_DATA, Window};
 
@@ -79,6 +81,8 @@ pub struct ReaderConfig {
     pub deserializers: Vec<Deserializer>,
     /// Names in reader, deserializer, and input sections that CNTK does not know.
     pub unknown: Vec<UnknownKey>,
+    /// Settings that have no effect.
+    pub ignored: Vec<IgnoredKey>,
 }
 
 /// CNTK's readers.
@@ -206,8 +210,9 @@ impl ReaderConfig {
     /// required one is missing, or options exclude each other; and if it asks for a reader or
     /// deserializer that is not supported.
     pub fn from_section(section: &Section) -> Result<Self> {
-        let reader = build::reader(section)?;
+        let mut reader = build::reader(section)?;
         checks::check(&reader, section)?;
+        reader.ignored = ignored::collect(section, &reader)?;
         Ok(reader)
     }
 }

@@ -11,6 +11,7 @@ use seqfeed_core::{
 use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
 
 use super::cache::{self, Stamp};
+use super::lines::{self, LineColumn};
 use super::{
     CTF, CtfFloat, CtfIncidents, CtfIndex, CtfInput, CtfSequence, KeyKind, Names, Parser,
     ParserOptions, ScanOptions, SequenceSamples, scan_in_parallel,
@@ -233,6 +234,23 @@ impl CtfSource {
         &self.incidents
     }
 
+    /// Lines and columns of places in the file (decompressed, where it is compressed), such as those of
+    /// warnings: none for those that are very far. The file is read again up to the last one.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn lines_of(&self, offsets: &[u64]) -> Result<Vec<Option<LineColumn>>> {
+        let mut order: Vec<usize> = (0..offsets.len()).collect();
+        order.sort_by_key(|&number| offsets[number]);
+        let ascending: Vec<u64> = order.iter().map(|&number| offsets[number]).collect();
+        let mut lines = vec![None; offsets.len()];
+        for (number, line) in order.into_iter().zip(lines::find(&self.data, &ascending)?) {
+            lines[number] = line;
+        }
+        Ok(lines)
+    }
+
     /// Bytes decoded into a temporary file.
     #[must_use]
     pub fn spooled_bytes(&self) -> u64 {
@@ -301,9 +319,9 @@ impl CtfSource {
                 let bytes =
                     &work.bytes[(place.start - start) as usize..(place.end - start) as usize];
                 let lines = self.index.samples(number);
-                work.parser
-                    .parse(bytes, place.start, lines, &mut work.samples)
-                    .map_err(|error| error.of_key(self.index.key(number)))?;
+                work.parser.parse(bytes, place.start, lines, &mut work.samples).map_err(
+                    |error| lines::locate(&self.data, error).of_key(self.index.key(number)),
+                )?;
                 self.push(&work.samples, number, blocks)?;
             }
         }
@@ -323,8 +341,10 @@ impl CtfSource {
                     expected: 1,
                     found: u64::from(stream.samples),
                 };
-                return Err(Error::format(CTF, problem)
+                let error = Error::format(CTF, problem)
                     .in_file(&self.name)
+                    .at_byte(self.places.get(number).start);
+                return Err(lines::locate(&self.data, error)
                     .of_key(self.index.key(number))
                     .with_help("frameMode is for files in which each sequence has one sample"));
             }
@@ -439,7 +459,7 @@ fn scan(
 ) -> Result<CtfIndex> {
     let read = |offset: u64, buffer: &mut [u8]| data.read_at(buffer, offset);
     scan_in_parallel(read, data.len(), threads, options, names)
-        .map_err(|error| error.in_file(data.name()))
+        .map_err(|error| lines::locate(data, error).in_file(data.name()))
 }
 
 fn streams(options: &CtfOptions) -> Vec<Stream> {

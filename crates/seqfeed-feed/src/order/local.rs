@@ -68,30 +68,36 @@ pub(crate) struct Flags {
 }
 
 /// Where a worker stands. Other workers stand elsewhere: each keeps its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LocalState {
     /// Sweeps that ended.
     pub(crate) sweeps: u64,
     /// Samples delivered to this worker.
     pub(crate) samples: u64,
-    /// Place in the order of chunks where the part of a sweep under way began. A part is a window,
-    /// or as much of it as belongs to one sweep.
-    pub(crate) place: u64,
-    /// Chunks or samples that the window had collected in earlier sweeps.
-    pub(crate) collected: u64,
+    /// The part of a sweep under way.
+    pub(crate) part: PartState,
     /// Units of the part that were delivered (in sequential order: of the sweep).
     pub(crate) position: u64,
+}
+
+/// The part of a sweep that is shuffled together: a window, or as much of it as belongs to one sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartState {
+    /// Place in the order of chunks where it begins.
+    pub place: u64,
+    /// Chunks or samples that the window had collected in earlier sweeps.
+    pub collected: u64,
 }
 
 /// One worker's units of all sweeps, cut into minibatches.
 pub(crate) struct LocalTimeline {
     order: Order,
+    rank: u64,
+    ranks: u64,
     /// Whether any sweep has anything for this worker.
     has_units: bool,
     limits: Limits,
-    /// This worker's share of the limit in samples.
-    most_samples: u64,
     sweeps: u64,
     samples: u64,
 }
@@ -115,8 +121,7 @@ impl LocalTimeline {
         unit: Unit,
         kind: Kind,
         seed: u64,
-        rank: usize,
-        ranks: usize,
+        (rank, ranks): (usize, usize),
         limits: Limits,
     ) -> Self {
         let (own_rank, workers) = (rank as u64, ranks.max(1) as u64);
@@ -125,9 +130,6 @@ impl LocalTimeline {
             Kind::Sequential => own_rank < (0..chunks).map(|c| units(&index, unit, c)).sum(),
             Kind::Tumbling(_) => rank < chunks,
         };
-        let most_samples = limits.samples.map_or(u64::MAX, |samples| {
-            samples / workers + u64::from(own_rank < samples % workers)
-        });
         let mut order = match kind {
             Kind::Sequential => Order::Sequential(Sequential::new(index, unit, own_rank, workers)),
             Kind::Tumbling(window) => {
@@ -137,7 +139,18 @@ impl LocalTimeline {
         if has_units {
             order.start(LocalState::default());
         }
-        Self { order, has_units, limits, most_samples, sweeps: 0, samples: 0 }
+        let (sweeps, samples) = (0, 0);
+        Self { order, rank: own_rank, ranks: workers, has_units, limits, sweeps, samples }
+    }
+
+    /// Sets where the epoch ends.
+    pub(crate) fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// A worker's share of so many samples.
+    pub(crate) fn share(&self, samples: u64) -> u64 {
+        samples / self.ranks + u64::from(self.rank < samples % self.ranks)
     }
 
     /// Puts the next minibatch of `size` samples into `out`: units are taken until the next would
@@ -176,10 +189,11 @@ impl LocalTimeline {
         flags
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether the epoch has ended.
+    pub(crate) fn is_over(&self) -> bool {
         !self.has_units
             || self.limits.sweeps.is_some_and(|sweeps| self.sweeps >= sweeps)
-            || self.samples >= self.most_samples
+            || self.limits.samples.is_some_and(|samples| self.samples >= self.share(samples))
     }
 
     /// The chunks that the next units come from, and after them those to load ahead; each with
@@ -211,11 +225,11 @@ impl LocalTimeline {
 
     /// Where it stands before the next minibatch.
     pub(crate) fn state(&self) -> LocalState {
-        let (place, collected, position) = match &self.order {
-            Order::Sequential(order) => (0, 0, order.position()),
+        let (part, position) = match &self.order {
+            Order::Sequential(order) => (PartState::default(), order.position()),
             Order::Tumbling(order) => order.place(),
         };
-        LocalState { sweeps: self.sweeps, samples: self.samples, place, collected, position }
+        LocalState { sweeps: self.sweeps, samples: self.samples, part, position }
     }
 
     /// Goes on where a state was taken: at once, at the cost of one window's shuffle.
@@ -236,7 +250,7 @@ impl LocalTimeline {
             return Err(Error::usage(format!(
                 "the state names unit {} of the window that begins at chunk {} of sweep {}, which \
                  this worker does not have",
-                state.position, state.place, state.sweeps
+                state.position, state.part.place, state.sweeps
             ))
             .with_help(
                 "each worker must go on with its own state, with the corpus, window and number of \
@@ -253,7 +267,7 @@ impl Order {
     fn start(&mut self, state: LocalState) -> bool {
         match self {
             Order::Sequential(order) => {
-                (state.place, state.collected) == (0, 0) && order.start(state.position)
+                state.part == PartState::default() && order.start(state.position)
             }
             Order::Tumbling(order) => order.start(state),
         }

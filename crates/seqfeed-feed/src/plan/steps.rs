@@ -106,6 +106,7 @@ impl Steps {
             minibatch: self.minibatch,
             corpus: self.corpus.clone(),
             truncated: None,
+            part: None,
         }
     }
 

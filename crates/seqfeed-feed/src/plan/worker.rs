@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use seqfeed_core::{Error, Index, Result};
+use seqfeed_core::{Index, Result};
 
-use super::{Plan, digest};
+use super::{Plan, digest, own_batch};
 use crate::order::{Cursor, Item};
-use crate::settings::{BatchSize, Epoch, Order, Settings, Truncation};
+use crate::settings::{Epoch, Order, Settings};
 use crate::state::State;
-use crate::truncated::{Fetched, Truncated};
+use crate::truncated::{self, Fetched, Truncated};
 
 pub(crate) struct Worker {
     settings: Settings,
@@ -65,25 +65,12 @@ impl Worker {
         local_timeline: bool,
         cross_sweeps: bool,
     ) -> Result<Self> {
-        let BatchSize::Samples(size) = settings.batch else {
-            return Err(Error::usage(
-                "where each rank cuts its own minibatches, the batch size counts samples",
-            ));
-        };
-        if settings.bucket.is_some() {
-            return Err(Error::usage(
-                "where each rank cuts its own minibatches, they are not bucketed by length",
-            ));
-        }
-        if settings.epoch == Epoch::Samples(0) {
-            return Err(Error::usage("an epoch must have 1 sample at least"));
-        }
+        let size = own_batch(&settings)?;
         let (rank, ranks) = (settings.rank as u64, settings.ranks as u64);
         let truncated = match settings.truncated {
             None => None,
-            Some(Truncation { length, right_splice }) => {
-                let (rank, ranks) = (settings.rank, settings.ranks);
-                Some(Truncated::new(size, length, right_splice, rank, ranks)?)
+            Some(truncation) => {
+                Some(Truncated::new(size, truncation, settings.rank, settings.ranks)?)
             }
         };
         // Rows fetch sequences one by one.
@@ -153,7 +140,8 @@ impl Worker {
             samples: self.position,
             minibatch: self.minibatch,
             corpus: self.corpus.clone(),
-            truncated: self.truncated.as_ref().map(Truncated::state),
+            truncated: self.truncated.as_ref().map(|rows| rows.state(self.epoch)),
+            part: None,
         }
     }
 
@@ -163,21 +151,14 @@ impl Worker {
     }
 
     pub(crate) fn restore(&mut self, state: &State) -> Result<()> {
-        match (&mut self.truncated, &state.truncated) {
-            (Some(rows), Some(state)) => rows.restore(state, &self.index)?,
-            (None, None) => {}
-            (rows, _) => {
-                let here = if rows.is_some() { "here they are" } else { "here they are not" };
-                return Err(Error::usage(format!(
-                    "the state belongs to a feed whose sequences are {}truncated; {here}",
-                    if rows.is_some() { "not " } else { "" }
-                )));
-            }
-        }
+        truncated::restore(self.truncated.as_mut(), state.truncated.as_ref(), &self.index)?;
         self.start_sweep(state.sweep, state.item);
         (self.position, self.dealt, self.minibatch) =
             (state.samples, state.within, state.minibatch);
-        self.epoch = self.position / self.epoch_samples();
+        self.epoch = match &state.truncated {
+            Some(rows) => rows.epoch,
+            None => self.position / self.epoch_samples(),
+        };
         Ok(())
     }
 

@@ -7,4 +7,5 @@ mod memory_corpus;
 mod parallel_rows;
 mod ranks;
 mod resume;
+mod timelines;
 mod workers;

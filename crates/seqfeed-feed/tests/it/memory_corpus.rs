@@ -20,6 +20,26 @@ pub(crate) struct MemoryCorpus {
 
 impl MemoryCorpus {
     pub(crate) fn new(lengths: &[u32], chunk_samples: u64) -> Self {
+        let mut builder = IndexBuilder::new(chunk_samples);
+        for (i, &length) in lengths.iter().enumerate() {
+            builder.push(Key(format!("utt{i:03}").as_bytes()), length);
+        }
+        Self::of_index(builder.finish())
+    }
+
+    /// Lengths of sequences, chunk by chunk.
+    pub(crate) fn of_chunks(chunks: &[Vec<u32>]) -> Self {
+        let mut builder = IndexBuilder::new(u64::MAX);
+        for chunk in chunks {
+            for &length in chunk {
+                builder.push(Key(format!("utt{:03}", builder.len()).as_bytes()), length);
+            }
+            builder.end_chunk();
+        }
+        Self::of_index(builder.finish())
+    }
+
+    fn of_index(index: Index) -> Self {
         let stream = |name: &str, kind, element, dim, extent| Stream {
             name: name.to_owned(),
             kind,
@@ -27,17 +47,13 @@ impl MemoryCorpus {
             dim,
             extent,
         };
-        let mut builder = IndexBuilder::new(chunk_samples);
-        for (i, &length) in lengths.iter().enumerate() {
-            builder.push(Key(format!("utt{i:03}").as_bytes()), length);
-        }
         Self {
             streams: vec![
                 stream("features", Kind::Dense, Element::F32, 2, Extent::Samples),
                 stream("labels", Kind::Label, Element::I32, 1, Extent::Samples),
                 stream("speaker", Kind::Label, Element::I32, 1, Extent::Sequence),
             ],
-            index: builder.finish(),
+            index,
             broken: None,
             loaded: AtomicU64::new(0),
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use seqfeed::io::Policy;
-use seqfeed::{Description, Key, Minibatch, StreamBatch};
+use seqfeed::{Description, Key, Minibatch, State, StreamBatch};
 use serde::Deserialize;
 
 /// A job and its outcome.
@@ -16,6 +16,11 @@ pub(crate) struct Job {
     files: BTreeMap<String, String>,
     reader: serde_json::Value,
     options: seqfeed::Table,
+    /// The reader as a configuration, of which it is the only one.
+    section: Option<String>,
+    /// After so many minibatches, which other options the run goes on with from its state.
+    #[serde(default)]
+    changes: Vec<(usize, seqfeed::Table)>,
     /// Why it fails, if it does.
     error: Option<String>,
     #[serde(default)]
@@ -61,8 +66,13 @@ impl Job {
         for (name, text) in &self.files {
             fs::write(directory.path().join(name), text).unwrap();
         }
-        let reader = directory.path().join("reader.json");
-        fs::write(&reader, self.reader.to_string()).unwrap();
+        let json = self.reader.to_string();
+        let (name, text) = match &self.section {
+            Some(section) => ("reader.cntk", section),
+            None => ("reader.json", &json),
+        };
+        let reader = directory.path().join(name);
+        fs::write(&reader, text).unwrap();
         let mut found = 0;
         let failed = self.feed(&reader, &mut found)?;
         match (&self.error, failed) {
@@ -78,12 +88,16 @@ impl Job {
     fn feed(&self, reader: &Path, found: &mut usize) -> Result<Option<String>, String> {
         let mut table = self.options.clone();
         table.insert("reader".into(), reader.display().to_string().into());
-        let opened = Description::from_table(table).and_then(|it| it.open(Policy::default()));
-        let feed = match opened.and_then(|opened| opened.feed(None)) {
+        let open = |table: &seqfeed::Table, state: Option<&State>| {
+            let description = Description::from_table(table.clone())?;
+            description.open(Policy::default())?.feed(state)
+        };
+        let mut feed = match open(&table, None) {
             Ok(feed) => feed,
             Err(error) => return Ok(Some(error.to_string())),
         };
-        for minibatch in feed {
+        let mut changes = self.changes.iter().peekable();
+        while let Some(minibatch) = feed.next() {
             let minibatch = match minibatch {
                 Ok(minibatch) => minibatch,
                 Err(error) => return Ok(Some(error.to_string())),
@@ -98,6 +112,14 @@ impl Job {
                     .map_err(|what| format!("minibatch {found}: {what}"))?;
             }
             *found += 1;
+            if let Some((_, options)) = changes.next_if(|(after, _)| after == found) {
+                table.extend(options.clone());
+                let state = State::from_json(&feed.state().to_json()).unwrap();
+                feed = match open(&table, Some(&state)) {
+                    Ok(feed) => feed,
+                    Err(error) => return Ok(Some(error.to_string())),
+                };
+            }
         }
         Ok(None)
     }
@@ -105,6 +127,8 @@ impl Job {
     /// For the report of a difference: the files and settings.
     pub(crate) fn describe(&self) -> String {
         let mut text = format!("reader {}\noptions {}", self.reader, self.options);
+        text.push_str(self.section.as_deref().unwrap_or_default());
+        text.push_str(&format!("changes {:?}", self.changes));
         for (name, file) in &self.files {
             text.push_str(&format!("\n--- {name}\n{file}"));
         }

@@ -74,6 +74,7 @@ pub(super) fn reader(section: &Section) -> Result<ReaderConfig> {
         htk,
         deserializers,
         unknown,
+        ignored: Vec::new(),
     })
 }
 
@@ -295,7 +296,7 @@ fn parallel_utterances(value: &Value) -> Result<Vec<u64>> {
 }
 
 /// The sections in `deserializers`.
-fn deserializer_sections(section: &Section) -> Result<Vec<Section>> {
+pub(super) fn deserializer_sections(section: &Section) -> Result<Vec<Section>> {
     let Some(value) = section.own("deserializers")? else { return Ok(Vec::new()) };
     let mut elements = value.array()?;
     // One section without the brackets of an array.

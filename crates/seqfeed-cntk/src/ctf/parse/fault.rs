@@ -71,15 +71,20 @@ impl Cursor<'_, '_> {
     #[cold]
     pub(super) fn fault(&self, start: usize, fault: &Fault) -> Result<()> {
         let incidents = &self.parser.incidents;
-        let place = self.offset + start as u64;
+        // What could not be read is at the end of what was.
+        let at = match fault {
+            Fault::Number | Fault::Index | Fault::LargeIndex { .. } | Fault::Colon => self.at,
+            _ => start,
+        };
+        let place = self.offset + at as u64;
         if incidents.allow_error() {
-            incidents.warn(place, || self.describe(start, fault));
+            incidents.warn(place, || self.describe(at, fault));
             return Ok(());
         }
         let what = format!(
             "Reached the maximum number of allowed errors while reading the input file ({}). {}",
             self.parser.file,
-            self.describe(start, fault)
+            self.describe(at, fault)
         );
         let allowed = incidents.errors();
         let help = match fault {
@@ -96,26 +101,15 @@ impl Cursor<'_, '_> {
             .with_help(help))
     }
 
-    /// Says what is wrong, in which line and column, with some text from `start` on.
-    fn describe(&self, start: usize, fault: &Fault) -> String {
+    /// Says what is wrong, with some text from a place on.
+    fn describe(&self, at: usize, fault: &Fault) -> String {
         if let Fault::TooManySamples { .. } | Fault::TooFewSamples { .. } = fault {
             return fault.to_string();
         }
-        let before = &self.bytes[..self.row];
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
-        // What could not be read is at the end of what was.
-        let at = match fault {
-            Fault::Number | Fault::Index | Fault::LargeIndex { .. } | Fault::Colon => self.at,
-            _ => start,
-        };
         let rest = &self.bytes[at.min(self.bytes.len())..];
         let rest = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let shown = &rest[..rest.len().min(32)];
         let more = if shown.len() < rest.len() { "..." } else { "" };
-        format!(
-            "{fault}: line {line} of the sequence, column {}: \"{}{more}\"",
-            at - self.row + 1,
-            shown.escape_ascii()
-        )
+        format!("{fault}: \"{}{more}\"", shown.escape_ascii())
     }
 }

@@ -71,8 +71,8 @@ fn errors_say_what_where_and_how() {
         (
             "|a 1 2 |s 1:1\n|a 1 .5 |s 1:1\n",
             2,
-            "f.ctf @ 114: CTF: Reached the maximum number of allowed errors while reading the input \
-             file (f.ctf). a value is not a number: line 2 of the sequence, column 6: \".5 |s 1:1\" \
+            "f.ctf @ 119: CTF: Reached the maximum number of allowed errors while reading the input \
+             file (f.ctf). a value is not a number: \".5 |s 1:1\" \
              (correct the line, or raise maxErrors (it is 0))",
         ),
         (

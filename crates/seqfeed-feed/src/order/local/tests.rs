@@ -87,7 +87,7 @@ impl Job {
         let limits = Limits { sweeps: self.sweeps, samples: self.samples };
         let index = index(&self.chunks);
         let unit = Unit::Sequence;
-        LocalTimeline::new(index, unit, kind, self.seed, self.rank, self.workers, limits)
+        LocalTimeline::new(index, unit, kind, self.seed, (self.rank, self.workers), limits)
     }
 
     /// The same place in our terms: CNTK counts from the beginning of the window, over the ends
@@ -97,7 +97,8 @@ impl Job {
         let mut timeline = self.timeline();
         if self.randomize {
             let (sweeps, place) = (cntk.sweep_index, cntk.chunk_position);
-            timeline.restore(&LocalState { sweeps, place, ..LocalState::default() }).unwrap();
+            let part = PartState { place, collected: 0 };
+            timeline.restore(&LocalState { sweeps, part, ..LocalState::default() }).unwrap();
         } else {
             let first: usize =
                 self.chunks[..cntk.current_chunk_position].iter().map(Vec::len).sum();
@@ -226,7 +227,7 @@ proptest! {
         let mut seen = Vec::new();
         for rank in 0..ranks {
             let mut timeline =
-                LocalTimeline::new(index.clone(), unit, kind, seed, rank, ranks, limits);
+                LocalTimeline::new(index.clone(), unit, kind, seed, (rank, ranks), limits);
             let units = units_of(&mut timeline, size);
             let samples: u64 = units.iter().map(|item| u64::from(item.samples)).sum();
             prop_assert_eq!(timeline.samples, samples);
@@ -251,14 +252,13 @@ proptest! {
         let index = index(&chunks);
         let unit = if frames { Unit::Frame } else { Unit::Sequence };
         let limits = Limits { sweeps: Some(9), samples: Some(samples) };
-        let new = || LocalTimeline::new(index.clone(), unit, kind, seed, ranks - 1, ranks, limits);
+        let new = || LocalTimeline::new(index.clone(), unit, kind, seed, (ranks - 1, ranks), limits);
         let (mut whole, mut items) = (new(), Vec::new());
         for _ in 0..taken {
             whole.next_minibatch(size, &mut items);
         }
-        let json = serde_json::to_string(&whole.state()).unwrap();
         let mut rest = new();
-        rest.restore(&serde_json::from_str(&json).unwrap()).unwrap();
+        rest.restore(&whole.state()).unwrap();
         prop_assert_eq!(rest.state(), whole.state());
         prop_assert_eq!(rest.window(), whole.window());
         let mut others = Vec::new();
@@ -276,7 +276,7 @@ proptest! {
     ) {
         let index = index(&chunks);
         let mut timeline =
-            LocalTimeline::new(index.clone(), Unit::Sequence, kind, seed, 0, ranks, Limits::default());
+            LocalTimeline::new(index.clone(), Unit::Sequence, kind, seed, (0, ranks), Limits::default());
         let (mut position, mut window) = (u64::MAX, Vec::new());
         for _ in 0..60 {
             if timeline.position() != position {
@@ -299,11 +299,12 @@ proptest! {
         place in 0u64..20, collected in 0u64..9, position in 0u64..20, huge in 0usize..5,
     ) {
         let limits = Limits::default();
-        let mut timeline = LocalTimeline::new(index(&chunks), Unit::Sequence, kind, 1, 0, 2, limits);
-        let mut state = LocalState { sweeps, samples, place, collected, position };
+        let mut timeline = LocalTimeline::new(index(&chunks), Unit::Sequence, kind, 1, (0, 2), limits);
+        let part = PartState { place, collected };
+        let mut state = LocalState { sweeps, samples, part, position };
         match huge {
-            0 => state.place = u64::MAX,
-            1 => state.collected = u64::MAX,
+            0 => state.part.place = u64::MAX,
+            1 => state.part.collected = u64::MAX,
             2 => state.position = u64::MAX,
             _ => {}
         }
@@ -327,8 +328,7 @@ fn a_worker_without_units_is_at_the_end_at_once() {
             Unit::Sequence,
             kind,
             0,
-            2,
-            3,
+            (2, 3),
             Limits::default(),
         );
         let mut items = Vec::new();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{Entry, LocalState, TumblingWindow};
+use super::{Entry, LocalState, PartState, TumblingWindow};
 use crate::order::{Item, largest_chunk, length, units};
 use crate::random::CntkRandom;
 use crate::settings::Unit;
@@ -75,7 +75,7 @@ impl Tumbling {
 
     /// Goes to a unit of a part; whether there is such a unit.
     pub(super) fn start(&mut self, state: LocalState) -> bool {
-        let LocalState { sweeps, place, collected, position, .. } = state;
+        let LocalState { sweeps, part: PartState { place, collected }, position, .. } = state;
         let chunks = self.index.chunk_count() as u64;
         // Only a part at the beginning of a sweep can go on with an earlier window.
         if place >= chunks || collected >= self.full() || (place > 0 && collected > 0) {
@@ -94,9 +94,10 @@ impl Tumbling {
         self.position < entries
     }
 
-    /// Where the part began, what its window had collected before, and the position in it.
-    pub(super) fn place(&self) -> (u64, u64, u64) {
-        (self.part.begin as u64, self.part.collected, self.position as u64)
+    /// The part, and the position in it.
+    pub(super) fn place(&self) -> (PartState, u64) {
+        let Part { begin, collected, .. } = self.part;
+        (PartState { place: begin as u64, collected }, self.position as u64)
     }
 
     pub(super) fn changes(&self) -> u64 {
