@@ -153,9 +153,11 @@ impl Encoding {
             }
         }
         let empty = values.is_empty();
-        let scales = ranges.into_iter().map(|(min, max)| {
-            if empty { (1.0, 0.0) } else { scale_of(min, max) }
-        });
+        let scales = ranges.into_iter().map(
+            |(min, max)| {
+                if empty { (1.0, 0.0) } else { scale_of(min, max) }
+            },
+        );
         let (a, b): (Vec<f32>, Vec<f32>) = scales.unzip();
         self.put_floats(&a, out);
         self.put_floats(&b, out);

@@ -1,10 +1,11 @@
 //! Parameter files on disk.
 
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::DataFile;
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
 
 use super::header::HEADER;
 use super::{Checksum, Decoder, Header, Layout, ReadOptions, Warning};
@@ -27,26 +28,54 @@ pub struct ParamFile {
 impl ParamFile {
     /// Opens a file and reads its header.
     ///
+    /// A compressed file (gzip, bzip2, zstd) is first decoded into a temporary one: HTK's users read
+    /// such files through a filter (`HPARMFILTER`).
+    ///
     /// # Errors
     ///
-    /// When it cannot be opened, or is not what [`Layout::find`] understands.
+    /// When it cannot be opened or decoded, or is not what [`Layout::find`] understands.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
-        Self::new(DataFile::open(path)?, options)
+        let file = DataFile::open(path)?;
+        let mut first = [0; FIRST];
+        let count = file.read_at(&mut first, 0)?;
+        if Compression::detect(&first[..count]) == Compression::None {
+            return Self::begin(file, &first[..count], options);
+        }
+        let name = file.name();
+        let read_once = |name: &str| -> Result<DataFile> {
+            let mut input = Input::open(&RxFilename::File(path.into()), &Policy::default())?;
+            let mut spool = Spool::new()?;
+            let mut piece = vec![0; PIECE];
+            loop {
+                let read = input.read(&mut piece).map_err(|error| Error::io("reading", error))?;
+                if read == 0 {
+                    break;
+                }
+                spool.write_all(&piece[..read])?;
+            }
+            input.finish()?;
+            Ok(spool.into_data_file()?.with_name(name))
+        };
+        Self::new(read_once(name).map_err(|error| error.in_file(name))?, options)
     }
 
-    /// Takes a file that is open, such as a spool.
+    /// Takes a file that is open, such as a spool. It is read as it is.
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open).
     pub fn new(file: DataFile, options: &ReadOptions) -> Result<Self> {
-        let named = |error: Error| error.in_file(file.name());
         let mut first = [0; FIRST];
         let count = file.read_at(&mut first, 0)?;
-        let layout = Layout::find(&first[..count], file.len(), options).map_err(named)?;
+        Self::begin(file, &first[..count], options)
+    }
+
+    fn begin(file: DataFile, first: &[u8], options: &ReadOptions) -> Result<Self> {
+        let named = |error: Error| error.in_file(file.name());
+        let layout = Layout::find(first, file.len(), options).map_err(named)?;
         let scales = layout.scales();
         let (start, end) = (scales.start as usize, scales.end as usize);
-        let decoder = match first[..count].get(start..end) {
+        let decoder = match first.get(start..end) {
             Some(scales) => Decoder::new(&layout, scales)?,
             None => {
                 let mut bytes = vec![0; end - start];
@@ -239,12 +268,7 @@ impl ParamFile {
     }
 
     /// Reads and decodes frames, and shows their bytes as they are stored.
-    fn read(
-        &self,
-        frames: &Range<u64>,
-        out: &mut [u8],
-        mut show: impl FnMut(&[u8]),
-    ) -> Result<()> {
+    fn read(&self, frames: &Range<u64>, out: &mut [u8], mut show: impl FnMut(&[u8])) -> Result<()> {
         if self.decoder.is_in_place() {
             let mut offset = self.offset(frames.start);
             for piece in out.chunks_mut(PIECE) {

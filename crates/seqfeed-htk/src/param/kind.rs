@@ -305,9 +305,8 @@ mod tests {
 
     #[test]
     fn the_suppressed_column_is_the_last_static_one() {
-        let column = |name: &str, columns| {
-            name.parse::<ParamKind>().unwrap().suppressed_column(columns)
-        };
+        let column =
+            |name: &str, columns| name.parse::<ParamKind>().unwrap().suppressed_column(columns);
         assert_eq!(column("MFCC_E_D_N", 26), Some(12));
         assert_eq!(column("MFCC_0_D_A_N", 39), Some(12));
         assert_eq!(column("MFCC_E_D", 26), None);

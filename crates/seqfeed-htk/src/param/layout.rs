@@ -148,8 +148,8 @@ impl Layout {
         let columns = columns_of(&header, storage)?;
         let frame_bytes = u64::from(header.sample_bytes);
         let scales = 4 * frame_bytes;
-        let damaged = header.irefc_surplus().is_some()
-            && file_bytes == header.file_bytes() + scales;
+        let damaged =
+            header.irefc_surplus().is_some() && file_bytes == header.file_bytes() + scales;
         let mut data_offset = HEADER as u64;
         if damaged {
             match options.damaged_irefc {
@@ -278,7 +278,12 @@ impl Layout {
     }
 
     /// Compares the checksum of a file with what it stores.
-    pub(super) fn compare_checksum(&self, offset: u64, expected: u16, stored: [u8; 2]) -> Result<()> {
+    pub(super) fn compare_checksum(
+        &self,
+        offset: u64,
+        expected: u16,
+        stored: [u8; 2],
+    ) -> Result<()> {
         let found = self.header.order.u16(stored);
         if found == expected {
             return Ok(());
@@ -309,6 +314,8 @@ fn find_header(bytes: [u8; HEADER], file_bytes: u64, options: &ReadOptions) -> R
             (false, true) => 2,
             (false, false) => {
                 let lacks_period = header.period == 0
+                    && header.sample_bytes.is_multiple_of(2)
+                    && !matches!(header.kind.base(), Base::Other(_))
                     && Header { period: 1, ..header }.is_within_limits();
                 u8::from(lacks_period)
             }
@@ -368,7 +375,7 @@ fn oddities(header: &Header, columns: usize) -> impl Iterator<Item = Warning> {
 
 fn damaged_irefc() -> Error {
     let what = "IREFC as HCopy 3.4.1 writes it by mistake: compressed, without saying so";
-    Error::format(FORMAT, Problem::Unsupported(what.into())).at_byte(HEADER as u64).with_help(
-        "such files can be repaired in reading; HCopy itself reads them wrongly",
-    )
+    Error::format(FORMAT, Problem::Unsupported(what.into()))
+        .at_byte(HEADER as u64)
+        .with_help("such files can be repaired in reading; HCopy itself reads them wrongly")
 }

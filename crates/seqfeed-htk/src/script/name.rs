@@ -86,8 +86,9 @@ fn number(text: &[u8], line: u32) -> Result<i64> {
     if digits.is_empty() || value > i64::from(i32::MAX) {
         let found = text[..text.len().min(33)].to_vec();
         let what = "a frame number";
-        return Err(Error::format(FORMAT, Problem::InvalidNumber { what, found })
-            .at_line(line.into()));
+        return Err(
+            Error::format(FORMAT, Problem::InvalidNumber { what, found }).at_line(line.into())
+        );
     }
     Ok(if negative { -value } else { value })
 }

@@ -52,9 +52,7 @@ fn outcome(name: &str) -> (Outcome, Option<Outcome>) {
         "DISC_C" => (Ok((10, &[Warning::NotCompressed])), None),
         "N_noE" => (Ok((10, &[Warning::UnevenBlocks(13)])), None),
         "le_as_be" => (Ok((10, &[])), None),
-        "nneg" | "perneg" | "size0" | "sizeneg" | "riff" | "zeros" | "ff" | "gz" => {
-            (NO_HEADER, None)
-        }
+        "nneg" | "perneg" | "size0" | "sizeneg" | "riff" | "zeros" | "ff" => (NO_HEADER, None),
         other => panic!("what comes of {other}?"),
     }
 }
@@ -66,6 +64,14 @@ fn every_damage_is_an_error_or_a_warning() {
     for entry in fs::read_dir(&bad).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
+        count += 1;
+        if name == "gz" {
+            // Not damaged: HTK's users read it through a filter.
+            let file = ParamFile::open(&path, &ReadOptions::default()).unwrap();
+            assert_eq!((file.frames(), file.columns(), file.warnings()), (10, 13, &[][..]));
+            assert!(decode(&fs::read(&path).unwrap(), &ReadOptions::default()).is_err());
+            continue;
+        }
         let (strict, short) = outcome(name);
         let short = short.unwrap_or(strict);
         for (allow_truncated, expected) in [(false, strict), (true, short)] {
@@ -93,7 +99,6 @@ fn every_damage_is_an_error_or_a_warning() {
                 _ => panic!("{name}: {found:?}, {expected:?}"),
             }
         }
-        count += 1;
     }
     assert_eq!(count, 44);
 }
@@ -150,10 +155,10 @@ fn segments_are_those_of_htk() {
         };
         assert!(accepted, "{name}");
         let rows = &case["equals_rows"];
-        assert_eq!((rows[0].as_u64(), rows[1].as_u64().map(|last| last + 1)), (
-            Some(frames.start),
-            Some(frames.end)
-        ));
+        assert_eq!(
+            (rows[0].as_u64(), rows[1].as_u64().map(|last| last + 1)),
+            (Some(frames.start), Some(frames.end))
+        );
         let mut values = Vec::new();
         file.append_frames(frames.clone(), &mut values).unwrap();
         let columns = file.columns();

@@ -29,9 +29,7 @@ fn bytes_stand_where_htk_puts_them() {
     // 0x3f80_0000_c000_0000 modulo 36897.
     assert_eq!(file[20..], ((0x3f80_0000_c000_0000_u64 % 36897) as u16).to_be_bytes());
     let file = encode("USER", ByteOrder::Little, &[1.0, -2.0], 2);
-    assert_eq!(file, [
-        1, 0, 0, 0, 0xa0, 0x86, 1, 0, 8, 0, 9, 0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0
-    ]);
+    assert_eq!(file, [1, 0, 0, 0, 0xa0, 0x86, 1, 0, 8, 0, 9, 0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0]);
     // Scales for the range from -1 to 3: a = 16383.5, b = 16383.5.
     let file = encode("MFCC_C", ByteOrder::Big, &[-1.0, 3.0], 1);
     let scale = 16383.5_f32.to_be_bytes();
@@ -117,13 +115,14 @@ fn damaged_irefc_can_be_had_three_ways() {
     // What HCopy does: compressed, with another kind and without the four samples.
     let mut file = encode("LPREFC_C", ByteOrder::Big, &[-0.5, 0.25, 1.0, 0.5], 2);
     (file[3], file[10], file[11]) = (2, 0, 5);
-    let with = |damaged_irefc| {
-        decode(&file, &ReadOptions { damaged_irefc, ..ReadOptions::default() })
-    };
+    let with =
+        |damaged_irefc| decode(&file, &ReadOptions { damaged_irefc, ..ReadOptions::default() });
     assert!(with(DamagedIrefc::Refuse).unwrap_err().to_string().contains("can be repaired"));
     let (layout, values) = with(DamagedIrefc::Repair).unwrap();
     assert_eq!(layout.warnings(), [Warning::RepairedIrefc]);
-    assert_eq!(values, [-0.5, 0.25, 1.0, 0.5]);
+    for (found, expected) in values.iter().zip([-0.5, 0.25, 1.0, 0.5]) {
+        assert!((found - expected).abs() < 1e-6, "{values:?}");
+    }
     let (layout, values) = with(DamagedIrefc::Literal).unwrap();
     assert_eq!(layout.warnings(), [Warning::DamagedIrefc, Warning::Trailing(16)]);
     assert_eq!(values.len(), 4);

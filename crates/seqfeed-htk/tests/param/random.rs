@@ -37,8 +37,11 @@ proptest! {
     ) {
         let columns = if encoding.kind.base() == Base::Waveform { 1 } else { columns };
         let values = &values[..values.len() / columns * columns];
-        let file = encode(&encoding, values, columns);
-        let file = file.expect("such values can be written");
+        let Some(file) = encode(&encoding, values, columns) else {
+            // Values that differ little from each other, but much from zero: HTK gives up too.
+            prop_assert!(encoding.kind.has(ParamKind::COMPRESSED));
+            return Ok(());
+        };
         let options = ReadOptions { damaged_irefc: DamagedIrefc::Literal, ..ReadOptions::default() };
         let (layout, found) = decode(&file, &options).unwrap();
         prop_assert_eq!(layout.header().kind, encoding.kind);
@@ -79,7 +82,7 @@ proptest! {
         extra in 0_usize..40,
     ) {
         let columns = if encoding.kind.base() == Base::Waveform { 1 } else { 3 };
-        let mut file = encode(&encoding, &values, columns).unwrap();
+        let Some(mut file) = encode(&encoding, &values, columns) else { return Ok(()) };
         for (at, byte) in changes {
             let at = at.index(file.len() * 2) % file.len();
             file[at] = byte;
