@@ -16,7 +16,7 @@
 //!
 //! * [`ParamFile`] reads files; [`decode`] does it in memory. Behind both stand a [`Layout`] (what
 //!   the header says, and whether the file's length agrees) and a [`Decoder`].
-//! * [`Encoding`] writes files, byte for byte as HCopy does.
+//! * [`Encoding`] writes files, byte for byte as `HCopy` does.
 //!
 //! ```
 //! use seqfeed_htk::param::{self, Encoding, ReadOptions, Values};

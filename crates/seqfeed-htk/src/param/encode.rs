@@ -8,7 +8,7 @@ use seqfeed_io::write_atomically;
 use super::header::HEADER;
 use super::{Base, ByteOrder, Checksum, Header, ParamKind};
 
-/// How parameter files are written. Files are byte for byte those that HCopy makes of the same values.
+/// How parameter files are written. Files are byte for byte those that `HCopy` makes of the same values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
     /// The kind, which also says how values are stored: `_C` compresses, `_K` adds a checksum.
@@ -42,8 +42,8 @@ impl Encoding {
     /// Appends a whole file with frames of `columns` values to `out`.
     ///
     /// `_C` scales each column to what 16 bits hold, by its largest and smallest value. IREFC is
-    /// written as HTK's book says (32767 times the value), not as HCopy 3.4.1 does. A `_N` in the
-    /// kind is written (HCopy takes it off).
+    /// written as HTK's book says (32767 times the value), not as `HCopy` 3.4.1 does. A `_N` in the
+    /// kind is written (`HCopy` takes it off).
     ///
     /// # Errors
     ///

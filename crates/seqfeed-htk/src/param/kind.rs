@@ -144,7 +144,7 @@ impl fmt::Debug for ParamKind {
 impl FromStr for ParamKind {
     type Err = Error;
 
-    /// Reads a name. As in HTK, LPDELCEP is LPCEPSTRA_D, and `_F` says nothing.
+    /// Reads a name. As in HTK, LPDELCEP is `LPCEPSTRA_D`, and `_F` says nothing.
     ///
     /// # Errors
     ///

@@ -55,9 +55,9 @@ pub enum Warning {
     NotCompressed,
     /// The columns cannot be divided into the blocks that the kind says (statics, deltas, ...).
     UnevenBlocks(usize),
-    /// An IREFC file that HCopy has damaged was repaired.
+    /// An IREFC file that `HCopy` has damaged was repaired.
     RepairedIrefc,
-    /// An IREFC file that HCopy seems to have damaged is read as it says.
+    /// An IREFC file that `HCopy` seems to have damaged is read as it says.
     DamagedIrefc,
 }
 

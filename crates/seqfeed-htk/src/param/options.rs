@@ -12,7 +12,7 @@ pub struct ReadOptions {
     pub allow_truncated: bool,
     /// Whether the checksum of `_K` files is verified before a whole file is given.
     pub verify: bool,
-    /// What to do with IREFC files that HCopy 3.4.1 has damaged.
+    /// What to do with IREFC files that `HCopy` 3.4.1 has damaged.
     pub damaged_irefc: DamagedIrefc,
 }
 
@@ -28,9 +28,9 @@ impl Default for ReadOptions {
     }
 }
 
-/// What to do with IREFC files as HCopy 3.4.1 writes them.
+/// What to do with IREFC files as `HCopy` 3.4.1 writes them.
 ///
-/// IREFC files hold reflection coefficients multiplied by 32767. What HCopy writes under this kind
+/// IREFC files hold reflection coefficients multiplied by 32767. What `HCopy` writes under this kind
 /// is compressed as with `_C`, without the qualifier and without counting the scales as samples;
 /// HTK itself then reads garbage. Such files are recognised by their length: they are longer than
 /// their header says by exactly the 8 bytes a column of the scales.

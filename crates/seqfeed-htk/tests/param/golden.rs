@@ -135,7 +135,7 @@ fn remove<T: Copy>(values: &[T], columns: usize, column: usize) -> Vec<T> {
     kept.map(|(_, &value)| value).collect()
 }
 
-/// HCopy's compressed files, made again from what it wrote uncompressed.
+/// Compressed files are made again from what HTK wrote uncompressed.
 #[test]
 fn compressed_files_are_those_of_hcopy() {
     let Some(golden) = shared("golden/htk/parm") else { return };
@@ -171,7 +171,7 @@ fn compressed_files_are_those_of_hcopy() {
 
 const SAME: usize = 14;
 
-/// HCopy's damaged files hold what its undamaged ones do.
+/// Damaged files hold what undamaged ones do.
 #[test]
 fn damaged_irefc_is_repaired() {
     let Some(golden) = shared("golden/htk/parm") else { return };

@@ -69,8 +69,11 @@ fn lines_must_be_complete() {
     }
 }
 
-/// Reads all entries of a script: keys and values, or the first error.
-fn read_all(script: &Path) -> Result<Vec<(Vec<u8>, Vec<f32>)>, String> {
+/// A key and values.
+type Utterance = (Vec<u8>, Vec<f32>);
+
+/// Reads all entries of a script, or gives the first error.
+fn read_all(script: &Path) -> Result<Vec<Utterance>, String> {
     let options = ScriptOptions::cntk(script.as_os_str().as_bytes());
     let name = script.display().to_string();
     let parsed = Script::parse(fs::read(script).unwrap(), &options);
