@@ -18,7 +18,7 @@
 //! let text = b"a/1.mfc=all.mfc[0,99] \"my file.mfc\"\n".to_vec();
 //! let script = Script::parse(text, &ScriptOptions::default())?;
 //! let entry = script.get(0).unwrap();
-//! assert_eq!(entry.key(), b"a/1");
+//! assert_eq!(&*entry.key(), b"a/1");
 //! assert_eq!(&*entry.physical(), b"all.mfc");
 //! assert_eq!(entry.segment().unwrap().frames(500), Some(0..100));
 //! assert_eq!(&*script.get(1).unwrap().physical(), b"my file.mfc");
