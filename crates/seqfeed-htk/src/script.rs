@@ -1,1 +1,112 @@
 //! Script files: which parameter files a corpus has, and which parts of them.
+//!
+//! A script is a list of names. A name is a file, or an *extended name*, which gives it a logical
+//! name to look labels up by, and perhaps says which frames are meant:
+//!
+//! ```text
+//! features/utt1.mfc                    a file
+//! utt2.mfc=features/archive.mfc        another name for it
+//! utt3.mfc=archive.mfc[100,199]        frames 100 to 199 of a file, both included
+//! ```
+//!
+//! There are two [styles](Style): HTK's (words between white space, quotes) and CNTK's (a name a
+//! line, nothing quoted, always with frames). Both are read by [`Script::parse`], which does no I/O.
+//!
+//! ```
+//! use seqfeed_htk::script::{Script, ScriptOptions};
+//!
+//! let text = b"a/1.mfc=all.mfc[0,99] \"my file.mfc\"\n".to_vec();
+//! let script = Script::parse(text, &ScriptOptions::default())?;
+//! let entry = script.get(0).unwrap();
+//! assert_eq!(&*entry.key(), b"a/1");
+//! assert_eq!(&*entry.physical(), b"all.mfc");
+//! assert_eq!(entry.segment().unwrap().frames(500), Some(0..100));
+//! assert_eq!(&*script.get(1).unwrap().physical(), b"my file.mfc");
+//! # Ok::<(), seqfeed_core::Error>(())
+//! ```
+
+mod cntk;
+mod entry;
+mod htk;
+mod name;
+mod options;
+mod write;
+
+use seqfeed_core::{Error, ErrorKind, Problem, Result};
+
+pub use entry::{Entry, Segment};
+pub use options::{Places, ScriptOptions, Style};
+pub use write::write_entry;
+
+use entry::Spans;
+
+/// The name of the format in messages.
+const FORMAT: &str = "HTK script file";
+
+/// A script file: its text, and where in it the names are (32 bytes each).
+#[derive(Clone, Debug)]
+pub struct Script {
+    text: Vec<u8>,
+    entries: Vec<Spans>,
+    style: Style,
+    places: Places,
+}
+
+impl Script {
+    /// Finds the entries in the text of a script.
+    ///
+    /// # Errors
+    ///
+    /// Fails at names that are none, with the line; the name of the file is left to the caller. Texts
+    /// of 4 GiB and more are refused.
+    pub fn parse(text: Vec<u8>, options: &ScriptOptions) -> Result<Self> {
+        if u32::try_from(text.len()).is_err() {
+            let (wanted, limit) = (text.len() as u64, u64::from(u32::MAX));
+            return Err(Error::new(ErrorKind::Limit { what: "bytes of a script", wanted, limit }));
+        }
+        if let Some(at) = memchr::memchr(0, &text) {
+            let line = memchr::memchr_iter(b'\n', &text[..at]).count() as u64 + 1;
+            let found = text[at..text.len().min(at + 32)].to_vec();
+            let expected = "a text, not binary data".into();
+            return Err(Error::format(FORMAT, Problem::Unexpected { expected, found })
+                .at_line(line)
+                .with_help("is this a parameter file? scripts list their names"));
+        }
+        let entries = match options.style {
+            Style::Htk => htk::parse(&text, options.extended_names)?,
+            Style::Cntk => cntk::parse(&text)?,
+        };
+        Ok(Self { text, entries, style: options.style, places: options.places.clone() })
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// An entry, by its number.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Entry<'_>> {
+        self.entries.get(index).map(|spans| Entry { script: self, spans: *spans })
+    }
+
+    /// The entries in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
+        self.entries.iter().map(|spans| Entry { script: self, spans: *spans })
+    }
+}
+
+/// An error at a line.
+fn unexpected(line: u32, expected: &'static str, found: &[u8]) -> Error {
+    // One byte more than is shown, so that it is seen that there is more.
+    let found = found[..found.len().min(33)].to_vec();
+    Error::format(FORMAT, Problem::Unexpected { expected: expected.into(), found })
+        .at_line(line.into())
+}

@@ -1,0 +1,59 @@
+//! Entries of scripts, written.
+
+use seqfeed_core::{Error, Result};
+
+use super::{Script, ScriptOptions, Segment, Style, htk};
+
+/// Appends an entry and a newline to the text of a script: `logical` is left out where it is the
+/// name of the file and the style allows it; quotes are added where they are needed.
+///
+/// # Errors
+///
+/// Fails if the entry would be read as something else: there is a `=` in the logical name, for
+/// instance, or a name needs quotes and has both kinds in it. `out` then is as it was.
+pub fn write_entry(
+    logical: &[u8],
+    physical: &[u8],
+    segment: Option<Segment>,
+    style: Style,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let mut word = Vec::with_capacity(logical.len() + physical.len() + 24);
+    if logical != physical || style == Style::Cntk {
+        word.extend_from_slice(logical);
+        word.push(b'=');
+    }
+    word.extend_from_slice(physical);
+    if let Some(segment) = segment {
+        let last = segment.end().map_or(-1, |end| i64::from(end) - 1);
+        word.extend_from_slice(format!("[{},{last}]", segment.first()).as_bytes());
+    }
+    let quote = match style {
+        Style::Htk if !htk::is_bare(&word) => {
+            let unused = [b'"', b'\''].into_iter().find(|quote| !word.contains(quote));
+            Some(unused.ok_or_else(|| refuse(&word))?)
+        }
+        _ => None,
+    };
+    let line: Vec<u8> = quote.into_iter().chain(word).chain(quote).chain([b'\n']).collect();
+
+    let options = ScriptOptions { style, ..ScriptOptions::default() };
+    let same = Script::parse(line.clone(), &options).is_ok_and(|script| {
+        let entry = script.get(0).filter(|_| script.len() == 1);
+        entry.is_some_and(|entry| {
+            *entry.logical() == *logical
+                && *entry.physical() == *physical
+                && entry.segment() == segment
+        })
+    });
+    if !same {
+        return Err(refuse(&line));
+    }
+    out.extend_from_slice(&line);
+    Ok(())
+}
+
+fn refuse(line: &[u8]) -> Error {
+    Error::usage(format!("a script cannot say this: {}", line.escape_ascii()))
+        .with_help("names with `=`, line ends or quotes, and empty ones, have no form in scripts")
+}
