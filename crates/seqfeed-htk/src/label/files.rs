@@ -17,13 +17,22 @@ pub struct LabelFiles {
     index: MlfIndex,
     files: Vec<DataFile>,
     options: ParseOptions,
+    directory: PathBuf,
 }
 
 impl LabelFiles {
     /// Label files, of which none is in a master label file yet.
     #[must_use]
     pub fn new(options: ParseOptions, mlf: MlfOptions) -> Self {
-        Self { index: MlfIndex::new(mlf), files: Vec::new(), options }
+        Self { index: MlfIndex::new(mlf), options, ..Self::default() }
+    }
+
+    /// The same with relative names, of files and in redirections, meant as relative to a directory instead of
+    /// the current one.
+    #[must_use]
+    pub fn relative_to(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = directory.into();
+        self
     }
 
     /// Adds a master label file, which is read once for its [index](MlfIndex). A compressed one is copied
@@ -33,10 +42,11 @@ impl LabelFiles {
     ///
     /// When it cannot be read, or is none: as [`MlfIndex::add`].
     pub fn add_mlf(&mut self, path: &Path) -> Result<()> {
-        let mut file = DataFile::open(path)?;
+        let path = self.directory.join(path);
+        let mut file = DataFile::open(&path)?;
         let name = file.name().to_owned();
         if file.compression()? != Compression::None {
-            let mut input = Input::open(&RxFilename::File(path.to_owned()), &Policy::default())?;
+            let mut input = Input::open(&RxFilename::File(path), &Policy::default())?;
             let mut spool = Spool::new()?;
             let mut piece = vec![0; 1 << 18];
             loop {
@@ -134,7 +144,7 @@ impl LabelFiles {
     }
 
     fn read_file(&self, path: &Path) -> Result<Transcription> {
-        let file = DataFile::open(path)?;
+        let file = DataFile::open(&self.directory.join(path))?;
         let data = read_range(&file, 0, file.len())?;
         // As soon as there are entries, dots end label files that are none, too.
         let dot_ends = self.options.dot_ends || !self.index.is_empty();

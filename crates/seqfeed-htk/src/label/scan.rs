@@ -80,6 +80,13 @@ impl<'a> Scanner<'a> {
             }
             Some(_) => {}
         }
+        // A form feed is not skipped between tokens, but is before a word, with all behind it.
+        while self.peek().is_some_and(is_space) {
+            self.at += 1;
+        }
+        if self.peek().is_none() {
+            return Ok(Token::End);
+        }
         let quoted = self.read_word()?;
         if line_start && self.word == b"///" && is_line_end(self.peek()) {
             return Ok(Token::Separator);
@@ -93,10 +100,6 @@ impl<'a> Scanner<'a> {
     /// Reads a word, and says whether it stands in quotes.
     fn read_word(&mut self) -> Result<bool> {
         self.word.clear();
-        // A form feed is not skipped between tokens, but is here, with all behind it.
-        while self.peek().is_some_and(is_space) {
-            self.at += 1;
-        }
         let quote = self.peek().filter(|&byte| byte == b'"' || byte == b'\'');
         self.at += usize::from(quote.is_some());
         loop {
