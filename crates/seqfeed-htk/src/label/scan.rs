@@ -1,6 +1,6 @@
 //! The words of a label file.
 
-use seqfeed_core::{Error, Problem, Result};
+use seqfeed_core::{Error, Problem, Result, number_text};
 
 use super::FORMAT;
 
@@ -103,6 +103,11 @@ impl<'a> Scanner<'a> {
         let quote = self.peek().filter(|&byte| byte == b'"' || byte == b'\'');
         self.at += usize::from(quote.is_some());
         loop {
+            let rest = &self.data[self.at..];
+            let special = |&byte: &u8| is_space(byte) || matches!(byte, b'\\' | b'"' | b'\'');
+            let plain = rest.iter().position(special).unwrap_or(rest.len());
+            self.word.extend_from_slice(&rest[..plain]);
+            self.at += plain;
             let Some(byte) = self.peek() else {
                 if quote.is_some() {
                     let problem = Problem::UnexpectedEnd { inside: "a quoted name", missing: None };
@@ -188,6 +193,12 @@ pub(super) fn is_number(word: &[u8]) -> bool {
 /// The number at the front of a word, as C's `strtod` reads decimal ones: the longest beginning that is one,
 /// else 0. What is too large is infinite.
 pub(super) fn number(word: &[u8]) -> f64 {
+    // Nearly all are numbers for C++ too, which is quicker to see.
+    if let Some((value, len)) = number_text::parse_f64(word)
+        && len == word.len()
+    {
+        return value;
+    }
     let text = number_prefix(word);
     str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }

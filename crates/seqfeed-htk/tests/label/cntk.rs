@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::shared;
 
 /// The utterances of MLFs by their keys, with the values and classes of their frames; and what was wrong.
-pub fn read(
+pub(crate) fn read(
     files: &[&Path],
     parser: &FrameParser<'_>,
 ) -> (BTreeMap<String, Vec<(i32, f32)>>, Vec<Error>) {

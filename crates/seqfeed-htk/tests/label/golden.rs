@@ -130,7 +130,7 @@ fn transcriptions_are_what_htk_reads() {
     assert_eq!(counts, (72, 11, 6), "transcriptions, of which are errors, and written ones");
 }
 
-/// What HLEd writes, where that can be read again.
+/// What `HLEd` writes, where that can be read again.
 fn written_as_htk(directory: &Path, file: &str, text: &str) {
     let data = fs::read(directory.join(file)).unwrap();
     let transcription = parse(&data, &ParseOptions::default()).unwrap();

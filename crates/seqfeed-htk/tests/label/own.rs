@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use seqfeed_htk::label::cntk::{CntkIndex, FrameParser};
-use seqfeed_htk::label::{Body, LabelFiles, MlfIndex, MlfOptions, ParseOptions, parse};
+use seqfeed_htk::label::{Body, LabelFiles, Labels, MlfIndex, MlfOptions, ParseOptions, parse};
 use seqfeed_htk::state_list::StateList;
 use serde_json::json;
 
@@ -131,10 +131,7 @@ fn cntk_sees_frames() {
 fn levels_and_alternatives_are_kept_apart() {
     let data = b"0 1 s1 m1 w1\n1 2 s2\n2 3 s3 m2\n///\n0 3 x\n///\n";
     let all = parse(data, &ParseOptions::default()).unwrap();
-    assert_eq!(
-        all.alternatives.iter().map(|labels| labels.levels()).collect::<Vec<_>>(),
-        [3, 1, 0]
-    );
+    assert_eq!(all.alternatives.iter().map(Labels::levels).collect::<Vec<_>>(), [3, 1, 0]);
     let options = ParseOptions { level: Some(2), alternative: Some(1), ..ParseOptions::default() };
     let kept = as_json(&parse(data, &options).unwrap());
     assert_eq!(

@@ -127,7 +127,7 @@ fn index(text: &[u8], piece: usize, blanks_around_dot: bool) -> String {
             let options = ParseOptions { dot_ends: true, ..ParseOptions::default() };
             said += &format!("{:?}", parse(body, &options));
         }
-        index.find(entry.name);
+        let _ = index.find(entry.name);
     }
     said
 }

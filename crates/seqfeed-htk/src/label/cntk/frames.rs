@@ -98,7 +98,7 @@ impl<'a> FrameParser<'a> {
                 {
                     starts.push(frames);
                 }
-                classes.resize(classes.len() + (end - frames) as usize, class);
+                classes.extend(std::iter::repeat_n(class, (end - frames) as usize));
                 frames = end;
             }
             at = behind;
