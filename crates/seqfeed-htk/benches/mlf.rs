@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use seqfeed_htk::label::cntk::{CntkIndex, FrameParser};
-use seqfeed_htk::label::{Body, MlfIndex, ParseOptions, parse};
+use seqfeed_htk::label::{Body, Labels, MlfIndex, ParseOptions, parse};
 use seqfeed_htk::state_list::StateList;
 
 /// What each thing is done for, at least.
@@ -94,7 +94,7 @@ fn main() {
             let Body::Here { offset, bytes } = index.entry(id).body else { continue };
             let body = &text[offset as usize..(offset + bytes) as usize];
             let transcription = parse(body, &ParseOptions::default()).unwrap();
-            labels += transcription.alternatives.iter().map(|list| list.len()).sum::<usize>();
+            labels += transcription.alternatives.iter().map(Labels::len).sum::<usize>();
         }
         labels
     });

@@ -1,6 +1,6 @@
 //! Label files and master label files (MLFs).
 //!
-//! * [`parse`] reads one transcription, [`write`] writes one; [`other`] reads the label formats of other
+//! * [`parse`] reads one transcription, [`write()`] writes one; [`other`] reads the label formats of other
 //!   programs that HTK reads too.
 //! * [`MlfIndex`] knows where in MLFs the transcription of a label file stands, and [`LabelFiles`] reads it.
 //! * [`cntk`] sees the same files as CNTK does: as one class a frame.

@@ -13,11 +13,11 @@ use serde_json::Value;
 
 use crate::shared;
 
-/// The utterances of MLFs by their keys, with the values and classes of their frames; and what was wrong.
-pub(crate) fn read(
-    files: &[&Path],
-    parser: &FrameParser<'_>,
-) -> (BTreeMap<String, Vec<(i32, f32)>>, Vec<Error>) {
+/// The classes and values of the frames of utterances, by key.
+type Utterances = BTreeMap<String, Vec<(i32, f32)>>;
+
+/// The utterances of MLFs, and what was wrong.
+pub(crate) fn read(files: &[&Path], parser: &FrameParser<'_>) -> (Utterances, Vec<Error>) {
     let mut incidents = Vec::new();
     let mut index = CntkIndex::default();
     let mut data = Vec::new();
