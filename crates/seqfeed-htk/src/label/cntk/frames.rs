@@ -1,0 +1,212 @@
+//! The classes of an utterance's frames.
+
+use seqfeed_core::{Error, ErrorKind, Problem, Result};
+
+use super::Utterance;
+use super::times::{Times, read_times};
+use crate::label::MLF_FORMAT;
+use crate::state_list::StateList;
+
+/// The longest utterance, in frames, unless the caller allows more: 46 hours. A short line can claim more than
+/// memory holds.
+pub const MAX_FRAMES: u32 = 1 << 24;
+
+/// Gives the classes of utterances.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameParser<'a> {
+    /// The classes of the names in the third column. Without it, lines have four columns, and the fourth is
+    /// the class.
+    pub states: Option<&'a StateList>,
+    /// How many classes there are.
+    pub dim: u32,
+    /// The longest utterance, in frames.
+    pub max_frames: u32,
+}
+
+/// CNTK's classes are 16-bit numbers, where no list gives them.
+const MAX_CLASS: u32 = 65_535;
+
+impl<'a> FrameParser<'a> {
+    /// A parser for `dim` classes, which a list names.
+    #[must_use]
+    pub fn new(states: Option<&'a StateList>, dim: u32) -> Self {
+        Self { states, dim, max_frames: MAX_FRAMES }
+    }
+
+    /// Appends the class of each frame of an utterance, given its bytes (which the index says where to find):
+    /// as many as it has frames. To `values`, where given, go the values that CNTK gives the classes with
+    /// `phoneBoundaries`: 2 in the first frame of each line, else 1.
+    ///
+    /// # Errors
+    ///
+    /// When a line does not start where the one before ended, or the first one not at 0; when it ends before
+    /// its start, is not of three or four columns, or its state is unknown; when a class is not below
+    /// `dim`; when the frames are not as many as the index says, or too many. With the key, file and line.
+    /// Nothing is appended then.
+    pub fn parse(
+        &self,
+        utterance: &Utterance<'_>,
+        bytes: &[u8],
+        classes: &mut Vec<i32>,
+        values: Option<&mut Vec<f32>>,
+    ) -> Result<()> {
+        let had = classes.len();
+        if utterance.frames > self.max_frames {
+            let (wanted, limit) = (utterance.frames.into(), self.max_frames.into());
+            let kind = ErrorKind::Limit { what: "frames of an utterance", wanted, limit };
+            return Err(place(Error::new(kind), utterance, utterance.line));
+        }
+        let mut starts = values.is_some().then(Vec::new);
+        let result = self.lines(utterance, bytes, classes, starts.as_mut());
+        if let Err((problem, at)) = result {
+            classes.truncate(had);
+            let line = utterance.line + memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64;
+            return Err(place(problem, utterance, line));
+        }
+        if let (Some(values), Some(starts)) = (values, starts) {
+            let first = values.len();
+            values.resize(first + classes.len() - had, 1.0);
+            for start in starts {
+                if let Some(value) = values.get_mut(first + start as usize) {
+                    *value = 2.0;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes over the lines. An error is given with the offset of its line.
+    fn lines(
+        &self,
+        utterance: &Utterance<'_>,
+        bytes: &[u8],
+        classes: &mut Vec<i32>,
+        mut starts: Option<&mut Vec<u32>>,
+    ) -> Result<(), (Error, usize)> {
+        let mut at = next_line(bytes, 0).1;
+        let mut frames = 0;
+        loop {
+            let (line, behind) = next_line(bytes, at);
+            if behind == at || line == b"." {
+                break;
+            }
+            if !line.is_empty() {
+                let (end, class) =
+                    self.line(line, frames, utterance.frames).map_err(|e| (e, at))?;
+                if let Some(starts) = starts.as_deref_mut()
+                    && end > frames
+                {
+                    starts.push(frames);
+                }
+                classes.extend(std::iter::repeat_n(class, (end - frames) as usize));
+                frames = end;
+            }
+            at = behind;
+        }
+        if frames == utterance.frames {
+            return Ok(());
+        }
+        let (expected, found) = (utterance.frames.into(), frames.into());
+        let problem = Problem::CountMismatch { what: "frames of the utterance", expected, found };
+        Err((
+            Error::format(MLF_FORMAT, problem)
+                .with_help("has the file changed since it was indexed?"),
+            0,
+        ))
+    }
+
+    /// Where a line ends, given where it must start, and its class.
+    #[inline]
+    fn line(&self, line: &[u8], frames: u32, most: u32) -> Result<(u32, i32)> {
+        let Times { start, end, rest } = read_times(line).map_err(|problem| {
+            Error::format(MLF_FORMAT, problem)
+                .with_help("a line is `start end name`, with single blanks between them")
+        })?;
+        if end < start || start != i64::from(frames) || end > i64::from(most) {
+            return Err(misplaced(start, end, frames, most));
+        }
+        let class = self.class(rest.unwrap_or_default(), line)?;
+        Ok((end as u32, class as i32))
+    }
+
+    #[inline]
+    fn class(&self, rest: &[u8], line: &[u8]) -> Result<u32> {
+        let class = if let Some(states) = self.states {
+            let name = &rest[..memchr::memchr(b' ', rest).unwrap_or(rest.len())];
+            states.get(name).ok_or_else(|| {
+                let expected = "the name of a state".into();
+                let problem = Problem::Unexpected { expected, found: excerpt(name) };
+                Error::format(MLF_FORMAT, problem).with_help("the list of states does not have it")
+            })?
+        } else {
+            class_column(rest, line)?
+        };
+        if class < self.dim {
+            return Ok(class);
+        }
+        let allowed = format!("a class below {}, the dimension of the labels", self.dim).into();
+        let problem = Problem::OutOfRange { what: "the class", found: class.into(), allowed };
+        Err(Error::format(MLF_FORMAT, problem))
+    }
+}
+
+/// The line that starts at a place, and where the next one does. Lines end with `\n` or `\r`.
+#[inline]
+fn next_line(bytes: &[u8], at: usize) -> (&[u8], usize) {
+    let rest = &bytes[at..];
+    match memchr::memchr2(b'\n', b'\r', rest) {
+        Some(len) => (&rest[..len], at + len + 1),
+        None => (rest, bytes.len()),
+    }
+}
+
+/// The class in the last of four columns.
+fn class_column(rest: &[u8], line: &[u8]) -> Result<u32> {
+    let mut columns = rest.split(|&byte| byte == b' ');
+    let (Some(_), Some(class), None) = (columns.next(), columns.next(), columns.next()) else {
+        let expected = "four columns: start, end, name and class".into();
+        let problem = Problem::Unexpected { expected, found: excerpt(line) };
+        return Err(Error::format(MLF_FORMAT, problem)
+            .with_help("a list of states (labelMappingFile) gives classes to names"));
+    };
+    match seqfeed_core::number_text::parse_integer::<i64>(class) {
+        Some((value, len)) if len == class.len() => {
+            u32::try_from(value).ok().filter(|&value| value <= MAX_CLASS).ok_or_else(|| {
+                let allowed = "0 to 65535".into();
+                let problem = Problem::OutOfRange { what: "the class", found: value, allowed };
+                Error::format(MLF_FORMAT, problem)
+            })
+        }
+        _ => {
+            let problem = Problem::InvalidNumber { what: "the class", found: excerpt(class) };
+            Err(Error::format(MLF_FORMAT, problem))
+        }
+    }
+}
+
+/// Times that do not go on from the line before.
+#[cold]
+fn misplaced(start: i64, end: i64, frames: u32, most: u32) -> Error {
+    let (what, found, allowed) = if start != i64::from(frames) {
+        let wanted = format!("{frames}, where the line before ends").into();
+        (
+            "the first frame",
+            start,
+            if frames == 0 { "0, where an utterance starts".into() } else { wanted },
+        )
+    } else if end < start {
+        ("the end", end, format!("at least the start, frame {start}").into())
+    } else {
+        ("the end", end, format!("at most {most}, where the utterance ends").into())
+    };
+    Error::format(MLF_FORMAT, Problem::OutOfRange { what, found, allowed })
+        .with_help("times less than 10 ms apart are taken for frame numbers")
+}
+
+fn place(error: Error, utterance: &Utterance<'_>, line: u64) -> Error {
+    error.in_file(utterance.file).at_line(line).of_key(utterance.key)
+}
+
+fn excerpt(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().take(40).copied().collect()
+}

@@ -1,0 +1,193 @@
+//! Label files by their names: out of master label files, or files of their own.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use seqfeed_core::{Error, ErrorKind, Problem, Result};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+
+use super::{Body, FORMAT, MlfIndex, MlfOptions, ParseOptions, Transcription, parse};
+
+/// Label files, read by their names as HTK reads them: out of master label files, out of the directories that
+/// these name, or from where their names say.
+#[derive(Debug, Default)]
+pub struct LabelFiles {
+    index: MlfIndex,
+    files: Vec<DataFile>,
+    options: ParseOptions,
+    directory: PathBuf,
+}
+
+impl LabelFiles {
+    /// Label files, of which none is in a master label file yet.
+    #[must_use]
+    pub fn new(options: ParseOptions, mlf: MlfOptions) -> Self {
+        Self { index: MlfIndex::new(mlf), options, ..Self::default() }
+    }
+
+    /// The same with relative names, of files and in redirections, meant as relative to a directory instead of
+    /// the current one.
+    #[must_use]
+    pub fn relative_to(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = directory.into();
+        self
+    }
+
+    /// Adds a master label file, which is read once for its [index](MlfIndex). A compressed one is copied
+    /// into a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is none: as [`MlfIndex::add`].
+    pub fn add_mlf(&mut self, path: &Path) -> Result<()> {
+        let path = self.directory.join(path);
+        let mut file = DataFile::open(&path)?;
+        let name = file.name().to_owned();
+        if file.compression()? != Compression::None {
+            let mut input = Input::open(&RxFilename::File(path), &Policy::default())?;
+            let mut spool = Spool::new()?;
+            let mut piece = vec![0; 1 << 18];
+            loop {
+                let count = input.read(&mut piece).map_err(|error| input.error(error))?;
+                if count == 0 {
+                    break;
+                }
+                spool.write_all(&piece[..count])?;
+            }
+            input.finish()?;
+            file = spool.into_data_file()?.with_name(&name);
+        }
+        let added = self.index.add(&name, FromStart { file: &file, at: 0 });
+        self.files.push(file);
+        added
+    }
+
+    /// The entries of the master label files.
+    #[must_use]
+    pub fn index(&self) -> &MlfIndex {
+        &self.index
+    }
+
+    /// Reads a label file.
+    ///
+    /// The first entry for it that has a transcription gives it; where there is none, the file of this name
+    /// does.
+    ///
+    /// # Errors
+    ///
+    /// When there is neither an entry nor a file; when what there is cannot be read, or is not well formed.
+    pub fn read(&self, label_file: &[u8]) -> Result<Transcription> {
+        for id in self.index.find(label_file) {
+            match self.index.entry(id).body {
+                Body::Here { .. } => return self.read_entry(id),
+                Body::Simple(directory) => {
+                    if let Some(found) = self.read_if_there(&below(directory, label_file, 0))? {
+                        return Ok(found);
+                    }
+                }
+                Body::Full(directory) => {
+                    let directories = memchr::memchr_iter(b'/', label_file).count();
+                    for depth in 0..=directories {
+                        if let Some(found) =
+                            self.read_if_there(&below(directory, label_file, depth))?
+                        {
+                            return Ok(found);
+                        }
+                    }
+                }
+            }
+        }
+        let path = Path::new(OsStr::from_bytes(label_file));
+        self.read_file(path).map_err(|error| {
+            if error.is_not_found() {
+                error.with_help("no entry of a master label file is for it either (HTK error 6510)")
+            } else {
+                error
+            }
+        })
+    }
+
+    /// Reads the transcription that stands below an entry's name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is not well formed, or the entry is a redirection.
+    ///
+    /// # Panics
+    ///
+    /// When there are not so many entries.
+    pub fn read_entry(&self, id: u32) -> Result<Transcription> {
+        let entry = self.index.entry(id);
+        let Body::Here { offset, bytes } = entry.body else {
+            return Err(Error::usage("a redirection has no transcription of its own")
+                .in_file(entry.file)
+                .at_line(entry.line));
+        };
+        let file = &self.files[entry.file_number];
+        let data = read_range(file, offset, bytes)?;
+        let options =
+            ParseOptions { dot_ends: true, first_line: entry.line + 1, ..self.options.clone() };
+        parse(&data, &options)
+            .map_err(|error| error.in_file(entry.file).of_key(seqfeed_core::Key(entry.name)))
+    }
+
+    fn read_if_there(&self, path: &Path) -> Result<Option<Transcription>> {
+        match self.read_file(path) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if matches!(error.kind(), ErrorKind::Io { action: "opening", .. }) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Transcription> {
+        let file = DataFile::open(&self.directory.join(path))?;
+        let data = read_range(&file, 0, file.len())?;
+        // As soon as there are entries, dots end label files that are none, too.
+        let dot_ends = self.options.dot_ends || !self.index.is_empty();
+        let options = ParseOptions { dot_ends, ..self.options.clone() };
+        parse(&data, &options).map_err(|error| error.in_file(file.name()))
+    }
+}
+
+/// The path of a label file below a directory, with the last `depth` of its own directories.
+fn below(directory: &[u8], label_file: &[u8], depth: usize) -> PathBuf {
+    let slash = memchr::memrchr_iter(b'/', label_file).nth(depth);
+    let tail = &label_file[slash.map_or(0, |slash| slash + 1)..];
+    let mut path = directory.to_vec();
+    if !path.ends_with(b"/") && !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(tail);
+    PathBuf::from(OsStr::from_bytes(&path).to_owned())
+}
+
+/// Bytes of a file, which must have them.
+fn read_range(file: &DataFile, offset: u64, bytes: u64) -> Result<Vec<u8>> {
+    let there = file.len().saturating_sub(offset);
+    let len = usize::try_from(bytes).ok().filter(|_| bytes <= there).ok_or_else(|| {
+        let missing = Some(bytes.saturating_sub(there));
+        let problem = Problem::UnexpectedEnd { inside: "a transcription", missing };
+        Error::format(FORMAT, problem).in_file(file.name()).at_byte(offset)
+    })?;
+    let mut data = vec![0; len];
+    file.read_exact_at(&mut data, offset, "a transcription")?;
+    Ok(data)
+}
+
+/// A file from its start on.
+struct FromStart<'a> {
+    file: &'a DataFile,
+    at: u64,
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read_at(buffer, self.at).map_err(std::io::Error::other)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}

@@ -1,0 +1,151 @@
+//! The grammar of label files.
+
+use seqfeed_core::{Problem, Result};
+
+use super::scan::{Scanner, Token};
+use super::{Labels, Transcription, select};
+
+/// How a transcription is read: HTK's configuration variables.
+#[derive(Clone, Debug)]
+pub struct ParseOptions {
+    /// Whether a line that is only a `.` ends the transcription, as in an MLF. HTK sets it for all label
+    /// files once an MLF is loaded; else the dot is a label.
+    pub dot_ends: bool,
+    /// What times are multiplied by (`HTKLABELTIMESCALE`).
+    pub time_scale: f64,
+    /// Whether names lose the context of triphones: all up to the first `-`, and all from the last `+` on
+    /// (`STRIPTRIPHONES`).
+    pub strip_triphones: bool,
+    /// The only level that is kept, from 1 (`TRANSLEV`).
+    pub level: Option<usize>,
+    /// The only alternative that is kept, from 1 (`TRANSALT`).
+    pub alternative: Option<usize>,
+    /// The number of the first line, for errors.
+    pub first_line: u64,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        Self {
+            dot_ends: false,
+            time_scale: 1.0,
+            strip_triphones: false,
+            level: None,
+            alternative: None,
+            first_line: 1,
+        }
+    }
+}
+
+const JUNK: &str = "between labels there are no empty lines, and the first list of labels is not empty \
+                    (HTK error 6550)";
+const NAMELESS: &str = "a line is `[start [end]] name [score] {name [score]}`; a name that looks like a \
+                        number stands in quotes (HTK error 6550)";
+
+/// Reads one transcription in HTK's format.
+///
+/// ```text
+/// transcription = [ list { "///" newline list } ] { newline } end
+/// list          = { [ start [ end ] ] name [ score ] { name [ score ] } newline }
+/// ```
+///
+/// Unlike HTK it has no limit to the length of names and lines, and an escape that is none is an error, where
+/// HTK stops reading.
+///
+/// ```
+/// use seqfeed_htk::label::{ParseOptions, parse};
+///
+/// let transcription = parse(b"0 2500000 sil\n2500000 3600000 aa -12.5 AA\n", &ParseOptions::default())?;
+/// let second = transcription.alternatives[0].segment(1);
+/// assert_eq!((second.start, second.end), (Some(2_500_000.0), Some(3_600_000.0)));
+/// assert_eq!((second.name().text, second.name().score), (&b"aa"[..], -12.5));
+/// assert_eq!(second.level(1).unwrap().text, b"AA");
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Where HTK fails, with the line: a label without a name, an empty line between labels, a quote that is not
+/// closed; and where the level or the alternative asked for does not exist.
+pub fn parse(data: &[u8], options: &ParseOptions) -> Result<Transcription> {
+    let mut parser =
+        Parser { scanner: Scanner::new(data, options.dot_ends, options.first_line), options };
+    let mut transcription = Transcription::default();
+    let mut token = parser.scanner.next()?;
+    if matches!(token, Token::Name | Token::Number(_)) {
+        transcription.alternatives.push(parser.list(&mut token)?);
+        while token == Token::Separator {
+            // The newline, without which it would be a name.
+            parser.scanner.next()?;
+            token = parser.scanner.next()?;
+            transcription.alternatives.push(parser.list(&mut token)?);
+        }
+    }
+    while token == Token::LineEnd {
+        token = parser.scanner.next()?;
+    }
+    if token != Token::End {
+        return Err(parser.unexpected("the end of the transcription", JUNK));
+    }
+    select::apply(transcription, options)
+}
+
+struct Parser<'a> {
+    scanner: Scanner<'a>,
+    options: &'a ParseOptions,
+}
+
+impl Parser<'_> {
+    fn list(&mut self, token: &mut Token) -> Result<Labels> {
+        let mut labels = Labels::new();
+        while matches!(token, Token::Name | Token::Number(_)) {
+            let start = self.number(token)?;
+            let end = if start.is_some() { self.number(token)? } else { None };
+            let scale = |time: f64| time * self.options.time_scale;
+            let (start, end) = (start.map(scale), end.map(scale));
+            self.name(token, &mut labels, |labels, name| labels.push(start, end, name, 0.0))?;
+            while !matches!(token, Token::LineEnd | Token::End) {
+                self.name(token, &mut labels, |labels, name| labels.push_name(name, 0.0))?;
+            }
+            if *token == Token::LineEnd {
+                *token = self.scanner.next()?;
+            }
+        }
+        Ok(labels)
+    }
+
+    /// Takes a number, if there is one.
+    fn number(&mut self, token: &mut Token) -> Result<Option<f64>> {
+        let Token::Number(value) = *token else { return Ok(None) };
+        *token = self.scanner.next()?;
+        Ok(Some(value))
+    }
+
+    /// Takes a name and its score.
+    fn name(
+        &mut self,
+        token: &mut Token,
+        labels: &mut Labels,
+        push: impl FnOnce(&mut Labels, &[u8]),
+    ) -> Result<()> {
+        if *token != Token::Name {
+            return Err(self.unexpected("a name", NAMELESS));
+        }
+        let mut name = &self.scanner.word[..];
+        if self.options.strip_triphones {
+            name = select::strip_triphone(name);
+        }
+        push(labels, name);
+        *token = self.scanner.next()?;
+        if let Some(score) = self.number(token)? {
+            labels.score_last(score as f32);
+        }
+        Ok(())
+    }
+
+    fn unexpected(&self, expected: &'static str, help: &'static str) -> seqfeed_core::Error {
+        let problem =
+            Problem::Unexpected { expected: expected.into(), found: self.scanner.found() };
+        self.scanner.error(problem, help)
+    }
+}

@@ -1,0 +1,254 @@
+//! A master label file passing by: lines outside of entries, and where entries end.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use memchr::memmem::Finder;
+use seqfeed_core::{Error, ErrorKind, Result};
+
+const PIECE: usize = 1 << 20;
+/// Lines are held whole up to this length, where they have to be.
+const LONGEST_LINE: usize = 64 << 20;
+
+/// A stream of which a piece at a time is held.
+///
+/// Entries are not read line by line: what ends them, a line that is only a dot, is searched for directly, and
+/// the lines before it are counted. Both go at the speed of memory.
+pub(super) struct Pieces<R> {
+    reader: R,
+    name: String,
+    buffer: Vec<u8>,
+    /// What of the buffer is held and not yet gone over.
+    held: Range<usize>,
+    /// Of the first byte held.
+    offset: u64,
+    /// Of the first byte held, from 1.
+    line: u64,
+    ended: bool,
+    dot: Finder<'static>,
+    /// Whether blanks may stand around the dot.
+    blanks: bool,
+}
+
+/// What of an entry is wanted besides its end.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Keep {
+    Nothing,
+    /// Its last line that is not empty.
+    LastLine,
+}
+
+/// Where the lines of an entry end.
+pub(super) struct BodyEnd {
+    /// Where the dot's line starts, or the file ends.
+    pub(super) offset: u64,
+    /// Whether there is a dot.
+    pub(super) dot: bool,
+    /// The last line that is not empty, without its end.
+    pub(super) last_line: Vec<u8>,
+    /// Its number.
+    pub(super) last_line_number: u64,
+}
+
+/// A search in what is held.
+enum Search {
+    /// A dot: where the newline before it is, and where its line ends (before its newline).
+    Found(usize, usize),
+    /// None up to this place, where the search goes on when there is more.
+    GoOn(usize),
+}
+
+impl<R: Read> Pieces<R> {
+    pub(super) fn new(name: &str, reader: R, blanks: bool) -> Self {
+        Self {
+            reader,
+            name: name.to_owned(),
+            buffer: vec![0; PIECE],
+            held: 0..0,
+            offset: 0,
+            line: 1,
+            ended: false,
+            dot: Finder::new(b"\n."),
+            blanks,
+        }
+    }
+
+    /// The offset of the next byte.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The number of the next byte's line, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[self.held.clone()]
+    }
+
+    /// Holds more, unless the file has ended: whether there may be more.
+    fn fill(&mut self) -> Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        if self.held.start > 0 {
+            self.buffer.copy_within(self.held.clone(), 0);
+            self.held = 0..self.held.len();
+        }
+        if self.held.end == self.buffer.len() {
+            if self.buffer.len() >= LONGEST_LINE {
+                let kind = ErrorKind::Limit {
+                    what: "bytes of a line",
+                    wanted: self.buffer.len() as u64 + 1,
+                    limit: LONGEST_LINE as u64,
+                };
+                return Err(Error::new(kind)
+                    .in_file(&self.name)
+                    .at_line(self.line)
+                    .with_help("is this a master label file?"));
+            }
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        loop {
+            match self.reader.read(&mut self.buffer[self.held.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(count) => self.held.end += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    let at = self.offset + self.held.len() as u64;
+                    return Err(Error::io("reading", error).in_file(&self.name).at_byte(at));
+                }
+            }
+            return Ok(!self.ended);
+        }
+    }
+
+    /// The next line without its newline, which [`pass`](Pieces::pass) goes over; nothing at the end.
+    pub(super) fn peek_line(&mut self) -> Result<Option<&[u8]>> {
+        let mut from = 0;
+        let len = loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.bytes()[from..]) {
+                break from + at;
+            }
+            from = self.held.len();
+            if !self.fill()? {
+                if from == 0 {
+                    return Ok(None);
+                }
+                break from;
+            }
+        };
+        Ok(Some(&self.bytes()[..len]))
+    }
+
+    /// Goes over bytes that are held.
+    pub(super) fn pass(&mut self, count: usize) {
+        let count = count.min(self.held.len());
+        self.line += memchr::memchr_iter(b'\n', &self.bytes()[..count]).count() as u64;
+        self.offset += count as u64;
+        self.held.start += count;
+    }
+
+    /// Goes over the lines of an entry and the dot's line. Called at the newline before the first of them.
+    pub(super) fn body(&mut self, keep: Keep) -> Result<BodyEnd> {
+        // From here on nothing has been searched.
+        let mut from = 0;
+        loop {
+            match self.search(from) {
+                Search::Found(newline, end) => {
+                    let mut body = self.body_end(newline, keep);
+                    body.dot = true;
+                    self.pass(end + 1);
+                    return Ok(body);
+                }
+                Search::GoOn(next) if self.ended => {
+                    let len = self.held.len();
+                    let mut body = self.body_end(len, keep);
+                    // At the end there is no newline to go behind.
+                    body.offset = self.offset + len as u64;
+                    debug_assert!(next <= len);
+                    self.pass(len);
+                    return Ok(body);
+                }
+                Search::GoOn(next) => {
+                    let kept = match keep {
+                        Keep::Nothing => next,
+                        Keep::LastLine => {
+                            next.min(last_line(&self.bytes()[..next]).start.saturating_sub(1))
+                        }
+                    };
+                    self.pass(kept);
+                    from = next - kept;
+                    self.fill()?;
+                }
+            }
+        }
+    }
+
+    /// The end of a body before the newline at `newline`.
+    fn body_end(&self, newline: usize, keep: Keep) -> BodyEnd {
+        let bytes = &self.bytes()[..newline];
+        let (mut line, mut number) = (Vec::new(), 0);
+        if keep == Keep::LastLine {
+            let range = last_line(bytes);
+            number = self.line + memchr::memchr_iter(b'\n', &bytes[..range.start]).count() as u64;
+            line.extend_from_slice(&bytes[range]);
+        }
+        BodyEnd {
+            offset: self.offset + newline as u64 + 1,
+            dot: false,
+            last_line: line,
+            last_line_number: number,
+        }
+    }
+
+    fn search(&self, mut from: usize) -> Search {
+        let bytes = self.bytes();
+        if self.blanks {
+            return self.search_with_blanks(from);
+        }
+        while let Some(at) = self.dot.find(&bytes[from..]) {
+            let newline = from + at;
+            match &bytes[newline + 2..] {
+                [b'\n', ..] => return Search::Found(newline, newline + 2),
+                [b'\r', b'\n', ..] => return Search::Found(newline, newline + 3),
+                [] | [b'\r'] if self.ended => return Search::Found(newline, bytes.len()),
+                [] | [b'\r'] => return Search::GoOn(newline),
+                _ => from = newline + 2,
+            }
+        }
+        // A newline at the end may be that before the dot.
+        let last = bytes.len().saturating_sub(usize::from(bytes.ends_with(b"\n")));
+        Search::GoOn(last.max(from.min(bytes.len())))
+    }
+
+    /// The same with blanks around the dot, line by line.
+    fn search_with_blanks(&self, from: usize) -> Search {
+        let bytes = self.bytes();
+        let Some(first) = memchr::memchr(b'\n', &bytes[from..]) else {
+            return Search::GoOn(bytes.len());
+        };
+        let mut newline = from + first;
+        loop {
+            let line = &bytes[newline + 1..];
+            match memchr::memchr(b'\n', line) {
+                Some(len) if line[..len].trim_ascii() == b"." => {
+                    return Search::Found(newline, newline + 1 + len);
+                }
+                Some(len) => newline += 1 + len,
+                None if self.ended && line.trim_ascii() == b"." => {
+                    return Search::Found(newline, bytes.len());
+                }
+                None => return Search::GoOn(newline),
+            }
+        }
+    }
+}
+
+/// The last line that is not empty, if it is whole: one that follows a newline.
+fn last_line(bytes: &[u8]) -> Range<usize> {
+    let end =
+        bytes.len() - bytes.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+    memchr::memrchr(b'\n', &bytes[..end]).map_or(0..0, |newline| newline + 1..end)
+}
