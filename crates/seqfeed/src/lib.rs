@@ -20,6 +20,7 @@
 
 mod ctf_sink;
 mod description;
+mod htk_sink;
 mod open;
 mod quantity;
 mod reader;
@@ -27,6 +28,7 @@ mod statistics;
 
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
+pub use htk_sink::{HtkOptions, write_htk};
 pub use open::Opened;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
@@ -41,6 +43,8 @@ pub use toml::{Table, Value};
 
 /// CNTK's text format and configurations.
 pub use seqfeed_cntk as cntk;
+/// HTK's parameter files, scripts and labels.
+pub use seqfeed_htk as htk;
 /// Opening names: files, offsets, pipes, compressed files.
 pub use seqfeed_io as io;
 /// Kaldi's tables.
