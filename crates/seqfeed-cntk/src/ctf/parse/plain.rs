@@ -166,7 +166,7 @@ impl Tokens<'_> {
             let Some(place) = row.get_mut(found) else { break };
             let digits = (u64::from_le_bytes(*bytes) ^ ZEROS as u64) as u32;
             // What stands in front of them becomes zeros.
-            let digits = digits << ((4 - (end - self.first)) * 8 & 31);
+            let digits = digits << (8 * (4 - (end - self.first)));
             let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff;
             *place = T::from_small(pairs.wrapping_mul(1 + (100 << 16)) >> 16, false);
             found += 1;
