@@ -19,8 +19,10 @@
 #![forbid(unsafe_code)]
 
 mod ctf_sink;
+mod data;
 mod description;
 mod htk_sink;
+mod frames;
 mod open;
 mod quantity;
 mod reader;
@@ -35,7 +37,7 @@ pub use seqfeed_core::{
     Position, Problem, Quote, Result, Source, Stream,
 };
 pub use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Feed, Layout, Minibatch, Order, PartState, Partial, Piece,
+    BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order, PartState, Partial, Piece,
     Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,
 };
 pub use statistics::{Lengths, StreamSummary, Summary};
@@ -49,3 +51,5 @@ pub use seqfeed_htk as htk;
 pub use seqfeed_io as io;
 /// Kaldi's tables.
 pub use seqfeed_kaldi as kaldi;
+/// PDNN's files and data specifications.
+pub use seqfeed_pdnn as pdnn;
