@@ -46,6 +46,8 @@ pub(crate) struct OpenedData {
     pub(crate) spooled_bytes: u64,
     pub(crate) warnings: Vec<String>,
     pub(crate) rounding: Rounding,
+    /// Whether one partition is kept in memory, whatever the specification says.
+    pub(crate) streams: bool,
 }
 
 /// What PDNN does unless a specification says otherwise.
@@ -87,6 +89,9 @@ pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData>
         missing(name)?;
     }
     let mut warnings = Vec::new();
+    if kind == FileKind::Kaldi && spec.options.stream == Some(false) {
+        warnings.push("stream=False has no effect: Kaldi's files are always streamed".to_owned());
+    }
     if kind != FileKind::Kaldi && spec.options.label.is_some() {
         warnings.push("label= has no effect: it is for Kaldi's features (.scp)".to_owned());
     }
@@ -129,6 +134,7 @@ fn open_pfiles(names: &[String], policy: &Policy) -> Result<OpenedData> {
         spooled_bytes,
         warnings: Vec::new(),
         rounding: Rounding::To256,
+        streams: false,
     })
 }
 
@@ -159,6 +165,7 @@ fn open_pickles(
         spooled_bytes: 0,
         warnings: Vec::new(),
         rounding: Rounding::WholeFile,
+        streams: false,
     })
 }
 
@@ -167,6 +174,10 @@ fn open_kaldi(names: &[String], label: Option<&str>, opening: &Opening<'_>) -> R
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     let (mut spooled_bytes, mut formats) = (0, Vec::new());
     for name in names {
+        let name = match opening.base {
+            Some(_) => absolute(name)?,
+            None => name.clone(),
+        };
         let options = TableOptions {
             stream: "features".to_owned(),
             role: Role::Features,
@@ -178,7 +189,7 @@ fn open_kaldi(names: &[String], label: Option<&str>, opening: &Opening<'_>) -> R
             map: opening.map,
             or_compressed: true,
             errors: Tolerance::Stop,
-            base: None,
+            base: opening.base.map(Path::to_owned),
         };
         let table = TableSource::open(&[format!("scp:{name}")], &options)?;
         spooled_bytes += table.spooled_bytes();
@@ -198,8 +209,15 @@ fn open_kaldi(names: &[String], label: Option<&str>, opening: &Opening<'_>) -> R
         formats.push("alignments".to_owned());
         sources.push(Arc::new(alignments));
     }
-    let (warnings, rounding) = (Vec::new(), Rounding::None);
-    Ok(OpenedData { sources, formats, report, spooled_bytes, warnings, rounding })
+    // PDNN reads Kaldi's files in no other way.
+    let (warnings, rounding, streams) = (Vec::new(), Rounding::None, true);
+    Ok(OpenedData { sources, formats, report, spooled_bytes, warnings, rounding, streams })
+}
+
+/// A name that no directory can be put before.
+fn absolute(name: &str) -> Result<String> {
+    let path = std::path::absolute(name).map_err(|error| Error::io("opening", error).in_file(name))?;
+    Ok(path.display().to_string())
 }
 
 fn one_after_another(

@@ -94,7 +94,10 @@ impl Description {
         };
         let opened = data::open(&spec, &opening)?;
         let corpus = Corpus::join(opened.sources, &join)?;
-        let settings = description.settle(settings, &corpus, opened.rounding)?;
+        let mut settings = description.settle(settings, &corpus, opened.rounding)?;
+        if let (Cut::Partitions { whole_files, .. }, true) = (&mut settings.cut, opened.streams) {
+            *whole_files = false;
+        }
         let mut report = opened.report;
         report.dropped.extend(corpus.report().dropped.iter().cloned());
         Ok(Opened {
@@ -227,7 +230,7 @@ impl Description {
         name: &str,
         stream: &StreamDescription,
         policy: Policy,
-        errors: seqfeed_core::Tolerance,
+        errors: Tolerance,
     ) -> Result<TableSource> {
         let Some(source) = &stream.source else {
             return Err(Error::usage(format!("stream {name} has no source")));
