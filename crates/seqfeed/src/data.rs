@@ -10,7 +10,7 @@ use seqfeed_feed::{BatchSize, Cut, Order, Partial, Settings, Unit};
 use seqfeed_io::Policy;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 use seqfeed_pdnn::ali::AlignmentSource;
-use seqfeed_pdnn::pfile::PFileSource;
+use seqfeed_pdnn::pfile::{PFile, PFileSource};
 use seqfeed_pdnn::pickle::{PickleSource, PickledData, ReopenedPickle, open_npz};
 use seqfeed_pdnn::spec::{self, DataOptions, DataSpec, FileKind};
 use toml::{Table, Value};
@@ -120,9 +120,14 @@ fn missing(name: &str) -> Result<()> {
 
 fn open_pfiles(names: &[String], policy: &Policy) -> Result<OpenedData> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
-    let mut spooled_bytes = 0;
+    let (mut spooled_bytes, mut warnings) = (0, Vec::new());
     for name in names {
-        let source = PFileSource::open(name, policy)?;
+        // PDNN looks at no numbers: here they must go on by one each, from any one.
+        let file = PFile::open(name, policy)?.numbered_as_found()?;
+        if file.first_number() > 0 {
+            warnings.push(format!("{name}: sentences are counted from {}", file.first_number()));
+        }
+        let source = PFileSource::new(file)?;
         spooled_bytes += source.file().spooled_bytes();
         parts.push(Arc::new(source));
     }
@@ -132,7 +137,7 @@ fn open_pfiles(names: &[String], policy: &Policy) -> Result<OpenedData> {
         formats: vec![format],
         report: JoinReport::default(),
         spooled_bytes,
-        warnings: Vec::new(),
+        warnings,
         rounding: Rounding::To256,
         streams: false,
     })

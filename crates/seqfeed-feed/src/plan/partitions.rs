@@ -152,9 +152,10 @@ impl Partitions {
         together.saturating_add(4 * largest_chunk(index))
     }
 
-    /// The next minibatch of this rank, or `None` at the end.
+    /// The next minibatch of this rank, or `None` at the end, or if a whole sweep has nothing for it.
     pub(crate) fn next(&mut self) -> Option<Plan> {
-        loop {
+        let first_sweep = self.sweep;
+        while self.sweep - first_sweep < 2 {
             let over = self.settings.sweeps.is_some_and(|sweeps| self.sweep >= sweeps)
                 || self.settings.samples.is_some_and(|samples| self.samples >= samples);
             if over {
@@ -173,6 +174,7 @@ impl Partitions {
             self.minibatch += 1;
             return Some(Plan { index, sweep, end_of_sweep, items, segments, after: self.state() });
         }
+        None
     }
 
     fn total(&self) -> u64 {

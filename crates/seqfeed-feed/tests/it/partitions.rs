@@ -14,8 +14,8 @@ use crate::memory_corpus::{MemoryCorpus, samples};
 /// What `numpy.random.RandomState(18877).shuffle(range(n))` gives, for some `n` (numpy 1.16).
 const NUMPY: [(usize, &[usize]); 3] = [
     (1, &[0]),
-    (5, &[SEE5]),
-    (12, &[SEE12]),
+    (5, &[4, 3, 1, 0, 2]),
+    (12, &[1, 7, 0, 4, 8, 9, 5, 3, 11, 2, 6, 10]),
 ];
 
 #[test]
@@ -68,12 +68,15 @@ struct Case {
 
 fn cases() -> impl Strategy<Value = Case> {
     let lengths = prop::collection::vec(prop::collection::vec(0..15u32, 1..6), 1..4);
-    let ignore = prop::collection::vec((0..3000i32, 0..9i32), 0..5);
+    let ignore = prop::collection::vec((0..5i32, 0..12i32, 0..9i32), 0..5);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (lengths, ignore, flags, 1..20u64, 1..40u64, 1..4usize).prop_map(
         |(lengths, ignore, (shuffle, whole_files, reshuffle, drop), batch, frames, ranks)| {
-            let ignore: Vec<(i32, i32)> =
-                ignore.into_iter().map(|(low, width)| (low % 1000 / 80 * 1000 % 5000 + low % 12, low % 1000 / 80 * 1000 % 5000 + low % 12 + width)).collect();
+            let ignore: Vec<(i32, i32)> = ignore
+                .into_iter()
+                .map(|(sequence, low, width)| (sequence, low, low + width))
+                .map(|(sequence, low, high)| (sequence * 1000 + low, sequence * 1000 + high))
+                .collect();
             let order = if shuffle { Order::Shuffle(Window::Corpus) } else { Order::Sequential };
             let settings = Settings {
                 cut: Cut::Partitions { frames, whole_files, reshuffle },
@@ -182,7 +185,10 @@ proptest! {
             let found: Vec<Vec<i32>> = minibatches.iter().map(samples).collect();
             prop_assert_eq!(&found, expected);
             // Any state goes on with the next minibatch.
-            for at in [0, found.len() / 2, found.len() - 1] {
+            for at in [0, found.len() / 2, found.len().saturating_sub(1)] {
+                if found.is_empty() {
+                    break;
+                }
                 let state = State::from_json(&minibatches[at].state().to_json()).unwrap();
                 let rest = Feed::new(Arc::clone(&source), settings.clone(), Some(&state)).unwrap();
                 let rest: Vec<Vec<i32>> = rest.map(|m| samples(&m.unwrap())).collect();
