@@ -24,6 +24,7 @@ mod description;
 mod htk_sink;
 mod frames;
 mod open;
+mod pdnn_sink;
 mod quantity;
 mod reader;
 mod statistics;
@@ -32,6 +33,7 @@ pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
 pub use htk_sink::{HtkOptions, write_htk};
 pub use open::Opened;
+pub use pdnn_sink::write_pdnn;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
     Position, Problem, Quote, Result, Source, Stream,

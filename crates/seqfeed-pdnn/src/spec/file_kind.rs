@@ -13,6 +13,9 @@ pub enum FileKind {
     Kaldi,
 }
 
+/// Extensions that say something else, whatever stands before them.
+const OTHERS: [&str; 7] = [".toml", ".json", ".cntk", ".config", ".ctf", ".ark", ".mlf"];
+
 impl FileKind {
     /// The kind of a file by its name, which may be a pattern: by its extension, behind which `.gz`,
     /// `.bz2` or `.zst` may stand. Where that says nothing, by the last extension inside the file's name:
@@ -25,11 +28,17 @@ impl FileKind {
     /// assert_eq!(FileKind::of("train.pfile.*.gz"), Some(FileKind::PFile));
     /// assert_eq!(FileKind::of("x.pfile.pkl"), Some(FileKind::Pickle));
     /// assert_eq!(FileKind::of("x.pfiles"), None);
+    /// assert_eq!(FileKind::of("x.pfile.toml"), None);
     /// ```
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         let name = name.rsplit('/').next().unwrap_or_default();
-        let words = name.split(['.', '*', '?', '[', ']', '-', '_']).skip(1);
+        let plain = [".gz", ".bz2", ".zst"].iter().find_map(|end| name.strip_suffix(end));
+        let plain = plain.unwrap_or(name);
+        if OTHERS.iter().any(|end| plain.ends_with(end)) {
+            return None;
+        }
+        let words = plain.split(['.', '*', '?', '[', ']']).skip(1);
         words.filter_map(Self::of_extension).last()
     }
 
