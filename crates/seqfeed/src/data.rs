@@ -107,10 +107,7 @@ pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData>
 
 /// Says what is there instead of a file that is not.
 fn missing(name: &str) -> Result<()> {
-    if Path::new(name).exists() {
-        return Ok(());
-    }
-    let error = std::io::Error::from(std::io::ErrorKind::NotFound);
+    let Err(error) = std::fs::metadata(name) else { return Ok(()) };
     let error = Error::io("opening", error).in_file(name);
     Err(match spec::or_compressed(name) {
         found if found != name => error.with_help(format!("is {found} meant?")),
