@@ -2,4 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod job;
+mod pdnn_feed;
 mod random_jobs;
+mod sha256;
