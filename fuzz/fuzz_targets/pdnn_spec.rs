@@ -23,7 +23,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         again += &format!(",context={left}:{right}");
     }
     if let Some(ranges) = &options.ignore {
-        let ranges: Vec<String> = ranges.iter().map(|(low, high)| format!("{low}-{high}")).collect();
+        let ranges: Vec<String> =
+            ranges.iter().map(|(low, high)| format!("{low}-{high}")).collect();
         again += &format!(",ignore-label={}", ranges.join(":"));
     }
     if let Some(rules) = &options.map {

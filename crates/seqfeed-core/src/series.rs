@@ -41,9 +41,12 @@ impl Series {
         for (number, part) in parts.iter().enumerate() {
             if part.streams() != streams {
                 let (here, there) = (described(part.streams()), described(&streams));
-                return Err(Error::corpus(format!("it has {here}, but {} has {there}", first.name()))
-                    .in_file(part.name())
-                    .with_help("files that follow one another must have the same streams"));
+                return Err(Error::corpus(format!(
+                    "it has {here}, but {} has {there}",
+                    first.name()
+                ))
+                .in_file(part.name())
+                .with_help("files that follow one another must have the same streams"));
             }
             let index = part.index();
             if builder.len() + index.len() >= u32::MAX as usize {

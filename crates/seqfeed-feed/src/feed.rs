@@ -378,12 +378,7 @@ fn delivered(streams: &[Stream], context: &[(usize, usize)]) -> Vec<Stream> {
 }
 
 /// `dropped` samples are not dealt out, but loaded with the others.
-fn memory_bound(
-    source: &dyn Source,
-    planner: &Planner,
-    streams: &[Stream],
-    dropped: u64,
-) -> u64 {
+fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream], dropped: u64) -> u64 {
     let bytes = |streams: &[Stream]| -> u64 {
         // How many values sparse samples have is the source's to know.
         if streams.iter().any(|stream| stream.kind == Kind::Sparse) {
@@ -398,7 +393,8 @@ fn memory_bound(
         0 => 0,
         sequences => index.total_samples().div_ceil(sequences) * bucket as u64 * 2,
     });
-    let samples = planner.most_samples(index).saturating_add(pool + dropped).min(index.total_samples());
+    let samples =
+        planner.most_samples(index).saturating_add(pool + dropped).min(index.total_samples());
     let chunks = samples * source.held_bytes();
     let settings = planner.settings();
     let longest = (0..source.index().len() as u32).map(|s| u64::from(source.index().samples(s)));

@@ -61,7 +61,8 @@ impl Selection {
     /// Which sample of its sequence a kept one is.
     #[inline]
     pub(crate) fn sample(&self, sequence: u32, kept: u32) -> u32 {
-        let own = self.starts[sequence as usize] as usize..self.starts[sequence as usize + 1] as usize;
+        let own =
+            self.starts[sequence as usize] as usize..self.starts[sequence as usize + 1] as usize;
         let runs = &self.runs[own];
         let after = runs.partition_point(|&(before, _)| before <= kept);
         kept + runs[after - 1].1
@@ -107,7 +108,8 @@ mod tests {
 
     #[test]
     fn finds_runs() {
-        let bytes: Vec<u8> = [0, 5, 5, 0, 0, 7, 5].iter().flat_map(|l: &i32| l.to_ne_bytes()).collect();
+        let bytes: Vec<u8> =
+            [0, 5, 5, 0, 0, 7, 5].iter().flat_map(|l: &i32| l.to_ne_bytes()).collect();
         let mut runs = Vec::new();
         let kept = find_runs(&bytes, &LabelSet::new([(0, 0), (7, 7)]), &mut runs);
         assert_eq!((kept, runs), (3, vec![(0, 1), (2, 4)]));

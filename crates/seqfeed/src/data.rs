@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use seqfeed_core::{
-    Element, Error, JoinReport, Result, Series, SeriesKeys, Source, Tolerance,
-};
+use seqfeed_core::{Element, Error, JoinReport, Result, Series, SeriesKeys, Source, Tolerance};
 use seqfeed_feed::{BatchSize, Cut, Order, Partial, Settings, Unit};
 use seqfeed_io::Policy;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
@@ -76,13 +74,17 @@ pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData>
             spec.names.join("|"),
             spec.names.len()
         ))
-        .with_help("start a feed for each task (in Rust, `DataSpec::tasks` gives their \
-                    specifications)"));
+        .with_help(
+            "start a feed for each task (in Rust, `DataSpec::tasks` gives their \
+                    specifications)",
+        ));
     };
     let Some(kind) = FileKind::of(pattern) else {
         return Err(Error::usage(format!("{pattern} is no file of a kind that PDNN reads"))
-            .with_help("names have the extension .pfile, .pickle, .pkl, .npy, .npz or .scp, behind \
-                        which .gz or .bz2 may stand"));
+            .with_help(
+                "names have the extension .pfile, .pickle, .pkl, .npy, .npz or .scp, behind \
+                        which .gz or .bz2 may stand",
+            ));
     };
     let names = spec::expand(pattern, opening.base)?;
     for name in &names {
@@ -128,7 +130,8 @@ fn open_pfiles(names: &[String], policy: &Policy) -> Result<OpenedData> {
         spooled_bytes += source.file().spooled_bytes();
         parts.push(Arc::new(source));
     }
-    let format = if parts.len() == 1 { "PFile".to_owned() } else { format!("{} PFiles", parts.len()) };
+    let format =
+        if parts.len() == 1 { "PFile".to_owned() } else { format!("{} PFiles", parts.len()) };
     Ok(OpenedData {
         sources: vec![one_after_another(parts, SeriesKeys::Numbered)?],
         formats: vec![format],
@@ -218,14 +221,12 @@ fn open_kaldi(names: &[String], label: Option<&str>, opening: &Opening<'_>) -> R
 
 /// A name that no directory can be put before.
 fn absolute(name: &str) -> Result<String> {
-    let path = std::path::absolute(name).map_err(|error| Error::io("opening", error).in_file(name))?;
+    let path =
+        std::path::absolute(name).map_err(|error| Error::io("opening", error).in_file(name))?;
     Ok(path.display().to_string())
 }
 
-fn one_after_another(
-    mut parts: Vec<Arc<dyn Source>>,
-    keys: SeriesKeys,
-) -> Result<Arc<dyn Source>> {
+fn one_after_another(mut parts: Vec<Arc<dyn Source>>, keys: SeriesKeys) -> Result<Arc<dyn Source>> {
     Ok(match parts.len() {
         1 => parts.remove(0),
         _ => Arc::new(Series::new(parts, keys)?),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Chunking, Error, JoinPolicy, Problem, Result, Tolerance};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, LabelMap, LabelRules, LabelSet, Layout, Order, Partial, Settings, Shard, Truncation, Unit, Window,
-    tolerance,
+    BatchSize, Context, Cut, LabelMap, LabelRules, LabelSet, Layout, Order, Partial, Settings,
+    Shard, Truncation, Unit, Window, tolerance,
 };
 use seqfeed_pdnn::spec::DataOptions;
 use serde::Deserialize;
@@ -479,7 +479,9 @@ impl Description {
         let cut = self.cut_over(default.cut)?;
         let by_partitions = matches!(cut, Cut::Partitions { .. });
         if by_partitions && self.window.is_some() {
-            return Err(Error::usage("a window does not go with partitions: they are shuffled whole"));
+            return Err(Error::usage(
+                "a window does not go with partitions: they are shuffled whole",
+            ));
         }
         let seed = if by_partitions { DataOptions::SEED } else { default.seed };
         let epoch = self.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
@@ -540,10 +542,8 @@ impl Description {
     }
 
     fn labels_over(&self, default: Option<LabelRules>) -> Result<Option<LabelRules>> {
-        let mut rules = default.unwrap_or(LabelRules {
-            stream: "labels".to_owned(),
-            ..LabelRules::default()
-        });
+        let mut rules =
+            default.unwrap_or(LabelRules { stream: "labels".to_owned(), ..LabelRules::default() });
         if let Some(text) = &self.ignore_label {
             rules.ignore = LabelSet::new(DataOptions::parse_ignore(&text.text())?);
         }

@@ -102,7 +102,8 @@ impl Source for FrameSource {
                 std::mem::swap(inner, out);
             }
         }
-        let already = blocks.first().map_or(0, Block::len).max(loaded.first().map_or(0, Block::len));
+        let already =
+            blocks.first().map_or(0, Block::len).max(loaded.first().map_or(0, Block::len));
         let result = self.source.load(sequences, &mut loaded);
         for (number, (inner, out)) in loaded.iter_mut().zip(blocks.iter_mut()).enumerate() {
             if self.one_hot != Some(number) {

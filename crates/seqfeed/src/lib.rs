@@ -21,8 +21,8 @@
 mod ctf_sink;
 mod data;
 mod description;
-mod htk_sink;
 mod frames;
+mod htk_sink;
 mod open;
 mod pdnn_sink;
 mod quantity;
@@ -39,8 +39,8 @@ pub use seqfeed_core::{
     Position, Problem, Quote, Result, Source, Stream,
 };
 pub use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order, PartState, Partial, Piece,
-    Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,
+    BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order,
+    PartState, Partial, Piece, Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,
 };
 pub use statistics::{Lengths, StreamSummary, Summary};
 pub use toml::{Table, Value};

@@ -83,7 +83,11 @@ impl Description {
         let join = JoinPolicy {
             chunks: Chunking::Primary,
             // As PDNN, which passes over utterances whose labels are missing or too many.
-            errors: if self.errors.is_some() { self.join_policy()?.errors } else { Tolerance::Skip },
+            errors: if self.errors.is_some() {
+                self.join_policy()?.errors
+            } else {
+                Tolerance::Skip
+            },
             ..self.join_policy()?
         };
         let opening = data::Opening {
@@ -146,7 +150,8 @@ impl Description {
     /// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then have
     /// one sample each for a frame.
     fn by_frames(&self, mut settings: Settings, corpus: Corpus) -> Result<(Settings, Corpus)> {
-        if settings.unit != Unit::Frame || corpus.streams().iter().all(|s| s.extent != Extent::Own) {
+        if settings.unit != Unit::Frame || corpus.streams().iter().all(|s| s.extent != Extent::Own)
+        {
             return Ok((settings, corpus));
         }
         settings.layout = Layout::Frames;
@@ -158,7 +163,12 @@ impl Description {
     }
 
     /// Settings of an open corpus: which streams are meant, and how many frames are in a partition.
-    fn settle(&self, mut settings: Settings, corpus: &Corpus, rounding: Rounding) -> Result<Settings> {
+    fn settle(
+        &self,
+        mut settings: Settings,
+        corpus: &Corpus,
+        rounding: Rounding,
+    ) -> Result<Settings> {
         let streams = corpus.streams();
         let has = |name: &str| streams.iter().any(|stream| stream.name == name);
         let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);

@@ -68,9 +68,27 @@ fn keys_of_a_description_and_options_say_the_same() {
     .unwrap();
     assert!(dump(path, &["corpus.toml"]) == expected);
     let options = [
-        "../train.pfile", "--context", "1", "--ignore-label", "0:3", "--map-label", "1:0",
-        "--order", "shuffle", "--stream", "true", "--partition", "1m", "--seed", "5",
-        "--reshuffle", "true", "--batch-size", "50", "--sweeps", "2",
+        "../train.pfile",
+        "--context",
+        "1",
+        "--ignore-label",
+        "0:3",
+        "--map-label",
+        "1:0",
+        "--order",
+        "shuffle",
+        "--stream",
+        "true",
+        "--partition",
+        "1m",
+        "--seed",
+        "5",
+        "--reshuffle",
+        "true",
+        "--batch-size",
+        "50",
+        "--sweeps",
+        "2",
     ];
     assert!(dump(&path.join("other"), &options) == expected);
     // The second sweep has an order of its own, unless nothing is said.
@@ -91,7 +109,12 @@ fn several_files_follow_one_another_in_sorted_order() {
     let digits = examples().join("digits");
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    for (from, to) in [("pfile", "b.pfile.2"), ("pfile", "a.pfile.1"), ("pickle", "a.pickle"), ("pickle", "b.pickle")] {
+    for (from, to) in [
+        ("pfile", "b.pfile.2"),
+        ("pfile", "a.pfile.1"),
+        ("pickle", "a.pickle"),
+        ("pickle", "b.pickle"),
+    ] {
         fs::copy(digits.join(format!("train.{from}")), path.join(to)).unwrap();
     }
     let two = dump(path, &["?.pfile.*,batch=64"]);
@@ -124,7 +147,11 @@ fn a_run_goes_on_where_it_was_stopped() {
 fn wrong_specifications_are_shown_where_they_are_wrong() {
     let digits = examples().join("digits");
     let cases: [(&str, i32, &[&str]); 18] = [
-        ("train.pfile,context=five", 2, &["data specification:1:21", "train.pfile,context=five\n", "^"]),
+        (
+            "train.pfile,context=five",
+            2,
+            &["data specification:1:21", "train.pfile,context=five\n", "^"],
+        ),
         ("train.pfile,", 2, &["an option is missing", "key=value"]),
         ("train.pfile,random", 2, &["`random` has no value"]),
         ("train.pfile,partition=1g", 2, &["megabytes"]),

@@ -313,8 +313,10 @@ impl Partitions {
                  {longest} frames, and what does not fill a minibatch is dropped",
                 self.size
             ))
-            .with_help("use a smaller batch or larger partitions, or keep remainders (partial = \
-                        \"keep\")"));
+            .with_help(
+                "use a smaller batch or larger partitions, or keep remainders (partial = \
+                        \"keep\")",
+            ));
         }
         Ok(())
     }

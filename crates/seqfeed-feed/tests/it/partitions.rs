@@ -12,11 +12,8 @@ use seqfeed_feed::{
 use crate::memory_corpus::{MemoryCorpus, samples};
 
 /// What `numpy.random.RandomState(18877).shuffle(range(n))` gives, for some `n` (numpy 1.16).
-const NUMPY: [(usize, &[usize]); 3] = [
-    (1, &[0]),
-    (5, &[4, 3, 1, 0, 2]),
-    (12, &[1, 7, 0, 4, 8, 9, 5, 3, 11, 2, 6, 10]),
-];
+const NUMPY: [(usize, &[usize]); 3] =
+    [(1, &[0]), (5, &[4, 3, 1, 0, 2]), (12, &[1, 7, 0, 4, 8, 9, 5, 3, 11, 2, 6, 10])];
 
 #[test]
 fn orders_are_those_of_numpy() {
@@ -96,7 +93,9 @@ fn cases() -> impl Strategy<Value = Case> {
 
 /// The minibatches of all ranks, and for each rank its own.
 fn model(case: &Case) -> Vec<Vec<Vec<i32>>> {
-    let Settings { batch: BatchSize::Samples(batch), ref cut, .. } = case.settings else { panic!() };
+    let Settings { batch: BatchSize::Samples(batch), ref cut, .. } = case.settings else {
+        panic!()
+    };
     let &Cut::Partitions { frames, whole_files, reshuffle } = cut else { panic!() };
     let (drop, ranks) = (case.settings.partial == Partial::Drop, case.settings.ranks);
     let mut own = vec![Vec::new(); ranks];
@@ -279,7 +278,10 @@ fn refuses_what_makes_no_sense() {
             Settings { seed: 1 << 32, order: Order::Shuffle(Window::Corpus), ..base.clone() },
             "below 2^32",
         ),
-        (Settings { cut: partitions(7), partial: Partial::Drop, ..base.clone() }, "no minibatch of 8"),
+        (
+            Settings { cut: partitions(7), partial: Partial::Drop, ..base.clone() },
+            "no minibatch of 8",
+        ),
         (Settings { bucket: Some(3), ..base.clone() }, "bucketed"),
         (Settings { start: 3, ..base.clone() }, "`start`"),
         (Settings { labels: Some(rules("features", (0, 0))), ..base.clone() }, "labels are in"),

@@ -109,7 +109,11 @@ impl PFileSource {
     }
 
     /// Loads `sequences` in order; `each` is given a sentence, and the frame up to which others follow it.
-    fn in_runs(&self, sequences: &[u32], mut each: impl FnMut(u32, u64) -> Result<()>) -> Result<()> {
+    fn in_runs(
+        &self,
+        sequences: &[u32],
+        mut each: impl FnMut(u32, u64) -> Result<()>,
+    ) -> Result<()> {
         for run in sequences.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {
             let ahead = run.last().map_or(0, |&last| self.file.sentence(last as usize).end);
             run.iter().try_for_each(|&sentence| each(sentence, ahead))?;

@@ -60,9 +60,11 @@ impl Source for ReopenedPickle {
         let data = (self.open)(&self.name, &self.policy)?;
         let source = PickleSource::new(&self.name, Key(b"0"), data)?;
         if source.streams() != self.streams || source.index() != self.index.as_ref() {
-            return Err(Error::corpus("the arrays are not what they were when the file was opened")
-                .in_file(&self.name)
-                .with_help("do not write a file while it is read"));
+            return Err(Error::corpus(
+                "the arrays are not what they were when the file was opened",
+            )
+            .in_file(&self.name)
+            .with_help("do not write a file while it is read"));
         }
         source.load(sequences, blocks)
     }

@@ -103,7 +103,8 @@ impl<'a> Parser<'a> {
                 "" => "an option is missing behind the comma".to_owned(),
                 _ => format!("option `{element}` has no value"),
             };
-            let error = Error::usage(message).with_help("write options as key=value, without blanks");
+            let error =
+                Error::usage(message).with_help("write options as key=value, without blanks");
             return Err(at_column(error, self.text, at));
         };
         let value = match value.split_once('=') {
@@ -130,7 +131,9 @@ impl<'a> Parser<'a> {
             "stream" => self.options.stream = Some(self.truth(&value)),
             "random" => self.options.random = Some(self.truth(&value)),
             "reshuffle" => self.options.reshuffle = Some(self.truth(&value)),
-            "seed" => self.options.seed = Some(value.number("a seed below 2^32", 0, u32::MAX.into())?),
+            "seed" => {
+                self.options.seed = Some(value.number("a seed below 2^32", 0, u32::MAX.into())?);
+            }
             "batch" => {
                 self.options.batch = Some(value.number("a number of frames", 1, u64::MAX)?);
             }
@@ -164,7 +167,8 @@ impl<'a> Parser<'a> {
 
     /// True if it begins as `True`, `yes` or `1` do; all else is false.
     fn truth(&mut self, value: &Value<'_>) -> bool {
-        let is = |letters: &[u8]| value.text.as_bytes().first().is_some_and(|c| letters.contains(c));
+        let is =
+            |letters: &[u8]| value.text.as_bytes().first().is_some_and(|c| letters.contains(c));
         if !is(b"TtYy1") && !is(b"FfNn0") {
             self.warn(value.at, &format!("`{}` is taken as False", value.text));
         }
@@ -222,7 +226,8 @@ impl<'a> Value<'a> {
 
     fn megabytes(&self) -> Result<u64> {
         let digits = self.text.replace('m', "");
-        let bytes = digits.parse::<u64>().ok().filter(|&m| m > 0).and_then(|m| m.checked_mul(1 << 20));
+        let bytes =
+            digits.parse::<u64>().ok().filter(|&m| m > 0).and_then(|m| m.checked_mul(1 << 20));
         bytes.ok_or_else(|| {
             self.wrong("a size in megabytes, such as 600m").with_help(
                 "the size is a whole number of 2^20 bytes, 1 at least; the letter `m` may follow it",
@@ -238,13 +243,13 @@ impl<'a> Value<'a> {
     fn range(&self) -> Result<(i32, i32)> {
         let dash = self.text.get(1..).and_then(|rest| rest.find('-')).map(|dash| dash + 1);
         match dash {
-            None => self.label().map(|label| (label, label)).map_err(|_| {
-                self.wrong("labels, such as 0 or 7-9")
-            }),
+            None => self
+                .label()
+                .map(|label| (label, label))
+                .map_err(|_| self.wrong("labels, such as 0 or 7-9")),
             Some(dash) => {
                 let low = Value { text: &self.text[..dash], ..*self };
-                let high =
-                    Value { at: self.at + dash + 1, text: &self.text[dash + 1..], ..*self };
+                let high = Value { at: self.at + dash + 1, text: &self.text[dash + 1..], ..*self };
                 Ok((low.label()?, high.label()?))
             }
         }

@@ -10,7 +10,9 @@ fn options_are_read_as_pdnn_reads_them() {
     let Some(golden) = golden() else { return };
     let mut compared = 0;
     for case in manifest(&golden, "manifest_pdnn_feed.json") {
-        let Some(options) = case.get("opts").filter(|_| case.get("error").is_none()) else { continue };
+        let Some(options) = case.get("opts").filter(|_| case.get("error").is_none()) else {
+            continue;
+        };
         let text = case["spec"].as_str().unwrap();
         let spec = DataSpec::parse(text).unwrap();
         let (left, right) = spec.options.context.unwrap_or_default();
@@ -68,7 +70,10 @@ fn tasks_have_names_of_their_own() {
     let spec = DataSpec::parse("a.pfile|b.pfile,context=1").unwrap();
     let tasks: Vec<DataSpec> = spec.tasks().collect();
     assert_eq!(tasks.len(), 2);
-    assert_eq!((&tasks[1].names[..], tasks[1].options.context), (&["b.pfile".into()][..], Some((1, 1))));
+    assert_eq!(
+        (&tasks[1].names[..], tasks[1].options.context),
+        (&["b.pfile".into()][..], Some((1, 1)))
+    );
 }
 
 #[test]
@@ -113,7 +118,10 @@ fn what_pdnn_passes_over_is_a_warning() {
         ("x.pfile,Random=True", "is `random` meant?"),
         ("x.pfile,contxt=5", "is `context` meant?"),
         ("x.pfile,ignore_labels=5", "is `ignore-label` meant?"),
-        ("x.pfile,colour=5", "unknown option `colour` has no effect (column 9 of x.pfile,colour=5)"),
+        (
+            "x.pfile,colour=5",
+            "unknown option `colour` has no effect (column 9 of x.pfile,colour=5)",
+        ),
         ("x.pfile,context=1=2", "`=2` has no effect"),
         ("x.pfile,random=on", "`on` is taken as False"),
     ];

@@ -38,7 +38,10 @@ fn description(golden: &Path, spec: &str) -> Description {
 fn feed(description: &Description) -> seqfeed::Result<Data> {
     let opened = description.open(Policy::default())?;
     let data = |minibatch: &Minibatch| {
-        (minibatch.dense("features").unwrap().to_vec(), minibatch.labels("labels").unwrap().to_vec())
+        (
+            minibatch.dense("features").unwrap().to_vec(),
+            minibatch.labels("labels").unwrap().to_vec(),
+        )
     };
     opened.feed(None)?.map(|minibatch| minibatch.map(|minibatch| data(&minibatch))).collect()
 }
@@ -107,9 +110,7 @@ fn compare(golden: &Path, case: &Value) -> Result<usize, String> {
             features.zip(labels.chunks_exact(size).map(<[i32]>::to_vec))
         });
         let bits = |data: Data| -> Vec<(Vec<u32>, Vec<i32>)> {
-            data.into_iter()
-                .map(|(x, y)| (x.into_iter().map(f32::to_bits).collect(), y))
-                .collect()
+            data.into_iter().map(|(x, y)| (x.into_iter().map(f32::to_bits).collect(), y)).collect()
         };
         if minibatches.len() as u64 != count {
             return Err(format!("{} minibatches of {size}, not {count}", minibatches.len()));
