@@ -5,13 +5,18 @@ use memmap2::{MmapMut, MmapOptions};
 /// Smaller memory comes from the allocator.
 const MAPPED_FROM: usize = 1 << 20;
 
+/// A huge page. Mappings of so many bytes, or twice, and so on, begin where one can begin; others only by
+/// chance.
+const HUGE_PAGE: usize = 2 << 20;
+
 /// Memory for samples that is read at random places.
 ///
 /// A shuffled minibatch touches a different page for nearly every row; with pages of 4 KiB finding
 /// them costs a third of the time of the copy itself. So large arenas are anonymous mappings for
 /// which the kernel is asked for huge pages. Where it has none to give, nothing is lost.
 pub(crate) enum Arena {
-    Mapped(MmapMut),
+    /// A mapping, of which so many bytes are used.
+    Mapped(MmapMut, usize),
     /// `u64` for its alignment.
     Heap(Vec<u64>),
 }
@@ -29,14 +34,14 @@ impl Arena {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
-            Arena::Mapped(map) => map,
+            Arena::Mapped(map, len) => &map[..*len],
             Arena::Heap(words) => bytemuck::cast_slice(words),
         }
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
-            Arena::Mapped(map) => map,
+            Arena::Mapped(map, len) => &mut map[..*len],
             Arena::Heap(words) => bytemuck::cast_slice_mut(words),
         }
     }
@@ -53,12 +58,13 @@ impl Arena {
 
     fn new(len: usize) -> Self {
         if len >= MAPPED_FROM
-            && let Ok(map) = MmapOptions::new().len(len).map_anon()
+            && let Ok(map) = MmapOptions::new().len(len.next_multiple_of(HUGE_PAGE)).map_anon()
         {
-            // Only advice: an old kernel may refuse it.
+            // Only advice: an old kernel may refuse it. Not for the last page, of which little may be
+            // used.
             #[cfg(target_os = "linux")]
-            let _ = map.advise(memmap2::Advice::HugePage);
-            return Arena::Mapped(map);
+            let _ = map.advise_range(memmap2::Advice::HugePage, 0, len / HUGE_PAGE * HUGE_PAGE);
+            return Arena::Mapped(map, len);
         }
         Arena::Heap(vec![0; len.div_ceil(8)])
     }
@@ -74,7 +80,7 @@ mod tests {
         arena.grow(10, 0);
         arena.bytes_mut()[..10].copy_from_slice(b"0123456789");
         arena.grow(3 << 20, 10);
-        assert!(matches!(arena, Arena::Mapped(_)) && arena.len() >= 3 << 20);
+        assert!(matches!(arena, Arena::Mapped(..)) && arena.len() >= 3 << 20);
         assert_eq!(&arena.bytes()[..10], b"0123456789");
         arena.grow(5, 0);
         assert!(arena.len() >= 3 << 20);

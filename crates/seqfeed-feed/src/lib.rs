@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod feed;
 mod first_fit;
 mod labels;

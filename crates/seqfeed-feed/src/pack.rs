@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, Stream};
 
+use crate::ahead;
 use crate::labels::LabelMap;
 use crate::minibatch::{self, Buffers, Lengths, Piece, SparseRows};
 use crate::plan::Plan;
@@ -11,6 +12,9 @@ use crate::residency::Slot;
 use crate::selection::Selection;
 use crate::settings::{Layout, Unit};
 use crate::truncated::Segment;
+
+/// Pieces that are asked for before they are copied.
+const AHEAD: usize = 8;
 
 /// How minibatches are packed; the same for all of a feed.
 pub(crate) struct Packer {
@@ -249,9 +253,19 @@ impl Packer {
         if matches!(self.layout, Layout::Packed | Layout::Truncated) && !full {
             minibatch::pad(stream, array, 0..values, self.label_padding);
         }
-        for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
-            let chunk = &loaded[place as usize];
-            let samples = chunk.blocks[number].samples(chunk.place_of(piece));
+        let samples_of = |i: usize| {
+            let (piece, chunk) = (&buffers.pieces[i], &loaded[found[i] as usize]);
+            (piece, chunk.blocks[number].samples(chunk.place_of(piece)))
+        };
+        let count = buffers.pieces.len();
+        for i in 0..count {
+            if i + AHEAD < count {
+                let (piece, samples) = samples_of(i + AHEAD);
+                let first = (piece.first as usize).saturating_sub(left).min(samples.len());
+                let end = (piece.first + piece.samples) as usize + right;
+                ahead::ask_for(samples.rows(first..end.clamp(first, samples.len())));
+            }
+            let (piece, samples) = samples_of(i);
             let (first_row, rows) = minibatch::rows_of(stream, number, self.layout, buffers, i);
             let start = first_row * row_bytes;
             let out = &mut array.bytes_mut()[start..start + rows * row_bytes];
