@@ -33,8 +33,8 @@ pub use feed::Feed;
 pub use minibatch::{Minibatch, Piece, SparseBatch, StreamBatch};
 pub use order::local::PartState;
 pub use settings::{
-    BatchSize, Context, Cut, Epoch, Layout, Order, Partial, Settings, Shard, Truncation, Unit,
-    Window, tolerance,
+    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Settings, Shard, Truncation,
+    Unit, Window, tolerance,
 };
 pub use state::State;
 pub use truncated::{HeldState, SlotState, TruncatedState};

@@ -462,6 +462,7 @@ impl Description {
             unit,
             order,
             seed: self.seed.unwrap_or(default.seed),
+            generator: default.generator,
             batch,
             bucket: self.bucket.or(default.bucket),
             layout: self.layout.unwrap_or(default.layout),
@@ -487,7 +488,7 @@ impl Description {
         let window = match &self.window {
             None => match default {
                 Order::Shuffle(window) => window,
-                Order::Sequential => Window::Chunks(32),
+                Order::Sequential | Order::Rolling(_) => Window::Chunks(32),
             },
             Some(text) => quantity::window(&text.text())?,
         };

@@ -82,12 +82,16 @@ impl Description {
             None => name.to_owned(),
         };
         let opened = reader::open(&name, &self.inputs, &policy)?;
-        let settings = self.settings_over(opened.settings)?;
+        let mut settings = self.settings_over(opened.settings)?;
+        if let Some(rows) = &opened.rows {
+            rows.apply(&mut settings, opened.corpus.index().total_samples());
+        }
         let report = opened.corpus.report().clone();
         let files = opened.files;
-        let spooled_bytes = files.iter().map(|file| file.source.spooled_bytes()).sum();
+        let spooled_bytes = files.iter().map(ReaderFile::spooled_bytes).sum();
         let formats = files.iter().map(ReaderFile::format).collect();
-        let (corpus, unknown) = (Arc::new(opened.corpus), opened.unknown);
+        let (corpus, mut unknown) = (Arc::new(opened.corpus), opened.unknown);
+        unknown.extend(opened.rows.iter().filter_map(|rows| rows.warning()));
         Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
     }
 
