@@ -295,7 +295,8 @@ impl Corpus {
     /// behind it: never let it through.
     fn check_lengths(&self, source: &dyn Source, sequences: &[u32], own: &[Block]) -> Result<()> {
         for (stream, block) in source.streams().iter().zip(own) {
-            for (i, &sequence) in sequences.iter().enumerate() {
+            let first = block.len().saturating_sub(sequences.len());
+            for (i, &sequence) in (first..).zip(sequences) {
                 let expected = match stream.extent {
                     Extent::Samples => self.index.samples(sequence) as usize,
                     Extent::Sequence => 1,

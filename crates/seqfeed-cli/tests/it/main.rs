@@ -5,6 +5,7 @@ mod cntk;
 mod containers;
 mod corpora;
 mod damage;
+mod htk;
 mod info;
 mod options;
 mod program;
