@@ -26,15 +26,16 @@ impl CntkRandom {
         match self {
             Self::MersenneTwister(random) => random.next_u64() % n,
             Self::Rand(random) => {
-                let high = u64::from(random.next()) * RAND_MAX;
-                (high + u64::from(random.next())) % n
+                // In CNTK the product overflows an `int`, which then becomes an unsigned number.
+                let high = (random.next() as i32).wrapping_mul(RAND_MAX);
+                i64::from(high.wrapping_add(random.next() as i32)) as u64 % n
             }
         }
     }
 }
 
 /// The largest number of [`Rand`].
-const RAND_MAX: u64 = 0x7fff_ffff;
+const RAND_MAX: i32 = i32::MAX;
 
 /// `rand` of the GNU C library: each number is the sum of the third and the thirty-first before it.
 pub(crate) struct Rand {
@@ -54,7 +55,8 @@ impl Rand {
                 word += 2_147_483_647;
             }
         }
-        let mut random = Self { state, at: 0 };
+        // The three numbers behind them are the first three once more.
+        let mut random = Self { state, at: 3 };
         for _ in 0..310 {
             random.next();
         }

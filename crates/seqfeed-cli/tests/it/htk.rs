@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cntk::{Recorded, compare, fails, options, recorded, same_values};
 use crate::program::{shared, try_dump};
@@ -93,13 +93,17 @@ fn compare_section(golden: &Path, recorded: &Recorded) -> Result<(), String> {
             let ours = &found["streams"][name];
             let dim = ours["dim"].as_u64().unwrap() as usize;
             let sequences = stream["seqs"].as_array().unwrap();
-            let lengths = ours["lengths"].as_array().unwrap();
+            let mut lengths = ours["lengths"].as_array().unwrap().clone();
+            if job["configText"].as_str().unwrap().contains("HTKMLFReader") && sequences.len() == 1 {
+                // In its one row nothing tells where a sequence ends.
+                lengths = vec![json!(lengths.iter().filter_map(Value::as_u64).sum::<u64>())];
+            }
             let wrong = |what: String| Err(format!("minibatch {number}: {name}: {what}"));
             if sequences.len() != lengths.len() {
                 return wrong(format!("{} sequences, not {}", lengths.len(), sequences.len()));
             }
             let mut rows = ours["data"].as_array().unwrap().iter();
-            for (sequence, length) in sequences.iter().zip(lengths) {
+            for (sequence, length) in sequences.iter().zip(&lengths) {
                 let expected = sequence[2].as_u64().unwrap() - sequence[1].as_u64().unwrap();
                 if length.as_u64() != Some(expected) {
                     return wrong(format!("length {length}, not {expected}"));

@@ -36,13 +36,12 @@ pub(super) fn settings(
         unit: if frames { Unit::Frame } else { Unit::Sequence },
         order,
         seed: reader.randomization_seed,
-        // Frames come one by one: sequences of one sample each.
-        layout: if reader.frame_mode { Layout::Concatenated } else { Layout::Packed },
-        batch: match legacy {
-            Some(htk) if !frames && !reader.truncated => {
-                BatchSize::Units(htk.parallel_utterances.first().copied().unwrap_or(1))
-            }
-            _ => default.batch,
+        // Frames come one by one: sequences of one sample each. And the older reader of HTK files has
+        // one row, in which sequences follow one another.
+        layout: match legacy {
+            _ if reader.frame_mode => Layout::Concatenated,
+            Some(htk) if htk.parallel_utterances == [1] => Layout::Concatenated,
+            _ => Layout::Packed,
         },
         partial: if full { Partial::Drop } else { Partial::Keep },
         generator: if rand { Generator::Rand } else { Generator::MersenneTwister },
@@ -63,7 +62,7 @@ pub(crate) struct Rows {
     /// How many (`nbruttsineachrecurrentiter`), epoch by epoch; the last number holds on.
     by_epoch: Vec<u64>,
     /// Whether they are truncated to as many samples as a minibatch is said to have; otherwise a
-    /// minibatch is as many whole sequences.
+    /// minibatch is as many whole sequences, if they are more than one.
     truncated: bool,
 }
 
@@ -86,7 +85,9 @@ impl Rows {
         let last = self.by_epoch.len().saturating_sub(1);
         let rows = self.by_epoch.get(last.min(epoch as usize)).copied().unwrap_or(1);
         if !self.truncated {
-            settings.batch = BatchSize::Units(rows);
+            if rows > 1 {
+                settings.batch = BatchSize::Units(rows);
+            }
             return;
         }
         let (BatchSize::Samples(size) | BatchSize::Units(size) | BatchSize::Padded(size)) =
