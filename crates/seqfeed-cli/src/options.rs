@@ -11,7 +11,8 @@ use seqfeed::{Description, Opened, Table, Value};
 /// What the corpus is made of.
 #[derive(Args, Debug)]
 pub(crate) struct CorpusOptions {
-    /// A description (corpus.toml), or an rspecifier of features (scp:feats.scp)
+    /// A description (corpus.toml), a reader of CNTK, an rspecifier of features (scp:feats.scp), or an
+    /// HTK script (feats.scp)
     #[arg(value_name = "CORPUS")]
     corpus: Option<String>,
 
@@ -20,9 +21,13 @@ pub(crate) struct CorpusOptions {
     #[arg(long, value_name = "RSPECIFIER")]
     features: Vec<String>,
 
-    /// Rspecifier of the frame labels, such as ark:ali.ark
+    /// Rspecifier of the frame labels, such as ark:ali.ark, or master label files
     #[arg(long, value_name = "RSPECIFIER")]
     labels: Vec<String>,
+
+    /// With labels in master label files: the list of states, one a line, that gives them numbers
+    #[arg(long, value_name = "FILE")]
+    states: Option<String>,
 
     /// Most samples in a chunk, the unit of loading [default: 32768]
     #[arg(long, value_name = "N")]
@@ -197,6 +202,7 @@ impl CorpusOptions {
         let mut given = Given::default();
         given.names("features", &self.features);
         given.names("labels", &self.labels);
+        given.text("states", self.states.as_ref());
         given.number("chunk-size", self.chunk_size);
         given.text("missing", self.missing.as_ref());
         given.text("errors", self.errors.as_ref());
@@ -219,6 +225,10 @@ impl CorpusOptions {
                 );
                 given.names("features", &[name.to_owned()]);
                 typed.insert("features".to_owned());
+                Description::from_table(given.0)?
+            }
+            Some(name) if self.features.is_empty() && is_htk(name) => {
+                given.names("features", &[name.to_owned()]);
                 Description::from_table(given.0)?
             }
             Some(name) if is_reader(name) => {
@@ -275,6 +285,13 @@ impl FeedOptions {
 fn is_rspecifier(name: &str) -> bool {
     let kind = name.split(':').next().unwrap_or_default();
     name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
+}
+
+/// Whether a name is that of an HTK script, or is said to be of HTK's files. A script of Kaldi's is named
+/// with `scp:`.
+fn is_htk(name: &str) -> bool {
+    let is_script = name.to_ascii_lowercase().ends_with(".scp");
+    name.starts_with("htk:") || is_script && Description::is_htk_file(name)
 }
 
 /// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.

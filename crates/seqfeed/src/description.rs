@@ -45,6 +45,8 @@ pub struct Description {
     pub features: Option<Names>,
     /// The stream `labels`: short for a table `[streams.labels]` with this `source`.
     pub labels: Option<Names>,
+    /// Where labels are HTK's: the list of states that gives their names numbers.
+    pub states: Option<String>,
     /// Frames of context of the stream `features`: `5` (to both sides) or `"5:3"` (left, right).
     pub context: Option<Text>,
     /// All other streams, by name.
@@ -134,8 +136,11 @@ pub struct Description {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct StreamDescription {
-    /// Where its samples are: an rspecifier, or several that follow one another.
+    /// Where its samples are: an rspecifier, or several that follow one another; or an HTK script,
+    /// parameter files, or master label files (`htk:NAME`, or the name alone).
     pub source: Option<Names>,
+    /// The list of states of labels in master label files.
+    pub states: Option<String>,
     /// `dense` (the default) or `label`.
     pub kind: Option<KindName>,
     /// Type of dense values: `float32` (the default) or `float64`.
@@ -364,6 +369,7 @@ impl Description {
                 source: Some(source),
                 kind: Some(kind),
                 context: context.clone(),
+                states: self.states.clone().filter(|_| kind == KindName::Label),
                 ..StreamDescription::default()
             })
         };
@@ -373,6 +379,9 @@ impl Description {
             if name == "features" && stream.context.is_none() {
                 stream.context.clone_from(&self.context);
             }
+            if stream.kind == Some(KindName::Label) && stream.states.is_none() {
+                stream.states.clone_from(&self.states);
+            }
         }
         let labels = short(&self.labels, KindName::Label, &None);
         streams.extend(labels.map(|stream| ("labels".to_owned(), stream)));
@@ -380,6 +389,12 @@ impl Description {
         streams.extend(features.map(|stream| ("features".to_owned(), stream)));
         streams.sort_by_key(|(name, _)| (name != "features", name.clone()));
         streams.into_iter()
+    }
+
+    /// Whether a file, by its content, is an HTK script, parameter file, or master label file.
+    #[must_use]
+    pub fn is_htk_file(name: &str) -> bool {
+        crate::htk::is_htk(&[name.to_owned()], None)
     }
 
     /// Whether a key was given in place of the file's.

@@ -20,6 +20,7 @@
 
 mod ctf_sink;
 mod description;
+mod htk;
 mod open;
 mod quantity;
 mod reader;
@@ -41,6 +42,8 @@ pub use toml::{Table, Value};
 
 /// CNTK's text format and configurations.
 pub use seqfeed_cntk as cntk;
+/// HTK's parameter files, scripts and labels.
+pub use seqfeed_htk as htk_files;
 /// Opening names: files, offsets, pipes, compressed files.
 pub use seqfeed_io as io;
 /// Kaldi's tables.

@@ -8,6 +8,7 @@ use seqfeed_io::Policy;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 
 use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
+use crate::htk::{self, OpenedStream, Wanted};
 use crate::reader::{self, ReaderFile};
 
 /// A corpus that is open, with the settings to feed it.
@@ -43,10 +44,10 @@ impl Description {
         let mut spooled_bytes = 0;
         for (name, stream) in self.streams() {
             let table = self.open_stream(&name, &stream, policy, join.errors)?;
-            report.dropped.extend(table.report().dropped.iter().cloned());
-            spooled_bytes += table.spooled_bytes();
-            formats.push(table.format());
-            sources.push(Arc::new(table));
+            report.dropped.extend(table.report.dropped);
+            spooled_bytes += table.spooled_bytes;
+            formats.push(table.format);
+            sources.push(table.source);
         }
         if sources.is_empty() {
             return Err(Error::usage("the corpus has no streams").with_help(
@@ -101,7 +102,7 @@ impl Description {
         stream: &StreamDescription,
         policy: Policy,
         errors: seqfeed_core::Tolerance,
-    ) -> Result<TableSource> {
+    ) -> Result<OpenedStream> {
         let Some(source) = &stream.source else {
             return Err(Error::usage(format!("stream {name} has no source")));
         };
@@ -118,6 +119,23 @@ impl Description {
             ExtentName::Samples => Extent::Samples,
             ExtentName::Sequence => Extent::Sequence,
         });
+        let (names, base) = (source.to_vec(), self.base_of(name));
+        if htk::is_htk(&names, base) {
+            let wanted = Wanted {
+                stream: name,
+                label,
+                element,
+                extent,
+                errors,
+                states: stream.states.as_deref(),
+                base,
+            };
+            return htk::open(&names, &wanted);
+        }
+        if stream.states.is_some() {
+            return Err(Error::usage(format!("stream {name}: states are for master label files"))
+                .with_help("give labels = \"train.mlf\", or no states"));
+        }
         let options = TableOptions {
             stream: name.to_owned(),
             role: if label { Role::Labels } else { Role::Features },
@@ -128,9 +146,15 @@ impl Description {
             specifier_policy: if self.given.contains(name) { Policy::with_pipes() } else { policy },
             map: self.map.unwrap_or(false),
             errors,
-            base: self.base_of(name).map(std::path::Path::to_owned),
+            base: base.map(std::path::Path::to_owned),
         };
-        TableSource::open(&source.to_vec(), &options)
+        let table = TableSource::open(&names, &options)?;
+        Ok(OpenedStream {
+            format: table.format(),
+            report: table.report().clone(),
+            spooled_bytes: table.spooled_bytes(),
+            source: Arc::new(table),
+        })
     }
 }
 

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{
@@ -61,6 +64,8 @@ pub struct HtkOptions {
     pub duplicates: Duplicates,
     /// What becomes of entries that cannot be read.
     pub errors: Tolerance,
+    /// Where to look for files that are not where the script says.
+    pub directory: Option<PathBuf>,
     /// How files are read.
     pub read: ReadOptions,
 }
@@ -79,6 +84,7 @@ impl Default for HtkOptions {
             cntk_chunks: false,
             duplicates: Duplicates::default(),
             errors: Tolerance::Stop,
+            directory: None,
             read: ReadOptions { verify: false, ..ReadOptions::default() },
         }
     }
@@ -347,7 +353,12 @@ impl Opening<'_> {
         if let Some(found) = self.numbers.get(physical.as_ref()) {
             return found.clone();
         }
-        let added = self.files.add(physical);
+        let path = Path::new(OsStr::from_bytes(physical));
+        let beside = self.options.directory.as_ref().map(|directory| directory.join(path));
+        let added = match beside {
+            Some(beside) if !path.exists() && beside.exists() => self.files.add(beside),
+            _ => self.files.add(path.to_owned()),
+        };
         self.numbers.insert(physical.to_vec(), added.clone());
         added
     }

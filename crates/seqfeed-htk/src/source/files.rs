@@ -1,8 +1,6 @@
 //! The parameter files of a source, of which only some are open at a time.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -52,8 +50,7 @@ impl Files {
     /// # Errors
     ///
     /// When it cannot be opened, or is unlike the ones before.
-    pub(super) fn add(&mut self, name: &[u8]) -> Result<(u32, u64)> {
-        let path = PathBuf::from(OsStr::from_bytes(name));
+    pub(super) fn add(&mut self, path: PathBuf) -> Result<(u32, u64)> {
         let file = self.open_file(&path)?;
         if self.shape.is_none() {
             self.shape = Some(shape(&file));
