@@ -21,8 +21,6 @@ use crate::script::{Entry, Script};
 
 /// The name of the format in messages.
 const FORMAT: &str = "HTK script file";
-/// CNTK begins a new chunk behind one that has more frames.
-const CNTK_CHUNK: u64 = 90_000;
 /// Bytes of neighbouring sequences that are read at once.
 const RUN: usize = 8 << 20;
 
@@ -58,8 +56,8 @@ pub struct HtkOptions {
     pub expand: Option<Arc<Index>>,
     /// Longer sequences are left out.
     pub max_frames: Option<u64>,
-    /// Whether chunks are CNTK's; otherwise a corpus makes its own.
-    pub cntk_chunks: bool,
+    /// A chunk with more frames is full (CNTK's have 90,000).
+    pub chunk_frames: u64,
     /// What becomes of sequences of one name.
     pub duplicates: Duplicates,
     /// What becomes of entries that cannot be read.
@@ -81,7 +79,7 @@ impl Default for HtkOptions {
             extent: Extent::Samples,
             expand: None,
             max_frames: None,
-            cntk_chunks: false,
+            chunk_frames: 90_000,
             duplicates: Duplicates::default(),
             errors: Tolerance::Stop,
             directory: None,
@@ -506,7 +504,7 @@ fn index(
                 }
             }
         }
-        if options.cntk_chunks && in_chunk > CNTK_CHUNK {
+        if in_chunk > options.chunk_frames {
             builder.end_chunk();
             in_chunk = 0;
         }

@@ -107,7 +107,7 @@ fn open_features(
         },
         expand: primary.filter(|_| expand && !features.frame_mode).cloned(),
         max_frames: features.max_sequence_size,
-        cntk_chunks: true,
+        chunk_frames: features.frames_per_chunk,
         duplicates: Duplicates::LeaveOut,
         ..HtkOptions::default()
     };
