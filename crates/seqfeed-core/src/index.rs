@@ -169,7 +169,8 @@ impl IndexBuilder {
     pub fn new(chunk_samples: u64) -> Self {
         let before_all = || Offsets::from_iter([0]);
         let (key_starts, starts) = (before_all(), before_all());
-        let index = Index { keys: Vec::new(), key_starts, starts, chunks: vec![0], withheld: Vec::new() };
+        let index =
+            Index { keys: Vec::new(), key_starts, starts, chunks: vec![0], withheld: Vec::new() };
         Self { index, chunk_samples: chunk_samples.max(1) }
     }
 

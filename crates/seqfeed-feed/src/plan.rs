@@ -185,7 +185,8 @@ fn check(settings: &Settings) -> Result<()> {
     } else if matches!(settings.order, Order::Rolling(_))
         && (settings.unit != Unit::Frame || settings.cut == Cut::Timeline)
     {
-        "a rolling window shuffles frames (unit = \"frame\"), and not with cut = \"timeline\"".to_owned()
+        "a rolling window shuffles frames (unit = \"frame\"), and not with cut = \"timeline\""
+            .to_owned()
     } else if settings.cut == Cut::Timeline && settings.start > 0 {
         "where each rank has an order of its own, no common place can be started from; `start` is \
          for cut = \"worker\", a state for this"

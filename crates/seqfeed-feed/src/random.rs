@@ -155,7 +155,10 @@ mod tests {
         // What a C program prints after srand(1) and srand(42).
         let mut random = Rand::new(1);
         let drawn: Vec<u32> = (0..5).map(|_| random.next()).collect();
-        assert_eq!(drawn, [1_804_289_383, 846_930_886, 1_681_692_777, 1_714_636_915, 1_957_747_793]);
+        assert_eq!(
+            drawn,
+            [1_804_289_383, 846_930_886, 1_681_692_777, 1_714_636_915, 1_957_747_793]
+        );
         assert_eq!(Rand::new(0).next(), 1_804_289_383);
         let mut random = Rand::new(42);
         assert_eq!([random.next(), random.next()], [71_876_166, 708_592_740]);

@@ -66,7 +66,8 @@ impl Kind {
         let mut head = Vec::with_capacity(HEAD);
         File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
         let text = std::str::from_utf8(&head).ok().filter(|text| !text.contains('\0'));
-        let ends = |end: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(end));
+        let ends =
+            |end: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(end));
         if head.starts_with(b"#!MLF!#") || head.starts_with(b"MLF") && ends("bmlf") {
             return Ok(Some(Self::Labels));
         }
@@ -109,9 +110,12 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
         return labels(&paths, wanted);
     }
     if wanted.label {
-        return Err(Error::usage(format!("stream {} is of labels, but the file is not", wanted.stream))
-            .in_file(paths[0].display().to_string())
-            .with_help("labels stand in master label files"));
+        return Err(Error::usage(format!(
+            "stream {} is of labels, but the file is not",
+            wanted.stream
+        ))
+        .in_file(paths[0].display().to_string())
+        .with_help("labels stand in master label files"));
     }
     match &paths[..] {
         [script] if all(Kind::Script) => {

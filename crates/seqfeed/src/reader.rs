@@ -5,12 +5,8 @@ use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 
-use seqfeed_cntk::config::{
-    self, CtfDeserializer, CtfFormat, Deserializer, ReaderConfig,
-};
-use seqfeed_cntk::ctf::{
-    CtfInput, CtfOptions, CtfSource, FoundInput, InputFinder, KeyKind, Names,
-};
+use seqfeed_cntk::config::{self, CtfDeserializer, CtfFormat, Deserializer, ReaderConfig};
+use seqfeed_cntk::ctf::{CtfInput, CtfOptions, CtfSource, FoundInput, InputFinder, KeyKind, Names};
 use seqfeed_core::{
     Chunking, Corpus, Element, Error, JoinPolicy, Kept, LengthRule, Problem, Result, Source,
 };

@@ -317,9 +317,8 @@ impl Worker {
             }
             (global, local) = (global + passed, local + own);
             units = own_units;
-            let has_room = global < self.most_global
-                && local < self.most_local
-                && units < self.most_units;
+            let has_room =
+                global < self.most_global && local < self.most_local && units < self.most_units;
             if !(self.cross_sweeps && taken.end_of_sweep && !taken.end_of_epoch && has_room) {
                 break;
             }
@@ -370,10 +369,7 @@ impl Worker {
         };
         let most = (most_global, self.most_local);
         let mut passed = Passed { need: true, ..Passed::default() };
-        while passed.global < most.0
-            && passed.local < most.1
-            && passed.units < self.most_units
-        {
+        while passed.global < most.0 && passed.local < most.1 && passed.units < self.most_units {
             self.enter_sweep();
             if !self.take_unit(most, end, &mut passed, &mut taken.items) {
                 break;

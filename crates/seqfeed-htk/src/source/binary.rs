@@ -86,8 +86,7 @@ pub(super) fn decode(
         let (class, count) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
         if u32::from(class) >= dim {
             let allowed = format!("a class below {dim}, the dimension of the labels").into();
-            let problem =
-                Problem::OutOfRange { what: "the class", found: class.into(), allowed };
+            let problem = Problem::OutOfRange { what: "the class", found: class.into(), allowed };
             return Err(Error::format(FORMAT, problem));
         }
         if let Some(values) = values.as_deref_mut() {

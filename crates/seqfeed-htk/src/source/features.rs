@@ -202,7 +202,13 @@ impl HtkSource {
     }
 
     /// Loads a run of sequences that lie one behind the other in one file.
-    fn load_run(&self, file: u32, frames: Range<u64>, run: &[u32], block: &mut Block) -> Result<()> {
+    fn load_run(
+        &self,
+        file: u32,
+        frames: Range<u64>,
+        run: &[u32],
+        block: &mut Block,
+    ) -> Result<()> {
         let source = self.files.get(file)?;
         let lengths = run.iter().map(|&sequence| self.index.samples(sequence) as usize);
         if block.element() == Element::F32 {
@@ -318,6 +324,10 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     fn find(&mut self, entry: &Entry<'_>) -> Result<Option<Found>> {
+        let said = entry.segment().and_then(|segment| segment.len());
+        if self.is_too_long(entry, said.unwrap_or(0)) {
+            return Ok(None);
+        }
         let physical = entry.physical();
         let (file, in_file) = self.file(&physical)?;
         let (first, frames) = match entry.segment() {
@@ -339,12 +349,20 @@ impl Opening<'_> {
             return Err(Error::corpus(message)
                 .with_help("each entry of such a stream has one frame, [0,0] for instance"));
         }
-        if self.options.max_frames.is_some_and(|most| u64::from(frames) > most) {
-            self.report.add("longer than allowed", Key(&entry.key()).to_string());
+        if said.is_none() && self.is_too_long(entry, frames) {
             return Ok(None);
         }
         let key = (self.keys)(&entry.key())?;
         Ok(Some(Found { key, file, first, frames }))
+    }
+
+    /// Whether a sequence is left out for its length.
+    fn is_too_long(&mut self, entry: &Entry<'_>, frames: u32) -> bool {
+        let too_long = self.options.max_frames.is_some_and(|most| u64::from(frames) > most);
+        if too_long {
+            self.report.add("longer than allowed", Key(&entry.key()).to_string());
+        }
+        too_long
     }
 
     fn file(&mut self, physical: &Cow<'_, [u8]>) -> Result<(u32, u64)> {
@@ -487,9 +505,10 @@ fn index(
     options: &HtkOptions,
     report: &mut JoinReport,
 ) -> (Index, Vec<(u32, u32)>) {
-    let lengths: Option<HashMap<Key<'_>, u32>> = options.expand.as_ref().map(|index| {
-        (0..index.len() as u32).map(|s| (index.key(s), index.samples(s))).collect()
-    });
+    let lengths: Option<HashMap<Key<'_>, u32>> = options
+        .expand
+        .as_ref()
+        .map(|index| (0..index.len() as u32).map(|s| (index.key(s), index.samples(s))).collect());
     let mut builder = IndexBuilder::new(u64::MAX);
     let mut places = Vec::with_capacity(found.len());
     let mut in_chunk = 0;

@@ -127,8 +127,11 @@ impl MlfSource {
     pub fn open(files: &[PathBuf], options: &MlfOptions, keys: Keys<'_>) -> Result<Self> {
         let of_states = options.states.as_ref().map(|states| states.len() as u32);
         let Some(dim) = options.dim.or(of_states).filter(|&dim| dim > 0) else {
-            return Err(Error::usage(format!("stream {}: how many classes are there?", options.stream))
-                .with_help("give a state list, or a dimension"));
+            return Err(Error::usage(format!(
+                "stream {}: how many classes are there?",
+                options.stream
+            ))
+            .with_help("give a state list, or a dimension"));
         };
         let mut found = CntkIndex::default();
         let (mut incidents, mut first_incidents) = (0, Vec::new());
@@ -262,7 +265,8 @@ impl MlfSource {
         let Ok(mut ahead) = self.ahead.lock() else { return Ok(()) };
         let held = ahead.start + ahead.bytes.len() as u64;
         if ahead.file != place.file || start < ahead.start || start + len as u64 > held {
-            let goes_on = ahead.file == place.file && (ahead.last..=ahead.last + GAP).contains(&start);
+            let goes_on =
+                ahead.file == place.file && (ahead.last..=ahead.last + GAP).contains(&start);
             let wanted = if goes_on { AHEAD.max(len as u64) } else { len as u64 };
             let count = wanted.min(file.len().saturating_sub(start)).max(len as u64);
             ahead.bytes.resize(count as usize, 0);

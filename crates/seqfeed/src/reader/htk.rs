@@ -188,9 +188,7 @@ fn element(precision: Precision) -> Element {
 fn key(name: &[u8], keys: KeyKind) -> Result<Vec<u8>> {
     match keys {
         KeyKind::Symbolic => Ok(name.to_vec()),
-        KeyKind::Hashed => {
-            Ok(format!("<Unknown, hash {}>", hash_of_name(name)).into_bytes())
-        }
+        KeyKind::Hashed => Ok(format!("<Unknown, hash {}>", hash_of_name(name)).into_bytes()),
         KeyKind::Numeric => {
             let text = String::from_utf8_lossy(name);
             let text = text.trim_start().trim_start_matches('+');

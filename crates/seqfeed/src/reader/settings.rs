@@ -4,17 +4,14 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_cntk::config::{self, ReadMethod, ReaderConfig, ReaderKind};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Settings, Truncation, Unit, Window,
+    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Settings, Truncation, Unit,
+    Window,
 };
 
 use super::htk;
 
 /// The settings of a reader; `by_program` if they are those of CNTK's program, not of its Python package.
-pub(super) fn settings(
-    reader: &ReaderConfig,
-    context: Vec<Context>,
-    by_program: bool,
-) -> Settings {
+pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program: bool) -> Settings {
     let order = match reader.window() {
         None => Order::Sequential,
         Some(config::Window::Samples(samples)) => match rolls(reader) {

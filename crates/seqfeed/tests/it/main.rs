@@ -1,5 +1,6 @@
 //! Whole corpora through the front door.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod htk;
 mod job;
 mod random_jobs;
