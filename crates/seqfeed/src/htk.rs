@@ -41,9 +41,10 @@ pub(crate) struct Wanted<'a> {
 pub(crate) fn is_htk(names: &[String], base: Option<&Path>) -> bool {
     names.first().is_some_and(|name| match name.strip_prefix("htk:") {
         Some(_) => true,
-        None => {
-            !is_rspecifier(name) && Kind::of(&found(name, base)).is_ok_and(|kind| kind.is_some())
-        }
+        None if is_rspecifier(name) => false,
+        // Whatever it holds, it can be nothing else.
+        None if name.to_ascii_lowercase().ends_with(".mlf") => true,
+        None => Kind::of(&found(name, base)).is_ok_and(|kind| kind.is_some()),
     })
 }
 

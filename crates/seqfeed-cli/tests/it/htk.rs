@@ -309,7 +309,7 @@ fn options_of_the_older_reader() {
     assert_eq!(counts(&with("minibatchMode = full"), &["--batch-size=8"]), [8, 8]);
     assert_eq!(counts(&with("minibatchMode = full"), &["--batch-size=80"]), [19]);
     let whole = "frameMode = false ; readMethod = none ; randomize = none ; ";
-    assert_eq!(counts(&with(whole), &["--batch-size=8"]), [8, 9, 2]);
+    assert_eq!(counts(&with(whole), &["--batch-size=8"]), [8, 1, 8, 2]);
     let rows = format!("{whole}nbruttsineachrecurrentiter = 2");
     assert_eq!(counts(&with(&rows), &["--batch-size=8"]), [8, 9, 2]);
     let rows = format!("{whole}nbruttsineachrecurrentiter = 3:2");

@@ -491,7 +491,7 @@ fn widths(name: &str, shape: Shape, options: &HtkOptions) -> Result<((usize, usi
         }
         context => context,
     };
-    let frames = (left + 1).checked_add(right);
+    let frames = left.checked_add(1).and_then(|frames| frames.checked_add(right));
     let dim = frames.and_then(|frames| frames.checked_mul(columns));
     match dim.and_then(|dim| usize::try_from(dim).ok()).filter(|&dim| dim < 1 << 31) {
         Some(dim) => Ok(((left as usize, right as usize), dim)),
