@@ -1,4 +1,5 @@
 //! Sources of features and labels, on files made here.
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -193,8 +194,7 @@ fn labels_are_classes_or_one_hot() {
     assert_eq!(source.incidents().0, 2);
     let mut blocks = source.new_blocks();
     source.load(&[2, 0, 1, 0], &mut blocks).unwrap();
-    let classes =
-        |i: usize| -> Vec<i32> { ints(blocks[0].samples(i).bytes()) };
+    let classes = |i: usize| -> Vec<i32> { ints(blocks[0].samples(i).bytes()) };
     assert_eq!((classes(0), classes(1)), (vec![2, 2], vec![0, 0, 2]));
     assert_eq!((classes(2), classes(3)), (vec![1], vec![0, 0, 2]));
     let form = LabelForm::OneHot(Element::F64);

@@ -92,7 +92,7 @@ impl Description {
         let spooled_bytes = files.iter().map(ReaderFile::spooled_bytes).sum();
         let formats = files.iter().map(ReaderFile::format).collect();
         let (corpus, mut unknown) = (Arc::new(opened.corpus), opened.unknown);
-        unknown.extend(opened.rows.iter().filter_map(|rows| rows.warning()));
+        unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
         Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
     }
 

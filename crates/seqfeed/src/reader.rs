@@ -20,6 +20,7 @@ mod htk;
 mod settings;
 
 pub(crate) use files::{FileSource, ReaderFile};
+pub(crate) use settings::Rows;
 use settings::{find, settings};
 
 /// Bytes in a chunk of a bare CTF file: as its window of 32 chunks is kept as parsed.
@@ -30,7 +31,7 @@ pub(crate) struct OpenedReader {
     pub(crate) corpus: Corpus,
     pub(crate) settings: Settings,
     /// What the batch size depends on beyond the settings.
-    pub(crate) rows: Option<settings::Rows>,
+    pub(crate) rows: Option<Rows>,
     pub(crate) files: Vec<ReaderFile>,
     /// Names in the configuration that no reader knows, or that have no effect.
     pub(crate) unknown: Vec<String>,

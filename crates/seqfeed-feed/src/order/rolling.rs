@@ -137,7 +137,7 @@ mod tests {
             let mut order = Rolling::new(Arc::clone(&index), window);
             for sweep in 0..3 {
                 order.start(sweep, 0);
-                let mut seen = vec![false; 43];
+                let mut seen = [false; 43];
                 let mut items = Vec::new();
                 for place in 0..43u64 {
                     let item = order.next().unwrap();

@@ -1,6 +1,5 @@
 //! The features that a script file names.
 
-use std::borrow::Cow;
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -17,7 +16,7 @@ use seqfeed_core::{
 
 use super::files::{Files, Shape};
 use crate::param::ReadOptions;
-use crate::script::{Entry, Script};
+use crate::script::{Entry, Script, Segment};
 
 /// The name of the format in messages.
 const FORMAT: &str = "HTK script file";
@@ -324,7 +323,7 @@ struct Opening<'a> {
 
 impl Opening<'_> {
     fn find(&mut self, entry: &Entry<'_>) -> Result<Option<Found>> {
-        let said = entry.segment().and_then(|segment| segment.len());
+        let said = entry.segment().and_then(Segment::len);
         if self.is_too_long(entry, said.unwrap_or(0)) {
             return Ok(None);
         }
@@ -365,8 +364,8 @@ impl Opening<'_> {
         too_long
     }
 
-    fn file(&mut self, physical: &Cow<'_, [u8]>) -> Result<(u32, u64)> {
-        if let Some(found) = self.numbers.get(physical.as_ref()) {
+    fn file(&mut self, physical: &[u8]) -> Result<(u32, u64)> {
+        if let Some(found) = self.numbers.get(physical) {
             return found.clone();
         }
         let path = Path::new(OsStr::from_bytes(physical));
@@ -380,7 +379,7 @@ impl Opening<'_> {
     }
 
     fn beyond(&self, entry: &Entry<'_>, physical: &[u8], frames: u64) -> Error {
-        let found = entry.segment().and_then(|segment| segment.end()).map_or_else(
+        let found = entry.segment().and_then(Segment::end).map_or_else(
             || entry.segment().map_or(0, |segment| i64::from(segment.first())),
             |end| i64::from(end) - 1,
         );
@@ -466,7 +465,7 @@ fn widths(name: &str, shape: Shape, options: &HtkOptions) -> Result<((usize, usi
     let (left, right) = match options.context {
         (0, 0) => {
             let frames = declared / columns;
-            if declared % columns != 0 || frames % 2 == 0 {
+            if !declared.is_multiple_of(columns) || frames.is_multiple_of(2) {
                 return fail(
                     format!(
                         "stream {} is declared with {declared} values, but the files have {columns} a \
