@@ -19,14 +19,30 @@ fn scan(bytes: &[u8], piece: usize, options: &ScanOptions) -> Result<CtfIndex, S
         .map_err(|error| error.to_string())
 }
 
-fn parse<T: CtfFloat>(bytes: &[u8], index: &CtfIndex, parser: &mut Parser) {
-    let mut samples = SequenceSamples::<T>::new();
+/// Parses with one parser as it is, and with another with tabs for blanks: they mean the same, but
+/// numbers between tabs are read one by one.
+fn parse<T: CtfFloat>(bytes: &[u8], index: &CtfIndex, [plain, tabbed]: &mut [Parser; 2]) {
+    let (mut samples, mut others) = (SequenceSamples::<T>::new(), SequenceSamples::<T>::new());
     for sequence in &index.sequences {
         let start = sequence.offset as usize;
         let text = &bytes[start..start + sequence.bytes as usize];
-        if parser.parse(text, sequence.offset, sequence.samples, &mut samples).is_err() {
+        let tabs: Vec<u8> =
+            text.iter().map(|&byte| if byte == b' ' { b'\t' } else { byte }).collect();
+        let (offset, lines) = (sequence.offset, sequence.samples);
+        let found = plain.parse(text, offset, lines, &mut samples);
+        let other = tabbed.parse(&tabs, offset, lines, &mut others);
+        assert_eq!(found.is_ok(), other.is_ok());
+        assert_eq!(plain.incidents().errors(), tabbed.incidents().errors());
+        if found.is_err() {
             continue;
         }
+        for (stream, other) in samples.streams.iter().zip(&others.streams) {
+            let bits = |values: &[T]| bytemuck::cast_slice::<T, u8>(values).to_vec();
+            assert_eq!(bits(&stream.values), bits(&other.values));
+            assert_eq!(stream.indices, other.indices);
+            assert_eq!(stream.sample_ends, other.sample_ends);
+        }
+        let parser = &plain;
         for (input, stream) in parser.inputs().iter().zip(&samples.streams) {
             if input.sparse {
                 assert_eq!(stream.sample_ends.len(), stream.samples as usize);
@@ -78,9 +94,11 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         CtfInput::dense("a", 3),
         CtfInput { defines_mb_size: main, ..CtfInput::sparse("ab", 1000) },
     ];
-    let incidents = Arc::new(CtfIncidents::new(5));
     let options = ParserOptions { keys, longer_than_inputs: setting & 0x80 != 0 };
-    let mut parser = Parser::new("fuzz", &inputs, &options, incidents).expect("good inputs");
-    parse::<f32>(bytes, &index, &mut parser);
-    parse::<f64>(bytes, &index, &mut parser);
+    let mut parsers = [(); 2].map(|()| {
+        let incidents = Arc::new(CtfIncidents::new(5));
+        Parser::new("fuzz", &inputs, &options, incidents).expect("good inputs")
+    });
+    parse::<f32>(bytes, &index, &mut parsers);
+    parse::<f64>(bytes, &index, &mut parsers);
 });

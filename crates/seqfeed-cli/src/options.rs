@@ -8,11 +8,15 @@ use clap::Args;
 use seqfeed::io::Policy;
 use seqfeed::{Description, Opened, Table, Value};
 
+use crate::report;
+
 /// What the corpus is made of.
 #[derive(Args, Debug)]
 pub(crate) struct CorpusOptions {
-    /// A description (corpus.toml), a reader of CNTK, an rspecifier of features (scp:feats.scp), or an
-    /// HTK script (feats.scp)
+    /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), an HTK script
+    /// (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a data
+    /// specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind any
+    /// other name too
     #[arg(value_name = "CORPUS")]
     corpus: Option<String>,
 
@@ -59,6 +63,27 @@ pub(crate) struct FeedOptions {
     #[arg(long, value_name = "L[:R]")]
     context: Option<String>,
 
+    /// Leave out frames of these labels (after context is taken), such as 0:3-9
+    #[arg(long, value_name = "LABELS", allow_hyphen_values = true)]
+    ignore_label: Option<String>,
+
+    /// Give labels new numbers, all at once, such as 1:0/4-6:2
+    #[arg(long, value_name = "OLD:NEW/...", allow_hyphen_values = true)]
+    map_label: Option<String>,
+
+    /// Cut files into partitions, and these into minibatches, as PDNN does: so many megabytes each
+    /// (600m, context counted) or "4096 frames"
+    #[arg(long, value_name = "SIZE")]
+    partition: Option<String>,
+
+    /// With partitions: shuffle, and keep in memory, one partition and not a whole file
+    #[arg(long, value_name = "BOOL")]
+    stream: Option<bool>,
+
+    /// With partitions: whether each sweep has an order of its own
+    #[arg(long, value_name = "BOOL")]
+    reshuffle: Option<bool>,
+
     /// What is shuffled and dealt out: frame or sequence [default: frame]
     #[arg(long, value_name = "frame|sequence")]
     unit: Option<String>,
@@ -101,9 +126,10 @@ pub(crate) struct FeedOptions {
     shard: Option<String>,
 
     /// Who cuts minibatches: steps (the global order is cut and dealt to ranks), worker (each rank
-    /// cuts its own, as CNTK's workers do) or timeline (each rank has an order of its own, as with
-    /// CNTK's local-timeline randomizers) [default: steps; worker with readers of CNTK]
-    #[arg(long, value_name = "steps|worker|timeline")]
+    /// cuts its own, as CNTK's workers do), timeline (each rank has an order of its own, as with
+    /// CNTK's local-timeline randomizers) or partitions (of files, as with PDNN) [default: steps;
+    /// worker with readers of CNTK; partitions with data specifications]
+    #[arg(long, value_name = "steps|worker|timeline|partitions")]
     cut: Option<String>,
 
     /// With --cut worker: whether only the rank's own samples count for the batch size
@@ -215,7 +241,23 @@ impl CorpusOptions {
         let mut typed: BTreeSet<String> = BTreeSet::new();
         typed.extend((!self.features.is_empty()).then(|| "features".to_owned()));
         typed.extend((!self.labels.is_empty()).then(|| "labels".to_owned()));
-        let mut description = match self.corpus.as_deref() {
+        let mut name = self.corpus.clone();
+        if let Some(text) = self.corpus.as_deref().filter(|text| Description::is_data_spec(text)) {
+            match Description::split_data_spec(text)? {
+                None => given.text("data", Some(&text.to_owned())),
+                Some((corpus, keys, warnings)) => {
+                    warnings.iter().for_each(|warning| report::warning(warning));
+                    for (key, value) in keys {
+                        given.0.entry(key).or_insert(value);
+                    }
+                    name = Some(corpus);
+                }
+            }
+            if given.0.contains_key("data") {
+                name = None;
+            }
+        }
+        let mut description = match name.as_deref() {
             Some(name) if is_rspecifier(name) => {
                 anyhow::ensure!(
                     self.features.is_empty(),
@@ -251,6 +293,11 @@ impl CorpusOptions {
 impl FeedOptions {
     fn collect(&self, given: &mut Given) {
         given.text("context", self.context.as_ref());
+        given.text("ignore-label", self.ignore_label.as_ref());
+        given.text("map-label", self.map_label.as_ref());
+        given.text("partition", self.partition.as_ref());
+        given.flag("stream", self.stream);
+        given.flag("reshuffle", self.reshuffle);
         given.text("unit", self.unit.as_ref());
         given.text("order", self.order.as_ref());
         given.text("window", self.window.as_ref());

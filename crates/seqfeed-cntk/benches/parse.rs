@@ -19,7 +19,7 @@ use seqfeed_cntk::ctf::{
 };
 
 /// What each thing is done for, at least.
-const SECONDS: f64 = 3.0;
+const SECONDS: f64 = 1.5;
 const PIECE: usize = 1 << 20;
 
 /// Seconds that this thread has run so far: other programs do not count. Where the system does not tell

@@ -265,6 +265,39 @@ impl Source for Corpus {
         Ok(())
     }
 
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        let mut first = 0;
+        for (source, rows) in self.sources.iter().zip(&self.rows) {
+            let own = source.streams();
+            if stream >= first + own.len() {
+                first += own.len();
+                continue;
+            }
+            let already = block.len();
+            let theirs: Vec<u32> = match rows.is_empty() {
+                true => sequences.to_vec(),
+                false => sequences.iter().map(|&s| rows[s as usize]).collect(),
+            };
+            source.load_stream(stream - first, &theirs, block)?;
+            let stream = &own[stream - first];
+            return self.check_stream(source.as_ref(), stream, sequences, block, already);
+        }
+        Err(Error::usage(format!("{} has no stream number {stream}", self.name)))
+    }
+
+    fn files(&self) -> Vec<u32> {
+        let mut files = self.sources[0].files();
+        // Sequences of the primary source that were dropped are missing here.
+        let rows = &self.rows[0];
+        if !rows.is_empty() {
+            for first in &mut files {
+                *first = rows.partition_point(|row| row < first) as u32;
+            }
+            files.dedup();
+        }
+        files
+    }
+
     fn held_bytes(&self) -> u64 {
         self.sources.iter().map(|source| source.held_bytes()).sum()
     }
@@ -294,26 +327,39 @@ impl Corpus {
     /// A source that gives another number of samples than its index said would shift everything
     /// behind it: never let it through.
     fn check_lengths(&self, source: &dyn Source, sequences: &[u32], own: &[Block]) -> Result<()> {
-        for (stream, block) in source.streams().iter().zip(own) {
-            let first = block.len().saturating_sub(sequences.len());
-            for (i, &sequence) in (first..).zip(sequences) {
-                let expected = match stream.extent {
-                    Extent::Samples => self.index.samples(sequence) as usize,
-                    Extent::Sequence => 1,
-                    Extent::Own => continue,
+        let mut streams = source.streams().iter().zip(own);
+        streams.try_for_each(|(stream, block)| {
+            let already = block.len().saturating_sub(sequences.len());
+            self.check_stream(source, stream, sequences, block, already)
+        })
+    }
+
+    /// Checks what a block holds from sequence number `already` on.
+    fn check_stream(
+        &self,
+        source: &dyn Source,
+        stream: &Stream,
+        sequences: &[u32],
+        block: &Block,
+        already: usize,
+    ) -> Result<()> {
+        for (i, &sequence) in sequences.iter().enumerate() {
+            let expected = match stream.extent {
+                Extent::Samples => self.index.samples(sequence) as usize,
+                Extent::Sequence => 1,
+                Extent::Own => continue,
+            };
+            let found = block.sequence_len(already + i);
+            let longer = self.length == LengthRule::Primary && found > expected;
+            if found != expected && !longer {
+                let problem = Problem::CountMismatch {
+                    what: "number of samples",
+                    expected: expected as u64,
+                    found: found as u64,
                 };
-                let found = block.sequence_len(i);
-                let longer = self.length == LengthRule::Primary && found > expected;
-                if found != expected && !longer {
-                    let problem = Problem::CountMismatch {
-                        what: "number of samples",
-                        expected: expected as u64,
-                        found: found as u64,
-                    };
-                    return Err(Error::format("data changed while in use", problem)
-                        .in_file(source.name())
-                        .of_key(self.index.key(sequence)));
-                }
+                return Err(Error::format("data changed while in use", problem)
+                    .in_file(source.name())
+                    .of_key(self.index.key(sequence)));
             }
         }
         Ok(())

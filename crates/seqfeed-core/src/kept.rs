@@ -67,6 +67,10 @@ impl Source for Kept {
         Ok(())
     }
 
+    fn files(&self) -> Vec<u32> {
+        self.source.files()
+    }
+
     fn held_bytes(&self) -> u64 {
         self.source.held_bytes()
     }

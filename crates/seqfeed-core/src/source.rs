@@ -39,6 +39,26 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// Loads `sequences` of one stream alone, as [`load`](Source::load) does of all. Worth writing
+    /// where others can be left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Source::load).
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        let mut blocks = self.new_blocks();
+        std::mem::swap(&mut blocks[stream], block);
+        let loaded = self.load(sequences, &mut blocks);
+        std::mem::swap(&mut blocks[stream], block);
+        loaded
+    }
+
+    /// The first sequence of each file that it is made of, ascending from 0. A source is one file
+    /// unless it says otherwise.
+    fn files(&self) -> Vec<u32> {
+        vec![0]
+    }
+
     /// Bytes of memory that a loaded sample takes: all of it, unless samples stay where they are (a
     /// mapped file).
     fn held_bytes(&self) -> u64 {

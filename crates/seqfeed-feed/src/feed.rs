@@ -9,10 +9,12 @@ use std::thread::{self, JoinHandle};
 
 use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stream};
 
+use crate::labels::LabelMap;
 use crate::minibatch::{Buffers, Minibatch, Recycled, Shape};
 use crate::pack::{Packer, Slots};
 use crate::plan::{Plan, Planner};
 use crate::residency::{Loader, Residency};
+use crate::selection::{self, Selection};
 use crate::settings::{BatchSize, Layout, Settings, Unit};
 use crate::state::State;
 
@@ -101,12 +103,17 @@ impl Feed {
         check_units(source.streams(), &settings)?;
         let context = contexts(source.streams(), &settings)?;
         let streams = delivered(source.streams(), &context);
-        let index = source.shared_index();
-        let mut planner = Planner::new(Arc::clone(&index), settings.clone())?;
+        let selection = selection(source.as_ref(), &settings)?;
+        let index = match &selection {
+            Some(selection) => Arc::clone(&selection.index),
+            None => source.shared_index(),
+        };
+        let mut planner = Planner::new(Arc::clone(&index), &source.files(), settings.clone())?;
         if let Some(state) = state {
             planner.restore(state)?;
         }
-        let memory_bound = memory_bound(source.as_ref(), &planner, &streams);
+        let dropped = selection.as_ref().map_or(0, |selection| selection.dropped);
+        let memory_bound = memory_bound(source.as_ref(), &planner, &streams, dropped);
         if let Some(limit) = settings.memory
             && memory_bound > limit
         {
@@ -129,6 +136,8 @@ impl Feed {
             layout: settings.layout,
             streams: streams.clone(),
             context,
+            maps: label_maps(&streams, &settings),
+            selection,
             label_padding: settings.label_padding,
             rows: planner.rows(),
         };
@@ -301,6 +310,32 @@ fn check_units(streams: &[Stream], settings: &Settings) -> Result<()> {
     }
 }
 
+/// What is dealt out, where labels exclude some frames.
+fn selection(source: &dyn Source, settings: &Settings) -> Result<Option<Selection>> {
+    let Some(rules) = &settings.labels else { return Ok(None) };
+    if rules.ignore.is_empty() && rules.map.is_empty() {
+        return Ok(None);
+    }
+    selection::check(source, rules)?;
+    if rules.ignore.is_empty() {
+        return Ok(None);
+    }
+    if settings.unit == Unit::Sequence {
+        return Err(Error::usage("labels are ignored frame by frame, but sequences are dealt out")
+            .with_help("deal out frames (unit = \"frame\")"));
+    }
+    Selection::read(source, rules).map(Some)
+}
+
+/// What becomes of labels, for each stream.
+fn label_maps(streams: &[Stream], settings: &Settings) -> Vec<Option<LabelMap>> {
+    let of = |stream: &Stream| {
+        let rules = settings.labels.as_ref().filter(|rules| rules.stream == stream.name)?;
+        (!rules.map.is_empty()).then(|| rules.map.clone())
+    };
+    streams.iter().map(of).collect()
+}
+
 fn contexts(streams: &[Stream], settings: &Settings) -> Result<Vec<(usize, usize)>> {
     for context in &settings.context {
         match streams.iter().find(|stream| stream.name == context.stream) {
@@ -342,7 +377,8 @@ fn delivered(streams: &[Stream], context: &[(usize, usize)]) -> Vec<Stream> {
     streams.iter().zip(context).map(widen).collect()
 }
 
-fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream]) -> u64 {
+/// `dropped` samples are not dealt out, but loaded with the others.
+fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream], dropped: u64) -> u64 {
     let bytes = |streams: &[Stream]| -> u64 {
         // How many values sparse samples have is the source's to know.
         if streams.iter().any(|stream| stream.kind == Kind::Sparse) {
@@ -357,7 +393,8 @@ fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream]) -> u
         0 => 0,
         sequences => index.total_samples().div_ceil(sequences) * bucket as u64 * 2,
     });
-    let samples = (planner.most_samples(index) + pool).min(index.total_samples());
+    let samples =
+        planner.most_samples(index).saturating_add(pool + dropped).min(index.total_samples());
     let chunks = samples * source.held_bytes();
     let settings = planner.settings();
     let longest = (0..source.index().len() as u32).map(|s| u64::from(source.index().samples(s)));

@@ -19,17 +19,20 @@
 
 mod feed;
 mod first_fit;
+mod labels;
 mod minibatch;
 mod order;
 mod pack;
 mod plan;
 mod random;
 mod residency;
+mod selection;
 mod settings;
 mod state;
 mod truncated;
 
 pub use feed::Feed;
+pub use labels::{LabelMap, LabelRules, LabelSet};
 pub use minibatch::{Minibatch, Piece, SparseBatch, StreamBatch};
 pub use order::local::PartState;
 pub use settings::{

@@ -139,6 +139,6 @@ fn length(index: &Index, unit: Unit, chunk: u32, number: u32) -> u32 {
     }
 }
 
-fn largest_chunk(index: &Index) -> u64 {
+pub(crate) fn largest_chunk(index: &Index) -> u64 {
     (0..index.chunk_count()).map(|chunk| index.chunk_samples(chunk)).max().unwrap_or(0)
 }

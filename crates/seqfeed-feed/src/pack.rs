@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, Stream};
 
+use crate::labels::LabelMap;
 use crate::minibatch::{self, Buffers, Lengths, Piece, SparseRows};
 use crate::plan::Plan;
 use crate::residency::Slot;
+use crate::selection::Selection;
 use crate::settings::{Layout, Unit};
 use crate::truncated::Segment;
 
@@ -19,6 +21,10 @@ pub(crate) struct Packer {
     pub(crate) streams: Vec<Stream>,
     /// Frames to the left and to the right, for each stream.
     pub(crate) context: Vec<(usize, usize)>,
+    /// What becomes of labels, for each stream where they change.
+    pub(crate) maps: Vec<Option<LabelMap>>,
+    /// What is dealt out, where that is not all; then `index` is its own.
+    pub(crate) selection: Option<Selection>,
     pub(crate) label_padding: i32,
     /// Rows and columns of minibatches of truncated sequences.
     pub(crate) rows: (usize, usize),
@@ -191,7 +197,10 @@ impl Packer {
                 Unit::Frame => {
                     let sample = self.index.start(sequences.start) + u64::from(item.number);
                     let sequence = self.index.sequence_at(sample, sequences);
-                    let first = (sample - self.index.start(sequence)) as u32;
+                    let mut first = (sample - self.index.start(sequence)) as u32;
+                    if let Some(selection) = &self.selection {
+                        first = selection.sample(sequence, first);
+                    }
                     Piece { sequence, first, samples: 1 }
                 }
             };
@@ -250,6 +259,11 @@ impl Packer {
                 Extent::Sequence => out.copy_from_slice(samples.row(0)),
                 Extent::Samples | Extent::Own => {
                     splice(samples, piece.first as usize, left, right, out);
+                }
+            }
+            if let Some(map) = &self.maps[number] {
+                for label in out.as_chunks_mut::<4>().0 {
+                    *label = map.get(i32::from_ne_bytes(*label)).to_ne_bytes();
                 }
             }
             if padded {

@@ -1,5 +1,6 @@
 //! Which units make up the next minibatch.
 
+mod partitions;
 mod steps;
 mod timeline;
 mod worker;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Error, Index, Result};
 
+use self::partitions::Partitions;
 use self::steps::Steps;
 use self::timeline::Timeline;
 use self::worker::Worker;
@@ -37,10 +39,12 @@ pub(crate) enum Planner {
     Steps(Box<Steps>),
     Worker(Box<Worker>),
     Timeline(Box<Timeline>),
+    Partitions(Box<Partitions>),
 }
 
 impl Planner {
-    pub(crate) fn new(index: Arc<Index>, settings: Settings) -> Result<Self> {
+    /// Plans for an index of what is dealt out, and the first sequence of each file.
+    pub(crate) fn new(index: Arc<Index>, files: &[u32], settings: Settings) -> Result<Self> {
         check(&settings)?;
         if index.total_samples() == 0 {
             return Err(Error::corpus("the corpus holds no samples"));
@@ -59,6 +63,9 @@ impl Planner {
                 Planner::Worker(Box::new(worker))
             }
             Cut::Timeline => Planner::Timeline(Box::new(Timeline::new(index, settings)?)),
+            Cut::Partitions { .. } => {
+                Planner::Partitions(Box::new(Partitions::new(index, files, settings)?))
+            }
         })
     }
 
@@ -68,6 +75,7 @@ impl Planner {
             Planner::Steps(steps) => steps.corpus(),
             Planner::Worker(worker) => worker.corpus(),
             Planner::Timeline(timeline) => timeline.corpus(),
+            Planner::Partitions(partitions) => partitions.corpus(),
         };
         if state.corpus != corpus {
             return Err(Error::usage(format!(
@@ -84,6 +92,7 @@ impl Planner {
             Planner::Steps(steps) => steps.restore(state),
             Planner::Worker(worker) => worker.restore(state)?,
             Planner::Timeline(timeline) => timeline.restore(state)?,
+            Planner::Partitions(partitions) => partitions.restore(state)?,
         }
         Ok(())
     }
@@ -91,7 +100,7 @@ impl Planner {
     /// Rows and columns of minibatches of truncated sequences.
     pub(crate) fn rows(&self) -> (usize, usize) {
         match self {
-            Planner::Steps(_) => (0, 0),
+            Planner::Steps(_) | Planner::Partitions(_) => (0, 0),
             Planner::Worker(worker) => worker.rows(),
             Planner::Timeline(timeline) => timeline.rows(),
         }
@@ -104,6 +113,7 @@ impl Planner {
             Planner::Steps(steps) => steps.cursor().most_samples(index),
             Planner::Worker(worker) => worker.cursor().most_samples(index),
             Planner::Timeline(timeline) => timeline.most_samples(index),
+            Planner::Partitions(partitions) => partitions.most_samples(index),
         }
     }
 
@@ -112,6 +122,7 @@ impl Planner {
             Planner::Steps(steps) => steps.settings(),
             Planner::Worker(worker) => worker.settings(),
             Planner::Timeline(timeline) => timeline.settings(),
+            Planner::Partitions(partitions) => partitions.settings(),
         }
     }
 
@@ -121,6 +132,7 @@ impl Planner {
             Planner::Steps(steps) => steps.window(),
             Planner::Worker(worker) => worker.window(),
             Planner::Timeline(timeline) => timeline.window(),
+            Planner::Partitions(partitions) => partitions.window(),
         };
         let mut seen = HashSet::with_capacity(chunks.len());
         chunks.retain(|&chunk| seen.insert(chunk));
@@ -133,6 +145,7 @@ impl Planner {
             Planner::Steps(steps) => steps.window_position(),
             Planner::Worker(worker) => worker.window_position(),
             Planner::Timeline(timeline) => timeline.window_position(),
+            Planner::Partitions(partitions) => partitions.window_position(),
         }
     }
 
@@ -142,6 +155,7 @@ impl Planner {
             Planner::Steps(steps) => steps.state(),
             Planner::Worker(worker) => worker.state(),
             Planner::Timeline(timeline) => timeline.state(),
+            Planner::Partitions(partitions) => partitions.state(),
         }
     }
 
@@ -151,6 +165,7 @@ impl Planner {
             Planner::Steps(steps) => steps.next(),
             Planner::Worker(worker) => worker.next(),
             Planner::Timeline(timeline) => timeline.next(),
+            Planner::Partitions(partitions) => partitions.next(),
         }
     }
 }
@@ -159,6 +174,8 @@ fn check(settings: &Settings) -> Result<()> {
     let size = match settings.batch {
         BatchSize::Samples(size) | BatchSize::Units(size) | BatchSize::Padded(size) => size,
     };
+    // The order of all ranks is cut, and dealt out.
+    let is_global = matches!(settings.cut, Cut::Steps | Cut::Partitions { .. });
     let problem = if size == 0 {
         "the batch size must be 1 at least".to_owned()
     } else if settings.ranks == 0 {
@@ -174,12 +191,14 @@ fn check(settings: &Settings) -> Result<()> {
         "a bucket must hold 1 sequence at least".to_owned()
     } else if settings.bucket.is_some() && settings.unit == Unit::Frame {
         "frames cannot be bucketed by length; bucketing needs unit = \"sequence\"".to_owned()
-    } else if settings.cut == Cut::Steps && settings.truncated.is_some() {
+    } else if settings.bucket.is_some() && is_global && settings.cut != Cut::Steps {
+        "minibatches of partitions are not bucketed by length".to_owned()
+    } else if is_global && settings.truncated.is_some() {
         "sequences are truncated where each rank cuts its own minibatches (cut = \"worker\")"
             .to_owned()
     } else if settings.truncated.is_some() && settings.unit == Unit::Frame {
         "frames cannot be truncated; truncation needs unit = \"sequence\"".to_owned()
-    } else if settings.cut == Cut::Steps && (settings.start > 0 || settings.epoch != Epoch::Run) {
+    } else if is_global && (settings.start > 0 || settings.epoch != Epoch::Run) {
         "`start` and `epoch` are for minibatches that each rank cuts itself (cut = \"worker\")"
             .to_owned()
     } else if matches!(settings.order, Order::Rolling(_))
@@ -234,10 +253,15 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
     };
     let seed = if settings.order == Order::Sequential { 0 } else { settings.seed };
     let bucket = settings.bucket.map_or(0, |bucket| bucket as u64 + 1);
+    let labels = settings.labels.iter().flat_map(|rules| rules.ignore.ranges());
+    let labels = labels.flat_map(|&(low, high)| [2, u64::from(low as u32), u64::from(high as u32)]);
     let parts = [order[0], order[1], seed, settings.unit as u64, bucket];
     // An order of the rank's own belongs to it alone.
     let own = match settings.cut {
         Cut::Timeline => vec![1, settings.rank as u64, settings.ranks as u64],
+        Cut::Partitions { frames, whole_files, reshuffle } => {
+            vec![3, frames, u64::from(whole_files), u64::from(reshuffle)]
+        }
         Cut::Steps | Cut::Worker { .. } => Vec::new(),
     };
     let rand = (settings.generator == Generator::Rand).then_some(2);
@@ -245,5 +269,6 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
         .into_iter()
         .chain(own)
         .chain(rand)
+        .chain(labels)
         .fold(index.digest(), |hash, part| random::mix(hash ^ part).wrapping_add(part))
 }

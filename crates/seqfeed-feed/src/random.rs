@@ -1,6 +1,6 @@
 //! Random numbers that never change: CNTK's draws, and a permutation with random access.
 
-use rand_mt::Mt64;
+use rand_mt::{Mt, Mt64};
 
 use crate::settings::Generator;
 
@@ -71,6 +71,27 @@ impl Rand {
         self.at = (self.at + 1) % 31;
         sum >> 1
     }
+}
+
+/// What `numpy.random.RandomState(seed).shuffle` makes of `0..n`: the same order in all versions of
+/// numpy, which keeps it for those who have fixed their seeds.
+///
+/// Fisher-Yates from the end; an index up to `i` is drawn by taking the low bits of 32-bit draws until
+/// one is not above it.
+pub(crate) fn numpy_order(seed: u32, n: u32) -> Vec<u32> {
+    let mut random = Mt::new(seed);
+    let mut order: Vec<u32> = (0..n).collect();
+    for i in (1..n).rev() {
+        let mask = u32::MAX >> i.leading_zeros();
+        let j = loop {
+            let j = random.next_u32() & mask;
+            if j <= i {
+                break j;
+            }
+        };
+        order.swap(i as usize, j as usize);
+    }
+    order
 }
 
 /// Mixes 64 bits (the finalizer of `SplitMix64`).

@@ -3,6 +3,8 @@
 use seqfeed_core::Tolerance;
 use serde::{Deserialize, Serialize};
 
+use crate::labels::LabelRules;
+
 /// What is shuffled and dealt out: single frames or whole sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -141,6 +143,24 @@ pub enum Cut {
     /// samples is full with the chunk that reaches them. A state belongs to one rank of so many. Takes a
     /// batch size in samples.
     Timeline,
+    /// The frames of each file are cut into partitions of so many, and those into minibatches, as PDNN
+    /// does: no minibatch goes over the end of a partition, and no partition over that of a file
+    /// ([`Source::files`](seqfeed_core::Source::files)). With [`Partial::Drop`] what does not fill a
+    /// minibatch is dropped at the end of *each partition*.
+    ///
+    /// Minibatches are dealt to the ranks as with [`Cut::Steps`]. [`Order::Shuffle`] shuffles each
+    /// partition or file as numpy's `RandomState(seed).shuffle` does, and has no window. What is
+    /// shuffled together is in memory together. Needs [`Unit::Frame`].
+    Partitions {
+        /// Frames in a partition, 1 at least; those that labels exclude don't count.
+        frames: u64,
+        /// Whether a shuffle reaches over a whole file, which is kept in memory, and not over one
+        /// partition only.
+        whole_files: bool,
+        /// Whether each sweep has an order of its own (sweep `s` is shuffled with `seed + s`). Otherwise
+        /// all have the same one, as with PDNN.
+        reshuffle: bool,
+    },
 }
 
 /// What an epoch is, where each rank cuts its own minibatches: a part of the run at whose end a
@@ -189,6 +209,9 @@ pub struct Settings {
     pub layout: Layout,
     /// Context of frames, by stream.
     pub context: Vec<Context>,
+    /// What is done to the labels of a stream: frames of some are left out, others are changed. Frames
+    /// are left out after context is taken, so that they are still the context of others.
+    pub labels: Option<LabelRules>,
     /// What stands where a label is padded (PyTorch's losses ignore -100).
     pub label_padding: i32,
     /// The end of a sweep.
@@ -233,6 +256,7 @@ impl Default for Settings {
             bucket: None,
             layout: Layout::Frames,
             context: Vec::new(),
+            labels: None,
             label_padding: -100,
             partial: Partial::Keep,
             rank: 0,

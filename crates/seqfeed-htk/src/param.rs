@@ -16,7 +16,8 @@
 //!
 //! * [`ParamFile`] reads files; [`decode`] does it in memory. Behind both stand a [`Layout`] (what
 //!   the header says, and whether the file's length agrees) and a [`Decoder`].
-//! * [`Encoding`] writes files, byte for byte as `HCopy` does.
+//! * [`Encoding`] writes files, byte for byte as `HCopy` does; [`ArchiveWriter`] writes many utterances
+//!   into one.
 //!
 //! ```
 //! use seqfeed_htk::param::{self, Encoding, ReadOptions, Values};
@@ -33,6 +34,7 @@
 //! # }
 //! ```
 
+mod archive;
 mod checksum;
 mod decode;
 mod encode;
@@ -42,6 +44,7 @@ mod kind;
 mod layout;
 mod options;
 
+pub use archive::ArchiveWriter;
 pub use checksum::Checksum;
 pub use decode::{Decoder, decode};
 pub use encode::{Encoding, Values};

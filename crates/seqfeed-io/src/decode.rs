@@ -28,8 +28,8 @@ pub(crate) fn decode(reader: Box<dyn Read + Send>) -> io::Result<(Compression, B
 enum Gzip<R> {
     Member(Box<GzDecoder<R>>),
     Ended,
-    /// The decoder says "end" after it has failed; this goes on to say that it failed.
-    Failed,
+    /// The decoder says "end" after it has failed; this goes on to say how it failed.
+    Failed(io::ErrorKind, String),
 }
 
 impl<R: BufRead> Gzip<R> {
@@ -39,22 +39,31 @@ impl<R: BufRead> Gzip<R> {
 
     fn read_on(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
-            match std::mem::replace(self, Self::Failed) {
+            match std::mem::replace(self, Self::Ended) {
                 Self::Member(mut member) => {
-                    let count = member.read(buf)?;
-                    if count > 0 {
-                        *self = Self::Member(member);
-                        return Ok(count);
-                    }
-                    let ended = skip_padding(member.get_mut())?;
-                    *self = if ended { Self::Ended } else { Self::new(member.into_inner()) };
+                    let ended = match member.read(buf) {
+                        Ok(0) => skip_padding(member.get_mut()),
+                        Ok(count) => {
+                            *self = Self::Member(member);
+                            return Ok(count);
+                        }
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                            *self = Self::Member(member);
+                            return Err(error);
+                        }
+                        Err(error) => Err(error),
+                    };
+                    *self = match ended {
+                        Ok(true) => Self::Ended,
+                        Ok(false) => Self::new(member.into_inner()),
+                        Err(error) => Self::Failed(error.kind(), error.to_string()),
+                    };
                 }
-                Self::Ended => {
-                    *self = Self::Ended;
-                    return Ok(0);
-                }
-                Self::Failed => {
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, "damaged gzip data"));
+                Self::Ended => return Ok(0),
+                Self::Failed(kind, how) => {
+                    let error = io::Error::new(kind, how.clone());
+                    *self = Self::Failed(kind, how);
+                    return Err(error);
                 }
             }
         }

@@ -29,6 +29,7 @@ mod npy;
 mod npz;
 
 mod objects;
+mod reopened;
 mod source;
 mod text;
 mod value;
@@ -42,8 +43,9 @@ pub use element::{Dtype, Number};
 pub use machine::{Limits, load};
 pub use npy::{read_npy, write_npy};
 #[cfg(feature = "npz")]
-pub use npz::{read_npz, write_npz};
+pub use npz::{open_npz, read_npz, write_npz};
 
+pub use reopened::ReopenedPickle;
 pub use source::PickleSource;
 pub use value::Value;
 pub use writer::{Protocol, write_pickle};

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Chunking, Error, JoinPolicy, Problem, Result, Tolerance};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Layout, Order, Partial, Settings, Shard, Truncation, Unit, Window,
-    tolerance,
+    BatchSize, Context, Cut, LabelMap, LabelRules, LabelSet, Layout, Order, Partial, Settings,
+    Shard, Truncation, Unit, Window, tolerance,
 };
+use seqfeed_pdnn::spec::DataOptions;
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -37,6 +38,10 @@ pub struct Description {
     /// (a section of a configuration), `reader.json` (the same as a dictionary), or `train.ctf` (a bare
     /// file, whose inputs are found from its data). Other keys replace what it says.
     pub reader: Option<String>,
+    /// A data specification of PDNN: `train.pfile,context=5,random=True`. Its options are those keys of
+    /// the description that are not given: `context`, `ignore-label`, `map-label`, `partition`, `stream`,
+    /// `order`, `seed`, `reshuffle`, `batch-size`.
+    pub data: Option<String>,
     /// The inputs of a bare CTF file, by the names of their streams, where they shall not be found from
     /// its data.
     #[serde(default)]
@@ -47,6 +52,13 @@ pub struct Description {
     pub labels: Option<Names>,
     /// Where labels are HTK's: the list of states that gives their names numbers.
     pub states: Option<String>,
+    /// Labels whose frames are left out: `"0:2:7-9"`. Context is taken before, so that they are still the
+    /// context of others. Needs `unit = "frame"`.
+    #[serde(alias = "ignore_label")]
+    pub ignore_label: Option<Text>,
+    /// Labels that become others, all at once, after frames were left out: `"1:0/4-6:2"`.
+    #[serde(alias = "map_label")]
+    pub map_label: Option<Text>,
     /// Frames of context of the stream `features`: `5` (to both sides) or `"5:3"` (left, right).
     pub context: Option<Text>,
     /// All other streams, by name.
@@ -77,9 +89,17 @@ pub struct Description {
     /// How ranks divide the corpus: `minibatches` (the default) or `chunks`.
     pub shard: Option<Shard>,
     /// Who cuts minibatches: `steps` (the global order is cut and dealt; the default, except with
-    /// readers of CNTK), `worker` (each rank cuts its own, as CNTK's workers do) or `timeline` (each
-    /// rank has an order of its own, as with CNTK's local-timeline randomizers).
+    /// readers of CNTK and data of PDNN), `worker` (each rank cuts its own, as CNTK's workers do) or `timeline` (each
+    /// rank has an order of its own, as with CNTK's local-timeline randomizers) or `partitions` (files are
+    /// cut into partitions, and these into minibatches, as with PDNN).
     pub cut: Option<CutName>,
+    /// With `cut = "partitions"`, which it stands for: the size of a partition, `"600m"` (the default: so
+    /// many times 2^20 bytes of dense values, context counted) or `"4096 frames"`.
+    pub partition: Option<Text>,
+    /// With `cut = "partitions"`: shuffle, and keep in memory, one partition and not a whole file.
+    pub stream: Option<bool>,
+    /// With `cut = "partitions"`: whether each sweep has an order of its own (`false` by default).
+    pub reshuffle: Option<bool>,
     /// With `cut = "worker"`: whether only the rank's own samples count.
     pub local_timeline: Option<bool>,
     /// With `cut = "worker"`: whether minibatches go on over the ends of sweeps.
@@ -90,7 +110,7 @@ pub struct Description {
     pub start: Option<u64>,
     /// With `cut = "worker"` or `"timeline"`: truncate sequences to so many samples a minibatch, side by side in rows.
     pub truncation: Option<u64>,
-    /// Seed of the shuffle, 0 by default.
+    /// Seed of the shuffle: 0 by default; PDNN's 18877 with `cut = "partitions"`.
     pub seed: Option<u64>,
     /// End after so many sweeps.
     pub sweeps: Option<u64>,
@@ -214,7 +234,9 @@ names!(
         /// Each rank cuts its own.
         Worker,
         /// Each rank has an order of its own.
-        Timeline
+        Timeline,
+        /// Files are cut into partitions, and these into minibatches.
+        Partitions
     }
 );
 names!(
@@ -283,7 +305,7 @@ impl From<&str> for Names {
 }
 
 impl Text {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Text::Number(number) => number.to_string(),
             Text::Word(text) => text.clone(),
@@ -394,7 +416,7 @@ impl Description {
     /// Whether a file, by its content, is an HTK script, parameter file, or master label file.
     #[must_use]
     pub fn is_htk_file(name: &str) -> bool {
-        crate::htk::is_htk(&[name.to_owned()], None)
+        crate::htk_files::is_htk(&[name.to_owned()], None)
     }
 
     /// Whether a key was given in place of the file's.
@@ -447,7 +469,12 @@ impl Description {
 
     /// Other settings, with those replaced that the description gives.
     pub(crate) fn settings_over(&self, default: Settings) -> Result<Settings> {
-        let unit = self.unit.unwrap_or(default.unit);
+        let partitions = self.cut == Some(CutName::Partitions)
+            || self.partition.is_some()
+            || self.stream.is_some()
+            || self.reshuffle.is_some();
+        let by_frames = if partitions { Unit::Frame } else { default.unit };
+        let unit = self.unit.unwrap_or(by_frames);
         if unit == Unit::Frame && self.layout.is_some_and(|layout| layout != Layout::Frames) {
             return Err(Error::usage("that layout needs unit = \"sequence\""));
         }
@@ -459,7 +486,19 @@ impl Description {
                 contexts.push(Context { stream, left, right });
             }
         }
+        // Readers and data have their own streams; whose context it is shows when they are open.
+        if let (Some(text), true) = (&self.context, self.reader.is_some() || self.data.is_some()) {
+            let (left, right) = quantity::context(&text.text())?;
+            contexts.push(Context { stream: "features".to_owned(), left, right });
+        }
         let cut = self.cut_over(default.cut)?;
+        let by_partitions = matches!(cut, Cut::Partitions { .. });
+        if by_partitions && self.window.is_some() {
+            return Err(Error::usage(
+                "a window does not go with partitions: they are shuffled whole",
+            ));
+        }
+        let seed = if by_partitions { DataOptions::SEED } else { default.seed };
         let epoch = self.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
         let truncated = match self.truncation {
             None => default.truncated,
@@ -476,12 +515,13 @@ impl Description {
         Ok(Settings {
             unit,
             order,
-            seed: self.seed.unwrap_or(default.seed),
+            seed: self.seed.unwrap_or(seed),
             generator: default.generator,
             batch,
             bucket: self.bucket.or(default.bucket),
             layout: self.layout.unwrap_or(default.layout),
             context: if contexts.is_empty() { default.context } else { contexts },
+            labels: self.labels_over(default.labels)?,
             label_padding: self.label_padding.unwrap_or(default.label_padding),
             partial: self.partial.unwrap_or(default.partial),
             rank: self.rank.unwrap_or(default.rank),
@@ -517,6 +557,19 @@ impl Description {
         }
     }
 
+    fn labels_over(&self, default: Option<LabelRules>) -> Result<Option<LabelRules>> {
+        let mut rules =
+            default.unwrap_or(LabelRules { stream: "labels".to_owned(), ..LabelRules::default() });
+        if let Some(text) = &self.ignore_label {
+            rules.ignore = LabelSet::new(DataOptions::parse_ignore(&text.text())?);
+        }
+        if let Some(text) = &self.map_label {
+            rules.map = LabelMap::new(DataOptions::parse_map(&text.text())?);
+        }
+        let any = !rules.ignore.is_empty() || !rules.map.is_empty();
+        Ok(any.then_some(rules))
+    }
+
     fn batch_over(&self, default: BatchSize) -> BatchSize {
         let (size, unit) = match default {
             BatchSize::Samples(size) => (size, BatchUnit::Samples),
@@ -533,14 +586,25 @@ impl Description {
 
     fn cut_over(&self, default: Cut) -> Result<Cut> {
         let (mut local, mut cross) = match default {
-            Cut::Steps | Cut::Timeline => (true, true),
+            Cut::Steps | Cut::Timeline | Cut::Partitions { .. } => (true, true),
             Cut::Worker { local_timeline, cross_sweeps } => (local_timeline, cross_sweeps),
         };
+        let partitions = [
+            ("partition", self.partition.is_some()),
+            ("stream", self.stream.is_some()),
+            ("reshuffle", self.reshuffle.is_some()),
+        ];
+        let given = partitions.iter().find(|(_, given)| *given);
         let cut = self.cut.unwrap_or(match default {
+            _ if given.is_some() => CutName::Partitions,
             Cut::Steps => CutName::Steps,
             Cut::Worker { .. } => CutName::Worker,
             Cut::Timeline => CutName::Timeline,
+            Cut::Partitions { .. } => CutName::Partitions,
         });
+        if let (Some((key, _)), true) = (given, cut != CutName::Partitions) {
+            return Err(Error::usage(format!("{key} is for cut = \"partitions\"")));
+        }
         if cut != CutName::Worker && (self.local_timeline.is_some() || self.cross_sweeps.is_some())
         {
             return Err(Error::usage("local-timeline and cross-sweeps are for cut = \"worker\""));
@@ -551,6 +615,20 @@ impl Description {
             CutName::Steps => Cut::Steps,
             CutName::Worker => Cut::Worker { local_timeline: local, cross_sweeps: cross },
             CutName::Timeline => Cut::Timeline,
+            CutName::Partitions => {
+                let (frames, whole, again) = match default {
+                    Cut::Partitions { frames, whole_files, reshuffle } => {
+                        (frames, whole_files, reshuffle)
+                    }
+                    _ => (u64::MAX, true, false),
+                };
+                Cut::Partitions {
+                    // What a size in bytes is in frames shows when streams are known.
+                    frames,
+                    whole_files: self.stream.map_or(whole, |stream| !stream),
+                    reshuffle: self.reshuffle.unwrap_or(again),
+                }
+            }
         })
     }
 }

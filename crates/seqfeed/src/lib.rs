@@ -19,23 +19,29 @@
 #![forbid(unsafe_code)]
 
 mod ctf_sink;
+mod data;
 mod description;
-mod htk;
+mod frames;
+mod htk_files;
+mod htk_sink;
 mod open;
+mod pdnn_sink;
 mod quantity;
 mod reader;
 mod statistics;
 
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
+pub use htk_sink::{HtkOptions, write_htk};
 pub use open::Opened;
+pub use pdnn_sink::write_pdnn;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
     Position, Problem, Quote, Result, Source, Stream,
 };
 pub use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Feed, Layout, Minibatch, Order, PartState, Partial, Piece,
-    Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,
+    BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order,
+    PartState, Partial, Piece, Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,
 };
 pub use statistics::{Lengths, StreamSummary, Summary};
 pub use toml::{Table, Value};
@@ -43,8 +49,10 @@ pub use toml::{Table, Value};
 /// CNTK's text format and configurations.
 pub use seqfeed_cntk as cntk;
 /// HTK's parameter files, scripts and labels.
-pub use seqfeed_htk as htk_files;
+pub use seqfeed_htk as htk;
 /// Opening names: files, offsets, pipes, compressed files.
 pub use seqfeed_io as io;
 /// Kaldi's tables.
 pub use seqfeed_kaldi as kaldi;
+/// PDNN's files and data specifications.
+pub use seqfeed_pdnn as pdnn;

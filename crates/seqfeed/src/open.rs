@@ -2,13 +2,20 @@
 
 use std::sync::Arc;
 
-use seqfeed_core::{Corpus, Element, Error, Extent, JoinReport, Result, Source};
-use seqfeed_feed::{Feed, Settings, State};
+use seqfeed_core::{
+    Chunking, Corpus, Element, Error, Extent, JoinPolicy, JoinReport, Kind, Result, Source, Stream,
+    Tolerance,
+};
+use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
 use seqfeed_io::Policy;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
+use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
+use crate::data::{self, Rounding};
 use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
-use crate::htk::{self, OpenedStream, Wanted};
+use crate::frames::FrameSource;
+use crate::htk_files::{self, OpenedStream, Wanted};
+use crate::quantity::{self, Partition};
 use crate::reader::{self, ReaderFile};
 
 /// A corpus that is open, with the settings to feed it.
@@ -33,6 +40,9 @@ impl Description {
     /// Fails if the description contradicts itself, if a file cannot be read, or if the streams
     /// don't fit together.
     pub fn open(&self, policy: Policy) -> Result<Opened> {
+        if let Some(data) = &self.data {
+            return self.open_data(data, policy);
+        }
         if let Some(reader) = &self.reader {
             return self.open_reader(reader, policy);
         }
@@ -57,8 +67,53 @@ impl Description {
         let corpus = Corpus::join(sources, &join)?;
         report.dropped.extend(corpus.report().dropped.iter().cloned());
         let (files, unknown) = (Vec::new(), Vec::new());
+        let settings = self.settle(settings, &corpus, Rounding::None)?;
         let corpus = Arc::new(corpus);
         Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
+    }
+
+    fn open_data(&self, text: &str, policy: Policy) -> Result<Opened> {
+        if self.reader.is_some() || self.streams().next().is_some() {
+            return Err(Error::usage(
+                "data of a data specification have their own streams: none can be added to them",
+            ));
+        }
+        let spec = DataSpec::parse(text)?;
+        let (description, warnings) = self.with_options(&spec.options);
+        let settings = description.settings_over(data::settings())?;
+        let join = JoinPolicy {
+            chunks: Chunking::Primary,
+            // As PDNN, which passes over utterances whose labels are missing or too many.
+            errors: if self.errors.is_some() {
+                self.join_policy()?.errors
+            } else {
+                Tolerance::Skip
+            },
+            ..self.join_policy()?
+        };
+        let opening = data::Opening {
+            base: self.base_of("data"),
+            policy,
+            map: self.map.unwrap_or(false),
+            chunk_samples: self.chunk_samples()?,
+        };
+        let opened = data::open(&spec, &opening)?;
+        let corpus = Corpus::join(opened.sources, &join)?;
+        let mut settings = description.settle(settings, &corpus, opened.rounding)?;
+        if let (Cut::Partitions { whole_files, .. }, true) = (&mut settings.cut, opened.streams) {
+            *whole_files = false;
+        }
+        let mut report = opened.report;
+        report.dropped.extend(corpus.report().dropped.iter().cloned());
+        Ok(Opened {
+            corpus: Arc::new(corpus),
+            settings,
+            formats: opened.formats,
+            report,
+            spooled_bytes: opened.spooled_bytes,
+            files: Vec::new(),
+            unknown: spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect(),
+        })
     }
 
     fn open_reader(&self, name: &str, policy: Policy) -> Result<Opened> {
@@ -70,7 +125,6 @@ impl Description {
             ("map", self.map == Some(true)),
             ("missing", self.missing.is_some()),
             ("errors", self.errors.is_some()),
-            ("context", self.context.is_some()),
         ];
         if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
             return Err(Error::usage(format!("{key} does not go with a reader of CNTK"))
@@ -83,17 +137,107 @@ impl Description {
             None => name.to_owned(),
         };
         let opened = reader::open(&name, &self.inputs, &policy)?;
-        let mut settings = self.settings_over(opened.settings)?;
+        let settings = self.settings_over(opened.settings)?;
+        let (mut settings, corpus) = self.by_frames(settings, opened.corpus)?;
         if let Some(rows) = &opened.rows {
-            rows.apply(&mut settings, opened.corpus.index().total_samples());
+            rows.apply(&mut settings, corpus.index().total_samples());
         }
-        let report = opened.corpus.report().clone();
+        let settings = self.settle(settings, &corpus, Rounding::None)?;
+        let report = corpus.report().clone();
         let files = opened.files;
         let spooled_bytes = files.iter().map(ReaderFile::spooled_bytes).sum();
         let formats = files.iter().map(ReaderFile::format).collect();
-        let (corpus, mut unknown) = (Arc::new(opened.corpus), opened.unknown);
+        let (corpus, mut unknown) = (Arc::new(corpus), opened.unknown);
         unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
         Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
+    }
+
+    /// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then have
+    /// one sample each for a frame.
+    fn by_frames(&self, mut settings: Settings, corpus: Corpus) -> Result<(Settings, Corpus)> {
+        if settings.unit != Unit::Frame || corpus.streams().iter().all(|s| s.extent != Extent::Own)
+        {
+            return Ok((settings, corpus));
+        }
+        settings.layout = Layout::Frames;
+        settings.truncated = None;
+        let labels = settings.labels.as_ref().map(|rules| rules.stream.as_str());
+        let frames = FrameSource::new(Arc::new(corpus), labels)?;
+        let policy = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
+        Ok((settings, Corpus::join(vec![Arc::new(frames)], &policy)?))
+    }
+
+    /// Settings of an open corpus: which streams are meant, and how many frames are in a partition.
+    fn settle(
+        &self,
+        mut settings: Settings,
+        corpus: &Corpus,
+        rounding: Rounding,
+    ) -> Result<Settings> {
+        let streams = corpus.streams();
+        let has = |name: &str| streams.iter().any(|stream| stream.name == name);
+        let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);
+        if self.data.is_some() || self.reader.is_some() {
+            for context in &mut settings.context {
+                if !has(&context.stream)
+                    && let Some(dense) = first(Kind::Dense)
+                {
+                    context.stream.clone_from(&dense.name);
+                }
+            }
+        }
+        if let Some(rules) = &mut settings.labels
+            && !has(&rules.stream)
+            && let Some(labels) = first(Kind::Label)
+        {
+            rules.stream.clone_from(&labels.name);
+        }
+        // PDNN passes over both without a word where there are no labels.
+        let unlabelled = first(Kind::Label).is_none();
+        if self.data.is_some() && unlabelled && settings.labels.is_some() {
+            return Err(Error::usage("labels are to be ignored or mapped, but there are none")
+                .in_file(corpus.name())
+                .with_help("give them (label=FILE.ali), or leave out ignore-label and map-label"));
+        }
+        if let Cut::Partitions { frames, .. } = &mut settings.cut {
+            *frames = self.frames_in_partition(streams, &settings.context, rounding)?;
+        }
+        Ok(settings)
+    }
+
+    fn frames_in_partition(
+        &self,
+        streams: &[Stream],
+        contexts: &[Context],
+        rounding: Rounding,
+    ) -> Result<u64> {
+        if rounding == Rounding::WholeFile {
+            return Ok(u64::MAX);
+        }
+        let bytes = match self.partition.as_ref().map(|text| quantity::partition(&text.text())) {
+            Some(Ok(Partition::Frames(frames))) => return Ok(frames),
+            Some(Ok(Partition::Bytes(bytes))) => bytes,
+            Some(Err(error)) => return Err(error),
+            None => DataOptions::PARTITION,
+        };
+        let frame_bytes: u64 = streams
+            .iter()
+            .filter(|stream| stream.kind == Kind::Dense && stream.extent == Extent::Samples)
+            .map(|stream| {
+                let context = contexts.iter().find(|context| context.stream == stream.name);
+                let width = context.map_or(1, |context| context.left + 1 + context.right);
+                (stream.sample_bytes() * width) as u64
+            })
+            .sum();
+        let frames = bytes / frame_bytes.max(1);
+        match rounding {
+            _ if frames == 0 => Err(Error::usage(format!(
+                "a partition of {bytes} bytes holds no frame: one takes {frame_bytes}, context counted"
+            ))
+            .with_help("use larger partitions or less context")),
+            Rounding::To256 if frames >= 256 => Ok(frames - frames % 256),
+            _ => Ok(frames),
+        }
     }
 
     fn open_stream(
@@ -101,7 +245,7 @@ impl Description {
         name: &str,
         stream: &StreamDescription,
         policy: Policy,
-        errors: seqfeed_core::Tolerance,
+        errors: Tolerance,
     ) -> Result<OpenedStream> {
         let Some(source) = &stream.source else {
             return Err(Error::usage(format!("stream {name} has no source")));
@@ -120,7 +264,7 @@ impl Description {
             ExtentName::Sequence => Extent::Sequence,
         });
         let (names, base) = (source.to_vec(), self.base_of(name));
-        if htk::is_htk(&names, base) {
+        if htk_files::is_htk(&names, base) {
             let wanted = Wanted {
                 stream: name,
                 label,
@@ -130,7 +274,7 @@ impl Description {
                 states: stream.states.as_deref(),
                 base,
             };
-            return htk::open(&names, &wanted);
+            return htk_files::open(&names, &wanted);
         }
         if stream.states.is_some() {
             return Err(Error::usage(format!("stream {name}: states are for master label files"))
@@ -145,6 +289,7 @@ impl Description {
             policy,
             specifier_policy: if self.given.contains(name) { Policy::with_pipes() } else { policy },
             map: self.map.unwrap_or(false),
+            or_compressed: false,
             errors,
             base: base.map(std::path::Path::to_owned),
         };

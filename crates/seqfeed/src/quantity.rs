@@ -2,6 +2,7 @@
 
 use seqfeed_core::{Error, Result};
 use seqfeed_feed::{Epoch, Window};
+use seqfeed_pdnn::spec::DataOptions;
 
 /// Reads a number of bytes: `1000000`, `512 MB`, `2 GiB`.
 pub(crate) fn bytes(text: &str) -> Result<u64> {
@@ -54,6 +55,24 @@ pub(crate) fn epoch(text: &str) -> Result<Epoch> {
             _ => Err(bad(text, "an epoch: `run`, `sweep` or a number of samples")),
         },
     }
+}
+
+/// Reads a partition: `600m` (2^20 bytes of features, context counted) or `4096 frames`.
+pub(crate) fn partition(text: &str) -> Result<Partition> {
+    let (number, unit) = split(text);
+    if matches!(unit, "frames" | "frame" | "samples") {
+        let frames = number.parse().ok().filter(|&frames| frames > 0);
+        let expected = "a partition, such as 600m or `4096 frames`";
+        return frames.map(Partition::Frames).ok_or_else(|| bad(text, expected));
+    }
+    DataOptions::parse_partition(text).map(Partition::Bytes)
+}
+
+/// The size of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Partition {
+    Bytes(u64),
+    Frames(u64),
 }
 
 /// Reads a context: `5` (to both sides) or `5:3` (left, right).

@@ -5,6 +5,7 @@ mod cntk;
 mod containers;
 mod corpora;
 mod damage;
+mod data_specs;
 mod htk;
 mod info;
 mod options;

@@ -5,6 +5,7 @@ mod cntk;
 mod layouts;
 mod memory_corpus;
 mod parallel_rows;
+mod partitions;
 mod ranks;
 mod resume;
 mod timelines;

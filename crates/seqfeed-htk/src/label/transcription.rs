@@ -14,7 +14,7 @@ pub struct Transcription {
 /// All names of a list stand side by side in one buffer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
-    /// Times, and where in `scores` the labels of the segment end.
+    /// Times, and where in `names` the labels of the segment end.
     segments: Vec<Row>,
     /// Where in `text` each name ends, and its score.
     names: Vec<(usize, f32)>,

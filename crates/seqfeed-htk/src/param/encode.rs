@@ -35,6 +35,15 @@ pub enum Values<'a> {
     Shorts(&'a [i16]),
 }
 
+/// Appends values as floats.
+pub(super) fn append_floats(order: ByteOrder, values: &[f32], out: &mut Vec<u8>) {
+    let bits = values.iter().map(|value| value.to_bits());
+    match order {
+        ByteOrder::Big => out.extend(bits.flat_map(u32::to_be_bytes)),
+        ByteOrder::Little => out.extend(bits.flat_map(u32::to_le_bytes)),
+    }
+}
+
 /// The largest number that values are scaled to.
 const FULL: f64 = 32767.0;
 
@@ -119,7 +128,7 @@ impl Encoding {
             Values::Shorts(values) => self.put_shorts(values.iter().copied(), out),
             Values::Floats(values) if compressed => self.compress(values, columns, out)?,
             Values::Floats(values) if base == Base::Irefc => self.scale(values, columns, out)?,
-            Values::Floats(values) => self.put_floats(values, out),
+            Values::Floats(values) => append_floats(self.order, values, out),
         }
         if header.has_checksum() {
             let mut sum = Checksum::new(self.order);
@@ -127,14 +136,6 @@ impl Encoding {
             out.extend_from_slice(&self.order.of_u16(sum.value()));
         }
         Ok(())
-    }
-
-    fn put_floats(&self, values: &[f32], out: &mut Vec<u8>) {
-        let bits = values.iter().map(|value| value.to_bits());
-        match self.order {
-            ByteOrder::Big => out.extend(bits.flat_map(u32::to_be_bytes)),
-            ByteOrder::Little => out.extend(bits.flat_map(u32::to_le_bytes)),
-        }
     }
 
     fn put_shorts(&self, values: impl Iterator<Item = i16>, out: &mut Vec<u8>) {
@@ -159,8 +160,8 @@ impl Encoding {
             },
         );
         let (a, b): (Vec<f32>, Vec<f32>) = scales.unzip();
-        self.put_floats(&a, out);
-        self.put_floats(&b, out);
+        append_floats(self.order, &a, out);
+        append_floats(self.order, &b, out);
         for (row, frame) in values.chunks_exact(columns).enumerate() {
             for (column, (&value, (&a, &b))) in frame.iter().zip(a.iter().zip(&b)).enumerate() {
                 let Some(short) = round(f64::from(value * a - b)) else {

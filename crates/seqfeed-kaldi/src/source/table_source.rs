@@ -51,6 +51,9 @@ pub struct TableOptions {
     pub map: bool,
     /// What to do with objects that cannot be read.
     pub errors: Tolerance,
+    /// Where a script file names a file that is not there, take the same with `.gz` or `.bz2` behind it,
+    /// as PDNN does.
+    pub or_compressed: bool,
     /// The directory that names in rspecifiers are relative to, if not the working directory.
     pub base: Option<PathBuf>,
 }
@@ -456,7 +459,12 @@ impl<'a> Opening<'a> {
             true => None,
             false => {
                 let beside = candidates.into_iter().flatten().map(|directory| directory.join(path));
-                beside.into_iter().find(|beside| beside.exists())
+                let beside: Vec<PathBuf> = beside.collect();
+                let compressed = std::iter::once(path)
+                    .chain(beside.iter().map(PathBuf::as_path))
+                    .filter(|_| self.options.or_compressed)
+                    .flat_map(|path| [".gz", ".bz2"].map(|end| with_end(path, end)));
+                beside.iter().cloned().chain(compressed).find(|path| path.exists())
             }
         };
         let found = found.unwrap_or_else(|| path.to_owned());
@@ -468,6 +476,12 @@ impl<'a> Opening<'a> {
         self.by_name.insert(name.into_owned(), (number, container));
         Ok((number, container))
     }
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
 }
 
 fn found_cols(cols: &std::ops::Range<usize>) -> (u32, u32) {

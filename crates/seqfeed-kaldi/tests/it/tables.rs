@@ -17,6 +17,7 @@ pub(crate) fn features(base: &Path) -> TableOptions {
         policy: Policy::default(),
         specifier_policy: Policy::default(),
         map: false,
+        or_compressed: false,
         errors: Tolerance::Stop,
         base: Some(base.to_owned()),
     }

@@ -23,6 +23,8 @@ pub struct PFile {
     /// Frames before each sentence, and in all.
     starts: Vec<u64>,
     spooled_bytes: u64,
+    /// The number that the first sentence's frames carry.
+    first_number: u64,
 }
 
 impl PFile {
@@ -63,7 +65,29 @@ impl PFile {
             return Err(Error::format(PFILE, problem).in_file(data.name()).at_byte(data.len()));
         }
         let starts = table::starts(&data, &header)?;
-        Ok(Self { data, header, starts, spooled_bytes: 0 })
+        Ok(Self { data, header, starts, spooled_bytes: 0, first_number: 0 })
+    }
+
+    /// Takes the number of the first sentence as it stands in the file, where QuickNet wants 0; the others
+    /// must follow it. PDNN looks at no numbers at all.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the first frame cannot be read.
+    pub fn numbered_as_found(mut self) -> Result<Self> {
+        if self.frames() > 0 {
+            let mut number = [0; 4];
+            self.data.read_exact_at(&mut number, HEADER_BYTES as u64, "frames")?;
+            let before = self.starts.iter().filter(|&&start| start == 0).count() as u32 - 1;
+            self.first_number = u32::from_be_bytes(number).wrapping_sub(before).into();
+        }
+        Ok(self)
+    }
+
+    /// The number that the frames of the first sentence carry: 0, unless taken from the file.
+    #[must_use]
+    pub fn first_number(&self) -> u64 {
+        self.first_number
     }
 
     /// The name it was opened by.
@@ -182,7 +206,8 @@ impl PFile {
             let at = |frame: u64| (frame - window.frames.start) as usize * frame_bytes;
             let piece = &window.bytes[at(frame)..at(end)];
             let done = frame - frames.start;
-            check_numbers(&self.header, piece, sentence as u64, done).map_err(|misplaced| {
+            let number = self.first_number + sentence as u64;
+            check_numbers(&self.header, piece, number, done).map_err(|misplaced| {
                 let frame = frame + misplaced.frame as u64;
                 let byte = HEADER_BYTES as u64 + frame * frame_bytes as u64;
                 misplaced.error().in_file(self.name()).at_byte(byte)

@@ -108,23 +108,42 @@ impl PFileSource {
         &self.file
     }
 
+    /// Loads `sequences` in order; `each` is given a sentence, and the frame up to which others follow it.
+    fn in_runs(
+        &self,
+        sequences: &[u32],
+        mut each: impl FnMut(u32, u64) -> Result<()>,
+    ) -> Result<()> {
+        for run in sequences.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {
+            let ahead = run.last().map_or(0, |&last| self.file.sentence(last as usize).end);
+            run.iter().try_for_each(|&sentence| each(sentence, ahead))?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a frame that hold each stream.
+    fn places(&self) -> Vec<Range<usize>> {
+        let header = self.file.header();
+        let with_features = (header.features > 0).then(|| header.feature_bytes());
+        let labels = header.label_bytes().step_by(4).map(|start| start..start + 4);
+        with_features.into_iter().chain(labels).collect()
+    }
+
     /// Loads a sentence; frames up to `ahead` will be loaded next.
     fn load_sentence(
         &self,
         sentence: u32,
         ahead: u64,
         window: &mut Window,
+        places: &[Range<usize>],
         blocks: &mut [Block],
     ) -> Result<()> {
         let header = self.file.header();
         let samples = self.index.samples(sentence) as usize;
         let fill = |block| bytemuck::cast_slice_mut::<u8, u32>(Block::push_bytes(block, samples));
         let mut values: Vec<&mut [u32]> = blocks.iter_mut().map(fill).collect();
-        let with_features = (header.features > 0).then(|| header.feature_bytes());
-        let labels = header.label_bytes().step_by(4).map(|start| start..start + 4);
-        let places: Vec<Range<usize>> = with_features.into_iter().chain(labels).collect();
         self.file.pieces(sentence as usize, ahead, window, |done, piece| {
-            for (values, place) in values.iter_mut().zip(&places) {
+            for (values, place) in values.iter_mut().zip(places) {
                 let from = done * place.len() / 4;
                 columns(piece, header.frame_bytes(), place.clone(), &mut values[from..]);
             }
@@ -152,13 +171,19 @@ impl Source for PFileSource {
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         let samples = sequences.iter().map(|&sequence| self.index.samples(sequence) as usize).sum();
         blocks.iter_mut().for_each(|block| block.reserve(samples));
-        let mut window = Window::default();
-        for run in sequences.chunk_by(|a, b| a.checked_add(1) == Some(*b)) {
-            let ahead = run.last().map_or(0, |&last| self.file.sentence(last as usize).end);
-            for &sentence in run {
-                self.load_sentence(sentence, ahead, &mut window, blocks)?;
-            }
-        }
-        Ok(())
+        let (mut window, places) = (Window::default(), self.places());
+        self.in_runs(sequences, |sentence, ahead| {
+            self.load_sentence(sentence, ahead, &mut window, &places, blocks)
+        })
+    }
+
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        let samples = sequences.iter().map(|&sequence| self.index.samples(sequence) as usize).sum();
+        block.reserve(samples);
+        let (mut window, places) = (Window::default(), self.places());
+        let (places, blocks) = (&places[stream..=stream], std::slice::from_mut(block));
+        self.in_runs(sequences, |sentence, ahead| {
+            self.load_sentence(sentence, ahead, &mut window, places, blocks)
+        })
     }
 }

@@ -9,7 +9,7 @@ use seqfeed_io::{DataFile, Input, Output, Policy, WxFilename};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::{Array, read_npy, write_npy};
+use super::{Array, PickledData, read_npy, write_npy};
 
 /// The name of the format in messages.
 const NPZ: &str = "npz file";
@@ -40,6 +40,28 @@ pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>> {
         arrays.push((name.strip_suffix(".npy").unwrap_or(&name).to_owned(), array));
     }
     Ok(arrays)
+}
+
+/// Reads features and labels out of an archive: the arrays of these names (or `feature` and `label`,
+/// `x` and `y`), else the first one and, if there is one, the second.
+///
+/// # Errors
+///
+/// As [`read_npz`] and [`PickledData::from_arrays`]; also where the archive is empty.
+pub fn open_npz(name: &str, _policy: &Policy) -> Result<PickledData> {
+    let mut arrays = read_npz(Path::new(name))?;
+    let mut take = |names: [&str; 3]| {
+        let at = arrays.iter().position(|(name, _)| names.contains(&name.as_str()))?;
+        Some(arrays.remove(at).1)
+    };
+    let (features, labels) = (take(["features", "feature", "x"]), take(["labels", "label", "y"]));
+    let mut rest = arrays.into_iter().map(|(_, array)| array);
+    let Some(features) = features.or_else(|| rest.next()) else {
+        let problem = Problem::Unsupported("it holds no arrays".into());
+        return Err(Error::format(NPZ, problem).in_file(name));
+    };
+    let labels = labels.or_else(|| rest.next());
+    PickledData::from_arrays(features, labels.as_ref()).map_err(|error| error.in_file(name))
 }
 
 /// Writes arrays with their names into an archive, uncompressed, as `numpy.savez` does.

@@ -5,3 +5,4 @@ mod pfiles;
 mod pickles;
 mod random;
 mod shared;
+mod specs;

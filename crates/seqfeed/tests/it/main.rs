@@ -3,4 +3,6 @@
 
 mod htk;
 mod job;
+mod pdnn_feed;
 mod random_jobs;
+mod sha256;

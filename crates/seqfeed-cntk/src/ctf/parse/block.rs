@@ -6,11 +6,10 @@ use wide::{CmpEq, CmpGt, CmpLt, i8x16};
 
 /// Bytes that are looked at together.
 pub(super) const BLOCK: usize = 64;
-/// Bytes in front of them, for numbers are read from their ends.
+/// Bytes in front of them, for numbers are read from their ends, or eight at a time behind them.
 pub(super) const BEFORE: usize = 16;
-
-/// A block with what stands in front of it.
-pub(super) type Window = [u8; BEFORE + BLOCK];
+/// A block with what stands around it.
+pub(super) type Window = [u8; BEFORE + BLOCK + 8];
 
 /// The window whose block starts at `at`. Where the text does not reach so far, it is a copy with line
 /// feeds around it.
@@ -21,9 +20,9 @@ pub(super) fn window<'t>(text: &'t [u8], at: usize, copy: &'t mut Window) -> &'t
     {
         return window;
     }
-    *copy = [b'\n'; BEFORE + BLOCK];
+    *copy = [b'\n'; BEFORE + BLOCK + 8];
     let at = at.min(text.len());
-    let part = &text[at.saturating_sub(BEFORE)..text.len().min(at + BLOCK)];
+    let part = &text[at.saturating_sub(BEFORE)..text.len().min(at + BLOCK + 8)];
     let start = BEFORE - at.min(BEFORE);
     copy[start..start + part.len()].copy_from_slice(part);
     copy
@@ -49,7 +48,7 @@ impl Block {
     #[inline(always)]
     pub(super) fn of(window: &Window) -> Self {
         let mut block = Self { stops: 0, blanks: 0, digits: 0, points: 0, minuses: 0 };
-        for (part, bytes) in window[BEFORE..].as_chunks::<16>().0.iter().enumerate() {
+        for (part, bytes) in window[BEFORE..BEFORE + BLOCK].as_chunks::<16>().0.iter().enumerate() {
             let bytes: i8x16 = bytemuck::pod_read_unaligned(bytes);
             // Bytes beyond ASCII are negative, so they lie in no range.
             let above = |byte: u8| bytes.cmp_gt(i8x16::splat(byte as i8));
@@ -68,14 +67,22 @@ impl Block {
     }
 
     /// The bytes that stand where they must not in plain numbers between stops: signs elsewhere than in
-    /// front, points there, `+`, `,` and `/`.
+    /// front, points there, stops behind stops, `+`, `,` and `/`.
     #[inline(always)]
     pub(super) fn misplaced(&self) -> u64 {
         let fronts = self.stops << 1 | 1;
         let minuses = self.minuses & fronts;
         let behind_fronts = minuses << 1 | fronts & !minuses;
         let points = self.points & !behind_fronts;
-        !(self.stops | self.digits | minuses | points)
+        let stops = self.stops & !behind_fronts;
+        !(stops | self.digits | minuses | points)
+    }
+
+    /// Whether a number has more than four digits side by side.
+    #[inline(always)]
+    pub(super) fn has_long_numbers(&self) -> bool {
+        let two = self.digits & self.digits >> 1;
+        (two & two >> 2 & self.digits >> 4) != 0
     }
 }
 
@@ -90,16 +97,16 @@ mod tests {
     use super::*;
 
     fn block(text: &str) -> Block {
-        let mut copy = [0; 80];
+        let mut copy = [0; 88];
         Block::of(window(text.as_bytes(), 0, &mut copy))
     }
 
     #[test]
     fn bits_say_what_bytes_are() {
-        let all: Vec<u8> = (0..16).chain(0..=255).chain(0..64).collect();
-        for window in all.windows(80).filter_map(<[u8]>::first_chunk) {
+        let all: Vec<u8> = (0..16).chain(0..=255).chain(0..72).collect();
+        for window in all.windows(88).filter_map(<[u8]>::first_chunk) {
             let mut expected = Block { stops: 0, blanks: 0, digits: 0, points: 0, minuses: 0 };
-            for (i, byte) in window[16..].iter().enumerate() {
+            for (i, byte) in window[16..80].iter().enumerate() {
                 expected.stops |= u64::from(!(b'+'..=b'9').contains(byte)) << i;
                 expected.blanks |= u64::from(*byte == b' ') << i;
                 expected.digits |= u64::from(byte.is_ascii_digit()) << i;
@@ -112,6 +119,8 @@ mod tests {
 
     #[test]
     fn what_is_misplaced_is_found() {
+        assert!(block("1 2345 12345").has_long_numbers());
+        assert!(!block("1 2345 1234.5678").has_long_numbers());
         for (text, expected) in [
             ("1 -2 3.5 -4.5 6. 7", ""),
             ("1-2 1", " ^"),
@@ -119,10 +128,11 @@ mod tests {
             (".5", "^"),
             ("-.5 7", " ^"),
             ("+1 1,2 /", "^   ^  ^"),
+            ("1  2 - ", "  ^   ^"),
         ] {
             let found = block(text).misplaced();
             let found: String =
-                (0..8).map(|i| if found >> i & 1 == 1 { '^' } else { ' ' }).collect();
+                (0..text.len()).map(|i| if found >> i & 1 == 1 { '^' } else { ' ' }).collect();
             assert_eq!(found.trim_end(), expected, "{text}");
         }
     }
@@ -130,7 +140,7 @@ mod tests {
     #[test]
     fn windows_end_with_the_text() {
         let text: Vec<u8> = (0..200).collect();
-        let mut copy = [0; 80];
+        let mut copy = [0; 88];
         for at in 0..=200 {
             let window = window(&text, at, &mut copy);
             for (i, &byte) in window.iter().enumerate() {

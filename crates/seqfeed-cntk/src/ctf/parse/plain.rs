@@ -16,26 +16,30 @@ use crate::ctf::number::{nearest, small};
 #[inline]
 pub(super) fn numbers<T: CtfFloat>(text: &[u8], at: &mut usize, row: &mut [T]) -> usize {
     let mut found = 0;
-    let mut copy = [0; BEFORE + BLOCK];
+    let mut copy = [0; BEFORE + BLOCK + 8];
     while found < row.len() {
         let window = window(text, *at, &mut copy);
         let block = Block::of(window);
+        let misplaced = lowest(block.misplaced());
         let end = lowest(block.stops & !block.blanks);
-        let blanks = before(before(block.blanks, end), lowest(block.misplaced()));
+        let blanks = before(before(block.blanks, end), misplaced);
         let mut tokens = Tokens { window, block, first: 0 };
         let row = &mut row[found..];
-        // Whether there are points is the same for most blocks, unlike what each number looks like.
-        let more = if before(block.points, end) == 0 {
+        // These are the same for most blocks, unlike what each number looks like.
+        let signs_or_points = before(block.points | block.minuses, end) != 0;
+        let more = if signs_or_points {
+            tokens.numbers(blanks, row, Tokens::number)
+        } else if block.has_long_numbers() {
             tokens.numbers(blanks, row, Tokens::whole_number)
         } else {
-            tokens.numbers(blanks, row, Tokens::number)
+            tokens.short_numbers(blanks, row)
         };
         *at += tokens.first;
         found += more;
         if let Some(end) = end
             && more < row.len()
             && blanks >> tokens.first == 0
-            && lowest(block.misplaced()).is_none_or(|misplaced| misplaced > end)
+            && misplaced.is_none_or(|misplaced| misplaced > end)
         {
             // The last number of the row, or one with something odd behind it.
             if let Some(value) = tokens.number(end)
@@ -63,7 +67,7 @@ pub(super) fn pairs<T: CtfFloat>(
     indices: &mut Vec<u32>,
     values: &mut Vec<T>,
 ) {
-    let mut copy = [0; BEFORE + BLOCK];
+    let mut copy = [0; BEFORE + BLOCK + 8];
     loop {
         let window = window(text, *at, &mut copy);
         let block = Block::of(window);
@@ -139,18 +143,43 @@ impl Tokens<'_> {
         found
     }
 
-    /// Whether the next token is negative.
+    /// Reads the tokens that end at `blanks`, all of which have one to four digits: how many.
     #[inline(always)]
-    fn negative(&self) -> bool {
-        (self.block.minuses >> self.first) & 1 != 0
+    fn short_numbers<T: CtfFloat>(&mut self, mut blanks: u64, row: &mut [T]) -> usize {
+        const FOUR_OF_ONE_DIGIT: u64 = 0b1010_1010;
+        let mut found = 0;
+        while let Some(end) = lowest(blanks) {
+            let bytes = self.window[BEFORE + self.first..].first_chunk::<8>();
+            let Some(bytes) = bytes else { break };
+            if (blanks >> self.first) & 0xff == FOUR_OF_ONE_DIGIT
+                && let Some(four) = row.get_mut(found..found + 4)
+            {
+                // Many values of many files are 0.
+                for (place, digit) in four.iter_mut().zip(bytes.iter().step_by(2)) {
+                    *place = T::from_digit(digit.wrapping_sub(b'0'));
+                }
+                found += 4;
+                blanks &= !(0xff << self.first);
+                self.first += 8;
+                continue;
+            }
+            let Some(place) = row.get_mut(found) else { break };
+            let digits = (u64::from_le_bytes(*bytes) ^ ZEROS as u64) as u32;
+            // What stands in front of them becomes zeros.
+            let digits = digits << (8 * (4 - (end - self.first)));
+            let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff;
+            *place = T::from_small(pairs.wrapping_mul(1 + (100 << 16)) >> 16, false);
+            found += 1;
+            self.first = end + 1;
+            blanks &= blanks - 1;
+        }
+        found
     }
 
-    /// The token up to `end`, where nothing is misplaced, as a number without a point.
+    /// The token up to `end`, where nothing is misplaced, as a number without a sign or a point.
     #[inline(always)]
     fn whole_number<T: CtfFloat>(&self, end: usize) -> Option<T> {
-        let negative = self.negative();
-        let digits = self.read_digits(self.first + usize::from(negative), end)?;
-        Some(T::from_small(digits as u32, negative))
+        Some(T::from_small(self.read_digits(self.first, end)? as u32, false))
     }
 
     /// One to eight digits.
@@ -170,16 +199,15 @@ impl Tokens<'_> {
         if len.wrapping_sub(1) >= 8 {
             return None;
         }
-        let bytes = self.window[BEFORE - 8 + end..].first_chunk()?;
-        let digits = u64::from_le_bytes(*bytes) ^ (ZEROS as u64);
+        let bytes = self.window[BEFORE + first..].first_chunk()?;
         // What stands in front of them becomes zeros.
-        Some(eight_digits(digits & (!0 << (64 - 8 * len))))
+        Some(eight_digits((u64::from_le_bytes(*bytes) ^ (ZEROS as u64)) << (64 - 8 * len)))
     }
 
     /// The token up to `end`, where nothing is misplaced, as a number which may have a point.
     #[inline(always)]
     fn number<T: CtfFloat>(&self, end: usize) -> Option<T> {
-        let negative = self.negative();
+        let negative = (self.block.minuses >> self.first) & 1 != 0;
         let first = self.first + usize::from(negative);
         let len = end - first;
         let behind = 1u64 << len;

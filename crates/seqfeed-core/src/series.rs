@@ -1,0 +1,201 @@
+//! Several files, one after another.
+
+use std::sync::Arc;
+
+use crate::{Block, Error, Index, IndexBuilder, Key, Result, Source, Stream};
+
+/// Sources that follow one another as one: all have the same streams.
+///
+/// Their chunks stay what they are, so that only files whose chunks are wanted are read.
+pub struct Series {
+    name: String,
+    parts: Vec<Arc<dyn Source>>,
+    streams: Vec<Stream>,
+    index: Arc<Index>,
+    /// First sequence of each part, and the number of all.
+    firsts: Vec<u32>,
+}
+
+/// What the sequences of a [`Series`] are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeriesKeys {
+    /// As in their own files.
+    Own,
+    /// `file:key`, files being counted from 0: where each file counts its sequences for itself.
+    Numbered,
+}
+
+impl Series {
+    /// Puts sources one after another.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none, if their streams differ, or if there are 2^32 - 1 sequences or more.
+    pub fn new(parts: Vec<Arc<dyn Source>>, keys: SeriesKeys) -> Result<Self> {
+        let Some(first) = parts.first() else {
+            return Err(Error::usage("a series of files needs one file at least"));
+        };
+        let streams = first.streams().to_vec();
+        let mut builder = IndexBuilder::new(u64::MAX);
+        let mut firsts = vec![0];
+        for (number, part) in parts.iter().enumerate() {
+            if part.streams() != streams {
+                let (here, there) = (described(part.streams()), described(&streams));
+                return Err(Error::corpus(format!(
+                    "it has {here}, but {} has {there}",
+                    first.name()
+                ))
+                .in_file(part.name())
+                .with_help("files that follow one another must have the same streams"));
+            }
+            let index = part.index();
+            if builder.len() + index.len() >= u32::MAX as usize {
+                return Err(Error::corpus("there are 2^32 sequences or more").in_file(part.name()));
+            }
+            for chunk in 0..index.chunk_count() {
+                for sequence in index.chunk(chunk) {
+                    let (key, samples) = (index.key(sequence), index.samples(sequence));
+                    match keys {
+                        SeriesKeys::Own => builder.push(key, samples),
+                        SeriesKeys::Numbered => {
+                            let mut numbered = format!("{number}:").into_bytes();
+                            numbered.extend_from_slice(key.0);
+                            builder.push(Key(&numbered), samples);
+                        }
+                    }
+                }
+                builder.end_chunk();
+            }
+            firsts.push(builder.len() as u32);
+        }
+        let names: Vec<&str> = match &parts[..] {
+            [one] => vec![one.name()],
+            [one, two] => vec![one.name(), two.name()],
+            [one, .., last] => vec![one.name(), "...", last.name()],
+            [] => Vec::new(),
+        };
+        let name = names.join(" ");
+        Ok(Self { name, parts, streams, index: Arc::new(builder.finish()), firsts })
+    }
+
+    /// The part that a sequence belongs to.
+    fn part_of(&self, sequence: u32) -> usize {
+        self.firsts.partition_point(|&first| first <= sequence) - 1
+    }
+
+    /// Calls `load` with each run of sequences of one part, as numbers there.
+    fn each_part(
+        &self,
+        sequences: &[u32],
+        mut load: impl FnMut(&dyn Source, &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        for run in sequences.chunk_by(|&a, &b| self.part_of(a) == self.part_of(b)) {
+            let part = self.part_of(run[0]);
+            let theirs: Vec<u32> = run.iter().map(|&s| s - self.firsts[part]).collect();
+            load(self.parts[part].as_ref(), &theirs)?;
+        }
+        Ok(())
+    }
+}
+
+fn described(streams: &[Stream]) -> String {
+    let each = streams.iter().map(|s| format!("{} ({} x {})", s.name, s.element.name(), s.dim));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+impl Source for Series {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Index {
+        &self.index
+    }
+
+    fn shared_index(&self) -> Arc<Index> {
+        Arc::clone(&self.index)
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        self.each_part(sequences, |part, theirs| part.load(theirs, blocks))
+    }
+
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        self.each_part(sequences, |part, theirs| part.load_stream(stream, theirs, block))
+    }
+
+    fn files(&self) -> Vec<u32> {
+        let mut files = self.firsts[..self.parts.len()].to_vec();
+        files.dedup();
+        files
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.held_bytes()).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Element, Extent, Kind};
+
+    /// Sequence `n` of a part has `n + 1` samples of `value + n`.
+    struct Part(Vec<Stream>, Index, i32);
+
+    impl Source for Part {
+        fn name(&self) -> &str {
+            "part"
+        }
+        fn streams(&self) -> &[Stream] {
+            &self.0
+        }
+        fn index(&self) -> &Index {
+            &self.1
+        }
+        fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+            for &sequence in sequences {
+                blocks[0].push_i32(sequence as usize + 1).fill(self.2 + sequence as i32);
+            }
+            Ok(())
+        }
+    }
+
+    fn part(value: i32, sequences: u32, dim: usize) -> Arc<dyn Source> {
+        let mut builder = IndexBuilder::new(3);
+        (0..sequences).for_each(|n| builder.push(Key(n.to_string().as_bytes()), n + 1));
+        let stream = Stream {
+            name: "labels".into(),
+            kind: Kind::Label,
+            element: Element::I32,
+            dim,
+            extent: Extent::Samples,
+        };
+        Arc::new(Part(vec![stream], builder.finish(), value))
+    }
+
+    #[test]
+    fn files_follow_one_another() {
+        let parts = vec![part(10, 2, 1), part(0, 0, 1), part(20, 3, 1)];
+        let series = Series::new(parts, SeriesKeys::Numbered).unwrap();
+        assert_eq!(series.index().len(), 5);
+        assert_eq!(series.index().key(3), Key(b"2:1"));
+        assert_eq!(series.files(), [0, 2]);
+        assert_eq!(series.index().chunk_count(), 3, "those of the parts");
+        let mut block = Block::of(&series.streams()[0]);
+        series.load_stream(0, &[4, 1, 2], &mut block).unwrap();
+        let firsts = (0..3).map(|i| block.samples(i).row(0).to_vec());
+        assert_eq!(firsts.collect::<Vec<_>>(), [22i32, 11, 20].map(|v| v.to_ne_bytes().to_vec()));
+    }
+
+    #[test]
+    fn files_must_be_alike() {
+        let error = Series::new(vec![part(0, 1, 1), part(0, 1, 2)], SeriesKeys::Own).err().unwrap();
+        assert!(error.message().contains("int32 x 2"), "{error}");
+        assert!(Series::new(Vec::new(), SeriesKeys::Own).is_err());
+    }
+}

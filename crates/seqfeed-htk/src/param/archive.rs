@@ -1,0 +1,140 @@
+//! Archives: many utterances in one parameter file.
+
+use std::io::Write;
+
+use seqfeed_core::{Error, Result};
+use seqfeed_io::{Output, Policy, WxFilename};
+
+use super::encode::append_floats;
+use super::header::HEADER;
+use super::{Base, Checksum, Encoding, Header, ParamKind};
+use crate::script::Segment;
+
+/// Writes an archive: one parameter file with the frames of many utterances, one after another. A script
+/// says which frames are whose.
+///
+/// Nothing is kept in memory. The file appears under its name with [`finish`](Self::finish) or
+/// [`into_output`](Self::into_output).
+///
+/// ```
+/// use seqfeed_htk::param::{ArchiveWriter, Encoding, ParamFile, ReadOptions};
+/// use seqfeed_io::{Policy, WxFilename};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let path = directory.path().join("x.htk");
+/// let name = WxFilename::parse(&path.display().to_string())?;
+/// let mut archive = ArchiveWriter::create(&name, Encoding::default(), 2, &Policy::default())?;
+/// archive.write(&[1.0, 2.0])?;
+/// let second = archive.write(&[3.0, 4.0, 5.0, 6.0])?;
+/// archive.finish()?;
+/// assert_eq!((second.first(), second.end()), (1, Some(3)));
+/// let file = ParamFile::open(&path, &ReadOptions::default())?;
+/// let mut frames = [0.0; 4];
+/// file.read_frames(1..3, &mut frames)?;
+/// assert_eq!(frames, [3.0, 4.0, 5.0, 6.0]);
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ArchiveWriter {
+    output: Output,
+    encoding: Encoding,
+    sample_bytes: i16,
+    columns: usize,
+    frames: i32,
+    sum: Checksum,
+    bytes: Vec<u8>,
+}
+
+impl ArchiveWriter {
+    /// Begins an archive of frames of `columns` values.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the kind is not stored as floats (a compressed file begins with scales, which need all
+    /// values), if frames are empty or of more than 32767 bytes, or when the file cannot be made or is a
+    /// pipe: the number of frames stands in front of them.
+    pub fn create(
+        name: &WxFilename,
+        encoding: Encoding,
+        columns: usize,
+        policy: &Policy,
+    ) -> Result<Self> {
+        let refuse = |what: String| Err(Error::usage(what).in_file(name.to_string()));
+        let kind = encoding.kind;
+        let integers = matches!(kind.base(), Base::Waveform | Base::Discrete | Base::Irefc);
+        if integers || kind.has(ParamKind::COMPRESSED) || kind.has(ParamKind::INDEXED) {
+            return refuse(format!("an archive of kind {kind} cannot be written piece by piece"));
+        }
+        let sample_bytes = columns.checked_mul(4).and_then(|bytes| i16::try_from(bytes).ok());
+        let Some(sample_bytes) = sample_bytes.filter(|&bytes| bytes > 0) else {
+            return refuse(format!("frames of {columns} values, possible are 1 to 8191"));
+        };
+        let mut output = Output::create(name, policy)?;
+        if !output.can_write_over() {
+            return refuse(
+                "a parameter file begins with the number of its frames, which is known at \
+                           its end: it needs a file to go back in"
+                    .to_owned(),
+            );
+        }
+        output.write_all(&[0; HEADER]).map_err(|error| output.error(error))?;
+        let sum = Checksum::new(encoding.order);
+        Ok(Self { output, encoding, sample_bytes, columns, frames: 0, sum, bytes: Vec::new() })
+    }
+
+    /// Writes the frames of an utterance: where they stand.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are no frames or not whole ones, past 2^31 - 1 frames, and when writing fails.
+    pub fn write(&mut self, values: &[f32]) -> Result<Segment> {
+        let frames = values.len() / self.columns;
+        if frames == 0 || !values.len().is_multiple_of(self.columns) {
+            let what = format!("{} values are not frames of {}", values.len(), self.columns);
+            return Err(Error::usage(what).in_file(self.output.name().to_owned()));
+        }
+        let first = self.frames.unsigned_abs();
+        let end = i32::try_from(frames).ok().and_then(|frames| self.frames.checked_add(frames));
+        let Some((end, segment)) = end.and_then(|end| {
+            let last = Some(end.unsigned_abs() - 1);
+            Some((end, Segment::new(first, last)?))
+        }) else {
+            let what = format!("an archive has at most {} frames", i32::MAX);
+            return Err(Error::usage(what).in_file(self.output.name().to_owned()));
+        };
+        self.bytes.clear();
+        append_floats(self.encoding.order, values, &mut self.bytes);
+        if self.encoding.kind.has(ParamKind::CHECKSUM) {
+            self.sum.update(&self.bytes);
+        }
+        self.output.write_all(&self.bytes).map_err(|error| self.output.error(error))?;
+        self.frames = end;
+        Ok(segment)
+    }
+
+    /// Ends the archive, which appears under its name.
+    ///
+    /// # Errors
+    ///
+    /// When writing fails.
+    pub fn finish(self) -> Result<()> {
+        self.into_output()?.finish()
+    }
+
+    /// Ends the archive without giving it its name yet, so that it appears together with other files.
+    ///
+    /// # Errors
+    ///
+    /// When writing fails.
+    pub fn into_output(mut self) -> Result<Output> {
+        let Encoding { kind, period, order } = self.encoding;
+        if kind.has(ParamKind::CHECKSUM) {
+            let sum = order.of_u16(self.sum.value());
+            self.output.write_all(&sum).map_err(|error| self.output.error(error))?;
+        }
+        let sample_bytes = self.sample_bytes.unsigned_abs();
+        let header = Header { samples: self.frames, period, sample_bytes, kind, order };
+        self.output.write_over(&header.to_bytes(), 0)?;
+        Ok(self.output)
+    }
+}

@@ -1,0 +1,189 @@
+//! Alignments: a line for each utterance, its name and a label for each frame.
+//!
+//! ```text
+//! utt01 0 51 51 51 48 48 7
+//! ```
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use seqfeed_core::{
+    Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
+    Source, Stream,
+};
+use seqfeed_io::{Input, Policy, RxFilename};
+
+/// The name of the format in messages.
+const ALIGNMENT: &str = "alignment";
+
+/// Samples in a chunk.
+const CHUNK_SAMPLES: u64 = 32_768;
+
+/// Alignments as a source of labels, all in memory: 4 bytes a label.
+///
+/// Of several lines with one name the last counts, at the place of the first.
+#[derive(Debug)]
+pub struct AlignmentSource {
+    name: String,
+    streams: Vec<Stream>,
+    index: Arc<Index>,
+    labels: Vec<i32>,
+    /// Where the labels of each utterance begin.
+    starts: Vec<usize>,
+    report: JoinReport,
+}
+
+impl AlignmentSource {
+    /// Reads alignments by any name that can be read, compressed or not, as a stream of a name.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read, and with the line where something else than labels stands.
+    pub fn open(name: &str, stream: &str, policy: &Policy) -> Result<Self> {
+        let mut input = Input::open(&RxFilename::parse(name)?, policy)?;
+        let mut reading = Reading::default();
+        let mut line = Vec::new();
+        for number in 1u64.. {
+            line.clear();
+            match input.read_until(b'\n', &mut line) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => return Err(input.error(error)),
+            }
+            reading.line(&line).map_err(|error| error.in_file(name).at_line(number))?;
+        }
+        input.finish()?;
+        let mut builder = IndexBuilder::new(CHUNK_SAMPLES);
+        for (key, range) in &reading.lines {
+            builder.push(Key(key), (range.end - range.start) as u32);
+        }
+        let stream = Stream {
+            name: stream.to_owned(),
+            kind: Kind::Label,
+            element: Element::I32,
+            dim: 1,
+            extent: Extent::Samples,
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            streams: vec![stream],
+            index: Arc::new(builder.finish()),
+            labels: reading.labels,
+            starts: reading.lines.iter().map(|(_, range)| range.start).collect(),
+            report: reading.report,
+        })
+    }
+
+    /// Names that stood there more than once.
+    #[must_use]
+    pub fn report(&self) -> &JoinReport {
+        &self.report
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    labels: Vec<i32>,
+    lines: Vec<(Vec<u8>, std::ops::Range<usize>)>,
+    numbers: HashMap<Vec<u8>, usize>,
+    report: JoinReport,
+}
+
+impl Reading {
+    fn line(&mut self, line: &[u8]) -> Result<()> {
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let Some(key) = words.next() else { return Ok(()) };
+        let start = self.labels.len();
+        for word in words {
+            let label = integer(word).ok_or_else(|| {
+                let found = word[..word.len().min(32)].to_vec();
+                Error::format(ALIGNMENT, Problem::InvalidNumber { what: "a label", found })
+                    .of_key(Key(key))
+                    .with_help("labels are integers of 32 bits")
+            })?;
+            self.labels.push(label);
+        }
+        let range = start..self.labels.len();
+        if range.len() >= u32::MAX as usize || self.lines.len() >= u32::MAX as usize - 1 {
+            let problem = Problem::Unsupported("2^32 labels or lines, or more".into());
+            return Err(Error::format(ALIGNMENT, problem));
+        }
+        match self.numbers.entry(key.to_vec()) {
+            Entry::Vacant(free) => {
+                free.insert(self.lines.len());
+                self.lines.push((key.to_vec(), range));
+            }
+            Entry::Occupied(taken) => {
+                self.lines[*taken.get()].1 = range;
+                self.report.add("alignments given again", Key(key).to_string());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A decimal integer of 32 bits.
+fn integer(word: &[u8]) -> Option<i32> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+impl Source for AlignmentSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Index {
+        &self.index
+    }
+
+    fn shared_index(&self) -> Arc<Index> {
+        Arc::clone(&self.index)
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        for &sequence in sequences {
+            let (start, samples) =
+                (self.starts[sequence as usize], self.index.samples(sequence) as usize);
+            blocks[0].push_i32(samples).copy_from_slice(&self.labels[start..start + samples]);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(text: &str) -> Result<AlignmentSource> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.ali");
+        std::fs::write(&path, text).unwrap();
+        AlignmentSource::open(&path.display().to_string(), "labels", &Policy::default())
+    }
+
+    #[test]
+    fn the_last_line_of_a_name_counts() {
+        let source = open("a 1 2 3\n\n  b\t-4\r\na 5 6\nc").unwrap();
+        let mut blocks = source.new_blocks();
+        source.load(&[1, 0, 2], &mut blocks).unwrap();
+        assert_eq!(blocks[0].samples(0).bytes(), (-4i32).to_ne_bytes());
+        assert_eq!(blocks[0].samples(1).row(1), 6i32.to_ne_bytes());
+        assert_eq!((source.index().len(), blocks[0].samples(2).len()), (3, 0));
+        assert_eq!(source.report().dropped[0].to_string(), "1 alignments given again: a");
+    }
+
+    #[test]
+    fn says_where_something_else_stands() {
+        for (text, line) in [("a 1\nb 1 2.5 3\n", ":2"), ("a one", ":1"), ("a 3000000000", ":1")] {
+            let error = open(text).unwrap_err();
+            assert!(error.place().to_string().contains(line), "{error}");
+            assert!(error.place().key.is_some());
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Which of PDNN's readers a file is for.
+
+/// The kinds of files that PDNN reads, and numpy's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// `.pfile`
+    PFile,
+    /// `.pickle` or `.pkl`; numpy's `.npy` is read by the same reader.
+    Pickle,
+    /// `.npz`
+    Npz,
+    /// `.scp`
+    Kaldi,
+}
+
+/// Extensions that say something else, whatever stands before them.
+const OTHERS: [&str; 7] = [".toml", ".json", ".cntk", ".config", ".ctf", ".ark", ".mlf"];
+
+impl FileKind {
+    /// The kind of a file by its name, which may be a pattern: by its extension, behind which `.gz`,
+    /// `.bz2` or `.zst` may stand. Where that says nothing, by the last extension inside the file's name:
+    /// `train.pfile.3.gz` is a `PFile`. Directories don't count.
+    ///
+    /// ```
+    /// use seqfeed_pdnn::spec::FileKind;
+    ///
+    /// assert_eq!(FileKind::of("a.pkl/train.pfile.gz"), Some(FileKind::PFile));
+    /// assert_eq!(FileKind::of("train.pfile.*.gz"), Some(FileKind::PFile));
+    /// assert_eq!(FileKind::of("x.pfile.pkl"), Some(FileKind::Pickle));
+    /// assert_eq!(FileKind::of("x.pfiles"), None);
+    /// assert_eq!(FileKind::of("x.pfile.toml"), None);
+    /// ```
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let name = name.rsplit('/').next().unwrap_or_default();
+        let plain = [".gz", ".bz2", ".zst"].iter().find_map(|end| name.strip_suffix(end));
+        let plain = plain.unwrap_or(name);
+        if OTHERS.iter().any(|end| plain.ends_with(end)) {
+            return None;
+        }
+        let words = plain.split(['.', '*', '?', '[', ']']).skip(1);
+        words.filter_map(Self::of_extension).last()
+    }
+
+    fn of_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "pfile" => Some(Self::PFile),
+            "pickle" | "pkl" | "npy" => Some(Self::Pickle),
+            "npz" => Some(Self::Npz),
+            "scp" => Some(Self::Kaldi),
+            _ => None,
+        }
+    }
+}

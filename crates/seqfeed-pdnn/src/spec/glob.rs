@@ -1,0 +1,195 @@
+//! Names with `*`, `?` and `[...]`, as the shell and Python's `glob` read them.
+
+use std::path::{Path, PathBuf};
+
+use seqfeed_core::{Error, Result};
+
+/// The files that a name means, sorted by their names' bytes; relative names are found in `base`.
+///
+/// `*` and `?` stand for any characters, `[a-z]` for one of those and `[!a-z]` for any other one; none
+/// of them for `/`, nor for a dot at the beginning. A name without them is the file itself, whether it is
+/// there or not.
+///
+/// # Errors
+///
+/// Fails if no file matches, or a directory cannot be read.
+pub fn expand(pattern: &str, base: Option<&Path>) -> Result<Vec<String>> {
+    let place = |path: PathBuf| match base {
+        Some(base) => base.join(path),
+        None => path,
+    };
+    if !has_wildcards(pattern) {
+        return Ok(vec![place(pattern.into()).display().to_string()]);
+    }
+    let mut found = vec![PathBuf::from(if pattern.starts_with('/') { "/" } else { "" })];
+    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+    for (number, part) in parts.iter().enumerate() {
+        let mut next = Vec::new();
+        for directory in found {
+            if !has_wildcards(part) {
+                next.push(directory.join(part));
+                continue;
+            }
+            let real = place(directory.clone());
+            let real = if real.as_os_str().is_empty() { Path::new(".").to_owned() } else { real };
+            // Not a directory: nothing in it matches.
+            let Ok(entries) = std::fs::read_dir(&real) else { continue };
+            for entry in entries {
+                let entry = entry.map_err(|error| {
+                    Error::io("reading", error).in_file(real.display().to_string())
+                })?;
+                let name = entry.file_name();
+                if matches(part.as_bytes(), name.as_encoded_bytes()) {
+                    next.push(directory.join(name));
+                }
+            }
+        }
+        let last = number + 1 == parts.len();
+        found = next;
+        found.retain(|path| if last { place(path.clone()).exists() } else { true });
+    }
+    if found.is_empty() {
+        return Err(Error::usage(format!("no file matches {pattern}")));
+    }
+    let mut names: Vec<String> =
+        found.into_iter().map(|path| place(path).display().to_string()).collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// A name, or where there is no such file, the same with `.gz` or `.bz2` if that is there.
+#[must_use]
+pub fn or_compressed(name: &str) -> String {
+    if !Path::new(name).exists() {
+        for extension in [".gz", ".bz2"] {
+            let compressed = format!("{name}{extension}");
+            if Path::new(&compressed).exists() {
+                return compressed;
+            }
+        }
+    }
+    name.to_owned()
+}
+
+fn has_wildcards(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// Whether a name matches one part of a pattern.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    if name.first() == Some(&b'.') && pattern.first() != Some(&b'.') {
+        return false;
+    }
+    // The last star, and where the name goes on behind what it stands for.
+    let mut star: Option<(usize, usize)> = None;
+    let (mut p, mut n) = (0, 0);
+    loop {
+        let step = match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, n));
+                p += 1;
+                continue;
+            }
+            None if n == name.len() => return true,
+            None => None,
+            Some(_) if n == name.len() => None,
+            Some(_) => matches_one(&pattern[p..], name[n]),
+        };
+        match (step, star) {
+            (Some(width), _) => (p, n) = (p + width, n + 1),
+            (None, Some((at, begin))) if begin < name.len() => {
+                star = Some((at, begin + 1));
+                (p, n) = (at + 1, begin + 1);
+            }
+            (None, _) => return false,
+        }
+    }
+}
+
+/// How many bytes at the beginning of a pattern match one byte of a name, if they do.
+fn matches_one(pattern: &[u8], byte: u8) -> Option<usize> {
+    match pattern[0] {
+        b'?' => Some(1),
+        b'[' => match set(pattern) {
+            Some((width, negated, members)) => {
+                let mut inside = false;
+                let mut rest = members;
+                while let [first, tail @ ..] = rest {
+                    match tail {
+                        [b'-', last, after @ ..] => {
+                            inside |= (first..=last).contains(&&byte);
+                            rest = after;
+                        }
+                        _ => {
+                            inside |= *first == byte;
+                            rest = tail;
+                        }
+                    }
+                }
+                (inside != negated).then_some(width)
+            }
+            // A bracket that is never closed stands for itself.
+            None => (byte == b'[').then_some(1),
+        },
+        other => (other == byte).then_some(1),
+    }
+}
+
+/// The set at the beginning of a pattern: its width, whether it is negated, its members.
+fn set(pattern: &[u8]) -> Option<(usize, bool, &[u8])> {
+    let negated = pattern.get(1) == Some(&b'!');
+    let first = 1 + usize::from(negated);
+    // A bracket that closes stands for itself where it comes first.
+    let close = first + 1 + pattern.get(first + 1..)?.iter().position(|&byte| byte == b']')?;
+    Some((close + 1, negated, &pattern[first..close]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn matches_as_the_shell_does() {
+        let cases = [
+            ("*", "a", true),
+            ("*", "", true),
+            ("*", ".a", false),
+            (".*", ".a", true),
+            ("a*b*c", "aXbYbc", true),
+            ("a*b*c", "aXbYb", false),
+            ("m?.pfile", "m1.pfile", true),
+            ("m?.pfile", "m12.pfile", false),
+            ("m[12]", "m2", true),
+            ("m[12]", "m3", false),
+            ("m[!12]", "m3", true),
+            ("m[a-cx]", "mb", true),
+            ("m[a-cx]", "mx", true),
+            ("m[]]", "m]", true),
+            ("m[", "m[", true),
+            ("**a", "ba", true),
+        ];
+        for (pattern, name, expected) in cases {
+            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn finds_files_in_sorted_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let base = directory.path();
+        for name in ["b/2.x", "a/1.x", "a/10.x", "a/.h.x", "c"] {
+            fs::create_dir_all(base.join(name).parent().unwrap()).unwrap();
+            fs::write(base.join(name), "").unwrap();
+        }
+        let found = expand("*/*.x", Some(base)).unwrap();
+        let names = ["a/1.x", "a/10.x", "b/2.x"].map(|name| base.join(name).display().to_string());
+        assert_eq!(found, names);
+        assert_eq!(expand("*/1.x", Some(base)).unwrap(), names[..1]);
+        let whole = base.join("?/1*").display().to_string();
+        assert_eq!(expand(&whole, None).unwrap(), names[..2]);
+        assert!(expand("*.y", Some(base)).unwrap_err().message().contains("no file matches *.y"));
+        assert_eq!(expand("none", None).unwrap(), ["none"]);
+    }
+}

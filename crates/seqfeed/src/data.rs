@@ -1,0 +1,351 @@
+//! Corpora named by a data specification of PDNN.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use seqfeed_core::{Element, Error, JoinReport, Result, Series, SeriesKeys, Source, Tolerance};
+use seqfeed_feed::{BatchSize, Cut, Order, Partial, Settings, Unit};
+use seqfeed_io::Policy;
+use seqfeed_kaldi::{Role, TableOptions, TableSource};
+use seqfeed_pdnn::ali::AlignmentSource;
+use seqfeed_pdnn::pfile::{PFile, PFileSource};
+use seqfeed_pdnn::pickle::{PickleSource, PickledData, ReopenedPickle, open_npz};
+use seqfeed_pdnn::spec::{self, DataOptions, DataSpec, FileKind};
+use toml::{Table, Value};
+
+use crate::description::{Description, OrderName, Text};
+
+/// How the frames of a partition are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    /// As many as fit.
+    None,
+    /// A multiple of 256, if as many fit.
+    To256,
+    /// A partition is a whole file.
+    WholeFile,
+}
+
+/// How files are opened.
+pub(crate) struct Opening<'a> {
+    /// What names are relative to, if not to the working directory.
+    pub(crate) base: Option<&'a Path>,
+    pub(crate) policy: Policy,
+    pub(crate) map: bool,
+    pub(crate) chunk_samples: u64,
+}
+
+/// The files of a specification.
+pub(crate) struct OpenedData {
+    /// Features (and labels in the same files), then labels of their own.
+    pub(crate) sources: Vec<Arc<dyn Source>>,
+    pub(crate) formats: Vec<String>,
+    pub(crate) report: JoinReport,
+    pub(crate) spooled_bytes: u64,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) rounding: Rounding,
+    /// Whether one partition is kept in memory, whatever the specification says.
+    pub(crate) streams: bool,
+}
+
+/// What PDNN does unless a specification says otherwise.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        unit: Unit::Frame,
+        order: Order::Sequential,
+        seed: DataOptions::SEED,
+        batch: BatchSize::Samples(DataOptions::BATCH),
+        partial: Partial::Drop,
+        cut: Cut::Partitions { frames: u64::MAX, whole_files: true, reshuffle: false },
+        ..Settings::default()
+    }
+}
+
+/// Whether a name is that of files that PDNN reads.
+pub(crate) fn is_data(name: &str) -> bool {
+    FileKind::of(name).is_some()
+}
+
+/// Opens the files of a specification of one task.
+pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData> {
+    let [pattern] = &spec.names[..] else {
+        return Err(Error::usage(format!(
+            "{} names the data of {} tasks, and a feed has those of one",
+            spec.names.join("|"),
+            spec.names.len()
+        ))
+        .with_help(
+            "start a feed for each task (in Rust, `DataSpec::tasks` gives their \
+                    specifications)",
+        ));
+    };
+    let Some(kind) = FileKind::of(pattern) else {
+        return Err(Error::usage(format!("{pattern} is no file of a kind that PDNN reads"))
+            .with_help(
+                "names have the extension .pfile, .pickle, .pkl, .npy, .npz or .scp, behind \
+                        which .gz or .bz2 may stand",
+            ));
+    };
+    let names = spec::expand(pattern, opening.base)?;
+    for name in &names {
+        missing(name)?;
+    }
+    let mut warnings = Vec::new();
+    if kind == FileKind::Kaldi && spec.options.stream == Some(false) {
+        warnings.push("stream=False has no effect: Kaldi's files are always streamed".to_owned());
+    }
+    if kind != FileKind::Kaldi && spec.options.label.is_some() {
+        warnings.push("label= has no effect: it is for Kaldi's features (.scp)".to_owned());
+    }
+    let mut opened = match kind {
+        FileKind::PFile => open_pfiles(&names, &opening.policy)?,
+        FileKind::Pickle => open_pickles(&names, &opening.policy, PickledData::open)?,
+        FileKind::Npz => open_pickles(&names, &opening.policy, open_npz)?,
+        FileKind::Kaldi => open_kaldi(&names, spec.options.label.as_deref(), opening)?,
+    };
+    opened.warnings.extend(warnings);
+    Ok(opened)
+}
+
+/// Says what is there instead of a file that is not.
+fn missing(name: &str) -> Result<()> {
+    let Err(error) = std::fs::metadata(name) else { return Ok(()) };
+    let error = Error::io("opening", error).in_file(name);
+    Err(match spec::or_compressed(name) {
+        found if found != name => error.with_help(format!("is {found} meant?")),
+        _ => error,
+    })
+}
+
+fn open_pfiles(names: &[String], policy: &Policy) -> Result<OpenedData> {
+    let mut parts: Vec<Arc<dyn Source>> = Vec::new();
+    let (mut spooled_bytes, mut warnings) = (0, Vec::new());
+    for name in names {
+        // PDNN looks at no numbers: here they must go on by one each, from any one.
+        let file = PFile::open(name, policy)?.numbered_as_found()?;
+        if file.first_number() > 0 {
+            warnings.push(format!("{name}: sentences are counted from {}", file.first_number()));
+        }
+        let source = PFileSource::new(file)?;
+        spooled_bytes += source.file().spooled_bytes();
+        parts.push(Arc::new(source));
+    }
+    let format =
+        if parts.len() == 1 { "PFile".to_owned() } else { format!("{} PFiles", parts.len()) };
+    Ok(OpenedData {
+        sources: vec![one_after_another(parts, SeriesKeys::Numbered)?],
+        formats: vec![format],
+        report: JoinReport::default(),
+        spooled_bytes,
+        warnings,
+        rounding: Rounding::To256,
+        streams: false,
+    })
+}
+
+/// One pickle stays in memory; of several, the one that is wanted.
+fn open_pickles(
+    names: &[String],
+    policy: &Policy,
+    open: fn(&str, &Policy) -> Result<PickledData>,
+) -> Result<OpenedData> {
+    let mut parts: Vec<Arc<dyn Source>> = Vec::new();
+    for name in names {
+        parts.push(match names.len() {
+            1 => {
+                let key = seqfeed_core::Key(b"0");
+                Arc::new(PickleSource::new(name, key, open(name, policy)?)?)
+            }
+            _ => Arc::new(ReopenedPickle::new(name, policy, open)?),
+        });
+    }
+    let format = match parts.len() {
+        1 => "numpy arrays".to_owned(),
+        files => format!("numpy arrays in {files} files"),
+    };
+    Ok(OpenedData {
+        sources: vec![one_after_another(parts, SeriesKeys::Numbered)?],
+        formats: vec![format],
+        report: JoinReport::default(),
+        spooled_bytes: 0,
+        warnings: Vec::new(),
+        rounding: Rounding::WholeFile,
+        streams: false,
+    })
+}
+
+fn open_kaldi(names: &[String], label: Option<&str>, opening: &Opening<'_>) -> Result<OpenedData> {
+    let mut report = JoinReport::default();
+    let mut parts: Vec<Arc<dyn Source>> = Vec::new();
+    let (mut spooled_bytes, mut formats) = (0, Vec::new());
+    for name in names {
+        let name = match opening.base {
+            Some(_) => absolute(name)?,
+            None => name.clone(),
+        };
+        let options = TableOptions {
+            stream: "features".to_owned(),
+            role: Role::Features,
+            element: Element::F32,
+            extent: None,
+            chunk_samples: opening.chunk_samples,
+            policy: opening.policy,
+            specifier_policy: opening.policy,
+            map: opening.map,
+            or_compressed: true,
+            errors: Tolerance::Stop,
+            base: opening.base.map(Path::to_owned),
+        };
+        let table = TableSource::open(&[format!("scp:{name}")], &options)?;
+        spooled_bytes += table.spooled_bytes();
+        formats.push(table.format());
+        parts.push(Arc::new(table));
+    }
+    let mut sources = vec![one_after_another(parts, SeriesKeys::Own)?];
+    let mut formats = vec![formats.join("; ")];
+    if let Some(label) = label {
+        let label = match opening.base {
+            Some(base) => base.join(label).display().to_string(),
+            None => label.to_owned(),
+        };
+        let label = spec::or_compressed(&label);
+        let alignments = AlignmentSource::open(&label, "labels", &opening.policy)?;
+        report.dropped.extend(alignments.report().dropped.iter().cloned());
+        formats.push("alignments".to_owned());
+        sources.push(Arc::new(alignments));
+    }
+    // PDNN reads Kaldi's files in no other way.
+    let (warnings, rounding, streams) = (Vec::new(), Rounding::None, true);
+    Ok(OpenedData { sources, formats, report, spooled_bytes, warnings, rounding, streams })
+}
+
+/// A name that no directory can be put before.
+fn absolute(name: &str) -> Result<String> {
+    let path =
+        std::path::absolute(name).map_err(|error| Error::io("opening", error).in_file(name))?;
+    Ok(path.display().to_string())
+}
+
+fn one_after_another(mut parts: Vec<Arc<dyn Source>>, keys: SeriesKeys) -> Result<Arc<dyn Source>> {
+    Ok(match parts.len() {
+        1 => parts.remove(0),
+        _ => Arc::new(Series::new(parts, keys)?),
+    })
+}
+
+impl Description {
+    /// Whether a text is a data specification: the name of a file that PDNN reads (or a pattern, or
+    /// several names), or any name with options behind it.
+    #[must_use]
+    pub fn is_data_spec(text: &str) -> bool {
+        let end = spec::options_start(text);
+        let name = text[..end].split([',', '|']).next().unwrap_or_default();
+        let names_data = !is_table(text) && is_data(name);
+        (end < text.len() && !text.ends_with('|') && !Path::new(text).exists()) || names_data
+    }
+
+    /// Splits a data specification of files that PDNN does not read, `train.ctf,context=5`: the name, and
+    /// the keys of a description that the options mean, with what is worth a warning. `None` if the files
+    /// are PDNN's, which a description takes as they are (the key `data`).
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is wrong.
+    pub fn split_data_spec(text: &str) -> Result<Option<(String, Table, Vec<String>)>> {
+        let end = spec::options_start(text);
+        let name = &text[..end];
+        if !is_table(name) && is_data(name.split([',', '|']).next().unwrap_or_default()) {
+            return Ok(None);
+        }
+        let spec = DataSpec::parse_options(text, end)?;
+        Ok(Some((name.to_owned(), keys(&spec.options), spec.warnings)))
+    }
+
+    /// The description with options in place of the keys that it lacks.
+    pub(crate) fn with_options(&self, options: &DataOptions) -> (Self, Vec<String>) {
+        let mut description = self.clone();
+        let word = |text: String| Some(Text::Word(text));
+        let fill = |key: &mut Option<Text>, text: Option<String>| {
+            if key.is_none() {
+                *key = text.and_then(word);
+            }
+        };
+        let table = keys(options);
+        let text = |key: &str| table.get(key).and_then(Value::as_str).map(str::to_owned);
+        fill(&mut description.context, text("context"));
+        fill(&mut description.ignore_label, text("ignore-label"));
+        fill(&mut description.map_label, text("map-label"));
+        fill(&mut description.partition, text("partition"));
+        let order = match options.random {
+            Some(true) => Some(OrderName::Shuffle),
+            Some(false) => Some(OrderName::Sequential),
+            None => None,
+        };
+        description.order = description.order.or(order);
+        description.stream = description.stream.or(options.stream);
+        description.reshuffle = description.reshuffle.or(options.reshuffle);
+        description.seed = description.seed.or(options.seed);
+        description.batch_size = description.batch_size.or(options.batch);
+        // One text says what has no effect.
+        let mut warnings = Vec::new();
+        let shuffled = description.order == Some(OrderName::Shuffle);
+        if !shuffled && (options.seed.is_some() || options.reshuffle == Some(true)) {
+            warnings.push("seed= and reshuffle= have no effect without random=True".to_owned());
+        }
+        (description, warnings)
+    }
+}
+
+fn is_table(name: &str) -> bool {
+    let kind = name.split(':').next().unwrap_or_default();
+    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
+}
+
+/// The keys of a description that options mean.
+fn keys(options: &DataOptions) -> Table {
+    let mut table = Table::new();
+    let mut text = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            table.insert(key.to_owned(), Value::String(value));
+        }
+    };
+    let range = |low: i32, high: i32| match low == high {
+        true => low.to_string(),
+        false => format!("{low}-{high}"),
+    };
+    text("context", options.context.map(|(left, right)| format!("{left}:{right}")));
+    text(
+        "ignore-label",
+        options.ignore.as_ref().map(|ranges| {
+            let each = ranges.iter().map(|&(low, high)| range(low, high));
+            each.collect::<Vec<_>>().join(":")
+        }),
+    );
+    text(
+        "map-label",
+        options.map.as_ref().map(|rules| {
+            let each = rules.iter().map(|&(low, high, new)| format!("{}:{new}", range(low, high)));
+            each.collect::<Vec<_>>().join("/")
+        }),
+    );
+    text("partition", options.partition.map(|bytes| (bytes >> 20).to_string()));
+    text("cut", Some("partitions".to_owned()));
+    text("partial", Some("drop".to_owned()));
+    text(
+        "order",
+        Some(if options.random == Some(true) { "shuffle" } else { "sequential" }.to_owned()),
+    );
+    text("labels", options.label.clone().map(|name| format!("ark:{}", spec::or_compressed(&name))));
+    for (key, value) in [("stream", options.stream), ("reshuffle", options.reshuffle)] {
+        if let Some(value) = value {
+            table.insert(key.to_owned(), Value::Boolean(value));
+        }
+    }
+    for (key, value) in [("seed", options.seed), ("batch-size", options.batch)] {
+        if let Some(value) = value {
+            let value = i64::try_from(value).unwrap_or(i64::MAX);
+            table.insert(key.to_owned(), Value::Integer(value));
+        }
+    }
+    table
+}
