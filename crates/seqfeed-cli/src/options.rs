@@ -242,7 +242,9 @@ impl CorpusOptions {
         typed.extend((!self.features.is_empty()).then(|| "features".to_owned()));
         typed.extend((!self.labels.is_empty()).then(|| "labels".to_owned()));
         let mut name = self.corpus.clone();
-        if let Some(text) = self.corpus.as_deref().filter(|text| Description::is_data_spec(text)) {
+        if let Some(text) =
+            self.corpus.as_deref().filter(|text| Description::is_data_spec(text) && !is_htk(text))
+        {
             match Description::split_data_spec(text)? {
                 None => given.text("data", Some(&text.to_owned())),
                 Some((corpus, keys, warnings)) => {
