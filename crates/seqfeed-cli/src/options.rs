@@ -13,9 +13,10 @@ use crate::report;
 /// What the corpus is made of.
 #[derive(Args, Debug)]
 pub(crate) struct CorpusOptions {
-    /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), a reader of CNTK
-    /// (train.cntk#reader, reader.json), a CTF file, or a data specification of PDNN
-    /// (train.pfile,context=5,random=True), whose options may stand behind any other name too
+    /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), an HTK script
+    /// (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a data
+    /// specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind any
+    /// other name too
     #[arg(value_name = "CORPUS")]
     corpus: Option<String>,
 
@@ -24,9 +25,13 @@ pub(crate) struct CorpusOptions {
     #[arg(long, value_name = "RSPECIFIER")]
     features: Vec<String>,
 
-    /// Rspecifier of the frame labels, such as ark:ali.ark
+    /// Rspecifier of the frame labels, such as ark:ali.ark, or master label files
     #[arg(long, value_name = "RSPECIFIER")]
     labels: Vec<String>,
+
+    /// With labels in master label files: the list of states, one a line, that gives them numbers
+    #[arg(long, value_name = "FILE")]
+    states: Option<String>,
 
     /// Most samples in a chunk, the unit of loading [default: 32768]
     #[arg(long, value_name = "N")]
@@ -223,6 +228,7 @@ impl CorpusOptions {
         let mut given = Given::default();
         given.names("features", &self.features);
         given.names("labels", &self.labels);
+        given.text("states", self.states.as_ref());
         given.number("chunk-size", self.chunk_size);
         given.text("missing", self.missing.as_ref());
         given.text("errors", self.errors.as_ref());
@@ -236,7 +242,9 @@ impl CorpusOptions {
         typed.extend((!self.features.is_empty()).then(|| "features".to_owned()));
         typed.extend((!self.labels.is_empty()).then(|| "labels".to_owned()));
         let mut name = self.corpus.clone();
-        if let Some(text) = self.corpus.as_deref().filter(|text| Description::is_data_spec(text)) {
+        if let Some(text) =
+            self.corpus.as_deref().filter(|text| Description::is_data_spec(text) && !is_htk(text))
+        {
             match Description::split_data_spec(text)? {
                 None => given.text("data", Some(&text.to_owned())),
                 Some((corpus, keys, warnings)) => {
@@ -261,6 +269,10 @@ impl CorpusOptions {
                 );
                 given.names("features", &[name.to_owned()]);
                 typed.insert("features".to_owned());
+                Description::from_table(given.0)?
+            }
+            Some(name) if self.features.is_empty() && is_htk(name) => {
+                given.names("features", &[name.to_owned()]);
                 Description::from_table(given.0)?
             }
             Some(name) if is_reader(name) => {
@@ -322,6 +334,13 @@ impl FeedOptions {
 fn is_rspecifier(name: &str) -> bool {
     let kind = name.split(':').next().unwrap_or_default();
     name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
+}
+
+/// Whether a name is that of an HTK script, or is said to be of HTK's files. A script of Kaldi's is named
+/// with `scp:`.
+fn is_htk(name: &str) -> bool {
+    let is_script = name.to_ascii_lowercase().ends_with(".scp");
+    name.starts_with("htk:") || is_script && Description::is_htk_file(name)
 }
 
 /// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.

@@ -172,6 +172,20 @@ impl Block {
         &mut self.values.bytes_mut()[start..end]
     }
 
+    /// Adds several sequences of so many samples each; gives the bytes of all of them, one behind the
+    /// other, in the machine's order, to be filled.
+    ///
+    /// # Panics
+    ///
+    /// If the block's samples are sparse.
+    pub fn push_run(&mut self, samples: impl IntoIterator<Item = usize>) -> &mut [u8] {
+        let first = self.used;
+        for samples in samples {
+            self.push_bytes(samples);
+        }
+        &mut self.values.bytes_mut()[first..self.used]
+    }
+
     /// Makes room for `bytes` more; the end of all.
     fn grow(&mut self, bytes: usize) -> usize {
         let end = self.used + bytes;

@@ -20,6 +20,7 @@ pub struct Corpus {
     index: Arc<Index>,
     /// For each source the number of each of our sequences there; empty where it is the same.
     rows: Vec<Vec<u32>>,
+    length: LengthRule,
     report: JoinReport,
 }
 
@@ -57,6 +58,9 @@ pub struct JoinPolicy {
     pub chunks: Chunking,
     /// How long a sequence counts.
     pub length: LengthRule,
+    /// Whether wrong sequences that are passed over keep their places, as in CNTK: they count in
+    /// orders and positions, but are not delivered. Otherwise they are not there at all.
+    pub keep_places: bool,
 }
 
 /// How the sequences of a corpus are grouped into chunks.
@@ -78,6 +82,9 @@ pub enum LengthRule {
     Longest,
     /// As in the source of this number.
     Source(usize),
+    /// As in the primary source; what others have beyond that is not used. A sequence for which they
+    /// have fewer samples is wrong.
+    Primary,
 }
 
 impl Default for JoinPolicy {
@@ -88,6 +95,7 @@ impl Default for JoinPolicy {
             errors: Tolerance::Stop,
             chunks: Chunking::Samples(32_768),
             length: LengthRule::Agreed,
+            keep_places: false,
         }
     }
 }
@@ -169,7 +177,8 @@ impl Corpus {
             if !index.is_empty() && (0..index.len() as u32).all(|s| index.samples(s) > 0) {
                 let (name, index) = (primary.name().to_owned(), primary.shared_index());
                 let (rows, report) = (vec![Vec::new()], JoinReport::default());
-                return Ok(Self { name, sources, streams, index, rows, report });
+                let length = policy.length;
+                return Ok(Self { name, sources, streams, index, rows, length, report });
             }
         }
         let lookups: Vec<HashMap<Key<'_>, u32>> = sources[1..]
@@ -204,7 +213,8 @@ impl Corpus {
         let name = sources.iter().map(|source| source.name()).collect::<Vec<_>>().join(" + ");
         let index = Arc::new(builder.finish());
         drop(lookups);
-        Ok(Self { name, sources, streams, index, rows, report })
+        let length = policy.length;
+        Ok(Self { name, sources, streams, index, rows, length, report })
     }
 
     /// What the join dropped.
@@ -238,6 +248,9 @@ impl Source for Corpus {
     }
 
     fn load(&self, sequences: &[u32], mut blocks: &mut [Block]) -> Result<()> {
+        if self.index.withholds() && sequences.iter().any(|&s| self.index.is_withheld(s)) {
+            return self.load_others(sequences, blocks);
+        }
         for (source, rows) in self.sources.iter().zip(&self.rows) {
             let (own, rest) = blocks.split_at_mut(source.streams().len());
             if rows.is_empty() {
@@ -291,12 +304,34 @@ impl Source for Corpus {
 }
 
 impl Corpus {
+    /// Loads all but the sequences that only keep their places; those are empty.
+    fn load_others(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        let withheld = |s: &u32| self.index.is_withheld(*s);
+        for run in sequences.chunk_by(|a, b| withheld(a) == withheld(b)) {
+            if !withheld(&run[0]) {
+                self.load(run, blocks)?;
+                continue;
+            }
+            for block in blocks.iter_mut() {
+                for _ in run {
+                    match block.is_sparse() {
+                        true => block.push_sparse(&[], &[], &[]),
+                        false => drop(block.push_bytes(0)),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// A source that gives another number of samples than its index said would shift everything
     /// behind it: never let it through.
     fn check_lengths(&self, source: &dyn Source, sequences: &[u32], own: &[Block]) -> Result<()> {
         let mut streams = source.streams().iter().zip(own);
-        streams
-            .try_for_each(|(stream, block)| self.check_stream(source, stream, sequences, block, 0))
+        streams.try_for_each(|(stream, block)| {
+            let already = block.len().saturating_sub(sequences.len());
+            self.check_stream(source, stream, sequences, block, already)
+        })
     }
 
     /// Checks what a block holds from sequence number `already` on.
@@ -315,7 +350,8 @@ impl Corpus {
                 Extent::Own => continue,
             };
             let found = block.sequence_len(already + i);
-            if found != expected {
+            let longer = self.length == LengthRule::Primary && found > expected;
+            if found != expected && !longer {
                 let problem = Problem::CountMismatch {
                     what: "number of samples",
                     expected: expected as u64,
@@ -360,16 +396,52 @@ impl Join<'_> {
                 None => return self.drop_missing(key, source.as_ref()),
             }
         }
-        match self.length(key, &numbers)? {
-            Some(samples) => {
-                for (rows, number) in self.rows.iter_mut().zip(numbers) {
-                    rows.push(number);
-                }
-                self.builder.push(key, samples);
-                Ok(())
-            }
-            None => Ok(()),
+        let (samples, withheld) = match self.length(key, &numbers)? {
+            Some(samples) if self.check(key, &numbers, samples)? => (samples, false),
+            Some(samples) if self.policy.keep_places => (samples, true),
+            _ => return Ok(()),
+        };
+        for (rows, number) in self.rows.iter_mut().zip(numbers) {
+            rows.push(number);
         }
+        match withheld {
+            true => self.builder.push_withheld(key, samples),
+            false => self.builder.push(key, samples),
+        }
+        Ok(())
+    }
+
+    /// Whether nothing is wrong with a sequence in any source; an error if too much is.
+    fn check(&mut self, key: Key<'_>, numbers: &[u32], samples: u32) -> Result<bool> {
+        for (source, &number) in self.sources.iter().zip(numbers) {
+            let found = source.index().samples(number);
+            let stream = &source.streams()[0];
+            let short = self.policy.length == LengthRule::Primary
+                && stream.extent != Extent::Sequence
+                && found < samples;
+            let error = if short {
+                let first = &self.sources[0].streams()[0].name;
+                let name = &stream.name;
+                Error::corpus(format!("{name} has {found} samples, but {first} has {samples}"))
+                    .in_file(source.name())
+                    .of_key(key)
+            } else if let Some(error) = source.fault(number) {
+                error
+            } else {
+                continue;
+            };
+            self.wrong += 1;
+            if !self.policy.errors.allows(self.wrong) {
+                let most = self.so_many(self.wrong, self.policy.errors);
+                return Err(match most.is_empty() {
+                    true => error,
+                    false => error.with_help(format!("that is{most}").replace(['(', ')'], "")),
+                });
+            }
+            self.report.add("wrong", format!("{key} ({})", error.message()));
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     fn drop_missing(&mut self, key: Key<'_>, source: &dyn Source) -> Result<()> {
@@ -397,6 +469,7 @@ impl Join<'_> {
             LengthRule::Agreed => return self.agreed_length(key, numbers),
             LengthRule::Longest => lengths.max(),
             LengthRule::Source(number) => lengths.nth(number),
+            LengthRule::Primary => lengths.next(),
         };
         Ok(self.unless_empty(key, samples.unwrap_or(0)))
     }

@@ -19,6 +19,8 @@ pub struct Index {
     starts: Offsets,
     /// First sequence of each chunk; one more entry than chunks.
     chunks: Vec<u32>,
+    /// Sequences that only keep their places, ascending.
+    withheld: Vec<u32>,
 }
 
 impl Index {
@@ -92,6 +94,21 @@ impl Index {
         self.start(sequences.end) - self.start(sequences.start)
     }
 
+    /// Whether a sequence only keeps its place: it counts in orders and positions, but is not
+    /// delivered, and not loaded.
+    #[must_use]
+    #[inline]
+    pub fn is_withheld(&self, sequence: u32) -> bool {
+        !self.withheld.is_empty() && self.withheld.binary_search(&sequence).is_ok()
+    }
+
+    /// Whether there are [such](Index::is_withheld) sequences.
+    #[must_use]
+    #[inline]
+    pub fn withholds(&self) -> bool {
+        !self.withheld.is_empty()
+    }
+
     /// A 64-bit FNV-1a digest of keys, lengths and chunks: two sources with the same digest give
     /// the same orders.
     #[must_use]
@@ -108,6 +125,9 @@ impl Index {
         }
         for chunk in &self.chunks {
             add(&chunk.to_le_bytes());
+        }
+        for sequence in &self.withheld {
+            add(&sequence.to_le_bytes());
         }
         hash
     }
@@ -149,7 +169,8 @@ impl IndexBuilder {
     pub fn new(chunk_samples: u64) -> Self {
         let before_all = || Offsets::from_iter([0]);
         let (key_starts, starts) = (before_all(), before_all());
-        let index = Index { keys: Vec::new(), key_starts, starts, chunks: vec![0] };
+        let index =
+            Index { keys: Vec::new(), key_starts, starts, chunks: vec![0], withheld: Vec::new() };
         Self { index, chunk_samples: chunk_samples.max(1) }
     }
 
@@ -170,6 +191,16 @@ impl IndexBuilder {
             index.chunks.push(number);
         }
         index.starts.push(end);
+    }
+
+    /// Adds a sequence that only [keeps its place](Index::is_withheld).
+    ///
+    /// # Panics
+    ///
+    /// As [`push`](IndexBuilder::push).
+    pub fn push_withheld(&mut self, key: Key<'_>, samples: u32) {
+        self.index.withheld.push(self.index.len() as u32);
+        self.push(key, samples);
     }
 
     /// Ends the chunk under way, if there is anything in it: the next sequence begins a new one.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Block, Extent, Index, Result, Stream};
+use crate::{Block, Error, Extent, Index, Result, Stream};
 
 /// Named sequences of samples in one or more streams: what every format gives.
 ///
@@ -32,6 +32,12 @@ pub trait Source: Send + Sync {
     /// Fails where the data cannot be read or are not what the index says; the blocks' contents
     /// are unspecified then.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
+
+    /// What is wrong with a sequence, which [`load`](Source::load) would stop at; asked before for each
+    /// sequence that a corpus uses. Nothing, where a source cannot tell without loading it.
+    fn fault(&self, _sequence: u32) -> Option<Error> {
+        None
+    }
 
     /// Loads `sequences` of one stream alone, as [`load`](Source::load) does of all. Worth writing
     /// where others can be left out.

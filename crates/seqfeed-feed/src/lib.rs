@@ -37,8 +37,8 @@ pub use labels::{LabelMap, LabelRules, LabelSet};
 pub use minibatch::{Minibatch, Piece, SparseBatch, StreamBatch};
 pub use order::local::PartState;
 pub use settings::{
-    BatchSize, Context, Cut, Epoch, Layout, Order, Partial, Settings, Shard, Truncation, Unit,
-    Window, tolerance,
+    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Settings, Shard, Truncation,
+    Unit, Window, tolerance,
 };
 pub use state::State;
 pub use truncated::{HeldState, SlotState, TruncatedState};

@@ -5,6 +5,7 @@
 
 pub(crate) mod local;
 mod permuted;
+mod rolling;
 mod sequential;
 mod windowed;
 
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use seqfeed_core::Index;
 
 pub(crate) use permuted::Permuted;
+pub(crate) use rolling::Rolling;
 pub(crate) use sequential::Sequential;
 pub(crate) use windowed::Windowed;
 
@@ -37,6 +39,7 @@ pub(crate) enum Cursor {
     Sequential(Sequential),
     Windowed(Box<Windowed>),
     Permuted(Permuted),
+    Rolling(Box<Rolling>),
 }
 
 impl Cursor {
@@ -46,8 +49,10 @@ impl Cursor {
             Order::Sequential => Cursor::Sequential(Sequential::new(index, unit)),
             Order::Shuffle(Window::Corpus) => Cursor::Permuted(Permuted::new(index, unit, seed)),
             Order::Shuffle(window) => {
-                Cursor::Windowed(Box::new(Windowed::new(index, unit, window, seed)))
+                let generator = settings.generator;
+                Cursor::Windowed(Box::new(Windowed::new(index, unit, window, seed, generator)))
             }
+            Order::Rolling(window) => Cursor::Rolling(Box::new(Rolling::new(index, window))),
         }
     }
 
@@ -57,6 +62,7 @@ impl Cursor {
             Cursor::Sequential(order) => order.start(item),
             Cursor::Windowed(order) => order.start(sweep, item),
             Cursor::Permuted(order) => order.start(sweep, item),
+            Cursor::Rolling(order) => order.start(sweep, item),
         }
     }
 
@@ -67,6 +73,7 @@ impl Cursor {
             Cursor::Sequential(order) => order.next(),
             Cursor::Windowed(order) => order.next(),
             Cursor::Permuted(order) => order.next(),
+            Cursor::Rolling(order) => order.next(),
         }
     }
 
@@ -76,6 +83,7 @@ impl Cursor {
             Cursor::Sequential(order) => order.position(),
             Cursor::Windowed(order) => order.position(),
             Cursor::Permuted(_) => 0,
+            Cursor::Rolling(order) => order.position(),
         }
     }
 
@@ -86,6 +94,7 @@ impl Cursor {
             Cursor::Sequential(order) => order.window(),
             Cursor::Windowed(order) => order.window(),
             Cursor::Permuted(order) => order.window(),
+            Cursor::Rolling(order) => order.window(),
         }
     }
 
@@ -96,6 +105,7 @@ impl Cursor {
             Cursor::Sequential(_) => 3 * largest_chunk(index),
             Cursor::Windowed(order) => order.most_samples(),
             Cursor::Permuted(_) => index.total_samples(),
+            Cursor::Rolling(order) => order.most_samples(),
         }
     }
 }
@@ -105,6 +115,18 @@ fn units(index: &Index, unit: Unit, chunk: usize) -> u64 {
     match unit {
         Unit::Frame => index.chunk_samples(chunk),
         Unit::Sequence => u64::from(index.chunk(chunk).end - index.chunk(chunk).start),
+    }
+}
+
+/// The sequence that a unit is, or is part of.
+pub(crate) fn sequence(index: &Index, unit: Unit, item: Item) -> u32 {
+    let sequences = index.chunk(item.chunk as usize);
+    match unit {
+        Unit::Sequence => sequences.start + item.number,
+        Unit::Frame => {
+            let sample = index.start(sequences.start) + u64::from(item.number);
+            index.sequence_at(sample, sequences)
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use self::timeline::Timeline;
 use self::worker::Worker;
 use crate::order::Item;
 use crate::random;
-use crate::settings::{BatchSize, Cut, Epoch, Order, Settings, Unit, Window};
+use crate::settings::{BatchSize, Cut, Epoch, Generator, Order, Settings, Unit, Window};
 use crate::state::State;
 use crate::truncated::Segment;
 
@@ -48,6 +48,13 @@ impl Planner {
         check(&settings)?;
         if index.total_samples() == 0 {
             return Err(Error::corpus("the corpus holds no samples"));
+        }
+        let by_worker = matches!(settings.cut, Cut::Worker { .. });
+        if index.withholds() && !by_worker {
+            return Err(Error::usage(
+                "wrong sequences keep their places only where each rank cuts its own minibatches",
+            )
+            .with_help("use cut = \"worker\", or mend the data"));
         }
         Ok(match settings.cut {
             Cut::Steps => Planner::Steps(Box::new(Steps::new(index, settings))),
@@ -194,6 +201,11 @@ fn check(settings: &Settings) -> Result<()> {
     } else if is_global && (settings.start > 0 || settings.epoch != Epoch::Run) {
         "`start` and `epoch` are for minibatches that each rank cuts itself (cut = \"worker\")"
             .to_owned()
+    } else if matches!(settings.order, Order::Rolling(_))
+        && (settings.unit != Unit::Frame || settings.cut == Cut::Timeline)
+    {
+        "a rolling window shuffles frames (unit = \"frame\"), and not with cut = \"timeline\""
+            .to_owned()
     } else if settings.cut == Cut::Timeline && settings.start > 0 {
         "where each rank has an order of its own, no common place can be started from; `start` is \
          for cut = \"worker\", a state for this"
@@ -206,7 +218,15 @@ fn check(settings: &Settings) -> Result<()> {
 
 /// The size of minibatches that each rank cuts for itself, over all ranks, in samples.
 fn own_batch(settings: &Settings) -> Result<u64> {
-    let BatchSize::Samples(size) = settings.batch else {
+    let size = match settings.batch {
+        BatchSize::Samples(size) => Some(size),
+        // Counted apart from samples.
+        BatchSize::Units(_) if matches!(settings.cut, Cut::Worker { .. }) => {
+            settings.truncated.is_none().then_some(u64::MAX)
+        }
+        _ => None,
+    };
+    let Some(size) = size else {
         return Err(Error::usage(
             "where each rank cuts its own minibatches, the batch size counts samples",
         ));
@@ -229,6 +249,7 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
         Order::Shuffle(Window::Chunks(chunks)) => [1, chunks],
         Order::Shuffle(Window::Samples(samples)) => [2, samples],
         Order::Shuffle(Window::Corpus) => [3, 0],
+        Order::Rolling(frames) => [4, frames],
     };
     let seed = if settings.order == Order::Sequential { 0 } else { settings.seed };
     let bucket = settings.bucket.map_or(0, |bucket| bucket as u64 + 1);
@@ -243,9 +264,11 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
         }
         Cut::Steps | Cut::Worker { .. } => Vec::new(),
     };
+    let rand = (settings.generator == Generator::Rand).then_some(2);
     parts
         .into_iter()
         .chain(own)
+        .chain(rand)
         .chain(labels)
         .fold(index.digest(), |hash, part| random::mix(hash ^ part).wrapping_add(part))
 }

@@ -2,19 +2,74 @@
 
 use rand_mt::{Mt, Mt64};
 
-/// The generator and the uniform draw of CNTK's randomizers: C++'s `mt19937_64`, and
-/// `a + r % (b - a)` with its slight bias.
-pub(crate) struct CntkRandom(Mt64);
+use crate::settings::Generator;
+
+/// The generators and the uniform draws of CNTK's randomizers.
+pub(crate) enum CntkRandom {
+    /// C++'s `mt19937_64`, and `a + r % (b - a)` with its slight bias.
+    MersenneTwister(Box<Mt64>),
+    /// The C library's `rand`, of which two make one number.
+    Rand(Box<Rand>),
+}
 
 impl CntkRandom {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(Mt64::new(seed))
+    pub(crate) fn new(generator: Generator, seed: u64) -> Self {
+        match generator {
+            Generator::MersenneTwister => Self::MersenneTwister(Box::new(Mt64::new(seed))),
+            Generator::Rand => Self::Rand(Box::new(Rand::new(seed as u32))),
+        }
     }
 
     /// A number below `n`.
     #[inline]
     pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0.next_u64() % n
+        match self {
+            Self::MersenneTwister(random) => random.next_u64() % n,
+            Self::Rand(random) => {
+                // In CNTK the product overflows an `int`, which then becomes an unsigned number.
+                let high = (random.next() as i32).wrapping_mul(RAND_MAX);
+                i64::from(high.wrapping_add(random.next() as i32)) as u64 % n
+            }
+        }
+    }
+}
+
+/// The largest number of [`Rand`].
+const RAND_MAX: i32 = i32::MAX;
+
+/// `rand` of the GNU C library: each number is the sum of the third and the thirty-first before it.
+pub(crate) struct Rand {
+    state: [u32; 31],
+    at: usize,
+}
+
+impl Rand {
+    /// As after `srand(seed)`.
+    pub(crate) fn new(seed: u32) -> Self {
+        let mut state = [0; 31];
+        let mut word = i64::from(seed.max(1) as i32);
+        for state in &mut state {
+            *state = word as u32;
+            word = 16_807 * word % 2_147_483_647;
+            if word < 0 {
+                word += 2_147_483_647;
+            }
+        }
+        // The three numbers behind them are the first three once more.
+        let mut random = Self { state, at: 3 };
+        for _ in 0..310 {
+            random.next();
+        }
+        random
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> u32 {
+        let third = self.state[(self.at + 28) % 31];
+        let sum = self.state[self.at].wrapping_add(third);
+        self.state[self.at] = sum;
+        self.at = (self.at + 1) % 31;
+        sum >> 1
     }
 }
 
@@ -114,6 +169,20 @@ mod tests {
         let mut random = Mt64::new(5489);
         let last = (0..10_000).map(|_| random.next_u64()).last();
         assert_eq!(last, Some(9_981_545_732_273_789_042));
+    }
+
+    #[test]
+    fn rand_is_that_of_the_c_library() {
+        // What a C program prints after srand(1) and srand(42).
+        let mut random = Rand::new(1);
+        let drawn: Vec<u32> = (0..5).map(|_| random.next()).collect();
+        assert_eq!(
+            drawn,
+            [1_804_289_383, 846_930_886, 1_681_692_777, 1_714_636_915, 1_957_747_793]
+        );
+        assert_eq!(Rand::new(0).next(), 1_804_289_383);
+        let mut random = Rand::new(42);
+        assert_eq!([random.next(), random.next()], [71_876_166, 708_592_740]);
     }
 
     #[test]

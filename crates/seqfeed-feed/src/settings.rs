@@ -22,6 +22,19 @@ pub enum Order {
     Sequential,
     /// Shuffled anew in each sweep, inside a window.
     Shuffle(Window),
+    /// Frames in the order of the corpus, each swapped with another one no farther than half so many
+    /// frames: CNTK's `readMethod = rollingWindow`. With [`Unit::Frame`] and [`Cut::Worker`].
+    Rolling(u64),
+}
+
+/// What random numbers a shuffle draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Generator {
+    /// C++'s `mt19937_64`, as CNTK's newer readers.
+    #[default]
+    MersenneTwister,
+    /// The C library's `rand`, as CNTK's `HTKMLFReader` if it is not told otherwise.
+    Rand,
 }
 
 /// How far a shuffle reaches.
@@ -185,6 +198,8 @@ pub struct Settings {
     pub order: Order,
     /// Seed of the shuffle; sweep `s` is shuffled with `seed + s`.
     pub seed: u64,
+    /// What random numbers [`Order::Shuffle`] draws; those of [`Order::Rolling`] are `rand`'s.
+    pub generator: Generator,
     /// Size of a minibatch of one rank.
     pub batch: BatchSize,
     /// Group sequences of like length: out of a pool of so many sequences of the shuffled order,
@@ -236,6 +251,7 @@ impl Default for Settings {
             unit: Unit::Frame,
             order: Order::Shuffle(Window::Chunks(32)),
             seed: 0,
+            generator: Generator::default(),
             batch: BatchSize::Samples(256),
             bucket: None,
             layout: Layout::Frames,

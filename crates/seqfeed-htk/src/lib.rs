@@ -3,6 +3,7 @@
 //! * [`param`]: parameter files (features, waveforms, symbols), both ways.
 //! * [`script`]: script files, which name parameter files or parts of archives.
 //! * [`label`]: label files and master label files (MLFs).
+//! * [`source`]: features and labels for feeds.
 //! * [`state_list`]: lists of states, which give labels their numbers.
 
 #![forbid(unsafe_code)]
@@ -10,4 +11,5 @@
 pub mod label;
 pub mod param;
 pub mod script;
+pub mod source;
 pub mod state_list;

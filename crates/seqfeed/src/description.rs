@@ -50,6 +50,8 @@ pub struct Description {
     pub features: Option<Names>,
     /// The stream `labels`: short for a table `[streams.labels]` with this `source`.
     pub labels: Option<Names>,
+    /// Where labels are HTK's: the list of states that gives their names numbers.
+    pub states: Option<String>,
     /// Labels whose frames are left out: `"0:2:7-9"`. Context is taken before, so that they are still the
     /// context of others. Needs `unit = "frame"`.
     #[serde(alias = "ignore_label")]
@@ -154,8 +156,11 @@ pub struct Description {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct StreamDescription {
-    /// Where its samples are: an rspecifier, or several that follow one another.
+    /// Where its samples are: an rspecifier, or several that follow one another; or an HTK script,
+    /// parameter files, or master label files (`htk:NAME`, or the name alone).
     pub source: Option<Names>,
+    /// The list of states of labels in master label files.
+    pub states: Option<String>,
     /// `dense` (the default) or `label`.
     pub kind: Option<KindName>,
     /// Type of dense values: `float32` (the default) or `float64`.
@@ -386,6 +391,7 @@ impl Description {
                 source: Some(source),
                 kind: Some(kind),
                 context: context.clone(),
+                states: self.states.clone().filter(|_| kind == KindName::Label),
                 ..StreamDescription::default()
             })
         };
@@ -395,6 +401,9 @@ impl Description {
             if name == "features" && stream.context.is_none() {
                 stream.context.clone_from(&self.context);
             }
+            if stream.kind == Some(KindName::Label) && stream.states.is_none() {
+                stream.states.clone_from(&self.states);
+            }
         }
         let labels = short(&self.labels, KindName::Label, &None);
         streams.extend(labels.map(|stream| ("labels".to_owned(), stream)));
@@ -402,6 +411,12 @@ impl Description {
         streams.extend(features.map(|stream| ("features".to_owned(), stream)));
         streams.sort_by_key(|(name, _)| (name != "features", name.clone()));
         streams.into_iter()
+    }
+
+    /// Whether a file, by its content, is an HTK script, parameter file, or master label file.
+    #[must_use]
+    pub fn is_htk_file(name: &str) -> bool {
+        crate::htk_files::is_htk(&[name.to_owned()], None)
     }
 
     /// Whether a key was given in place of the file's.
@@ -501,6 +516,7 @@ impl Description {
             unit,
             order,
             seed: self.seed.unwrap_or(seed),
+            generator: default.generator,
             batch,
             bucket: self.bucket.or(default.bucket),
             layout: self.layout.unwrap_or(default.layout),
@@ -527,7 +543,7 @@ impl Description {
         let window = match &self.window {
             None => match default {
                 Order::Shuffle(window) => window,
-                Order::Sequential => Window::Chunks(32),
+                Order::Sequential | Order::Rolling(_) => Window::Chunks(32),
             },
             Some(text) => quantity::window(&text.text())?,
         };

@@ -22,6 +22,7 @@ mod ctf_sink;
 mod data;
 mod description;
 mod frames;
+mod htk_files;
 mod htk_sink;
 mod open;
 mod pdnn_sink;

@@ -14,6 +14,7 @@ use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 use crate::data::{self, Rounding};
 use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
 use crate::frames::FrameSource;
+use crate::htk_files::{self, OpenedStream, Wanted};
 use crate::quantity::{self, Partition};
 use crate::reader::{self, ReaderFile};
 
@@ -53,10 +54,10 @@ impl Description {
         let mut spooled_bytes = 0;
         for (name, stream) in self.streams() {
             let table = self.open_stream(&name, &stream, policy, join.errors)?;
-            report.dropped.extend(table.report().dropped.iter().cloned());
-            spooled_bytes += table.spooled_bytes();
-            formats.push(table.format());
-            sources.push(Arc::new(table));
+            report.dropped.extend(table.report.dropped);
+            spooled_bytes += table.spooled_bytes;
+            formats.push(table.format);
+            sources.push(table.source);
         }
         if sources.is_empty() {
             return Err(Error::usage("the corpus has no streams").with_help(
@@ -137,13 +138,17 @@ impl Description {
         };
         let opened = reader::open(&name, &self.inputs, &policy)?;
         let settings = self.settings_over(opened.settings)?;
-        let (settings, corpus) = self.by_frames(settings, opened.corpus)?;
+        let (mut settings, corpus) = self.by_frames(settings, opened.corpus)?;
+        if let Some(rows) = &opened.rows {
+            rows.apply(&mut settings, corpus.index().total_samples());
+        }
         let settings = self.settle(settings, &corpus, Rounding::None)?;
         let report = corpus.report().clone();
         let files = opened.files;
-        let spooled_bytes = files.iter().map(|file| file.source.spooled_bytes()).sum();
+        let spooled_bytes = files.iter().map(ReaderFile::spooled_bytes).sum();
         let formats = files.iter().map(ReaderFile::format).collect();
-        let (corpus, unknown) = (Arc::new(corpus), opened.unknown);
+        let (corpus, mut unknown) = (Arc::new(corpus), opened.unknown);
+        unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
         Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
     }
 
@@ -241,7 +246,7 @@ impl Description {
         stream: &StreamDescription,
         policy: Policy,
         errors: Tolerance,
-    ) -> Result<TableSource> {
+    ) -> Result<OpenedStream> {
         let Some(source) = &stream.source else {
             return Err(Error::usage(format!("stream {name} has no source")));
         };
@@ -258,6 +263,23 @@ impl Description {
             ExtentName::Samples => Extent::Samples,
             ExtentName::Sequence => Extent::Sequence,
         });
+        let (names, base) = (source.to_vec(), self.base_of(name));
+        if htk_files::is_htk(&names, base) {
+            let wanted = Wanted {
+                stream: name,
+                label,
+                element,
+                extent,
+                errors,
+                states: stream.states.as_deref(),
+                base,
+            };
+            return htk_files::open(&names, &wanted);
+        }
+        if stream.states.is_some() {
+            return Err(Error::usage(format!("stream {name}: states are for master label files"))
+                .with_help("give labels = \"train.mlf\", or no states"));
+        }
         let options = TableOptions {
             stream: name.to_owned(),
             role: if label { Role::Labels } else { Role::Features },
@@ -269,9 +291,15 @@ impl Description {
             map: self.map.unwrap_or(false),
             or_compressed: false,
             errors,
-            base: self.base_of(name).map(std::path::Path::to_owned),
+            base: base.map(std::path::Path::to_owned),
         };
-        TableSource::open(&source.to_vec(), &options)
+        let table = TableSource::open(&names, &options)?;
+        Ok(OpenedStream {
+            format: table.format(),
+            report: table.report().clone(),
+            spooled_bytes: table.spooled_bytes(),
+            source: Arc::new(table),
+        })
     }
 }
 

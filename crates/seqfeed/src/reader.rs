@@ -2,23 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use seqfeed_cntk::config::{
-    self, CtfDeserializer, CtfFormat, Deserializer, ReaderConfig, ReaderKind,
-};
-use seqfeed_cntk::ctf::{
-    CacheUse, CtfInput, CtfOptions, CtfSource, FoundInput, InputFinder, KeyKind, Names,
-};
+use seqfeed_cntk::config::{self, CtfDeserializer, CtfFormat, Deserializer, ReaderConfig};
+use seqfeed_cntk::ctf::{CtfInput, CtfOptions, CtfSource, FoundInput, InputFinder, KeyKind, Names};
 use seqfeed_core::{
     Chunking, Corpus, Element, Error, JoinPolicy, Kept, LengthRule, Problem, Result, Source,
-    Tolerance,
 };
-use seqfeed_feed::{Cut, Layout, Order, Settings, Truncation, Unit, Window};
+use seqfeed_feed::{Layout, Settings, Unit};
 use seqfeed_io::{Input, Policy, RxFilename};
 
 use crate::description::{FormatName, InputDescription};
+
+mod files;
+mod htk;
+mod settings;
+
+pub(crate) use files::{FileSource, ReaderFile};
+pub(crate) use settings::Rows;
+use settings::{find, settings};
 
 /// Bytes in a chunk of a bare CTF file: as its window of 32 chunks is kept as parsed.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -27,57 +30,11 @@ const CHUNK_BYTES: u64 = 1 << 20;
 pub(crate) struct OpenedReader {
     pub(crate) corpus: Corpus,
     pub(crate) settings: Settings,
+    /// What the batch size depends on beyond the settings.
+    pub(crate) rows: Option<Rows>,
     pub(crate) files: Vec<ReaderFile>,
     /// Names in the configuration that no reader knows, or that have no effect.
     pub(crate) unknown: Vec<String>,
-}
-
-/// A file of a reader.
-#[derive(Debug)]
-pub(crate) struct ReaderFile {
-    pub(crate) source: Arc<CtfSource>,
-    /// Whether its warnings are wanted (`traceLevel`).
-    pub(crate) warns: bool,
-}
-
-impl ReaderFile {
-    /// What it is: "CTF, index from x.cache".
-    pub(crate) fn format(&self) -> String {
-        match self.source.cache() {
-            CacheUse::No => "CTF".to_owned(),
-            CacheUse::Read(path) => format!("CTF, index from {}", path.display()),
-            CacheUse::Made(_) => "CTF, index cache being made".to_owned(),
-        }
-    }
-
-    /// What is worth a warning so far.
-    pub(crate) fn warnings(&self) -> Vec<String> {
-        let incidents = self.source.incidents();
-        let mut warnings = Vec::new();
-        if !self.warns {
-            return warnings;
-        }
-        if let CacheUse::Made(Some(reason)) = self.source.cache() {
-            warnings.push(format!("the index was made anew: {reason}"));
-        }
-        let name = self.source.name();
-        let first = incidents.first_warnings();
-        let first = &first[..first.len().min(10)];
-        let offsets: Vec<u64> = first.iter().map(|one| one.offset).collect();
-        let lines = self.source.lines_of(&offsets).unwrap_or_else(|_| vec![None; first.len()]);
-        warnings.extend(first.iter().zip(lines).map(|(one, line)| match line {
-            Some(at) => format!("{name}:{}:{}: {}", at.line, at.column, one.message),
-            None => format!("{name} @ {}: {}", one.offset, one.message),
-        }));
-        let (errors, more) = (incidents.errors(), incidents.warnings().saturating_sub(10));
-        if more > 0 {
-            warnings.push(format!("{name}: {more} more warnings"));
-        }
-        if errors > 0 {
-            warnings.push(format!("{name}: {errors} errors were passed over"));
-        }
-        warnings
-    }
 }
 
 /// Opens the corpus of a name: `train.cntk#section`, `reader.json` or a CTF file with inputs as given,
@@ -125,12 +82,16 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
         }
     };
     let mut names = Names::new();
-    let mut files = Vec::new();
+    let (mut files, mut contexts) = (Vec::new(), Vec::new());
     let mut sources: Vec<Arc<dyn Source>> = Vec::new();
     for deserializer in &reader.deserializers {
         let Deserializer::Ctf(ctf) = deserializer else {
-            return Err(Error::usage("HTK features and labels cannot be read yet")
-                .with_help("this version reads CNTKTextFormatDeserializer"));
+            let primary = sources.first().map(|source| source.shared_index());
+            let opened = htk::open(deserializer, reader, primary.as_ref(), keys)?;
+            contexts.extend(opened.context);
+            sources.push(opened.source);
+            files.push(opened.file);
+            continue;
         };
         let name = find(&ctf.file, reader.directory.as_deref());
         let source = Arc::new(CtfSource::open(&name, &options(ctf, keys), &mut names, policy)?);
@@ -139,8 +100,10 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
             true => Arc::new(Kept::new(Arc::clone(&source) as Arc<dyn Source>)),
             false => Arc::clone(&source) as Arc<dyn Source>,
         });
-        files.push(ReaderFile { source, warns: ctf.trace_level >= 1 });
+        let warns = ctf.trace_level >= 1;
+        files.push(ReaderFile { source: FileSource::Ctf(source), warns });
     }
+    htk::check(reader)?;
     let main: Vec<usize> = (0..reader.deserializers.len())
         .filter(|&number| reader.deserializers[number].defines_mb_size())
         .collect();
@@ -154,12 +117,7 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
             .with_help("set definesMBSize in one of them"));
         }
     };
-    let join = JoinPolicy {
-        missing: Tolerance::Skip,
-        errors: Tolerance::Stop,
-        chunks: Chunking::Primary,
-        length,
-    };
+    let join = htk::join(reader, length, sources[0].index().len() as u64);
     let unknown = reader.unknown.iter().map(|key| match &key.suggestion {
         Some(known) => format!("unknown name {} in the reader; is {known} meant?", key.path),
         None => format!("unknown name {} in the reader", key.path),
@@ -168,7 +126,8 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
     let ignored = ignored.map(|key| format!("{} has no effect: {}", key.path, key.reason));
     Ok(OpenedReader {
         corpus: Corpus::join(sources, &join)?,
-        settings: settings(reader, by_program),
+        settings: settings(reader, contexts, by_program),
+        rows: settings::rows(reader),
         files,
         unknown: unknown.chain(ignored).collect(),
     })
@@ -200,43 +159,6 @@ fn options(ctf: &CtfDeserializer, keys: KeyKind) -> CtfOptions {
     }
 }
 
-fn settings(reader: &ReaderConfig, by_program: bool) -> Settings {
-    let order = match reader.window() {
-        None => Order::Sequential,
-        Some(config::Window::Samples(samples)) => Order::Shuffle(Window::Samples(samples)),
-        Some(config::Window::Chunks(chunks)) => Order::Shuffle(Window::Chunks(chunks)),
-    };
-    let truncated = reader.truncated.then_some(Truncation {
-        length: reader.truncation_length,
-        right_splice: reader.right_splice,
-    });
-    Settings {
-        unit: Unit::Sequence,
-        order,
-        seed: reader.randomization_seed,
-        layout: if reader.frame_mode { Layout::Concatenated } else { Layout::Packed },
-        cut: Cut::Worker {
-            // Readers that stand alone count all workers' samples.
-            local_timeline: reader.kind == ReaderKind::Composite && reader.local_timeline,
-            cross_sweeps: !by_program,
-        },
-        truncated,
-        ..Settings::default()
-    }
-}
-
-/// A file that a configuration names: relative to the working directory, as with CNTK; where there is
-/// none, to the configuration's own.
-fn find(name: &str, directory: Option<&Path>) -> String {
-    let beside: Option<PathBuf> = directory.map(|directory| directory.join(name));
-    match beside {
-        Some(beside) if !Path::new(name).exists() && beside.exists() => {
-            beside.display().to_string()
-        }
-        _ => name.to_owned(),
-    }
-}
-
 /// Opens a bare CTF file.
 fn open_file(
     name: &str,
@@ -259,7 +181,8 @@ fn open_file(
     Ok(OpenedReader {
         corpus: Corpus::join(sources, &join)?,
         settings,
-        files: vec![ReaderFile { source, warns: true }],
+        rows: None,
+        files: vec![ReaderFile { source: FileSource::Ctf(source), warns: true }],
         unknown: Vec::new(),
     })
 }

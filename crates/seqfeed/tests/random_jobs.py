@@ -427,4 +427,5 @@ def main():
             count -= 1
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -6,6 +6,7 @@ mod containers;
 mod corpora;
 mod damage;
 mod data_specs;
+mod htk;
 mod info;
 mod options;
 mod program;

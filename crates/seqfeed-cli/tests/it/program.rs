@@ -19,10 +19,16 @@ pub(crate) fn run(directory: &Path, arguments: &[&str]) -> Output {
 
 /// Runs `feed` with `--dump jsonl`; the minibatches.
 pub(crate) fn dump(directory: &Path, arguments: &[&str]) -> Vec<Value> {
+    try_dump(directory, arguments).unwrap()
+}
+
+/// As [`dump`], or what the program says when it fails.
+pub(crate) fn try_dump(directory: &Path, arguments: &[&str]) -> Result<Vec<Value>, String> {
     let output = run(directory, &[&["feed", "--dump", "jsonl"], arguments].concat());
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {errors}");
-    lines(&output.stdout)
+    match output.status.success() {
+        true => Ok(lines(&output.stdout)),
+        false => Err(format!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr))),
+    }
 }
 
 /// Parses lines of JSON; a last line that is cut off is left out.

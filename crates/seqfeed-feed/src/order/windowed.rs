@@ -16,7 +16,7 @@ use seqfeed_core::Index;
 
 use super::{Item, largest_chunk, length, units};
 use crate::random::CntkRandom;
-use crate::settings::{Unit, Window};
+use crate::settings::{Generator, Unit, Window};
 
 /// Units swapped ahead at a time.
 const AHEAD: u64 = 64;
@@ -26,6 +26,7 @@ pub(crate) struct Windowed {
     unit: Unit,
     window: Window,
     seed: u64,
+    generator: Generator,
     random: CntkRandom,
 
     /// The sweep's order of chunks.
@@ -62,13 +63,20 @@ struct Entry {
 }
 
 impl Windowed {
-    pub(crate) fn new(index: Arc<Index>, unit: Unit, window: Window, seed: u64) -> Self {
+    pub(crate) fn new(
+        index: Arc<Index>,
+        unit: Unit,
+        window: Window,
+        seed: u64,
+        generator: Generator,
+    ) -> Self {
         Self {
             index,
             unit,
             window,
             seed,
-            random: CntkRandom::new(0),
+            generator,
+            random: CntkRandom::new(generator, 0),
             order: Vec::new(),
             sample_starts: Vec::new(),
             unit_starts: Vec::new(),
@@ -89,7 +97,9 @@ impl Windowed {
     pub(crate) fn start(&mut self, sweep: u64, item: u64) {
         let seed = self.seed.wrapping_add(sweep);
         self.shuffle_chunks(seed);
-        self.random = CntkRandom::new(seed);
+        // CNTK seeds `rand` anew for each of the two shuffles.
+        let second = u64::from(self.generator == Generator::Rand);
+        self.random = CntkRandom::new(self.generator, seed.wrapping_add(second));
         self.entries.clear();
         (self.front, self.place, self.item) = (0, 0, 0);
         (self.final_places, self.swapped, self.paged_in) = (0, 0, 0);
@@ -139,7 +149,7 @@ impl Windowed {
 
     fn shuffle_chunks(&mut self, seed: u64) {
         let chunks = self.index.chunk_count();
-        let mut random = CntkRandom::new(seed);
+        let mut random = CntkRandom::new(self.generator, seed);
         self.order = (0..chunks as u32).collect();
         for i in 0..chunks {
             // Over the whole range each time: not an even shuffle, but CNTK's.

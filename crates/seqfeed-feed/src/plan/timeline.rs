@@ -35,7 +35,8 @@ impl Timeline {
             Some(truncation) => Some(Truncated::new(size, truncation, rank, ranks)?),
         };
         let kind = match settings.order {
-            Order::Sequential => Kind::Sequential,
+            // Rolling windows are refused before.
+            Order::Sequential | Order::Rolling(_) => Kind::Sequential,
             Order::Shuffle(Window::Chunks(chunks)) => {
                 Kind::Tumbling(TumblingWindow::Chunks(chunks))
             }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use seqfeed_core::{Index, Result};
 
 use super::{Plan, digest, own_batch};
-use crate::order::{Cursor, Item};
-use crate::settings::{Epoch, Order, Settings};
+use crate::order::{self, Cursor, Item};
+use crate::settings::{BatchSize, Epoch, Order, Partial, Settings};
 use crate::state::State;
 use crate::truncated::{self, Fetched, Truncated};
 
@@ -21,6 +21,8 @@ pub(crate) struct Worker {
     /// Most samples that a minibatch goes through, and most of this rank's own in it.
     most_global: u64,
     most_local: u64,
+    /// Most units of this rank's own in a minibatch.
+    most_units: u64,
     cross_sweeps: bool,
     sweep_samples: u64,
     /// Whether the order deals chunks; otherwise it deals units.
@@ -54,6 +56,7 @@ struct Taken {
 struct Passed {
     global: u64,
     local: u64,
+    units: u64,
     /// Whether a unit of this rank's own is taken even if it does not fit.
     need: bool,
 }
@@ -79,11 +82,16 @@ impl Worker {
             true => (u64::MAX, (size / ranks + u64::from(size % ranks > rank)).max(1)),
             false => (size, size),
         });
-        let by_chunk = settings.order != Order::Sequential;
+        let by_chunk = matches!(settings.order, Order::Shuffle(_));
+        let most_units = match settings.batch {
+            BatchSize::Units(units) => units,
+            _ => u64::MAX,
+        };
         let mut worker = Self {
             corpus: format!("{:016x}", digest(&index, &settings)),
             most_global,
             most_local,
+            most_units,
             cross_sweeps,
             sweep_samples: index.total_samples(),
             by_chunk,
@@ -171,7 +179,9 @@ impl Worker {
         }
         while !self.without_chunk && self.epoch_start(self.epoch) < self.run_samples() {
             let sweep = self.position / self.sweep_samples;
+            let before = self.position;
             let taken = self.take_minibatch();
+            let short = self.settings.partial == Partial::Drop && self.is_short(before, &taken);
             if taken.end_of_epoch {
                 self.epoch += 1;
                 let start = self.epoch_start(self.epoch);
@@ -181,6 +191,9 @@ impl Worker {
                 if taken.items.is_empty() {
                     continue;
                 }
+            }
+            if short {
+                continue;
             }
             let index = self.minibatch;
             self.minibatch += 1;
@@ -232,6 +245,18 @@ impl Worker {
         }
     }
 
+    /// Whether a minibatch has fewer samples than it should, though the corpus has as many.
+    fn is_short(&self, before: u64, taken: &Taken) -> bool {
+        let (found, wanted) = match (self.settings.batch, self.most_global) {
+            (BatchSize::Samples(_), u64::MAX) => {
+                (taken.items.iter().map(|item| u64::from(item.samples)).sum(), self.most_local)
+            }
+            (BatchSize::Samples(_), most) => (self.position - before, most),
+            (_, _) => (taken.items.len() as u64, self.most_units),
+        };
+        found < wanted.min(self.sweep_samples)
+    }
+
     /// The samples at which the run ends.
     fn run_samples(&self) -> u64 {
         let by_sweeps =
@@ -280,17 +305,20 @@ impl Worker {
     fn take_shuffled(&mut self) -> Taken {
         let mut taken = Taken::default();
         let (mut global, mut local) = (0, 0);
+        let mut units = 0;
         loop {
             let goes_on = taken.end_of_sweep;
             let before = self.position;
             let most = (self.most_global - global, self.most_local - local);
-            let own = self.take_in_sweep(most, !goes_on, &mut taken);
+            let (own, own_units) = self.take_in_sweep(most, units, !goes_on, &mut taken);
             let passed = self.position - before;
             if goes_on && passed == 0 {
                 break;
             }
             (global, local) = (global + passed, local + own);
-            let has_room = global < self.most_global && local < self.most_local;
+            units = own_units;
+            let has_room =
+                global < self.most_global && local < self.most_local && units < self.most_units;
             if !(self.cross_sweeps && taken.end_of_sweep && !taken.end_of_epoch && has_room) {
                 break;
             }
@@ -299,22 +327,28 @@ impl Worker {
     }
 
     /// Takes what fits and what is left of the sweep; if `need`, at least one unit of this rank's own.
-    /// The samples of its own that were taken.
-    fn take_in_sweep(&mut self, most: (u64, u64), need: bool, taken: &mut Taken) -> u64 {
+    /// The samples of its own that were taken, and the units, those before counted in.
+    fn take_in_sweep(
+        &mut self,
+        most: (u64, u64),
+        units: u64,
+        need: bool,
+        taken: &mut Taken,
+    ) -> (u64, u64) {
         self.enter_sweep();
         let end = self.epoch_start(self.epoch + 1).min(self.run_samples());
         let start = self.position % self.sweep_samples;
         if self.position >= end {
             taken.end_of_epoch = true;
             taken.end_of_sweep |= self.position >= self.sweep_samples && start == 0;
-            return 0;
+            return (0, units);
         }
         let most = (most.0.min(self.sweep_samples - start), most.1);
-        let mut passed = Passed { need, ..Passed::default() };
+        let mut passed = Passed { need, units, ..Passed::default() };
         while self.take_unit(most, end, &mut passed, &mut taken.items) {}
         taken.end_of_sweep |= start + passed.global >= self.sweep_samples;
         taken.end_of_epoch |= self.position >= end;
-        passed.local
+        (passed.local, passed.units)
     }
 
     /// As CNTK without randomization: units are dealt one by one, and sweeps follow one another
@@ -335,7 +369,7 @@ impl Worker {
         };
         let most = (most_global, self.most_local);
         let mut passed = Passed { need: true, ..Passed::default() };
-        while passed.global < most.0 && passed.local < most.1 {
+        while passed.global < most.0 && passed.local < most.1 && passed.units < self.most_units {
             self.enter_sweep();
             if !self.take_unit(most, end, &mut passed, &mut taken.items) {
                 break;
@@ -359,19 +393,29 @@ impl Worker {
         let samples = u64::from(item.samples);
         let number = if self.by_chunk { u64::from(item.shard) } else { self.dealt };
         let own = number % self.settings.ranks as u64 == self.settings.rank as u64;
-        let full = passed.global + samples > most.0 || own && passed.local + samples > most.1;
+        let full = passed.global + samples > most.0
+            || own && (passed.local + samples > most.1 || passed.units >= self.most_units);
         if !passed.need && full || self.position >= end {
             return false;
         }
         if own {
-            items.push(item);
+            if !self.is_withheld(item) {
+                items.push(item);
+            }
             passed.local += samples;
+            passed.units += 1;
             passed.need = false;
         }
         passed.global += samples;
         self.pass(item);
         self.dealt += u64::from(!self.by_chunk);
         true
+    }
+
+    /// Whether a unit only keeps its place.
+    fn is_withheld(&self, item: Item) -> bool {
+        self.index.withholds()
+            && self.index.is_withheld(order::sequence(&self.index, self.settings.unit, item))
     }
 
     /// Begins the next sweep if the last one has ended.

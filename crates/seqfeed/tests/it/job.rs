@@ -14,6 +14,9 @@ pub(crate) struct Job {
     /// Its number, from which it can be made again.
     pub(crate) job: u64,
     files: BTreeMap<String, String>,
+    /// Files that are no text, in hexadecimal digits.
+    #[serde(default)]
+    binary: BTreeMap<String, String>,
     reader: serde_json::Value,
     options: seqfeed::Table,
     /// The reader as a configuration, of which it is the only one.
@@ -63,8 +66,16 @@ impl Job {
             return Ok(Outcome::Unknown);
         }
         let directory = tempfile::tempdir().unwrap();
-        for (name, text) in &self.files {
-            fs::write(directory.path().join(name), text).unwrap();
+        let bytes = |digits: &String| -> Vec<u8> {
+            let pairs = digits.as_bytes().chunks_exact(2).map(|pair| str::from_utf8(pair).unwrap());
+            pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
+        };
+        let texts = self.files.iter().map(|(name, text)| (name, text.clone().into_bytes()));
+        let binary = self.binary.iter().map(|(name, digits)| (name, bytes(digits)));
+        for (name, content) in texts.chain(binary) {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
         }
         let json = self.reader.to_string();
         let (name, text) = match &self.section {

@@ -1,6 +1,7 @@
 //! Whole corpora through the front door.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod htk;
 mod job;
 mod pdnn_feed;
 mod random_jobs;

@@ -9,6 +9,7 @@ use crate::job::{Job, Outcome, shared};
 
 /// Jobs that the model runs now; more with `SEQFEED_RANDOM_JOBS`, for instance `1000..20000`.
 const JOBS: (u64, u64) = (0, 1_000);
+const HTK_JOBS: (u64, u64) = (0, 600);
 /// Processes that run the model.
 const PROCESSES: u64 = 2;
 
@@ -67,10 +68,26 @@ fn kept_random_jobs_are_as_in_cntk() {
 }
 
 #[test]
+fn kept_random_jobs_of_htk_files_are_as_in_cntk() {
+    let mut tally = Tally::default();
+    include_str!("../random_htk_jobs.jsonl").lines().for_each(|line| tally.add(line));
+    tally.check();
+    assert!(tally.compared >= 40, "{} jobs", tally.compared);
+}
+
+#[test]
 fn random_jobs_are_as_in_cntk() {
+    run_all("tests/random_jobs.py", jobs(JOBS));
+}
+
+#[test]
+fn random_jobs_of_htk_files_are_as_in_cntk() {
+    run_all("tests/random_htk_jobs.py", jobs(HTK_JOBS));
+}
+
+fn run_all(script: &str, (first, end): (u64, u64)) {
     let Some(model) = shared("oracles/cntk_model.py") else { return };
     let Some(python) = python() else { return };
-    let (first, end) = jobs();
     let share = (end - first).div_ceil(PROCESSES);
     let mut tally = Tally::default();
     thread::scope(|scope| {
@@ -80,7 +97,7 @@ fn random_jobs_are_as_in_cntk() {
         });
         let (python, model) = (&python, model.parent().unwrap());
         let threads: Vec<_> = ranges
-            .map(|(from, count)| scope.spawn(move || run_range(python, model, from, count)))
+            .map(|(from, count)| scope.spawn(move || run_range(script, python, model, from, count)))
             .collect();
         for thread in threads {
             tally.merge(thread.join().unwrap());
@@ -91,8 +108,8 @@ fn random_jobs_are_as_in_cntk() {
     assert!(tally.compared as u64 >= enough, "only {} jobs were compared", tally.compared);
 }
 
-fn run_range(python: &Path, model: &Path, first: u64, count: u64) -> Tally {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/random_jobs.py");
+fn run_range(script: &str, python: &Path, model: &Path, first: u64, count: u64) -> Tally {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
     let mut child = Command::new(python)
         .arg(script)
         .arg(model.canonicalize().unwrap())
@@ -120,8 +137,8 @@ fn python() -> Option<PathBuf> {
     None
 }
 
-fn jobs() -> (u64, u64) {
-    let Ok(range) = std::env::var("SEQFEED_RANDOM_JOBS") else { return JOBS };
+fn jobs(default: (u64, u64)) -> (u64, u64) {
+    let Ok(range) = std::env::var("SEQFEED_RANDOM_JOBS") else { return default };
     let (first, end) = range.split_once("..").expect("a range such as 1000..2000");
     (first.parse().unwrap(), end.parse().unwrap())
 }

@@ -111,6 +111,8 @@ pub struct HtkFeatures {
     /// `maxSequenceSize` of the `input` section or further out, if given: longer ones are left
     /// out. For `HTKMLFReader` it is `maxUtteranceLength`; 10000.
     pub max_sequence_size: Option<u64>,
+    /// `framesPerChunk`, not CNTK's: a chunk with more frames is full; 90000.
+    pub frames_per_chunk: u64,
     /// `frameMode`, always that of the reader.
     pub frame_mode: bool,
     /// `precision`, always that of the reader.

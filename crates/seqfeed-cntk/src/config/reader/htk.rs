@@ -29,6 +29,9 @@ pub(super) fn input(section: &Section, unknown: &mut Vec<UnknownKey>) -> Result<
     })
 }
 
+/// CNTK begins a new chunk behind one that has more frames.
+const FRAMES_PER_CHUNK: u64 = 90_000;
+
 /// Reads a stream of features. `primary` says whether its deserializer is the first one.
 pub(super) fn features(
     value: &Value,
@@ -68,6 +71,7 @@ pub(super) fn features(
         prefix_path_in_scp: prefix_path(&section)?,
         defines_mb_size: defines_mb_size(&section)?,
         max_sequence_size,
+        frames_per_chunk: section.u64("framesPerChunk")?.unwrap_or(FRAMES_PER_CHUNK),
         frame_mode: common.frame_mode,
         precision: common.precision,
         name,

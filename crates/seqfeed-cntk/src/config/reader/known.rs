@@ -117,6 +117,7 @@ pub(super) const HTK_FEATURES: &[&[&str]] = &[&[
     "maxSequenceSize",
     "maxSequenceLength",
     "maxUtteranceLength",
+    "framesPerChunk",
     "sectionType",
 ]];
 

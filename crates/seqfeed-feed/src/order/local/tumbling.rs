@@ -15,6 +15,7 @@ use seqfeed_core::Index;
 use super::{Entry, LocalState, PartState, TumblingWindow};
 use crate::order::{Item, largest_chunk, length, units};
 use crate::random::CntkRandom;
+use crate::settings::Generator;
 use crate::settings::Unit;
 
 pub(super) struct Tumbling {
@@ -172,7 +173,7 @@ impl Tumbling {
             list.extend((0..units as u32).map(|number| (place as u32, number)));
         }
         let seed = self.seed.wrapping_add(self.part.sweep).wrapping_add(self.part.begin as u64);
-        let mut random = CntkRandom::new(seed);
+        let mut random = CntkRandom::new(Generator::MersenneTwister, seed);
         for i in 0..list.len() {
             let j = i + random.below((list.len() - i) as u64) as usize;
             list.swap(i, j);
@@ -230,7 +231,7 @@ impl Tumbling {
     /// The order of chunks in a sweep: the one of CNTK's block randomizer.
     fn chunk_order(&self, sweep: u64) -> Vec<u32> {
         let chunks = self.index.chunk_count();
-        let mut random = CntkRandom::new(self.seed.wrapping_add(sweep));
+        let mut random = CntkRandom::new(Generator::MersenneTwister, self.seed.wrapping_add(sweep));
         let mut order: Vec<u32> = (0..chunks as u32).collect();
         for i in 0..chunks {
             order.swap(i, random.below(chunks as u64) as usize);

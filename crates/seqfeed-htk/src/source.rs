@@ -1,0 +1,16 @@
+//! HTK's files as sources of sequences: what feeds read.
+//!
+//! * [`HtkSource`]: the features that a script file names, of archives and of single files.
+//! * [`MlfSource`]: the labels of master label files, a class for each frame, as CNTK reads them.
+//!
+//! Both know what they have without holding it, and read it from several threads at once.
+
+mod binary;
+mod features;
+mod files;
+mod labels;
+mod text;
+
+pub use features::{Duplicates, HtkOptions, HtkSource, Keys};
+pub use labels::{LabelForm, MlfOptions, MlfSource};
+pub use text::open_text;

@@ -1,0 +1,124 @@
+//! CNTK's binary label files.
+//!
+//! ```text
+//! "MLF"                      3 bytes
+//! version                    int16; 1: keys are numbers, 2: names
+//! for each utterance
+//!   key                      uint32; or a uint16, and as many bytes
+//!   frames                   uint32
+//!   segments                 uint16
+//!   for each segment         its class and its frames, uint16 each
+//! ```
+//!
+//! All numbers are little-endian.
+
+use std::io::{BufReader, Read};
+
+use seqfeed_core::{Error, Problem, Result};
+use seqfeed_io::DataFile;
+
+use super::labels::Place;
+use super::text::FromStart;
+
+const FORMAT: &str = "binary master label file";
+/// Names are no longer, as in CNTK.
+const LONGEST_KEY: usize = 256;
+
+/// Goes through a file and gives the key, the frames and the place of each utterance.
+pub(super) fn index(
+    file: &DataFile,
+    mut found: impl FnMut(&[u8], u32, Place) -> Result<()>,
+) -> Result<()> {
+    let mut reader =
+        Reader { input: BufReader::with_capacity(1 << 17, FromStart::new(file)), offset: 0 };
+    let result = (|| {
+        let magic = reader.bytes::<3>("the header")?;
+        let version = i16::from_le_bytes(reader.bytes("the header")?);
+        if magic != *b"MLF" || !(1..=2).contains(&version) {
+            let expected = "`MLF` and version 1 or 2".into();
+            let problem = Problem::Unexpected { expected, found: magic.to_vec() };
+            return Err(Error::format(FORMAT, problem).at_byte(0));
+        }
+        let mut key = Vec::new();
+        while reader.offset < file.len() {
+            let offset = reader.offset;
+            key.clear();
+            if version == 1 {
+                let number = u32::from_le_bytes(reader.bytes("a key")?);
+                key.extend_from_slice(number.to_string().as_bytes());
+            } else {
+                let len = usize::from(u16::from_le_bytes(reader.bytes("a key")?));
+                if len > LONGEST_KEY {
+                    let allowed = "up to 256 bytes".into();
+                    let problem =
+                        Problem::OutOfRange { what: "length of a key", found: len as i64, allowed };
+                    return Err(Error::format(FORMAT, problem).at_byte(offset));
+                }
+                for _ in 0..len {
+                    key.push(reader.bytes::<1>("a key")?[0]);
+                }
+            }
+            let frames = u32::from_le_bytes(reader.bytes("an utterance")?);
+            let segments = u16::from_le_bytes(reader.bytes("an utterance")?);
+            let start = reader.offset;
+            for _ in 0..segments {
+                reader.bytes::<4>("a segment")?;
+            }
+            let bytes = 4 * u32::from(segments);
+            found(&key, frames, Place { offset: start, bytes, line: 0, file: 0 })?;
+        }
+        Ok(())
+    })();
+    result.map_err(|error: Error| error.in_file(file.name()))
+}
+
+/// Appends the class of each frame of an utterance, given the bytes of its segments, and to `values`
+/// 2 for the first frame of each and 1 for the others.
+pub(super) fn decode(
+    bytes: &[u8],
+    frames: u32,
+    dim: u32,
+    classes: &mut Vec<i32>,
+    mut values: Option<&mut Vec<f32>>,
+) -> Result<()> {
+    for segment in bytes.as_chunks::<4>().0 {
+        let [a, b, c, d] = *segment;
+        let (class, count) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+        if u32::from(class) >= dim {
+            let allowed = format!("a class below {dim}, the dimension of the labels").into();
+            let problem = Problem::OutOfRange { what: "the class", found: class.into(), allowed };
+            return Err(Error::format(FORMAT, problem));
+        }
+        if let Some(values) = values.as_deref_mut() {
+            values.extend((0..count).map(|frame| if frame == 0 { 2.0 } else { 1.0 }));
+        }
+        classes.extend(std::iter::repeat_n(i32::from(class), count.into()));
+    }
+    if classes.len() == frames as usize {
+        return Ok(());
+    }
+    let (expected, found) = (frames.into(), classes.len() as u64);
+    let problem = Problem::CountMismatch { what: "frames of the utterance", expected, found };
+    Err(Error::format(FORMAT, problem))
+}
+
+/// A stream that knows how far it is.
+struct Reader<R> {
+    input: R,
+    offset: u64,
+}
+
+impl<R: Read> Reader<R> {
+    fn bytes<const N: usize>(&mut self, inside: &'static str) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.input.read_exact(&mut bytes).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => {
+                let problem = Problem::UnexpectedEnd { inside, missing: None };
+                Error::format(FORMAT, problem).at_byte(self.offset)
+            }
+            _ => Error::io("reading", error),
+        })?;
+        self.offset += N as u64;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,534 @@
+//! The features that a script file names.
+
+use std::collections::hash_map::Entry as MapEntry;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::fmt;
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use seqfeed_core::{
+    Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
+    Source, Stream, Tolerance,
+};
+
+use super::files::{Files, Shape};
+use crate::param::ReadOptions;
+use crate::script::{Entry, Script, Segment};
+
+/// The name of the format in messages.
+const FORMAT: &str = "HTK script file";
+/// Bytes of neighbouring sequences that are read at once.
+const RUN: usize = 8 << 20;
+
+/// What makes keys of names: a sequence's name in, its key out.
+pub type Keys<'a> = &'a dyn Fn(&[u8]) -> Result<Vec<u8>>;
+
+/// What becomes of sequences that have one name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// All of them are left out, as in CNTK.
+    LeaveOut,
+    /// The later ones are wrong, like files that cannot be read.
+    #[default]
+    Wrong,
+}
+
+/// How a source of features is opened.
+#[derive(Clone, Debug)]
+pub struct HtkOptions {
+    /// Name of the stream.
+    pub stream: String,
+    /// 32 or 64 bits.
+    pub element: Element,
+    /// How many values samples are declared to have: each frame; or, where `context` is (0, 0), it
+    /// with as many neighbours as fit.
+    pub dim: Option<u64>,
+    /// Frames to the left and to the right of each, which a feed adds ([`HtkSource::context`]).
+    pub context: (u64, u64),
+    /// How many samples sequences have, for the feed. With [`Extent::Sequence`] each has one frame.
+    pub extent: Extent,
+    /// Sequences of one frame, which is repeated as often as a sequence of the same key here has
+    /// samples.
+    pub expand: Option<Arc<Index>>,
+    /// Longer sequences are left out.
+    pub max_frames: Option<u64>,
+    /// A chunk with more frames is full (CNTK's have 90,000).
+    pub chunk_frames: u64,
+    /// What becomes of sequences of one name.
+    pub duplicates: Duplicates,
+    /// What becomes of entries that cannot be read.
+    pub errors: Tolerance,
+    /// Where to look for files that are not where the script says.
+    pub directory: Option<PathBuf>,
+    /// How files are read.
+    pub read: ReadOptions,
+}
+
+impl Default for HtkOptions {
+    /// Single frames as 32-bit floats; whatever is wrong is an error.
+    fn default() -> Self {
+        Self {
+            stream: "features".to_owned(),
+            element: Element::F32,
+            dim: None,
+            context: (0, 0),
+            extent: Extent::Samples,
+            expand: None,
+            max_frames: None,
+            chunk_frames: 90_000,
+            duplicates: Duplicates::default(),
+            errors: Tolerance::Stop,
+            directory: None,
+            read: ReadOptions { verify: false, ..ReadOptions::default() },
+        }
+    }
+}
+
+/// The features that a script names: parts of archives, or files.
+///
+/// Keys are the names in the script without their extensions. Values are swapped straight into a
+/// feed's memory; neighbours in an archive are read together. 8 bytes an utterance are held besides
+/// the index; at most 128 files are open at a time.
+///
+/// ```no_run
+/// use seqfeed_htk::script::{Script, ScriptOptions};
+/// use seqfeed_htk::source::{HtkOptions, HtkSource};
+/// use seqfeed_core::Source;
+///
+/// let script = Script::parse(std::fs::read("train.scp").unwrap(), &ScriptOptions::default())?;
+/// let source = HtkSource::open("train.scp", &script, &HtkOptions::default(), &|name| Ok(name.into()))?;
+/// let mut blocks = source.new_blocks();
+/// source.load(&[0, 1, 2], &mut blocks)?;
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+pub struct HtkSource {
+    name: String,
+    streams: Vec<Stream>,
+    index: Arc<Index>,
+    /// For each sequence its file, and its first frame there.
+    places: Vec<(u32, u32)>,
+    files: Files,
+    columns: usize,
+    context: (usize, usize),
+    /// Whether frames stand for whole sequences, with their context in the sample.
+    single: bool,
+    report: JoinReport,
+}
+
+/// An entry of the script as it is found.
+struct Found {
+    key: Vec<u8>,
+    file: u32,
+    first: u32,
+    frames: u32,
+}
+
+impl HtkSource {
+    /// Opens the features of a script: finds which there are, and looks at the headers of all files.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read, is unlike the first one, or has fewer frames than the script says;
+    /// when a name stands twice; unless the options allow it. When nothing is left, or samples are not
+    /// as wide as declared.
+    pub fn open(name: &str, script: &Script, options: &HtkOptions, keys: Keys<'_>) -> Result<Self> {
+        let mut opening = Opening {
+            name,
+            options,
+            keys,
+            files: Files::new(options.read.clone()),
+            numbers: HashMap::new(),
+            report: JoinReport::default(),
+            wrong: 0,
+        };
+        let mut found = Vec::with_capacity(script.len());
+        for entry in script.iter() {
+            match opening.find(&entry) {
+                Ok(Some(entry)) => found.push(entry),
+                Ok(None) => {}
+                Err(error) => opening.wrong(error, &entry)?,
+            }
+        }
+        opening.without_duplicates(&mut found, script)?;
+        let Opening { files, mut report, .. } = opening;
+        let Some(shape) = files.shape().filter(|_| !found.is_empty()) else {
+            return Err(Error::corpus(format!("{name} holds no sequences"))
+                .with_help("a script file names parameter files, one a line"));
+        };
+        let (context, dim) = widths(name, shape, options)?;
+        let single = options.expand.is_some() || options.extent == Extent::Sequence;
+        let (index, places) = index(&found, options, &mut report);
+        let stream = Stream {
+            name: options.stream.clone(),
+            kind: Kind::Dense,
+            element: options.element,
+            dim: if single { dim } else { shape.columns },
+            extent: options.extent,
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            streams: vec![stream],
+            index: Arc::new(index),
+            places,
+            files,
+            columns: shape.columns,
+            context: if single { (0, 0) } else { context },
+            single,
+            report,
+        })
+    }
+
+    /// Frames to the left and to the right of each that a feed is to add.
+    #[must_use]
+    pub fn context(&self) -> (usize, usize) {
+        self.context
+    }
+
+    /// What was left out of the script.
+    #[must_use]
+    pub fn report(&self) -> &JoinReport {
+        &self.report
+    }
+
+    /// What the values are: "FBANK, 40 values".
+    #[must_use]
+    pub fn format(&self) -> String {
+        let kind = self.files.shape().map(|shape| shape.kind.to_string()).unwrap_or_default();
+        format!("HTK script, {kind} of {} values", self.columns)
+    }
+
+    /// Loads a run of sequences that lie one behind the other in one file.
+    fn load_run(
+        &self,
+        file: u32,
+        frames: Range<u64>,
+        run: &[u32],
+        block: &mut Block,
+    ) -> Result<()> {
+        let source = self.files.get(file)?;
+        let lengths = run.iter().map(|&sequence| self.index.samples(sequence) as usize);
+        if block.element() == Element::F32 {
+            return source.read_frames_to_bytes(frames, block.push_run(lengths));
+        }
+        let mut values = Vec::new();
+        source.append_frames(frames, &mut values)?;
+        let out = block.push_run(lengths);
+        for (out, value) in out.as_chunks_mut::<8>().0.iter_mut().zip(values) {
+            *out = f64::from(value).to_ne_bytes();
+        }
+        Ok(())
+    }
+
+    /// Loads the frame of a sequence, and repeats it.
+    fn load_single(&self, sequence: u32, block: &mut Block) -> Result<()> {
+        let (file, first) = self.places[sequence as usize];
+        let mut frame = vec![0f32; self.columns];
+        let first = u64::from(first);
+        self.files.get(file)?.read_frames(first..first + 1, &mut frame)?;
+        let times = match self.streams[0].extent {
+            Extent::Sequence => 1,
+            _ => self.index.samples(sequence) as usize,
+        };
+        if block.element() == Element::F32 {
+            let bytes = bytemuck::cast_slice(&frame);
+            block.push_bytes(times).chunks_exact_mut(bytes.len()).for_each(|out| {
+                out.copy_from_slice(bytes);
+            });
+            return Ok(());
+        }
+        let frame: Vec<u8> = frame.iter().flat_map(|&v| f64::from(v).to_ne_bytes()).collect();
+        block.push_bytes(times).chunks_exact_mut(frame.len()).for_each(|out| {
+            out.copy_from_slice(&frame);
+        });
+        Ok(())
+    }
+}
+
+impl Source for HtkSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Index {
+        &self.index
+    }
+
+    fn shared_index(&self) -> Arc<Index> {
+        Arc::clone(&self.index)
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        let block = &mut blocks[0];
+        if self.single {
+            return sequences.iter().try_for_each(|&sequence| {
+                let loaded = self.load_single(sequence, block);
+                loaded.map_err(|error| error.of_key(self.index.key(sequence)))
+            });
+        }
+        block.reserve(sequences.iter().map(|&s| self.index.samples(s) as usize).sum());
+        let most = (RUN / (4 * self.columns)).max(1) as u64;
+        let mut rest = sequences;
+        while let Some(&sequence) = rest.first() {
+            let (file, first) = self.places[sequence as usize];
+            let (first, mut end) = (u64::from(first), u64::from(first));
+            let count = rest.iter().take_while(|&&sequence| {
+                let (its_file, its_first) = self.places[sequence as usize];
+                let samples = u64::from(self.index.samples(sequence));
+                let joins = end == first
+                    || its_file == file
+                        && u64::from(its_first) == end
+                        && end + samples - first <= most;
+                if joins {
+                    end += samples;
+                }
+                joins
+            });
+            let (run, behind) = rest.split_at(count.count());
+            let loaded = self.load_run(file, first..end, run, block);
+            loaded.map_err(|error| error.of_key(self.index.key(sequence)))?;
+            rest = behind;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for HtkSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HtkSource")
+            .field("name", &self.name)
+            .field("streams", &self.streams)
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A script that is gone through.
+struct Opening<'a> {
+    name: &'a str,
+    options: &'a HtkOptions,
+    keys: Keys<'a>,
+    files: Files,
+    /// Numbers of the files, and frames in them; or why there are none.
+    numbers: HashMap<Vec<u8>, Result<(u32, u64)>>,
+    report: JoinReport,
+    wrong: u64,
+}
+
+impl Opening<'_> {
+    fn find(&mut self, entry: &Entry<'_>) -> Result<Option<Found>> {
+        let said = entry.segment().and_then(Segment::len);
+        if self.is_too_long(entry, said.unwrap_or(0)) {
+            return Ok(None);
+        }
+        let physical = entry.physical();
+        let (file, in_file) = self.file(&physical)?;
+        let (first, frames) = match entry.segment() {
+            None => (0, in_file),
+            Some(segment) => match segment.frames(in_file) {
+                Some(frames) => (frames.start, frames.end - frames.start),
+                None => return Err(self.beyond(entry, &physical, in_file)),
+            },
+        };
+        let (Ok(first), Ok(frames)) = (u32::try_from(first), u32::try_from(frames)) else {
+            return Err(Error::usage(format!("{frames} frames are too many for a sequence")));
+        };
+        if (self.options.expand.is_some() || self.options.extent == Extent::Sequence) && frames != 1
+        {
+            let message = format!(
+                "Expanded stream should only contain sequences of length 1, utterance '{}' has {frames}",
+                Key(&entry.key())
+            );
+            return Err(Error::corpus(message)
+                .with_help("each entry of such a stream has one frame, [0,0] for instance"));
+        }
+        if said.is_none() && self.is_too_long(entry, frames) {
+            return Ok(None);
+        }
+        let key = (self.keys)(&entry.key())?;
+        Ok(Some(Found { key, file, first, frames }))
+    }
+
+    /// Whether a sequence is left out for its length.
+    fn is_too_long(&mut self, entry: &Entry<'_>, frames: u32) -> bool {
+        let too_long = self.options.max_frames.is_some_and(|most| u64::from(frames) > most);
+        if too_long {
+            self.report.add("longer than allowed", Key(&entry.key()).to_string());
+        }
+        too_long
+    }
+
+    fn file(&mut self, physical: &[u8]) -> Result<(u32, u64)> {
+        if let Some(found) = self.numbers.get(physical) {
+            return found.clone();
+        }
+        let path = Path::new(OsStr::from_bytes(physical));
+        let beside = self.options.directory.as_ref().map(|directory| directory.join(path));
+        let added = match beside {
+            Some(beside) if !path.exists() && beside.exists() => self.files.add(beside),
+            _ => self.files.add(path.to_owned()),
+        };
+        self.numbers.insert(physical.to_vec(), added.clone());
+        added
+    }
+
+    fn beyond(&self, entry: &Entry<'_>, physical: &[u8], frames: u64) -> Error {
+        let found = entry.segment().and_then(Segment::end).map_or_else(
+            || entry.segment().map_or(0, |segment| i64::from(segment.first())),
+            |end| i64::from(end) - 1,
+        );
+        let allowed = format!("frames 0 to {} of {}", frames.saturating_sub(1), Key(physical));
+        let problem = Problem::OutOfRange { what: "frame", found, allowed: allowed.into() };
+        Error::format(FORMAT, problem)
+            .with_help("a range is [first,last] with both included, from 0")
+    }
+
+    /// Counts a wrong entry; the error, if it is one too many.
+    fn wrong(&mut self, error: Error, entry: &Entry<'_>) -> Result<()> {
+        self.wrong += 1;
+        let error = match error.place().file {
+            Some(_) => error,
+            None => error.in_file(self.name).at_line(entry.line()),
+        };
+        if !self.options.errors.allows(self.wrong) {
+            let place = format!("named in {}, line {}", self.name, entry.line());
+            return Err(error.of_key(Key(&entry.key())).with_help(place));
+        }
+        let key = Key(&entry.key()).to_string();
+        self.report.add("cannot be read", format!("{key} ({})", error.message()));
+        Ok(())
+    }
+
+    fn without_duplicates(&mut self, found: &mut Vec<Found>, script: &Script) -> Result<()> {
+        let mut seen = HashMap::with_capacity(found.len());
+        let mut again = HashSet::new();
+        for (number, entry) in found.iter().enumerate() {
+            match seen.entry(entry.key.as_slice()) {
+                MapEntry::Vacant(place) => drop(place.insert(number)),
+                MapEntry::Occupied(first) => {
+                    again.insert(number);
+                    if self.options.duplicates == Duplicates::LeaveOut {
+                        again.insert(*first.get());
+                    }
+                }
+            }
+        }
+        if again.is_empty() {
+            return Ok(());
+        }
+        if self.options.duplicates == Duplicates::Wrong {
+            let mut numbers: Vec<usize> = again.iter().copied().collect();
+            numbers.sort_unstable();
+            for number in numbers {
+                let key = &found[number].key;
+                let is_it = |entry: &Entry<'_>| {
+                    (self.keys)(&entry.key()).is_ok_and(|of_entry| of_entry == *key)
+                };
+                let entry = script.iter().filter(is_it).nth(1);
+                self.wrong += 1;
+                if !self.options.errors.allows(self.wrong) {
+                    let line = entry.map_or(0, |entry| entry.line());
+                    return Err(Error::format(FORMAT, Problem::DuplicateKey)
+                        .in_file(self.name)
+                        .at_line(line)
+                        .of_key(Key(key))
+                        .with_help("each sequence needs a name of its own"));
+                }
+            }
+        }
+        let mut number = 0;
+        found.retain(|entry| {
+            let twice = again.contains(&number);
+            number += 1;
+            if twice {
+                self.report.add("there twice", Key(&entry.key).to_string());
+            }
+            !twice
+        });
+        Ok(())
+    }
+}
+
+/// The context, and the values of a sample with it.
+fn widths(name: &str, shape: Shape, options: &HtkOptions) -> Result<((usize, usize), usize)> {
+    let columns = shape.columns as u64;
+    let declared = options.dim.unwrap_or(columns);
+    let fail = |message: String, help: &'static str| {
+        Err(Error::usage(message).in_file(name).with_help(help))
+    };
+    let (left, right) = match options.context {
+        (0, 0) => {
+            let frames = declared / columns;
+            if !declared.is_multiple_of(columns) || frames.is_multiple_of(2) {
+                return fail(
+                    format!(
+                        "stream {} is declared with {declared} values, but the files have {columns} a \
+                         frame",
+                        options.stream
+                    ),
+                    "without contextWindow, dim is an odd number of frames: 1, 3, 5, ... times the \
+                     files' values",
+                );
+            }
+            (frames / 2, frames / 2)
+        }
+        _ if declared != columns => {
+            return fail(
+                format!(
+                    "stream {} is declared with {declared} values a frame, but the files have \
+                     {columns}",
+                    options.stream
+                ),
+                "with contextWindow, dim is the number of values of one frame",
+            );
+        }
+        context => context,
+    };
+    let frames = left.checked_add(1).and_then(|frames| frames.checked_add(right));
+    let dim = frames.and_then(|frames| frames.checked_mul(columns));
+    match dim.and_then(|dim| usize::try_from(dim).ok()).filter(|&dim| dim < 1 << 31) {
+        Some(dim) => Ok(((left as usize, right as usize), dim)),
+        None => fail("the context is too large".to_owned(), "use a smaller contextWindow"),
+    }
+}
+
+/// The index, and where the sequences lie.
+fn index(
+    found: &[Found],
+    options: &HtkOptions,
+    report: &mut JoinReport,
+) -> (Index, Vec<(u32, u32)>) {
+    let lengths: Option<HashMap<Key<'_>, u32>> = options
+        .expand
+        .as_ref()
+        .map(|index| (0..index.len() as u32).map(|s| (index.key(s), index.samples(s))).collect());
+    let mut builder = IndexBuilder::new(u64::MAX);
+    let mut places = Vec::with_capacity(found.len());
+    let mut in_chunk = 0;
+    for entry in found {
+        let mut frames = entry.frames;
+        if let Some(lengths) = &lengths {
+            match lengths.get(&Key(&entry.key)) {
+                Some(&length) => frames = length,
+                None => {
+                    report.add("for no sequence", Key(&entry.key).to_string());
+                    continue;
+                }
+            }
+        }
+        if in_chunk > options.chunk_frames {
+            builder.end_chunk();
+            in_chunk = 0;
+        }
+        in_chunk += u64::from(entry.frames);
+        builder.push(Key(&entry.key), frames);
+        places.push((entry.file, entry.first));
+    }
+    (builder.finish(), places)
+}

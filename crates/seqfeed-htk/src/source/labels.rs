@@ -1,0 +1,366 @@
+//! The labels of master label files.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use seqfeed_core::{
+    Block, Element, Error, Extent, Index, IndexBuilder, Kind, Result, Source, Stream,
+};
+use seqfeed_io::DataFile;
+
+use super::binary;
+use super::features::Keys;
+use super::text::{FromStart, open_text};
+use crate::label::cntk::{CntkIndex, FrameParser, Utterance};
+use crate::state_list::StateList;
+
+/// Bytes of neighbouring utterances that are read at once, and what may lie between them.
+const RUN: u64 = 4 << 20;
+const GAP: u64 = 64 << 10;
+/// What is read ahead where utterances are asked for one behind the other.
+const AHEAD: u64 = 1 << 20;
+/// Incidents of the index that are kept to be shown.
+const INCIDENTS: usize = 10;
+
+/// What labels are for a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelForm {
+    /// The class of each frame.
+    Class,
+    /// A sparse vector for each frame, with one value: 1 at its class. So CNTK has them.
+    OneHot(Element),
+}
+
+/// How a source of labels is opened.
+#[derive(Clone, Debug)]
+pub struct MlfOptions {
+    /// Name of the stream.
+    pub stream: String,
+    /// The number of classes; that of the state list, where it is not given.
+    pub dim: Option<u32>,
+    /// The names of the classes; without them, the fourth column is the class.
+    pub states: Option<Arc<StateList>>,
+    /// What labels are.
+    pub form: LabelForm,
+    /// Whether the value of the first frame of each line is 2 (with [`LabelForm::OneHot`]).
+    pub phone_boundaries: bool,
+    /// How many samples sequences have, for the feed.
+    pub extent: Extent,
+    /// Whether the files are in CNTK's binary format.
+    pub binary: bool,
+}
+
+impl Default for MlfOptions {
+    /// Classes, with a fourth column.
+    fn default() -> Self {
+        Self {
+            stream: "labels".to_owned(),
+            dim: None,
+            states: None,
+            form: LabelForm::Class,
+            phone_boundaries: false,
+            extent: Extent::Samples,
+            binary: false,
+        }
+    }
+}
+
+/// The labels of master label files, as CNTK reads them: a class for each frame.
+///
+/// The files are gone through once to find where each utterance is; they are not held. What is wrong
+/// with an utterance is found when a corpus [asks](Source::fault) for it, or when it is loaded.
+pub struct MlfSource {
+    name: String,
+    streams: Vec<Stream>,
+    index: Arc<Index>,
+    places: Vec<Place>,
+    files: Vec<DataFile>,
+    states: Option<Arc<StateList>>,
+    dim: u32,
+    phone_boundaries: bool,
+    binary: bool,
+    incidents: u64,
+    first_incidents: Vec<Error>,
+    ahead: Mutex<Ahead>,
+}
+
+/// Where an utterance is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) offset: u64,
+    pub(super) bytes: u32,
+    pub(super) line: u32,
+    pub(super) file: u32,
+}
+
+/// A part of a file in memory.
+#[derive(Debug, Default)]
+struct Ahead {
+    file: u32,
+    start: u64,
+    bytes: Vec<u8>,
+    /// Where the last utterance ended.
+    last: u64,
+}
+
+/// What labels are decoded into.
+#[derive(Default)]
+struct Work {
+    bytes: Vec<u8>,
+    classes: Vec<i32>,
+    values: Vec<f32>,
+    encoded: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl MlfSource {
+    /// Opens label files, one behind the other, and finds their utterances.
+    ///
+    /// Utterances that cannot be used (without a name in quotes, without lines, without a dot, with a
+    /// key that was there before) are left out; they are [counted](MlfSource::incidents).
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read or has no header, or when neither a dimension nor a state list is
+    /// given.
+    pub fn open(files: &[PathBuf], options: &MlfOptions, keys: Keys<'_>) -> Result<Self> {
+        let of_states = options.states.as_ref().map(|states| states.len() as u32);
+        let Some(dim) = options.dim.or(of_states).filter(|&dim| dim > 0) else {
+            return Err(Error::usage(format!(
+                "stream {}: how many classes are there?",
+                options.stream
+            ))
+            .with_help("give a state list, or a dimension"));
+        };
+        let mut found = CntkIndex::default();
+        let (mut incidents, mut first_incidents) = (0, Vec::new());
+        let mut incident = |error: Error| {
+            incidents += 1;
+            if first_incidents.len() < INCIDENTS {
+                first_incidents.push(error);
+            }
+            Ok(())
+        };
+        let mut builder = IndexBuilder::new(u64::MAX);
+        let (mut places, mut data) = (Vec::new(), Vec::new());
+        for path in files {
+            let file = open_text(path)?;
+            if options.binary {
+                let number = data.len() as u32;
+                binary::index(&file, |key, frames, place| {
+                    builder.push(seqfeed_core::Key(&keys(key)?), frames);
+                    places.push(Place { file: number, ..place });
+                    Ok(())
+                })?;
+            } else {
+                found.add(file.name(), FromStart::new(&file), &mut incident)?;
+            }
+            data.push(file);
+        }
+        places.reserve(found.len());
+        for utterance in found.utterances() {
+            match keys(utterance.key.0) {
+                Ok(key) => builder.push(seqfeed_core::Key(&key), utterance.frames),
+                Err(error) => {
+                    incident(error.in_file(utterance.file).at_line(utterance.line))?;
+                    continue;
+                }
+            }
+            places.push(Place {
+                offset: utterance.offset,
+                bytes: utterance.bytes,
+                line: u32::try_from(utterance.line).unwrap_or(u32::MAX),
+                file: utterance.file_number as u32,
+            });
+        }
+        let (kind, element, width) = match options.form {
+            LabelForm::Class => (Kind::Label, Element::I32, 1),
+            LabelForm::OneHot(element) => (Kind::Sparse, element, dim as usize),
+        };
+        let (name, extent) = (options.stream.clone(), options.extent);
+        let names: Vec<&str> = data.iter().map(DataFile::name).collect();
+        Ok(Self {
+            name: names.join(" + "),
+            streams: vec![Stream { name, kind, element, dim: width, extent }],
+            index: Arc::new(builder.finish()),
+            places,
+            files: data,
+            states: options.states.clone(),
+            dim,
+            phone_boundaries: options.phone_boundaries,
+            binary: options.binary,
+            incidents,
+            first_incidents,
+            ahead: Mutex::default(),
+        })
+    }
+
+    /// How many utterances cannot be used, and the first few reasons.
+    #[must_use]
+    pub fn incidents(&self) -> (u64, &[Error]) {
+        (self.incidents, &self.first_incidents)
+    }
+
+    /// What it is: "master label file, 132 classes".
+    #[must_use]
+    pub fn format(&self) -> String {
+        let binary = if self.binary { "binary " } else { "" };
+        format!("{binary}master label file, {} classes", self.dim)
+    }
+
+    /// Decodes the classes of an utterance, and with phone boundaries the values.
+    fn decode(&self, sequence: u32, bytes: &[u8], work: &mut Work) -> Result<()> {
+        work.classes.clear();
+        work.values.clear();
+        let place = self.places[sequence as usize];
+        let key = self.index.key(sequence);
+        let file = self.files[place.file as usize].name();
+        let frames = self.index.samples(sequence);
+        let values = self.phone_boundaries.then_some(&mut work.values);
+        if self.binary {
+            let decoded = binary::decode(bytes, frames, self.dim, &mut work.classes, values);
+            return decoded.map_err(|e| e.in_file(file).at_byte(place.offset).of_key(key));
+        }
+        let utterance = Utterance {
+            key,
+            file,
+            file_number: place.file as usize,
+            offset: place.offset,
+            bytes: place.bytes,
+            line: place.line.into(),
+            frames,
+        };
+        let parser = FrameParser::new(self.states.as_deref(), self.dim);
+        parser.parse(&utterance, bytes, &mut work.classes, values)
+    }
+
+    /// Adds what was decoded to a block.
+    fn push(&self, work: &mut Work, block: &mut Block) {
+        let frames = work.classes.len();
+        if !block.is_sparse() {
+            block.push_i32(frames).copy_from_slice(&work.classes);
+            return;
+        }
+        if work.ends.len() < frames {
+            work.ends = (1..=frames as u32).collect();
+        }
+        work.encoded.clear();
+        let value = |frame: usize| work.values.get(frame).copied().unwrap_or(1.0);
+        match block.element() {
+            Element::F64 => {
+                let values = (0..frames).flat_map(|frame| f64::from(value(frame)).to_ne_bytes());
+                work.encoded.extend(values);
+            }
+            _ => work.encoded.extend((0..frames).flat_map(|frame| value(frame).to_ne_bytes())),
+        }
+        block.push_sparse(&work.encoded, &work.classes, &work.ends[..frames]);
+    }
+
+    /// The bytes of an utterance, where one behind the other is asked for.
+    fn read_ahead(&self, place: Place, work: &mut Work) -> Result<()> {
+        let file = &self.files[place.file as usize];
+        let (start, len) = (place.offset, place.bytes as usize);
+        work.bytes.clear();
+        let Ok(mut ahead) = self.ahead.lock() else { return Ok(()) };
+        let held = ahead.start + ahead.bytes.len() as u64;
+        if ahead.file != place.file || start < ahead.start || start + len as u64 > held {
+            let goes_on =
+                ahead.file == place.file && (ahead.last..=ahead.last + GAP).contains(&start);
+            let wanted = if goes_on { AHEAD.max(len as u64) } else { len as u64 };
+            let count = wanted.min(file.len().saturating_sub(start)).max(len as u64);
+            ahead.bytes.resize(count as usize, 0);
+            (ahead.file, ahead.start) = (place.file, start);
+            if let Err(error) = file.read_exact_at(&mut ahead.bytes, start, "an utterance") {
+                ahead.bytes.clear();
+                return Err(error);
+            }
+        }
+        let from = (start - ahead.start) as usize;
+        work.bytes.extend_from_slice(&ahead.bytes[from..from + len]);
+        ahead.last = start + len as u64;
+        Ok(())
+    }
+}
+
+impl Source for MlfSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Index {
+        &self.index
+    }
+
+    fn shared_index(&self) -> Arc<Index> {
+        Arc::clone(&self.index)
+    }
+
+    fn fault(&self, sequence: u32) -> Option<Error> {
+        let mut work = Work::default();
+        let place = self.places[sequence as usize];
+        if let Err(error) = self.read_ahead(place, &mut work) {
+            return Some(error.of_key(self.index.key(sequence)));
+        }
+        let bytes = std::mem::take(&mut work.bytes);
+        self.decode(sequence, &bytes, &mut work).err()
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        let mut work = Work::default();
+        let mut bytes = Vec::new();
+        let mut rest = sequences;
+        while let Some(&first) = rest.first() {
+            let Place { file, offset: start, .. } = self.places[first as usize];
+            let mut end = start;
+            let count = rest.iter().take_while(|&&sequence| {
+                let place = self.places[sequence as usize];
+                let its_end = place.offset + u64::from(place.bytes);
+                let joins = end == start
+                    || place.file == file
+                        && (end..=end + GAP).contains(&place.offset)
+                        && its_end - start <= RUN;
+                if joins {
+                    end = its_end;
+                }
+                joins
+            });
+            let (run, behind) = rest.split_at(count.count());
+            bytes.resize((end - start) as usize, 0);
+            let data = &self.files[file as usize];
+            data.read_exact_at(&mut bytes, start, "labels")
+                .map_err(|error| error.of_key(self.index.key(first)))?;
+            for &sequence in run {
+                let place = self.places[sequence as usize];
+                let from = (place.offset - start) as usize;
+                let bytes = &bytes[from..from + place.bytes as usize];
+                self.decode(sequence, bytes, &mut work)?;
+                self.push(&mut work, &mut blocks[0]);
+            }
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn held_bytes(&self) -> u64 {
+        match self.streams[0].kind {
+            // A value, its index, and where the values of the sample end.
+            Kind::Sparse => (self.streams[0].element.size() + 4 + size_of::<usize>()) as u64,
+            _ => self.streams[0].sample_bytes() as u64,
+        }
+    }
+}
+
+impl fmt::Debug for MlfSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MlfSource")
+            .field("name", &self.name)
+            .field("streams", &self.streams)
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,58 @@
+//! Text files that are read in place, or, if they are compressed, out of a temporary copy.
+
+use std::io::Read;
+use std::path::Path;
+
+use seqfeed_core::{Error, Result};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+
+/// What is copied at a time.
+const PIECE: usize = 1 << 17;
+
+/// Opens a file to be read at any place; a compressed one is decoded into a temporary file first.
+///
+/// # Errors
+///
+/// When it cannot be opened, is no regular file, or cannot be decoded.
+pub fn open_text(path: &Path) -> Result<DataFile> {
+    let file = DataFile::open(path)?;
+    if file.compression()? == Compression::None {
+        return Ok(file);
+    }
+    let decode = || {
+        let mut input = Input::open(&RxFilename::File(path.into()), &Policy::default())?;
+        let mut spool = Spool::new()?;
+        let mut piece = vec![0; PIECE];
+        loop {
+            match input.read(&mut piece).map_err(|error| Error::io("reading", error))? {
+                0 => break,
+                count => spool.write_all(&piece[..count])?,
+            }
+        }
+        input.finish()?;
+        spool.into_data_file()
+    };
+    let decoded = decode().map_err(|error: Error| error.in_file(file.name()))?;
+    Ok(decoded.with_name(file.name()))
+}
+
+/// A file from its start, as a stream.
+pub(super) struct FromStart<'a> {
+    file: &'a DataFile,
+    offset: u64,
+}
+
+impl<'a> FromStart<'a> {
+    pub(super) fn new(file: &'a DataFile) -> Self {
+        Self { file, offset: 0 }
+    }
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read_at(buffer, self.offset);
+        let count = read.map_err(|error| std::io::Error::other(error.to_string()))?;
+        self.offset += count as u64;
+        Ok(count)
+    }
+}

@@ -1,0 +1,99 @@
+//! The files of a reader, and what there is to say about them.
+
+use std::sync::Arc;
+
+use seqfeed_cntk::ctf::{CacheUse, CtfSource};
+use seqfeed_core::Source;
+use seqfeed_htk::source::{HtkSource, MlfSource};
+
+/// Most warnings shown of a file.
+const SHOWN: usize = 10;
+
+/// A file of a reader.
+#[derive(Debug)]
+pub(crate) struct ReaderFile {
+    pub(crate) source: FileSource,
+    /// Whether its warnings are wanted (`traceLevel`).
+    pub(crate) warns: bool,
+}
+
+/// What reads it.
+#[derive(Debug)]
+pub(crate) enum FileSource {
+    Ctf(Arc<CtfSource>),
+    Htk(Arc<HtkSource>),
+    Mlf(Arc<MlfSource>),
+}
+
+impl ReaderFile {
+    /// What it is: "CTF, index from x.cache".
+    pub(crate) fn format(&self) -> String {
+        match &self.source {
+            FileSource::Ctf(ctf) => match ctf.cache() {
+                CacheUse::No => "CTF".to_owned(),
+                CacheUse::Read(path) => format!("CTF, index from {}", path.display()),
+                CacheUse::Made(_) => "CTF, index cache being made".to_owned(),
+            },
+            FileSource::Htk(htk) => htk.format(),
+            FileSource::Mlf(mlf) => mlf.format(),
+        }
+    }
+
+    /// Bytes decoded into a temporary file.
+    pub(crate) fn spooled_bytes(&self) -> u64 {
+        match &self.source {
+            FileSource::Ctf(ctf) => ctf.spooled_bytes(),
+            FileSource::Htk(_) | FileSource::Mlf(_) => 0,
+        }
+    }
+
+    /// What is worth a warning so far.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        if !self.warns {
+            return Vec::new();
+        }
+        match &self.source {
+            FileSource::Ctf(ctf) => ctf_warnings(ctf),
+            FileSource::Htk(htk) => {
+                let dropped = htk.report().dropped.iter();
+                dropped.map(|dropped| format!("{}: {dropped}", htk.name())).collect()
+            }
+            FileSource::Mlf(mlf) => {
+                let (count, first) = mlf.incidents();
+                let more = count.saturating_sub(first.len() as u64);
+                let more = (more > 0).then(|| format!("{more} more utterances were left out"));
+                let said = first.iter().map(|error| format!("left out: {}", one_line(error)));
+                said.chain(more).collect()
+            }
+        }
+    }
+}
+
+/// An error without its help.
+fn one_line(error: &seqfeed_core::Error) -> String {
+    format!("{}: {}", error.place(), error.message())
+}
+
+fn ctf_warnings(ctf: &CtfSource) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let CacheUse::Made(Some(reason)) = ctf.cache() {
+        warnings.push(format!("the index was made anew: {reason}"));
+    }
+    let (name, incidents) = (ctf.name(), ctf.incidents());
+    let first = incidents.first_warnings();
+    let first = &first[..first.len().min(SHOWN)];
+    let offsets: Vec<u64> = first.iter().map(|one| one.offset).collect();
+    let lines = ctf.lines_of(&offsets).unwrap_or_else(|_| vec![None; first.len()]);
+    warnings.extend(first.iter().zip(lines).map(|(one, line)| match line {
+        Some(at) => format!("{name}:{}:{}: {}", at.line, at.column, one.message),
+        None => format!("{name} @ {}: {}", one.offset, one.message),
+    }));
+    let (errors, more) = (incidents.errors(), incidents.warnings().saturating_sub(SHOWN as u64));
+    if more > 0 {
+        warnings.push(format!("{name}: {more} more warnings"));
+    }
+    if errors > 0 {
+        warnings.push(format!("{name}: {errors} errors were passed over"));
+    }
+    warnings
+}
