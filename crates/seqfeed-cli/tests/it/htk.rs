@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::cntk::{Recorded, compare, fails, options, recorded, same_values};
-use crate::program::{shared, try_dump};
+use crate::cntk::{Recorded, compare, fails, options, recorded, same_values, values};
+use crate::program::{dump, examples, shared, try_dump};
 
 /// Runs that go otherwise here, on purpose (docs/htk-differences.md), and how.
 const DIFFERENT: [(&str, Instead); 6] = [
@@ -410,4 +410,24 @@ fn wrong_inputs_are_named() {
     fails(&["htk:states"], &["no HTK script"]);
     fails(&["htk:none.scp"], &["none.scp"]);
     fails(&["scp:a.scp"], &["a.scp"]);
+}
+
+#[test]
+fn the_digits_in_htk_s_files_are_those_in_kaldi_s() {
+    let examples = examples();
+    let order = ["--order=sequential", "--batch-size=100000", "--sweeps=1"];
+    let kaldi = |context: &str| {
+        dump(&examples, &[&["digits/train.toml", "--unit=frame", context], &order[..]].concat())
+    };
+    let plain = kaldi("--context=0");
+    let labels: Vec<Value> = values(&plain, "labels")[..478].to_vec();
+    let script = ["digits/htk/train.scp", "--labels=digits/htk/train.mlf", "--unit=frame"];
+    let htk = [&script[..], &["--states=digits/htk/train.states"], &order[..]].concat();
+    let htk = dump(&examples, &htk);
+    assert_eq!(values(&htk, "features"), values(&plain, "features")[..478]);
+    assert_eq!(values(&htk, "labels"), labels);
+    let cntk = dump(&examples, &[&["digits/train.cntk#TrainFrames.reader"], &order[..]].concat());
+    assert_eq!(values(&cntk, "features"), values(&kaldi("--context=5"), "features")[..478]);
+    let classes = values(&cntk, "labels").into_iter().map(|pairs| json!([pairs[0][0]]));
+    assert_eq!(classes.collect::<Vec<_>>(), labels);
 }
