@@ -175,7 +175,7 @@ impl Corpus {
             let index = primary.index();
             // Nothing to join, and nothing to drop: the source's own index will do.
             if !index.is_empty() && (0..index.len() as u32).all(|s| index.samples(s) > 0) {
-                let (name, index) = (primary.name().to_owned(), primary.shared_index());
+                let (name, index) = (primary.name().to_owned(), Arc::clone(index));
                 let (rows, report) = (vec![Vec::new()], JoinReport::default());
                 let length = policy.length;
                 return Ok(Self { name, sources, streams, index, rows, length, report });
@@ -239,12 +239,8 @@ impl Source for Corpus {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        Arc::clone(&self.index)
     }
 
     fn load(&self, sequences: &[u32], mut blocks: &mut [Block]) -> Result<()> {
@@ -572,7 +568,7 @@ mod tests {
     /// A source in memory: key and values of each sequence.
     struct Memory {
         streams: Vec<Stream>,
-        index: Index,
+        index: Arc<Index>,
         values: Vec<Vec<f32>>,
     }
 
@@ -585,7 +581,7 @@ mod tests {
         let stream = Stream { name: name.into(), kind, element, dim: 1, extent };
         Arc::new(Memory {
             streams: vec![stream],
-            index: builder.finish(),
+            index: Arc::new(builder.finish()),
             values: data.iter().map(|(_, values)| values.to_vec()).collect(),
         })
     }
@@ -597,7 +593,7 @@ mod tests {
         fn streams(&self) -> &[Stream] {
             &self.streams
         }
-        fn index(&self) -> &Index {
+        fn index(&self) -> &Arc<Index> {
             &self.index
         }
         fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -48,12 +48,8 @@ impl Source for Kept {
         self.source.streams()
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         self.source.index()
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        self.source.shared_index()
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
@@ -84,7 +80,7 @@ mod tests {
     use crate::{Element, Extent, IndexBuilder, Key, Kind};
 
     /// Sequence `n` has the sparse samples `n` and nothing.
-    struct Counted(Vec<Stream>, Index, AtomicU32);
+    struct Counted(Vec<Stream>, Arc<Index>, AtomicU32);
 
     impl Source for Counted {
         fn name(&self) -> &str {
@@ -93,7 +89,7 @@ mod tests {
         fn streams(&self) -> &[Stream] {
             &self.0
         }
-        fn index(&self) -> &Index {
+        fn index(&self) -> &Arc<Index> {
             &self.1
         }
         fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
@@ -119,7 +115,7 @@ mod tests {
         };
         let mut streams = vec![stream("a", Kind::Label), stream("b", Kind::Sparse)];
         streams[0].dim = 1;
-        let counted = Arc::new(Counted(streams, builder.finish(), AtomicU32::new(0)));
+        let counted = Arc::new(Counted(streams, Arc::new(builder.finish()), AtomicU32::new(0)));
         let kept = Kept::new(Arc::clone(&counted) as Arc<dyn Source>);
         for _ in 0..3 {
             let mut blocks = kept.new_blocks();

@@ -112,12 +112,8 @@ impl Source for Series {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        Arc::clone(&self.index)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
@@ -145,7 +141,7 @@ mod tests {
     use crate::{Element, Extent, Kind};
 
     /// Sequence `n` of a part has `n + 1` samples of `value + n`.
-    struct Part(Vec<Stream>, Index, i32);
+    struct Part(Vec<Stream>, Arc<Index>, i32);
 
     impl Source for Part {
         fn name(&self) -> &str {
@@ -154,7 +150,7 @@ mod tests {
         fn streams(&self) -> &[Stream] {
             &self.0
         }
-        fn index(&self) -> &Index {
+        fn index(&self) -> &Arc<Index> {
             &self.1
         }
         fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
@@ -175,7 +171,7 @@ mod tests {
             dim,
             extent: Extent::Samples,
         };
-        Arc::new(Part(vec![stream], builder.finish(), value))
+        Arc::new(Part(vec![stream], Arc::new(builder.finish()), value))
     }
 
     #[test]

@@ -17,12 +17,7 @@ pub trait Source: Send + Sync {
     fn streams(&self) -> &[Stream];
 
     /// Its sequences: keys, lengths in samples, chunks.
-    fn index(&self) -> &Index;
-
-    /// The [`index`](Source::index), to be held: a copy, unless the source shares it.
-    fn shared_index(&self) -> Arc<Index> {
-        Arc::new(self.index().clone())
-    }
+    fn index(&self) -> &Arc<Index>;
 
     /// Loads `sequences` (numbers in [`index`](Source::index), in any order) and adds them, in that
     /// order, to `blocks`, of which there is one a stream.

@@ -30,7 +30,7 @@ use crate::state::State;
 /// # impl Source for Memory {
 /// #     fn name(&self) -> &str { "memory" }
 /// #     fn streams(&self) -> &[Stream] { &self.0 }
-/// #     fn index(&self) -> &Index { &self.1 }
+/// #     fn index(&self) -> &Arc<Index> { &self.1 }
 /// #     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
 /// #         for &s in sequences { blocks[0].push_f32(self.1.samples(s) as usize).fill(s as f32); }
 /// #         Ok(())
@@ -106,7 +106,7 @@ impl Feed {
         let selection = selection(source.as_ref(), &settings)?;
         let index = match &selection {
             Some(selection) => Arc::clone(&selection.index),
-            None => source.shared_index(),
+            None => Arc::clone(source.index()),
         };
         let mut planner = Planner::new(Arc::clone(&index), &source.files(), settings.clone())?;
         if let Some(state) = state {

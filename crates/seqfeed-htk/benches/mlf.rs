@@ -6,32 +6,19 @@
 // A program: it prints.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod timing;
+
 use std::fmt::Write;
 use std::hint::black_box;
-use std::time::Instant;
 
 use seqfeed_htk::label::cntk::{CntkIndex, FrameParser};
 use seqfeed_htk::label::{Body, Labels, MlfIndex, ParseOptions, parse};
 use seqfeed_htk::state_list::StateList;
 
-/// What each thing is done for, at least.
-const SECONDS: f64 = 1.5;
+use timing::time;
+
 const BYTES: usize = 100_000_000;
 const STATES: u64 = 132;
-
-/// Runs something several times: the best speed.
-fn time<T>(what: &str, bytes: usize, mut run: impl FnMut() -> T) -> T {
-    let mut best = f64::INFINITY;
-    let mut result = None;
-    let begin = Instant::now();
-    while result.is_none() || begin.elapsed().as_secs_f64() < SECONDS {
-        let start = Instant::now();
-        result = Some(black_box(run()));
-        best = best.min(start.elapsed().as_secs_f64());
-    }
-    println!("  {what:<28} {:8.0} MB/s", bytes as f64 / best / 1e6);
-    result.unwrap()
-}
 
 /// An alignment: utterances of 100 to 900 frames, segments of 9 frames on the average, with scores and phones.
 fn generate() -> (Vec<u8>, Vec<u8>) {

@@ -6,30 +6,16 @@
 // A program: it prints.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod timing;
+
 use std::hint::black_box;
-use std::time::Instant;
 
 use seqfeed_htk::param::{
     ByteOrder, Checksum, Decoder, Encoding, Layout, ParamFile, ReadOptions, Values,
 };
 use seqfeed_htk::script::{Script, ScriptOptions, Style};
 
-/// What each thing is done for, at least.
-const SECONDS: f64 = 1.0;
-
-/// Runs something several times: the best speed.
-fn time<T>(what: &str, bytes: usize, mut run: impl FnMut() -> T) -> T {
-    let mut best = f64::INFINITY;
-    let mut result = None;
-    let begin = Instant::now();
-    while result.is_none() || begin.elapsed().as_secs_f64() < SECONDS {
-        let start = Instant::now();
-        result = Some(black_box(run()));
-        best = best.min(start.elapsed().as_secs_f64());
-    }
-    println!("  {what:<34} {:8.0} MB/s", bytes as f64 / best / 1e6);
-    result.unwrap()
-}
+use timing::time;
 
 fn frames(frames: usize, columns: usize) {
     println!("{frames} frames of {columns} (MB of floats)");

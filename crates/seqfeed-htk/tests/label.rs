@@ -11,25 +11,14 @@ mod models;
 mod own;
 #[path = "label/properties.rs"]
 mod properties;
-
-use std::path::{Path, PathBuf};
+#[path = "param/shared.rs"]
+#[allow(dead_code)]
+mod shared;
 
 use seqfeed_htk::label::{Labels, Segment, Transcription};
 use serde_json::{Value, json};
 
-/// A file of the shared material, or `None` (said loudly) where it is missing.
-fn shared(file: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("SEQFEED_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let file = root.join(file);
-    if file.exists() {
-        return Some(file);
-    }
-    eprintln!("SKIPPED: {} is missing; set SEQFEED_SHARED", file.display());
-    None
-}
+use crate::shared::shared;
 
 /// Bytes as a string of as many characters, as JSON has them.
 fn latin1(bytes: &[u8]) -> String {

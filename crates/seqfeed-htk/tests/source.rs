@@ -153,7 +153,7 @@ fn single_frames_stand_for_sequences() {
     parameters(&at.join("all.x"), 0, 20, "USER", ByteOrder::Big);
     let primary = open(at, "a=@/all.x[0,3]\nb=@/all.x[4,5]", &HtkOptions::default()).unwrap();
     let script = "b=@/all.x[7,7]\na=@/all.x[8,8]\nz=@/all.x[9,9]";
-    let options = HtkOptions { expand: Some(primary.shared_index()), ..HtkOptions::default() };
+    let options = HtkOptions { expand: Some(primary.index().clone()), ..HtkOptions::default() };
     let source = open(at, script, &options).unwrap();
     assert_eq!(firsts(&source, &[0, 1]), [vec![7.0; 2], vec![8.0; 4]]);
     let whole = HtkOptions { extent: Extent::Sequence, ..HtkOptions::default() };

@@ -138,12 +138,8 @@ impl Source for AlignmentSource {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        Arc::clone(&self.index)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -5,6 +5,8 @@ use std::io::Write;
 use seqfeed_cntk::ctf::{Writer, WriterSamples, WriterStream};
 use seqfeed_core::{Block, Element, Error, Key, Kind, Result, Source, Stream};
 
+use crate::sequences::each_sequence;
+
 /// Classes that labels can name: what indices of CTF can count.
 const CLASSES: usize = i32::MAX as usize;
 
@@ -40,28 +42,14 @@ pub fn write_ctf<W: Write>(source: &dyn Source, out: W, most: u64) -> Result<W> 
         _ => WriterStream::sparse(&stream.name, CLASSES),
     });
     let mut writer = Writer::new(out, streams.collect())?;
-    let index = source.index();
-    let mut blocks = source.new_blocks();
-    let mut left = most;
-    for chunk in 0..index.chunk_count() {
-        if left == 0 {
-            break;
-        }
-        let sequences: Vec<u32> =
-            index.chunk(chunk).take(left.try_into().unwrap_or(usize::MAX)).collect();
-        left -= sequences.len() as u64;
-        blocks.iter_mut().for_each(Block::clear);
-        source.load(&sequences, &mut blocks)?;
-        for (number, &sequence) in sequences.iter().enumerate() {
-            let key = index.key(sequence);
-            let loaded = source.streams().iter().zip(&blocks);
-            let samples: Vec<Samples> = loaded
-                .map(|(stream, block)| Samples::of(stream, block, number, key))
-                .collect::<Result<_>>()?;
-            let samples: Vec<WriterSamples<'_>> = samples.iter().map(Samples::borrow).collect();
-            writer.write_sequence(key, &samples)?;
-        }
-    }
+    each_sequence(source, most, |key, blocks, number| {
+        let loaded = source.streams().iter().zip(blocks);
+        let samples: Vec<Samples> = loaded
+            .map(|(stream, block)| Samples::of(stream, block, number, key))
+            .collect::<Result<_>>()?;
+        let samples: Vec<WriterSamples<'_>> = samples.iter().map(Samples::borrow).collect();
+        writer.write_sequence(key, &samples)
+    })?;
     writer.finish()
 }
 

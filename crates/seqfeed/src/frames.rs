@@ -86,12 +86,8 @@ impl Source for FrameSource {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         self.source.index()
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        self.source.shared_index()
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -8,6 +8,8 @@ use seqfeed_htk::param::{ArchiveWriter, Encoding};
 use seqfeed_htk::script::{Style, write_entry};
 use seqfeed_io::{Output, Policy, WxFilename};
 
+use crate::sequences::each_sequence;
+
 /// Most states that labels can name: what CNTK's readers can hold.
 const STATES: i32 = 1 << 16;
 
@@ -75,38 +77,28 @@ pub fn write_htk(
         }
         None => None,
     };
-    let index = source.index();
-    let mut blocks = source.new_blocks();
     let mut text = Vec::new();
-    let mut left = options.most;
-    for chunk in 0..index.chunk_count() {
-        let most = usize::try_from(left).unwrap_or(usize::MAX);
-        let sequences: Vec<u32> = index.chunk(chunk).take(most).collect();
-        left -= sequences.len() as u64;
-        blocks.iter_mut().for_each(Block::clear);
-        source.load(&sequences, &mut blocks)?;
-        for (number, &sequence) in sequences.iter().enumerate() {
-            let key = index.key(sequence);
-            let samples = blocks[features].samples(number);
-            let values: Vec<f32> = bytemuck::pod_collect_to_vec(samples.bytes());
-            let segment = archive.write(&values).map_err(|error| error.of_key(key))?;
-            text.clear();
-            let logical = [key.0, b".htk"].concat();
-            write_entry(&logical, physical.as_bytes(), Some(segment), Style::Cntk, &mut text)
+    each_sequence(source, options.most, |key, blocks, number| {
+        let samples = blocks[features].samples(number);
+        let values: Vec<f32> = bytemuck::pod_collect_to_vec(samples.bytes());
+        let segment = archive.write(&values).map_err(|error| error.of_key(key))?;
+        text.clear();
+        let logical = [key.0, b".htk"].concat();
+        write_entry(&logical, physical.as_bytes(), Some(segment), Style::Cntk, &mut text)
+            .map_err(|error| error.of_key(key))?;
+        script.write_all(&text).map_err(|error| script.error(error))?;
+        if let Some(transcriptions) = &mut transcriptions {
+            let stream = &streams[transcriptions.stream];
+            let classes = classes(stream, &blocks[transcriptions.stream], number)
                 .map_err(|error| error.of_key(key))?;
-            script.write_all(&text).map_err(|error| script.error(error))?;
-            if let Some(transcriptions) = &mut transcriptions {
-                let stream = &streams[transcriptions.stream];
-                let classes = classes(stream, &blocks[transcriptions.stream], number)
-                    .map_err(|error| error.of_key(key))?;
-                if classes.len() != samples.len() {
-                    let what = format!("{} labels for {} frames", classes.len(), samples.len());
-                    return Err(Error::corpus(what).of_key(key));
-                }
-                transcriptions.write(key, &classes)?;
+            if classes.len() != samples.len() {
+                let what = format!("{} labels for {} frames", classes.len(), samples.len());
+                return Err(Error::corpus(what).of_key(key));
             }
+            transcriptions.write(key, &classes)?;
         }
-    }
+        Ok(())
+    })?;
     let mut outputs = vec![archive.into_output()?];
     outputs.extend(
         transcriptions.map(Transcriptions::into_outputs).transpose()?.into_iter().flatten(),

@@ -28,6 +28,7 @@ mod open;
 mod pdnn_sink;
 mod quantity;
 mod reader;
+mod sequences;
 mod statistics;
 
 pub use ctf_sink::write_ctf;

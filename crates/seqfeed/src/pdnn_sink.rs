@@ -2,10 +2,12 @@
 
 use std::io::Write;
 
-use seqfeed_core::{Block, Error, Extent, Kind, Result, Source, Stream};
+use seqfeed_core::{Error, Extent, Kind, Result, Source, Stream};
 use seqfeed_io::{Output, Policy, WxFilename};
 use seqfeed_pdnn::pfile::{PFileLayout, PFileWriter};
 use seqfeed_pdnn::pickle::{Array, Protocol, write_pickle};
+
+use crate::sequences::each_sequence;
 
 /// Writes the first `most` sequences of a corpus (one stream of 32-bit floats, one of labels).
 ///
@@ -27,27 +29,26 @@ pub fn write_pdnn(source: &dyn Source, prefix: &str, most: u64, policy: &Policy)
     let mut pfile = PFileWriter::create(&name("pfile")?, layout, policy)?;
     let mut ali = Output::create(&name("ali")?, policy)?;
     let (mut all_features, mut all_labels): (Vec<f32>, Vec<i32>) = (Vec::new(), Vec::new());
-    let index = source.index();
-    for sequence in 0..index.len() as u32 {
-        let mut blocks: Vec<Block> = source.new_blocks();
-        source.load(&[sequence], &mut blocks)?;
-        let bytes = blocks[labels].samples(0).bytes();
-        let (bytes, _) = bytes.as_chunks::<4>();
-        let classes: Vec<i32> = bytes.iter().map(|label| i32::from_ne_bytes(*label)).collect();
-        let mut line = index.key(sequence).0.to_vec();
+    let mut written = 0;
+    each_sequence(source, u64::MAX, |key, blocks, number| {
+        let classes: Vec<i32> =
+            bytemuck::pod_collect_to_vec(blocks[labels].samples(number).bytes());
+        let mut line = key.0.to_vec();
         for label in &classes {
             line.extend_from_slice(format!(" {label}").as_bytes());
         }
         line.push(b'\n');
         ali.write_all(&line).map_err(|error| ali.error(error))?;
-        if u64::from(sequence) < most {
-            let (bytes, _) = blocks[dense].samples(0).bytes().as_chunks::<4>();
-            let features: Vec<f32> = bytes.iter().map(|value| f32::from_ne_bytes(*value)).collect();
+        if written < most {
+            let features: Vec<f32> =
+                bytemuck::pod_collect_to_vec(blocks[dense].samples(number).bytes());
             pfile.write_sentence(&features, &classes)?;
             all_features.extend(features);
             all_labels.extend(classes);
+            written += 1;
         }
-    }
+        Ok(())
+    })?;
     let rows = all_labels.len();
     let features = Array::from_f32(vec![rows, width], &all_features)?;
     let labels = Array::from_i32(vec![rows], &all_labels)?;

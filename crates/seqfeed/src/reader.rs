@@ -86,7 +86,7 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
     let mut sources: Vec<Arc<dyn Source>> = Vec::new();
     for deserializer in &reader.deserializers {
         let Deserializer::Ctf(ctf) = deserializer else {
-            let primary = sources.first().map(|source| source.shared_index());
+            let primary = sources.first().map(|source| Arc::clone(source.index()));
             let opened = htk::open(deserializer, reader, primary.as_ref(), keys)?;
             contexts.extend(opened.context);
             sources.push(opened.source);

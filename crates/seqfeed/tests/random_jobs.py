@@ -140,6 +140,35 @@ def ctf_file(r, keys, streams, mode, equal, broken, longest):
 
 # ---- jobs
 
+def run_of(r, options, settings, samples, most_workers):
+    """Draws workers, epochs and where to start, for a corpus of so many samples: how many epochs."""
+    if r.random() < .5:
+        settings['workers'] = r.randint(1, most_workers)
+        settings['rank'] = r.randrange(settings['workers'])
+        options.update({'ranks': settings['workers'], 'rank': settings['rank']})
+    if r.random() < .3:
+        settings['cross'] = options['cross-sweeps'] = r.random() < .3
+    epochs, kind = 1, r.random()
+    if kind < .4:
+        settings['sweeps'] = options['sweeps'] = r.randint(1, 3)
+    elif kind < .6:
+        epochs = r.randint(1, 3)
+        options.update({'epoch': 'sweep', 'sweeps': epochs})
+    else:
+        epochs = r.randint(1, 4)
+        settings['epoch'] = options['epoch'] = r.randint(1, 2 * samples + 1)
+        options['samples'] = settings['epoch'] * epochs
+    if r.random() < .25:
+        most = samples * settings['sweeps'] if settings['sweeps'] else samples
+        if settings['epoch'] != 'sweep':
+            # In the first epoch: a later one begins at its start.
+            most = min(settings['epoch'] - 1, 3 * samples)
+        options['start'] = r.randint(0, max(0, most))
+    if r.random() < .3:
+        options.update({'threads': r.randint(1, 3), 'queue': r.randint(1, 4)})
+    return epochs
+
+
 def job(r):
     mode = r.choices(['numeric', 'symbolic', 'lines', 'skipped'], [14, 3, 2, 2])[0]
     truncated = r.random() < .25
@@ -225,31 +254,8 @@ def job(r):
         batch = r.choice([1, 6, 10, 20, 50, 64])
     options = {'batch-size': batch}
     settings = {'mb': batch, 'workers': 1, 'rank': 0, 'cross': True, 'sweeps': None, 'epoch': 'sweep'}
-    if r.random() < .5:
-        settings['workers'] = r.randint(1, 5)
-        settings['rank'] = r.randrange(settings['workers'])
-        options.update({'ranks': settings['workers'], 'rank': settings['rank']})
-    if r.random() < .3:
-        settings['cross'] = options['cross-sweeps'] = r.random() < .3
     samples = count * (longest + 1) // 2
-    epochs, kind = 1, r.random()
-    if kind < .4:
-        settings['sweeps'] = options['sweeps'] = r.randint(1, 3)
-    elif kind < .6:
-        epochs = r.randint(1, 3)
-        options.update({'epoch': 'sweep', 'sweeps': epochs})
-    else:
-        epochs = r.randint(1, 4)
-        settings['epoch'] = options['epoch'] = r.randint(1, 2 * samples + 1)
-        options['samples'] = settings['epoch'] * epochs
-    if r.random() < .25:
-        most = samples * settings['sweeps'] if settings['sweeps'] else samples
-        if settings['epoch'] != 'sweep':
-            # In the first epoch: a later one begins at its start.
-            most = min(settings['epoch'] - 1, 3 * samples)
-        options['start'] = r.randint(0, max(0, most))
-    if r.random() < .3:
-        options.update({'threads': r.randint(1, 3), 'queue': r.randint(1, 4)})
+    epochs = run_of(r, options, settings, samples, 5)
     return files, reader, options, settings, epochs
 
 

@@ -8,7 +8,7 @@ use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Offsets, Problem, Result,
     Source, Stream,
 };
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool, run_of};
 
 use super::cache::{self, Stamp};
 use super::lines::{self, LineColumn};
@@ -294,19 +294,10 @@ impl CtfSource {
             block.reserve(samples);
         }
         let mut rest = sequences;
-        while let Some(&first) = rest.first() {
-            let start = self.places.get(first).start;
-            let mut end = start;
-            let count = rest.iter().take_while(|&&number| {
-                let place = self.places.get(number);
-                let joins = end == start
-                    || place.start >= end && place.start - end <= GAP && place.end - start <= RUN;
-                if joins {
-                    end = place.end;
-                }
-                joins
-            });
-            let (run, after) = rest.split_at(count.count());
+        while !rest.is_empty() {
+            let (count, Range { start, end }) =
+                run_of(rest.iter().map(|&number| self.places.get(number)), RUN, GAP);
+            let (run, after) = rest.split_at(count);
             rest = after;
             // The index was checked against the length of the file: this much is there.
             let len = (end - start) as usize;
@@ -369,12 +360,8 @@ impl Source for CtfSource {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        Arc::clone(&self.index)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -12,7 +12,7 @@ use seqfeed_feed::{Feed, Minibatch, Settings, State};
 /// for each sequence.
 pub(crate) struct MemoryCorpus {
     streams: Vec<Stream>,
-    index: Index,
+    index: Arc<Index>,
     /// Loading this sequence fails.
     pub(crate) broken: Option<u32>,
     pub(crate) loaded: AtomicU64,
@@ -53,7 +53,7 @@ impl MemoryCorpus {
                 stream("labels", Kind::Label, Element::I32, 1, Extent::Samples),
                 stream("speaker", Kind::Label, Element::I32, 1, Extent::Sequence),
             ],
-            index,
+            index: Arc::new(index),
             broken: None,
             loaded: AtomicU64::new(0),
         }
@@ -67,7 +67,7 @@ impl Source for MemoryCorpus {
     fn streams(&self) -> &[Stream] {
         &self.streams
     }
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
     }
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -13,6 +13,7 @@ use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
     Source, Stream, Tolerance,
 };
+use seqfeed_io::run_of;
 
 use super::files::{Files, Shape};
 use crate::param::ReadOptions;
@@ -256,12 +257,8 @@ impl Source for HtkSource {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        Arc::clone(&self.index)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
@@ -276,22 +273,17 @@ impl Source for HtkSource {
         let most = (RUN / (4 * self.columns)).max(1) as u64;
         let mut rest = sequences;
         while let Some(&sequence) = rest.first() {
-            let (file, first) = self.places[sequence as usize];
-            let (first, mut end) = (u64::from(first), u64::from(first));
-            let count = rest.iter().take_while(|&&sequence| {
-                let (its_file, its_first) = self.places[sequence as usize];
-                let samples = u64::from(self.index.samples(sequence));
-                let joins = end == first
-                    || its_file == file
-                        && u64::from(its_first) == end
-                        && end + samples - first <= most;
-                if joins {
-                    end += samples;
-                }
-                joins
-            });
-            let (run, behind) = rest.split_at(count.count());
-            let loaded = self.load_run(file, first..end, run, block);
+            let (file, _) = self.places[sequence as usize];
+            let frames = rest
+                .iter()
+                .map(|&sequence| (self.places[sequence as usize], self.index.samples(sequence)))
+                .take_while(|((its_file, _), _)| *its_file == file)
+                .map(|((_, first), samples)| {
+                    u64::from(first)..u64::from(first) + u64::from(samples)
+                });
+            let (count, frames) = run_of(frames, most, 0);
+            let (run, behind) = rest.split_at(count);
+            let loaded = self.load_run(file, frames, run, block);
             loaded.map_err(|error| error.of_key(self.index.key(sequence)))?;
             rest = behind;
         }

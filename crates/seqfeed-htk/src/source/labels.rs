@@ -1,13 +1,14 @@
 //! The labels of master label files.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, Kind, Result, Source, Stream,
 };
-use seqfeed_io::DataFile;
+use seqfeed_io::{DataFile, run_of};
 
 use super::binary;
 use super::features::Keys;
@@ -92,6 +93,13 @@ pub(super) struct Place {
     pub(super) bytes: u32,
     pub(super) line: u32,
     pub(super) file: u32,
+}
+
+impl Place {
+    /// From where to where it lies in its file.
+    fn range(self) -> Range<u64> {
+        self.offset..self.offset + u64::from(self.bytes)
+    }
 }
 
 /// A part of a file in memory.
@@ -292,12 +300,8 @@ impl Source for MlfSource {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        Arc::clone(&self.index)
     }
 
     fn fault(&self, sequence: u32) -> Option<Error> {
@@ -315,21 +319,11 @@ impl Source for MlfSource {
         let mut bytes = Vec::new();
         let mut rest = sequences;
         while let Some(&first) = rest.first() {
-            let Place { file, offset: start, .. } = self.places[first as usize];
-            let mut end = start;
-            let count = rest.iter().take_while(|&&sequence| {
-                let place = self.places[sequence as usize];
-                let its_end = place.offset + u64::from(place.bytes);
-                let joins = end == start
-                    || place.file == file
-                        && (end..=end + GAP).contains(&place.offset)
-                        && its_end - start <= RUN;
-                if joins {
-                    end = its_end;
-                }
-                joins
-            });
-            let (run, behind) = rest.split_at(count.count());
+            let file = self.places[first as usize].file;
+            let places = rest.iter().map(|&sequence| self.places[sequence as usize]);
+            let places = places.take_while(|place| place.file == file).map(Place::range);
+            let (count, Range { start, end }) = run_of(places, RUN, GAP);
+            let (run, behind) = rest.split_at(count);
             bytes.resize((end - start) as usize, 0);
             let data = &self.files[file as usize];
             data.read_exact_at(&mut bytes, start, "labels")

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind as StreamKind,
@@ -65,7 +66,7 @@ pub struct TableOptions {
 pub struct TableSource {
     name: String,
     streams: Vec<Stream>,
-    pub(crate) index: Index,
+    pub(crate) index: Arc<Index>,
     pub(crate) kind: Kind,
     pub(crate) table: Entries,
     pub(crate) files: Files,
@@ -127,7 +128,7 @@ impl TableSource {
         Ok(Self {
             name: rspecifiers.join(" "),
             streams: vec![stream],
-            index: builder.finish(),
+            index: Arc::new(builder.finish()),
             kind,
             table,
             files,
@@ -505,7 +506,7 @@ impl Source for TableSource {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
     }
 

@@ -160,12 +160,8 @@ impl Source for PFileSource {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        Arc::clone(&self.index)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

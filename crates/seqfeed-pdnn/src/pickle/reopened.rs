@@ -31,7 +31,7 @@ impl ReopenedPickle {
         open: fn(&str, &Policy) -> Result<PickledData>,
     ) -> Result<Self> {
         let source = PickleSource::new(name, Key(b"0"), open(name, policy)?)?;
-        let (streams, index) = (source.streams().to_vec(), source.shared_index());
+        let (streams, index) = (source.streams().to_vec(), Arc::clone(source.index()));
         Ok(Self { name: name.to_owned(), policy: *policy, streams, index, open })
     }
 }
@@ -45,12 +45,8 @@ impl Source for ReopenedPickle {
         &self.streams
     }
 
-    fn index(&self) -> &Index {
+    fn index(&self) -> &Arc<Index> {
         &self.index
-    }
-
-    fn shared_index(&self) -> Arc<Index> {
-        Arc::clone(&self.index)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
@@ -59,7 +55,7 @@ impl Source for ReopenedPickle {
         }
         let data = (self.open)(&self.name, &self.policy)?;
         let source = PickleSource::new(&self.name, Key(b"0"), data)?;
-        if source.streams() != self.streams || source.index() != self.index.as_ref() {
+        if source.streams() != self.streams || *source.index() != self.index {
             return Err(Error::corpus(
                 "the arrays are not what they were when the file was opened",
             )
