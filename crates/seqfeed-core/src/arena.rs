@@ -60,10 +60,12 @@ impl Arena {
         if len >= MAPPED_FROM
             && let Ok(map) = MmapOptions::new().len(len.next_multiple_of(HUGE_PAGE)).map_anon()
         {
-            // Only advice: an old kernel may refuse it. Not for the last page, of which little may be
-            // used.
+            // Only advice: an old kernel may refuse it. Not for the last page if most of it is not used.
             #[cfg(target_os = "linux")]
-            let _ = map.advise_range(memmap2::Advice::HugePage, 0, len / HUGE_PAGE * HUGE_PAGE);
+            let _ = {
+                let advised = (len + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
+                map.advise_range(memmap2::Advice::HugePage, 0, advised)
+            };
             return Arena::Mapped(map, len);
         }
         Arena::Heap(vec![0; len.div_ceil(8)])

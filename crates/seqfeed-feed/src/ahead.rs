@@ -10,7 +10,11 @@ const MOST: usize = 2048;
 #[inline(always)]
 pub(crate) fn ask_for(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
-    bytes[..bytes.len().min(MOST)].iter().step_by(LINE).for_each(safe_arch::prefetch_t0);
+    {
+        // Rows begin anywhere in a line: the last byte may lie in one more.
+        let bytes = &bytes[..bytes.len().min(MOST)];
+        bytes.iter().step_by(LINE).chain(bytes.last()).for_each(safe_arch::prefetch_t0);
+    }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (bytes, LINE, MOST);
 }

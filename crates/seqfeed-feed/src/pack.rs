@@ -188,6 +188,8 @@ impl Packer {
         offsets.push(0);
         *longest = 0;
         let mut end = 0;
+        // The sequence of the frame before, and the samples of the source that are in it: often the next one's.
+        let (mut sequence, mut inside) = (0, 0..0);
         for (number, item) in plan.items.iter().enumerate() {
             let sequences = self.index.chunk(item.chunk as usize);
             let piece = match self.unit {
@@ -200,8 +202,11 @@ impl Packer {
                 }
                 Unit::Frame => {
                     let sample = self.index.start(sequences.start) + u64::from(item.number);
-                    let sequence = self.index.sequence_at(sample, sequences);
-                    let mut first = (sample - self.index.start(sequence)) as u32;
+                    if !inside.contains(&sample) {
+                        sequence = self.index.sequence_at(sample, sequences);
+                        inside = self.index.start(sequence)..self.index.start(sequence + 1);
+                    }
+                    let mut first = (sample - inside.start) as u32;
                     if let Some(selection) = &self.selection {
                         first = selection.sample(sequence, first);
                     }
@@ -253,27 +258,24 @@ impl Packer {
         if matches!(self.layout, Layout::Packed | Layout::Truncated) && !full {
             minibatch::pad(stream, array, 0..values, self.label_padding);
         }
-        let samples_of = |i: usize| {
-            let (piece, chunk) = (&buffers.pieces[i], &loaded[found[i] as usize]);
-            (piece, chunk.blocks[number].samples(chunk.place_of(piece)))
-        };
-        let count = buffers.pieces.len();
-        for i in 0..count {
-            if i + AHEAD < count {
-                let (piece, samples) = samples_of(i + AHEAD);
-                let first = (piece.first as usize).saturating_sub(left).min(samples.len());
-                let end = (piece.first + piece.samples) as usize + right;
-                ahead::ask_for(samples.rows(first..end.clamp(first, samples.len())));
+        let parts = self.parts(number, loaded, found, buffers);
+        let ask_for = |i: usize| {
+            if let Some(part) = parts.get(i) {
+                let length = part.samples.len();
+                let first = part.first.saturating_sub(left).min(length);
+                let end = (part.first + part.rows + right).clamp(first, length);
+                ahead::ask_for(part.samples.rows(first..end));
             }
-            let (piece, samples) = samples_of(i);
-            let (first_row, rows) = minibatch::rows_of(stream, number, self.layout, buffers, i);
+        };
+        (0..AHEAD).for_each(ask_for);
+        for (i, part) in parts.iter().enumerate() {
+            ask_for(i + AHEAD);
+            let Part { samples, first, first_row, rows } = *part;
             let start = first_row * row_bytes;
             let out = &mut array.bytes_mut()[start..start + rows * row_bytes];
             match stream.extent {
                 Extent::Sequence => out.copy_from_slice(samples.row(0)),
-                Extent::Samples | Extent::Own => {
-                    splice(samples, piece.first as usize, left, right, out);
-                }
+                Extent::Samples | Extent::Own => splice(samples, first, left, right, out),
             }
             if let Some(map) = &self.maps[number] {
                 for label in out.as_chunks_mut::<4>().0 {
@@ -287,6 +289,49 @@ impl Packer {
             }
         }
     }
+    /// What is copied from where to where in a stream: a part for each piece, or for frames of a sequence that
+    /// come in its own order.
+    fn parts<'a>(
+        &self,
+        number: usize,
+        loaded: &[Loaded<'a>],
+        found: &[u32],
+        buffers: &Buffers,
+    ) -> Vec<Part<'a>> {
+        let stream = &self.streams[number];
+        let merge = self.unit == Unit::Frame && stream.extent == Extent::Samples;
+        let mut parts: Vec<Part<'a>> = Vec::with_capacity(found.len());
+        let mut last = None;
+        for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
+            let first = piece.first as usize;
+            let (first_row, rows) = minibatch::rows_of(stream, number, self.layout, buffers, i);
+            if let Some(part) = parts.last_mut()
+                && merge
+                && last == Some(piece.sequence)
+                && part.first + part.rows == first
+            {
+                part.rows += rows;
+                continue;
+            }
+            last = Some(piece.sequence);
+            let chunk = &loaded[place as usize];
+            let samples = chunk.blocks[number].samples(chunk.place_of(piece));
+            parts.push(Part { samples, first, first_row, rows });
+        }
+        parts
+    }
+}
+
+/// A part of a stream's buffer, and where its samples come from.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    /// Those of the sequence.
+    samples: Samples<'a>,
+    /// The first one that is wanted, without context.
+    first: usize,
+    /// Where it lies in the buffer.
+    first_row: usize,
+    rows: usize,
 }
 
 /// Fills `out` with rows of spliced samples from sample `first` on: each with `left` samples

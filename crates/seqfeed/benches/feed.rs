@@ -1,12 +1,13 @@
-//! The speed of the feed on a Kaldi corpus, and of memcpy on the same bytes.
+//! The speed of the feed, and of memcpy on the same bytes.
 //!
 //! ```text
 //! cargo bench --bench feed -- CORPUS CASE     # one case, one JSON line
 //! cargo xtask bench                           # all cases and the peers, several rounds, a table
 //! ```
 //!
-//! CORPUS is a directory with `feats.scp`, `feats.ark` and `ali.ark`. Each case makes one sweep to
-//! warm up and one that is timed, and checks that every frame came.
+//! CORPUS is a directory made by a generator of the shared material: `gen_kaldi.py`, `gen_cntk.py htk` or
+//! `gen_pdnn.py`. Each case makes one sweep to warm up and one that is timed, and checks that every frame
+//! came.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
 use std::fs;
@@ -17,64 +18,86 @@ use std::time::Instant;
 use seqfeed::io::Policy;
 use seqfeed::{Description, Feed, Opened, Source};
 
-const CASES: [&str; 10] = [
-    "memcpy-frames-1",
-    "memcpy-frames-2",
-    "frames-pool",
-    "frames-window",
-    "frames-window-map",
-    "frames-corpus-map",
-    "memcpy-padded-1",
-    "memcpy-padded-2",
-    "padded-bucket",
-    "padded-bucket-map",
+/// Shuffled minibatches of 1,024 frames with 5 frames of context on both sides.
+const FRAMES: &str = "context = 5\nbatch-size = 1024\nthreads = 2\n";
+
+/// Padded sequences, bucketed by length, of at most 32,000 frames with padding.
+const PADDED: &str = "unit = 'sequence'\nbatch-size = 32000\nbatch-unit = 'padded'\nbucket = 1000\n\
+                      threads = 2\n";
+
+const KALDI: &str = "features = 'scp:feats.scp'\nlabels = 'ark:ali.ark'\n";
+const HTK: &str = "features = 'feat.scp'\nlabels = 'labels.mlf'\nstates = 'states.list'\n";
+
+/// Names of cases, and the descriptions that they are made of. `memcpy-CASE-N` copies the same bytes with N
+/// threads.
+const CASES: [(&str, &[&str]); 12] = [
+    // As many frames as the peers' pools of 100 utterances.
+    ("frames-pool", &[KALDI, FRAMES, "window = '4 chunks'"]),
+    ("frames-window", &[KALDI, FRAMES]),
+    ("frames-window-map", &[KALDI, FRAMES, "map = true"]),
+    ("frames-corpus-map", &[KALDI, FRAMES, "map = true\nwindow = 'corpus'"]),
+    ("padded-bucket", &[KALDI, PADDED]),
+    ("padded-bucket-map", &[KALDI, PADDED, "map = true"]),
+    ("htk-pool", &[HTK, FRAMES, "window = '4 chunks'"]),
+    ("htk-window", &[HTK, FRAMES]),
+    ("pdnn-stream", &["data = 's.pfile,stream=True'"]),
+    ("pdnn-stream-random", &["data = 's.pfile,stream=True,random=True'"]),
+    ("pdnn-context-random", &["data = 's.pfile,stream=True,context=5,random=True'"]),
+    ("pdnn-pickle-random", &["data = 's4.pickle,random=True'"]),
 ];
+
+/// CNTK's reader of the HTK corpus, its window the whole corpus.
+const READER: &str = "htk-reader";
 
 fn main() {
     // `cargo bench` and `cargo test --benches` add flags of their own.
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let [corpus, case] = &arguments[..] else {
-        eprintln!("usage: feed CORPUS CASE, where CASE is one of {}", CASES.join(" "));
+        let names: Vec<&str> = CASES.iter().map(|&(name, _)| name).collect();
+        eprintln!("usage: feed CORPUS CASE, where CASE is one of {} {READER}", names.join(" "));
         return;
     };
-    match case.strip_prefix("memcpy-") {
-        Some("frames-1") => memcpy(corpus, case, &frames(""), 1),
-        Some("frames-2") => memcpy(corpus, case, &frames(""), 2),
-        Some("padded-1") => memcpy(corpus, case, &padded(""), 1),
-        Some("padded-2") => memcpy(corpus, case, &padded(""), 2),
-        _ => match case.as_str() {
-            // As many frames as the peers' pools of 100 utterances.
-            "frames-pool" => feed(corpus, case, &frames("window = '4 chunks'")),
-            "frames-window" => feed(corpus, case, &frames("")),
-            "frames-window-map" => feed(corpus, case, &frames("map = true")),
-            "frames-corpus-map" => feed(corpus, case, &frames("map = true\nwindow = 'corpus'")),
-            "padded-bucket" => feed(corpus, case, &padded("")),
-            "padded-bucket-map" => feed(corpus, case, &padded("map = true")),
-            _ => eprintln!("no case {case}; there are {}", CASES.join(" ")),
-        },
+    let (name, threads) = match case.strip_prefix("memcpy-").and_then(|case| case.rsplit_once('-'))
+    {
+        Some((name, threads)) => (name, threads.parse().ok()),
+        None => (case.as_str(), None),
+    };
+    if name == READER {
+        feed(case, || read_by_cntk(corpus));
+        return;
+    }
+    let Some((_, description)) = CASES.iter().find(|&&(known, _)| known == name) else {
+        eprintln!("there is no case {case}");
+        return;
+    };
+    let open = || open(corpus, &description.concat());
+    match threads {
+        Some(threads) => memcpy(case, open, threads),
+        None => feed(case, open),
     }
 }
 
-/// Shuffled minibatches of 1,024 frames with 5 frames of context on both sides.
-fn frames(more: &str) -> String {
-    format!("context = 5\nbatch-size = 1024\nthreads = 2\n{more}")
-}
-
-/// Padded sequences, bucketed by length, of at most 32,000 frames with padding.
-fn padded(more: &str) -> String {
-    format!(
-        "unit = 'sequence'\nbatch-size = 32000\nbatch-unit = 'padded'\nbucket = 1000\nthreads = 2\n\
-         {more}"
-    )
-}
-
-fn open(corpus: &str, settings: &str) -> Opened {
-    let text = format!("features = 'scp:feats.scp'\nlabels = 'ark:ali.ark'\n{settings}");
-    let mut description = Description::from_toml(&text).unwrap();
+fn open(corpus: &str, description: &str) -> Opened {
+    let mut description = Description::from_toml(description).unwrap();
     description.base = Some(corpus.into());
     description.sweeps = Some(2);
     description.open(Policy::default()).unwrap()
+}
+
+fn read_by_cntk(corpus: &str) -> Opened {
+    let dictionary = format!(
+        r#"{{"randomize": true, "frameMode": true, "deserializers": [
+            {{"type": "HTKFeatureDeserializer", "input": {{"features":
+                {{"dim": 40, "scpFile": "{corpus}/feat.scp", "contextWindow": [5, 5]}}}}}},
+            {{"type": "HTKMLFDeserializer", "input": {{"labels": {{"dim": 132,
+                "mlfFile": "{corpus}/labels.mlf", "labelMappingFile": "{corpus}/states.list"}}}}}}]}}"#
+    );
+    let directory = tempfile::tempdir().unwrap();
+    let name = directory.path().join("reader.json");
+    fs::write(&name, dictionary).unwrap();
+    let name = name.display();
+    open(corpus, &format!("reader = '{name}'\nbatch-size = 1024\nthreads = 2\n"))
 }
 
 /// What one sweep delivers.
@@ -92,7 +115,7 @@ fn sweep(feed: &mut Feed) -> Delivered {
     let mut done = Delivered::default();
     for minibatch in feed {
         let minibatch = minibatch.unwrap();
-        black_box(minibatch.dense("features").unwrap()[0]);
+        black_box(minibatch.dense("features").and_then(<[f32]>::first));
         done.minibatches += 1;
         done.frames += minibatch.samples() as u64;
         done.utterances += minibatch.len() as u64;
@@ -105,23 +128,25 @@ fn sweep(feed: &mut Feed) -> Delivered {
     done
 }
 
-fn feed(corpus: &str, case: &str, settings: &str) {
+fn feed(case: &str, open: impl Fn() -> Opened) {
     let opening = Instant::now();
-    let opened = open(corpus, settings);
+    let opened = open();
     let opening = opening.elapsed().as_secs_f64();
     let mut feed = opened.feed(None).unwrap();
     sweep(&mut feed);
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let done = sweep(&mut feed);
     let (wall, cpu) = (wall.elapsed().as_secs_f64(), cpu_seconds() - cpu);
-    assert_eq!(done.frames, opened.corpus().index().total_samples(), "every frame once");
+    // Minibatches of CNTK's go on over the ends of sweeps.
+    let missing = opened.corpus().index().total_samples().abs_diff(done.frames);
+    assert!(missing == 0 || case == READER && missing < 1024, "every frame once");
     report(case, done, wall, cpu, feed.memory_bound(), opening);
 }
 
 /// Copies blocks of the size of the minibatches, out of a pool larger than the caches, into few
 /// destinations that are used again and again: what any loader must do at least.
-fn memcpy(corpus: &str, case: &str, settings: &str, threads: u64) {
-    let opened = open(corpus, settings);
+fn memcpy(case: &str, open: impl Fn() -> Opened, threads: u64) {
+    let opened = open();
     let mut feed = opened.feed(None).unwrap();
     let done = sweep(&mut feed);
     drop(feed);

@@ -9,14 +9,14 @@ use anyhow::Result;
 use super::{Setting, build, field, median, number, output_of};
 
 const OURS: [(&str, &str); 10] = [
-    ("memcpy-frames-1", "memcpy, one thread"),
-    ("memcpy-frames-2", "memcpy, two threads"),
+    ("memcpy-frames-window-1", "memcpy, one thread"),
+    ("memcpy-frames-window-2", "memcpy, two threads"),
     ("frames-pool", "seqfeed, window of 4 chunks (131,072 frames)"),
     ("frames-window", "seqfeed, window of 32 chunks (1,048,576 frames)"),
     ("frames-window-map", "seqfeed, the same, mapped"),
     ("frames-corpus-map", "seqfeed, whole-corpus shuffle, mapped"),
-    ("memcpy-padded-1", "memcpy, one thread"),
-    ("memcpy-padded-2", "memcpy, two threads"),
+    ("memcpy-padded-bucket-1", "memcpy, one thread"),
+    ("memcpy-padded-bucket-2", "memcpy, two threads"),
     ("padded-bucket", "seqfeed"),
     ("padded-bucket-map", "seqfeed, mapped"),
 ];
@@ -60,13 +60,13 @@ pub(super) fn run(setting: &Setting) -> Result<()> {
         "Shuffled minibatches of 1,024 frames, 5 frames of context on both sides, with \
                  labels",
         &runs,
-        "memcpy-frames-1",
+        "memcpy-frames-window-1",
         &["memcpy-frames", "frames", "ctx"],
     );
     print_table(
         "Padded sequences bucketed by length, at most 32,000 frames with padding",
         &runs,
-        "memcpy-padded-1",
+        "memcpy-padded-bucket-1",
         &["memcpy-padded", "padded", "pad-"],
     );
     Ok(())
