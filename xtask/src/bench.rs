@@ -9,32 +9,34 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
-/// `bench [feed|tables] [--corpus DIR] [--peers PYTHON] [--rounds N]`: DIR as made by gen_kaldi.py;
-/// PYTHON an interpreter with numpy, kaldiio and kaldi_native_io; all cases in turn, N times (5).
+/// `bench [feed|tables|htk|pdnn] [--corpus DIR] [--peers PYTHON] [--rounds N]`: DIR as made by gen_kaldi.py,
+/// `gen_cntk.py htk` or gen_pdnn.py; PYTHON an interpreter with numpy, kaldiio and kaldi_native_io; all cases
+/// in turn, N times (5).
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let option = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1).cloned()
-    };
-    let root = super::root().canonicalize()?;
-    let shared = env::var("SEQFEED_SHARED").map_or(root.join("../shared"), PathBuf::from);
-    let python = option("--peers");
-    let corpus = match option("--corpus") {
-        Some(corpus) => PathBuf::from(corpus),
-        None => make_corpus(&root, &shared, python.as_deref().unwrap_or("python3"))?,
-    };
-    let rounds: usize = option("--rounds").map_or(Ok(5), |text| text.parse())?;
-    let setting = Setting { root, shared, corpus: corpus.canonicalize()?, python, rounds };
-    match arguments.first().map(String::as_str) {
-        Some("feed") => feed::run(&setting),
-        Some("tables") => tables::run(&setting),
-        Some(other) if !other.starts_with("--") => bail!("there is no benchmark {other}"),
-        _ => {
-            feed::run(&setting)?;
+    let what = arguments.first().map(String::as_str).filter(|word| !word.starts_with("--"));
+    match what {
+        Some("feed") => feed::kaldi(&Setting::of(arguments, KALDI)?),
+        Some("tables") => tables::run(&Setting::of(arguments, KALDI)?),
+        Some("htk") => feed::htk(&Setting::of(arguments, HTK)?),
+        Some("pdnn") => feed::pdnn(&Setting::of(arguments, PDNN)?),
+        Some(other) => bail!("there is no benchmark {other}"),
+        None => {
+            let setting = Setting::of(arguments, KALDI)?;
+            feed::kaldi(&setting)?;
             tables::run(&setting)
         }
     }
 }
+
+/// How a corpus is made: its name, a file that is there when it is complete, and the generator with what stands
+/// before and behind the directory.
+type Recipe =
+    (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
+
+const KALDI: Recipe = ("k5000", "utt2num_frames", "gen_kaldi.py", &[], &["5000", "1"]);
+const HTK: Recipe =
+    ("htk", "labels.mlf", "gen_cntk.py", &["htk"], &["--frames", "1900000", "--dim", "40"]);
+const PDNN: Recipe = ("pdnn", "s4.pickle", "gen_pdnn.py", &[], &[]);
 
 /// What benchmarks run on and with.
 struct Setting {
@@ -45,18 +47,38 @@ struct Setting {
     rounds: usize,
 }
 
-fn make_corpus(root: &Path, shared: &Path, python: &str) -> Result<PathBuf> {
-    let corpus = root.join("bench-data/k5000");
-    if !corpus.join("utt2num_frames").exists() {
+impl Setting {
+    fn of(arguments: &[String], recipe: Recipe) -> Result<Self> {
+        let option = |name: &str| {
+            let at = arguments.iter().position(|argument| argument == name)?;
+            arguments.get(at + 1).cloned()
+        };
+        let root = super::root().canonicalize()?;
+        let shared = env::var("SEQFEED_SHARED").map_or(root.join("../shared"), PathBuf::from);
+        let python = option("--peers");
+        let corpus = match option("--corpus") {
+            Some(corpus) => PathBuf::from(corpus),
+            None => make_corpus(&root, &shared, python.as_deref().unwrap_or("python3"), recipe)?,
+        };
+        let rounds: usize = option("--rounds").map_or(Ok(5), |text| text.parse())?;
+        Ok(Self { root, shared, corpus: corpus.canonicalize()?, python, rounds })
+    }
+}
+
+fn make_corpus(root: &Path, shared: &Path, python: &str, recipe: Recipe) -> Result<PathBuf> {
+    let (name, last_file, generator, before, behind) = recipe;
+    let corpus = root.join("bench-data").join(name);
+    if !corpus.join(last_file).exists() {
         eprintln!("making {}", corpus.display());
         let status = Command::new(python)
-            .arg(shared.join("bench/gen_kaldi.py"))
+            .arg(shared.join("bench").join(generator))
+            .args(before)
             .arg(&corpus)
-            .args(["5000", "1"])
+            .args(behind)
             .status()
-            .context("running gen_kaldi.py")?;
+            .with_context(|| format!("running {generator}"))?;
         if !status.success() {
-            bail!("gen_kaldi.py failed (it needs numpy: give --peers PYTHON)");
+            bail!("{generator} failed (it needs numpy: give --peers PYTHON)");
         }
     }
     Ok(corpus)
