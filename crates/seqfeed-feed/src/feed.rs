@@ -26,7 +26,7 @@ use crate::state::State;
 /// ```
 /// # use std::sync::Arc;
 /// # use seqfeed_core::{Block, Element, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream};
-/// # struct Memory(Vec<Stream>, Index);
+/// # struct Memory(Vec<Stream>, Arc<Index>);
 /// # impl Source for Memory {
 /// #     fn name(&self) -> &str { "memory" }
 /// #     fn streams(&self) -> &[Stream] { &self.0 }
@@ -40,7 +40,7 @@ use crate::state::State;
 /// # for key in ["a", "b", "c"] { builder.push(Key(key.as_bytes()), 10); }
 /// # let stream = Stream { name: "x".into(), kind: Kind::Dense, element: Element::F32, dim: 2,
 /// #                       extent: Extent::Samples };
-/// # let corpus = Arc::new(Memory(vec![stream], builder.finish()));
+/// # let corpus = Arc::new(Memory(vec![stream], Arc::new(builder.finish())));
 /// use seqfeed_feed::{BatchSize, Feed, Settings};
 ///
 /// let settings = Settings { batch: BatchSize::Samples(8), sweeps: Some(1), ..Settings::default() };
