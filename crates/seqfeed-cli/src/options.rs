@@ -336,11 +336,9 @@ fn is_rspecifier(name: &str) -> bool {
     name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
 }
 
-/// Whether a name is that of an HTK script, or is said to be of HTK's files. A script of Kaldi's is named
-/// with `scp:`.
+/// Whether a name is that of one of HTK's files, or is said to be. A script of Kaldi's is named with `scp:`.
 fn is_htk(name: &str) -> bool {
-    let is_script = name.to_ascii_lowercase().ends_with(".scp");
-    name.starts_with("htk:") || is_script && Description::is_htk_file(name)
+    name.starts_with("htk:") || Description::is_htk_file(name)
 }
 
 /// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.

@@ -29,4 +29,4 @@ pub use write::{MLF_HEADER, write, write_mlf_entry};
 /// What errors call the format.
 const FORMAT: &str = "HTK label file";
 /// What errors call the format of master label files.
-const MLF_FORMAT: &str = "master label file";
+pub(crate) const MLF_FORMAT: &str = "master label file";

@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod decoded;
 pub mod label;
 pub mod param;
 pub mod script;

@@ -79,6 +79,29 @@ impl Script {
         Ok(Self { text, entries, style: options.style, places: options.places.clone() })
     }
 
+    /// A script of whole files, whose names are taken as they are: `=`, brackets and blanks mean nothing.
+    ///
+    /// # Errors
+    ///
+    /// Fails at a name that is empty, and where names have 4 GiB together.
+    pub fn of_files<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> Result<Self> {
+        let (mut text, mut entries) = (Vec::new(), Vec::new());
+        for name in names {
+            let name = name.as_ref();
+            if name.is_empty() {
+                return Err(Error::usage("the name of a parameter file is empty"));
+            }
+            let end = text.len() + name.len();
+            if u32::try_from(end).is_err() {
+                let (wanted, limit) = (end as u64, u64::from(u32::MAX));
+                return Err(Error::new(ErrorKind::Limit { what: "bytes of names", wanted, limit }));
+            }
+            entries.push(name::plain(text.len(), name, 0));
+            text.extend_from_slice(name);
+        }
+        Ok(Self { text, entries, style: Style::Htk, places: Places::AsWritten })
+    }
+
     /// Number of entries.
     #[must_use]
     pub fn len(&self) -> usize {

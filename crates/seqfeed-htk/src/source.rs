@@ -9,8 +9,7 @@ mod binary;
 mod features;
 mod files;
 mod labels;
-mod text;
 
+pub use crate::decoded::open_decoded;
 pub use features::{Duplicates, HtkOptions, HtkSource, Keys};
 pub use labels::{LabelForm, MlfOptions, MlfSource};
-pub use text::open_text;

@@ -1,16 +1,21 @@
 //! Streams named by HTK's files, without CNTK: scripts, parameter files and master label files.
 
-use std::fs::File;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use seqfeed_core::{Element, Error, Extent, JoinReport, Key, Result, Source, Tolerance};
+use seqfeed_core::{
+    Element, Error, Extent, Index, JoinReport, Key, Problem, Result, Source, Tolerance,
+};
+use seqfeed_htk::param::{DamagedIrefc, Layout, ReadOptions};
 use seqfeed_htk::script::{Places, Script, ScriptOptions, Style};
 use seqfeed_htk::source::{
-    Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource, open_text,
+    Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource, open_decoded,
 };
 use seqfeed_htk::state_list::StateList;
+use seqfeed_io::{Input, Policy, RxFilename};
 
 /// Classes of a label file without a list of states, where they are 16-bit numbers.
 const CLASSES: u32 = 1 << 16;
@@ -23,6 +28,7 @@ pub(crate) struct OpenedStream {
     pub(crate) format: String,
     pub(crate) report: JoinReport,
     pub(crate) spooled_bytes: u64,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What a stream of HTK's files is asked for.
@@ -34,6 +40,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) errors: Tolerance,
     pub(crate) states: Option<&'a str>,
     pub(crate) base: Option<&'a Path>,
+    /// The index of the first stream, for others.
+    pub(crate) primary: Option<&'a Index>,
 }
 
 /// Whether names are those of HTK's files: `htk:NAME`, or a name without a type (`ark:`, `scp:`) of a file
@@ -42,9 +50,11 @@ pub(crate) fn is_htk(names: &[String], base: Option<&Path>) -> bool {
     names.first().is_some_and(|name| match name.strip_prefix("htk:") {
         Some(_) => true,
         None if is_rspecifier(name) => false,
-        // Whatever it holds, it can be nothing else.
-        None if name.to_ascii_lowercase().ends_with(".mlf") => true,
-        None => Kind::of(&found(name, base)).is_ok_and(|kind| kind.is_some()),
+        None => {
+            let path = found(name, base);
+            // What is read once, such as a pipe, is not looked into.
+            path.is_file() && Kind::of(&path, false).is_ok_and(|kind| kind.is_some())
+        }
     })
 }
 
@@ -59,30 +69,47 @@ enum Kind {
     Script,
     Parameters,
     Labels,
+    BinaryLabels,
 }
 
 impl Kind {
-    /// Tells it from a file's first bytes. A script of Kaldi's has two words a line, one of HTK's one.
-    fn of(path: &Path) -> std::io::Result<Option<Self>> {
+    /// Tells it from a file's first bytes and its name; `said` if it is said to be one of HTK's.
+    ///
+    /// Where that is not said, a script is a file `.scp` with one word in its first line: one of Kaldi's
+    /// has two.
+    fn of(path: &Path, said: bool) -> Result<Option<Self>> {
         let mut head = Vec::with_capacity(HEAD);
-        File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
-        let text = std::str::from_utf8(&head).ok().filter(|text| !text.contains('\0'));
-        let ends =
-            |end: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(end));
-        if head.starts_with(b"#!MLF!#") || head.starts_with(b"MLF") && ends("bmlf") {
+        let mut input = Input::open(&RxFilename::File(path.to_owned()), &Policy::default())?;
+        let read = (&mut input).take(HEAD as u64).read_to_end(&mut head);
+        read.map_err(|error| input.error(error))?;
+        if head.starts_with(b"MLF\x01\0") || head.starts_with(b"MLF\x02\0") {
+            return Ok(Some(Self::BinaryLabels));
+        }
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let packed = [".gz", ".bz2", ".zst"].iter().find_map(|end| name.strip_suffix(end));
+        let plain_name = packed.unwrap_or(&name);
+        if head.starts_with(b"#!MLF!#") || plain_name.ends_with(".mlf") {
             return Ok(Some(Self::Labels));
         }
-        let Some(text) = text else {
-            let header = seqfeed_htk::param::Layout::find(
-                &head,
-                path.metadata()?.len(),
-                &seqfeed_htk::param::ReadOptions::default(),
-            );
-            return Ok(header.is_ok().then_some(Self::Parameters));
-        };
-        let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-        let one_word = |line: &str| line.starts_with('"') || !line.contains([' ', '\t']);
-        Ok((ends("scp") && line.is_some_and(one_word)).then_some(Self::Script))
+        if head.contains(&0) {
+            // Short and damaged files are to be recognised too: what is wrong is said when they are opened.
+            let options = ReadOptions {
+                allow_truncated: true,
+                damaged_irefc: DamagedIrefc::Literal,
+                ..ReadOptions::default()
+            };
+            let len = match packed {
+                None => path.metadata().map_or(u64::MAX, |metadata| metadata.len()),
+                Some(_) => u64::MAX,
+            };
+            let is_one = said || Layout::find(&head, len, &options).is_ok();
+            return Ok(is_one.then_some(Self::Parameters));
+        }
+        let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let one_word = lines.find(|line| !line.is_empty()).is_some_and(|line| {
+            line.starts_with(b"\"") || !line.iter().any(|byte| matches!(byte, b' ' | b'\t'))
+        });
+        Ok((said || plain_name.ends_with(".scp") && one_word).then_some(Self::Script))
     }
 }
 
@@ -97,40 +124,43 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
         .map(|name| found(name.strip_prefix("htk:").unwrap_or(name), wanted.base))
         .collect();
     let mut kinds = Vec::new();
-    for path in &paths {
-        let shown = path.display().to_string();
-        let kind = Kind::of(path).map_err(|error| Error::io("opening", error).in_file(&shown))?;
+    for (name, path) in names.iter().zip(&paths) {
+        let kind = Kind::of(path, name.starts_with("htk:"))?;
         kinds.push(kind.ok_or_else(|| {
             Error::usage("the file is no HTK script, parameter file or master label file")
-                .in_file(&shown)
-                .with_help("a script names one file a line; label files begin with #!MLF!#")
+                .in_file(path.display().to_string())
+                .with_help("a script of another name than *.scp is named with `htk:` before it")
         })?);
     }
     let all = |kind| kinds.iter().all(|&one| one == kind);
-    if all(Kind::Labels) {
-        return labels(&paths, wanted);
+    let of_labels = all(Kind::Labels) || all(Kind::BinaryLabels);
+    if of_labels && wanted.label {
+        return labels(&paths, all(Kind::BinaryLabels), wanted);
     }
-    if wanted.label {
-        return Err(Error::usage(format!(
-            "stream {} is of labels, but the file is not",
-            wanted.stream
-        ))
-        .in_file(paths[0].display().to_string())
-        .with_help("labels stand in master label files"));
+    if of_labels != wanted.label {
+        let (is, help) = match of_labels {
+            true => ("values, but the file has labels", "it goes with features, as the labels"),
+            false => ("labels, but the file is not", "labels stand in master label files"),
+        };
+        return Err(Error::usage(format!("stream {} is of {is}", wanted.stream))
+            .in_file(paths[0].display().to_string())
+            .with_help(help));
     }
+    let name = paths[0].display().to_string();
     match &paths[..] {
-        [script] if all(Kind::Script) => {
-            let name = script.display().to_string();
-            let mut text = Vec::new();
-            File::open(script)
-                .and_then(|mut file| file.read_to_end(&mut text))
-                .map_err(|error| Error::io("reading", error).in_file(&name))?;
-            features(&name, text, script.parent(), wanted)
+        [path] if all(Kind::Script) => {
+            let options = ScriptOptions {
+                style: Style::Htk,
+                extended_names: true,
+                places: Places::beside(name.as_bytes()),
+            };
+            let script =
+                Script::parse(read(path)?, &options).map_err(|error| error.in_file(&name))?;
+            features(&name, &script, path.parent(), wanted)
         }
         files if all(Kind::Parameters) => {
-            let quoted = files.iter().map(|path| format!("\"{}\"\n", path.display()));
-            let text: String = quoted.collect();
-            features(&paths[0].display().to_string(), text.into_bytes(), None, wanted)
+            let script = Script::of_files(files.iter().map(|path| bytes_of(path)))?;
+            features(&name, &script, None, wanted)
         }
         _ => Err(Error::usage(format!(
             "stream {}: give one script, or parameter files, or master label files",
@@ -139,18 +169,25 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
     }
 }
 
+fn bytes_of(path: &Path) -> &[u8] {
+    let name: &OsStr = path.as_ref();
+    name.as_encoded_bytes()
+}
+
+/// The whole of a file, decoded.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let file = open_decoded(path)?;
+    let mut bytes = vec![0; usize::try_from(file.len()).unwrap_or(usize::MAX)];
+    file.read_exact_at(&mut bytes, 0, "the file")?;
+    Ok(bytes)
+}
+
 fn features(
     name: &str,
-    text: Vec<u8>,
+    script: &Script,
     directory: Option<&Path>,
     wanted: &Wanted<'_>,
 ) -> Result<OpenedStream> {
-    let options = ScriptOptions {
-        style: Style::Htk,
-        extended_names: true,
-        places: Places::beside(name.as_bytes()),
-    };
-    let script = Script::parse(text, &options).map_err(|error| error.in_file(name))?;
     let options = HtkOptions {
         stream: wanted.stream.to_owned(),
         element: wanted.element,
@@ -160,24 +197,74 @@ fn features(
         directory: directory.map(Path::to_owned),
         ..HtkOptions::default()
     };
-    let source = HtkSource::open(name, &script, &options, &|name| Ok(name.to_vec()))?;
+    let source = HtkSource::open(name, script, &options, &|name| Ok(name.to_vec()))?;
     Ok(OpenedStream {
         format: source.format(),
         report: source.report().clone(),
         spooled_bytes: 0,
+        warnings: parameter_warnings(&source),
         source: Arc::new(source),
     })
 }
 
-fn labels(files: &[PathBuf], wanted: &Wanted<'_>) -> Result<OpenedStream> {
+/// What is odd about parameter files that are read all the same.
+pub(crate) fn parameter_warnings(source: &HtkSource) -> Vec<String> {
+    let (count, first) = source.warnings();
+    let more = count.saturating_sub(first.len() as u64);
+    let more = (more > 0).then(|| format!("{}: {more} more such warnings", source.name()));
+    first.iter().cloned().chain(more).collect()
+}
+
+/// Keys of features by their names without directories, where they have some.
+///
+/// A label file `*/utt1.lab` is for `utt1` in any directory.
+struct AnyDirectory<'a> {
+    keys: HashSet<&'a [u8]>,
+    /// Nothing where several have the name.
+    by_name: HashMap<&'a [u8], Option<&'a [u8]>>,
+}
+
+impl<'a> AnyDirectory<'a> {
+    fn new(index: &'a Index) -> Self {
+        let is_separator = |byte: &u8| matches!(byte, b'/' | b'\\');
+        let all = || (0..index.len() as u32).map(|sequence| index.key(sequence).0);
+        let (mut keys, mut by_name) = (HashSet::new(), HashMap::new());
+        if all().any(|key| key.iter().any(is_separator)) {
+            for key in all() {
+                let name = key.rsplit(is_separator).next().unwrap_or(key);
+                by_name.entry(name).and_modify(|one| *one = None).or_insert(Some(key));
+                keys.insert(key);
+            }
+        }
+        Self { keys, by_name }
+    }
+
+    /// The key that a label's name is for.
+    fn key<'b>(&self, name: &'b [u8]) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        match self.by_name.get(name) {
+            Some(Some(key)) if !self.keys.contains(name) => key,
+            _ => name,
+        }
+    }
+}
+
+fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<OpenedStream> {
     let states = match wanted.states {
         None => None,
         Some(name) => {
             let path = found(name, wanted.base);
-            let file = open_text(&path)?;
-            let mut text = vec![0; usize::try_from(file.len()).unwrap_or(usize::MAX)];
-            file.read_exact_at(&mut text, 0, "the list of states")?;
-            let states = StateList::parse(&text).map_err(|error| error.in_file(file.name()))?;
+            let states = StateList::parse(&read(&path)?);
+            let states = states.map_err(|error| error.in_file(path.display().to_string()))?;
+            if states.is_empty() {
+                let problem =
+                    Problem::UnexpectedEnd { inside: "the list of states", missing: None };
+                return Err(Error::format("list of states", problem)
+                    .in_file(path.display().to_string())
+                    .with_help("it has a name a line, from class 0 on"));
+            }
             Some(Arc::new(states))
         }
     };
@@ -187,10 +274,12 @@ fn labels(files: &[PathBuf], wanted: &Wanted<'_>) -> Result<OpenedStream> {
         states,
         form: LabelForm::Class,
         extent: Extent::Samples,
-        binary: files.iter().all(|file| file.extension().is_some_and(|end| end == "bmlf")),
+        binary,
         ..MlfOptions::default()
     };
-    let source = MlfSource::open(files, &options, &|name| Ok(name.to_vec()))?;
+    let keys = wanted.primary.map(AnyDirectory::new);
+    let key = |name: &[u8]| Ok(keys.as_ref().map_or(name, |keys| keys.key(name)).to_vec());
+    let source = MlfSource::open(files, &options, &key)?;
     let mut report = JoinReport::default();
     let (count, first) = source.incidents();
     for error in first {
@@ -205,5 +294,6 @@ fn labels(files: &[PathBuf], wanted: &Wanted<'_>) -> Result<OpenedStream> {
         return Err(error.with_help("allow it with `errors = \"skip\"` or a number"));
     }
     let format = source.format();
-    Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0 })
+    let warnings = Vec::new();
+    Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0, warnings })
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Chunking, Corpus, Element, Error, Extent, JoinPolicy, JoinReport, Kind, Result, Source, Stream,
-    Tolerance,
+    Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result, Source,
+    Stream, Tolerance,
 };
 use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
 use seqfeed_io::Policy;
@@ -51,9 +51,11 @@ impl Description {
         let mut sources: Vec<Arc<dyn Source>> = Vec::new();
         let mut formats = Vec::new();
         let mut report = JoinReport::default();
-        let mut spooled_bytes = 0;
+        let (mut spooled_bytes, mut warnings) = (0, Vec::new());
         for (name, stream) in self.streams() {
-            let table = self.open_stream(&name, &stream, policy, join.errors)?;
+            let primary = sources.first().map(|source| source.index().as_ref());
+            let table = self.open_stream(&name, &stream, policy, join.errors, primary)?;
+            warnings.extend(table.warnings);
             report.dropped.extend(table.report.dropped);
             spooled_bytes += table.spooled_bytes;
             formats.push(table.format);
@@ -66,7 +68,7 @@ impl Description {
         }
         let corpus = Corpus::join(sources, &join)?;
         report.dropped.extend(corpus.report().dropped.iter().cloned());
-        let (files, unknown) = (Vec::new(), Vec::new());
+        let (files, unknown) = (Vec::new(), warnings);
         let settings = self.settle(settings, &corpus, Rounding::None)?;
         let corpus = Arc::new(corpus);
         Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
@@ -246,6 +248,7 @@ impl Description {
         stream: &StreamDescription,
         policy: Policy,
         errors: Tolerance,
+        primary: Option<&Index>,
     ) -> Result<OpenedStream> {
         let Some(source) = &stream.source else {
             return Err(Error::usage(format!("stream {name} has no source")));
@@ -273,6 +276,7 @@ impl Description {
                 errors,
                 states: stream.states.as_deref(),
                 base,
+                primary,
             };
             return htk_files::open(&names, &wanted);
         }
@@ -298,6 +302,7 @@ impl Description {
             format: table.format(),
             report: table.report().clone(),
             spooled_bytes: table.spooled_bytes(),
+            warnings: Vec::new(),
             source: Arc::new(table),
         })
     }

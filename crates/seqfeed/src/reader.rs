@@ -117,7 +117,9 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
             .with_help("set definesMBSize in one of them"));
         }
     };
-    let join = htk::join(reader, length, sources[0].index().len() as u64);
+    let (join, sequences) = (htk::join(reader, length), sources[0].index().len() as u64);
+    let corpus = Corpus::join(sources, &join)?;
+    htk::check_left_out(reader, &corpus, sequences)?;
     let unknown = reader.unknown.iter().map(|key| match &key.suggestion {
         Some(known) => format!("unknown name {} in the reader; is {known} meant?", key.path),
         None => format!("unknown name {} in the reader", key.path),
@@ -125,7 +127,7 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
     let ignored = reader.ignored.iter();
     let ignored = ignored.map(|key| format!("{} has no effect: {}", key.path, key.reason));
     Ok(OpenedReader {
-        corpus: Corpus::join(sources, &join)?,
+        corpus,
         settings: settings(reader, contexts, by_program),
         rows: settings::rows(reader),
         files,

@@ -7,7 +7,7 @@ use clap::Args;
 use seqfeed::Summary;
 
 use crate::options::CorpusOptions;
-use crate::report::{bytes, count};
+use crate::report::{self, bytes, count};
 
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
@@ -21,7 +21,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let description = arguments.corpus.describe(None)?;
-    let summary = Summary::of(&arguments.corpus.open(&description)?);
+    let opened = arguments.corpus.open(&description)?;
+    opened.warnings().iter().for_each(|warning| report::warning(warning));
+    let summary = Summary::of(&opened);
     let mut out = io::stdout().lock();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &summary)?;

@@ -1,14 +1,14 @@
 //! Label files by their names: out of master label files, or files of their own.
 
 use std::ffi::OsStr;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+use seqfeed_io::DataFile;
 
 use super::{Body, FORMAT, MlfIndex, MlfOptions, ParseOptions, Transcription, parse};
+use crate::decoded::{FromStart, open_decoded};
 
 /// Label files, read by their names as HTK reads them: out of master label files, out of the directories that
 /// these name, or from where their names say.
@@ -43,23 +43,8 @@ impl LabelFiles {
     /// When it cannot be read, or is none: as [`MlfIndex::add`].
     pub fn add_mlf(&mut self, path: &Path) -> Result<()> {
         let path = self.directory.join(path);
-        let mut file = DataFile::open(&path)?;
-        let name = file.name().to_owned();
-        if file.compression()? != Compression::None {
-            let mut input = Input::open(&RxFilename::File(path), &Policy::default())?;
-            let mut spool = Spool::new()?;
-            let mut piece = vec![0; 1 << 18];
-            loop {
-                let count = input.read(&mut piece).map_err(|error| input.error(error))?;
-                if count == 0 {
-                    break;
-                }
-                spool.write_all(&piece[..count])?;
-            }
-            input.finish()?;
-            file = spool.into_data_file()?.with_name(&name);
-        }
-        let added = self.index.add(&name, FromStart { file: &file, at: 0 });
+        let file = open_decoded(&path)?;
+        let added = self.index.add(file.name(), FromStart::new(&file));
         self.files.push(file);
         added
     }
@@ -176,18 +161,4 @@ fn read_range(file: &DataFile, offset: u64, bytes: u64) -> Result<Vec<u8>> {
     let mut data = vec![0; len];
     file.read_exact_at(&mut data, offset, "a transcription")?;
     Ok(data)
-}
-
-/// A file from its start on.
-struct FromStart<'a> {
-    file: &'a DataFile,
-    at: u64,
-}
-
-impl Read for FromStart<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.file.read_at(buffer, self.at).map_err(std::io::Error::other)?;
-        self.at += count as u64;
-        Ok(count)
-    }
 }

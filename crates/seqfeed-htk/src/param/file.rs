@@ -1,14 +1,14 @@
 //! Parameter files on disk.
 
-use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+use seqfeed_io::{Compression, DataFile};
 
 use super::header::HEADER;
 use super::{Checksum, Decoder, Header, Layout, ReadOptions, Warning};
+use crate::decoded::decode;
 
 /// What is read at once: it stays in the cache until it is decoded.
 const PIECE: usize = 1 << 17;
@@ -41,22 +41,7 @@ impl ParamFile {
         if Compression::detect(&first[..count]) == Compression::None {
             return Self::begin(file, &first[..count], options);
         }
-        let name = file.name();
-        let read_once = |name: &str| -> Result<DataFile> {
-            let mut input = Input::open(&RxFilename::File(path.into()), &Policy::default())?;
-            let mut spool = Spool::new()?;
-            let mut piece = vec![0; PIECE];
-            loop {
-                let read = input.read(&mut piece).map_err(|error| Error::io("reading", error))?;
-                if read == 0 {
-                    break;
-                }
-                spool.write_all(&piece[..read])?;
-            }
-            input.finish()?;
-            Ok(spool.into_data_file()?.with_name(name))
-        };
-        Self::new(read_once(name).map_err(|error| error.in_file(name))?, options)
+        Self::new(decode(path, file.name())?, options)
     }
 
     /// Takes a file that is open, such as a spool. It is read as it is.

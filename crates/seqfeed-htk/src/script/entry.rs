@@ -106,8 +106,8 @@ impl<'a> Entry<'a> {
 
     /// The key: the logical name without extension.
     ///
-    /// In HTK's style that is the last `.` of its last component and what follows (names of label
-    /// files are made of the rest); in CNTK's style the last `.` at all.
+    /// In HTK's style that is the last `.` of its last component (behind the last `/` or `\`) and what
+    /// follows (names of label files are made of the rest); in CNTK's style the last `.` at all.
     #[must_use]
     pub fn key(&self) -> Cow<'a, [u8]> {
         match self.logical() {
@@ -120,8 +120,10 @@ impl<'a> Entry<'a> {
     }
 
     fn stem<'b>(&self, logical: &'b [u8]) -> &'b [u8] {
-        let in_last_component =
-            |&dot: &usize| self.script.style == Style::Cntk || !logical[dot..].contains(&b'/');
+        let in_last_component = |&dot: &usize| {
+            self.script.style == Style::Cntk
+                || memchr::memchr2(b'/', b'\\', &logical[dot..]).is_none()
+        };
         let dot = memchr::memrchr(b'.', logical).filter(in_last_component);
         &logical[..dot.unwrap_or(logical.len())]
     }
@@ -153,7 +155,7 @@ impl<'a> Entry<'a> {
         self.spans.segment
     }
 
-    /// The line it begins in, from 1.
+    /// The line it begins in, from 1; 0 if it stands in none ([`Script::of_files`]).
     #[must_use]
     pub fn line(&self) -> u64 {
         self.spans.line.into()

@@ -14,11 +14,12 @@
 
 use std::io::{BufReader, Read};
 
-use seqfeed_core::{Error, Problem, Result};
+use seqfeed_core::{Error, ErrorKind, Problem, Result};
 use seqfeed_io::DataFile;
 
 use super::labels::Place;
-use super::text::FromStart;
+use crate::decoded::FromStart;
+use crate::label::cntk::MAX_FRAMES;
 
 const FORMAT: &str = "binary master label file";
 /// Names are no longer, as in CNTK.
@@ -81,7 +82,19 @@ pub(super) fn decode(
     classes: &mut Vec<i32>,
     mut values: Option<&mut Vec<f32>>,
 ) -> Result<()> {
-    for segment in bytes.as_chunks::<4>().0 {
+    if frames > MAX_FRAMES {
+        let (wanted, limit) = (frames.into(), MAX_FRAMES.into());
+        return Err(Error::new(ErrorKind::Limit { what: "frames of an utterance", wanted, limit }));
+    }
+    // A segment of 4 bytes can claim 65535 frames: what they come to is known before they are made.
+    let (segments, _) = bytes.as_chunks::<4>();
+    let found = segments.iter().map(|&[.., c, d]| u64::from(u16::from_le_bytes([c, d]))).sum();
+    if found != u64::from(frames) {
+        let expected = frames.into();
+        let problem = Problem::CountMismatch { what: "frames of the utterance", expected, found };
+        return Err(Error::format(FORMAT, problem));
+    }
+    for segment in segments {
         let [a, b, c, d] = *segment;
         let (class, count) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
         if u32::from(class) >= dim {
@@ -94,12 +107,7 @@ pub(super) fn decode(
         }
         classes.extend(std::iter::repeat_n(i32::from(class), count.into()));
     }
-    if classes.len() == frames as usize {
-        return Ok(());
-    }
-    let (expected, found) = (frames.into(), classes.len() as u64);
-    let problem = Problem::CountMismatch { what: "frames of the utterance", expected, found };
-    Err(Error::format(FORMAT, problem))
+    Ok(())
 }
 
 /// A stream that knows how far it is.

@@ -194,11 +194,18 @@ impl HtkSource {
         &self.report
     }
 
-    /// What the values are: "FBANK, 40 values".
+    /// How much is odd about files that are read all the same (a sample period of 0, bytes behind the data),
+    /// and the first few of it.
+    #[must_use]
+    pub fn warnings(&self) -> (u64, &[String]) {
+        self.files.warnings()
+    }
+
+    /// What it is: "HTK features, FBANK of 40 values".
     #[must_use]
     pub fn format(&self) -> String {
         let kind = self.files.shape().map(|shape| shape.kind.to_string()).unwrap_or_default();
-        format!("HTK script, {kind} of {} values", self.columns)
+        format!("HTK features, {kind} of {} values", self.columns)
     }
 
     /// Loads a run of sequences that lie one behind the other in one file.
@@ -360,14 +367,26 @@ impl Opening<'_> {
         if let Some(found) = self.numbers.get(physical) {
             return found.clone();
         }
-        let path = Path::new(OsStr::from_bytes(physical));
-        let beside = self.options.directory.as_ref().map(|directory| directory.join(path));
-        let added = match beside {
-            Some(beside) if !path.exists() && beside.exists() => self.files.add(beside),
-            _ => self.files.add(path.to_owned()),
-        };
+        let added = self.files.add(self.path_of(physical));
         self.numbers.insert(physical.to_vec(), added.clone());
         added
+    }
+
+    /// Where a file is: where the script says, or else beside it, or there with slashes for the
+    /// backslashes of a script that was written for Windows.
+    fn path_of(&self, physical: &[u8]) -> PathBuf {
+        let path = PathBuf::from(OsStr::from_bytes(physical));
+        let directory = self.options.directory.as_deref();
+        let has_backslash = memchr::memchr(b'\\', physical).is_some();
+        if directory.is_none() && !has_backslash || path.exists() {
+            return path;
+        }
+        let slashed: Vec<u8> =
+            physical.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect();
+        let slashed = Path::new(OsStr::from_bytes(&slashed));
+        let beside = |path: &Path| directory.map(|directory| directory.join(path));
+        let others = [beside(&path), Some(slashed.to_owned()), beside(slashed)];
+        others.into_iter().flatten().find(|other| other.exists()).unwrap_or(path)
     }
 
     fn beyond(&self, entry: &Entry<'_>, physical: &[u8], frames: u64) -> Error {
@@ -386,11 +405,15 @@ impl Opening<'_> {
         self.wrong += 1;
         let error = match error.place().file {
             Some(_) => error,
+            None if entry.line() == 0 => error.in_file(self.name),
             None => error.in_file(self.name).at_line(entry.line()),
         };
         if !self.options.errors.allows(self.wrong) {
-            let place = format!("named in {}, line {}", self.name, entry.line());
-            return Err(error.of_key(Key(&entry.key())).with_help(place));
+            let error = error.of_key(Key(&entry.key()));
+            return Err(match entry.line() {
+                0 => error,
+                line => error.with_help(format!("named in {}, line {line}", self.name)),
+            });
         }
         let key = Key(&entry.key()).to_string();
         self.report.add("cannot be read", format!("{key} ({})", error.message()));

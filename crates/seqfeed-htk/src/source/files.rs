@@ -11,6 +11,9 @@ use crate::param::{ParamFile, ParamKind, ReadOptions};
 /// Files that are open at most.
 const OPEN: usize = 128;
 
+/// Warnings that are kept to be shown.
+const WARNINGS: usize = 10;
+
 /// What all files of a source have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
@@ -25,6 +28,8 @@ pub(super) struct Files {
     names: Vec<PathBuf>,
     options: ReadOptions,
     shape: Option<Shape>,
+    warnings: u64,
+    first_warnings: Vec<String>,
     open: Mutex<Open>,
 }
 
@@ -37,7 +42,19 @@ struct Open {
 
 impl Files {
     pub(super) fn new(options: ReadOptions) -> Self {
-        Self { names: Vec::new(), options, shape: None, open: Mutex::default() }
+        Self {
+            names: Vec::new(),
+            options,
+            shape: None,
+            warnings: 0,
+            first_warnings: Vec::new(),
+            open: Mutex::default(),
+        }
+    }
+
+    /// How much is odd about the files, and the first few of it.
+    pub(super) fn warnings(&self) -> (u64, &[String]) {
+        (self.warnings, &self.first_warnings)
     }
 
     /// What the first file has, and all others must.
@@ -54,6 +71,12 @@ impl Files {
         let file = self.open_file(&path)?;
         if self.shape.is_none() {
             self.shape = Some(shape(&file));
+        }
+        self.warnings += file.warnings().len() as u64;
+        for warning in file.warnings() {
+            if self.first_warnings.len() < WARNINGS {
+                self.first_warnings.push(format!("{}: {warning}", file.name()));
+            }
         }
         let number = self.names.len() as u32;
         let frames = file.frames();

@@ -1,18 +1,20 @@
 //! The labels of master label files.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, Kind, Result, Source, Stream,
+    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Problem, Result, Source, Stream,
 };
 use seqfeed_io::{DataFile, run_of};
 
 use super::binary;
 use super::features::Keys;
-use super::text::{FromStart, open_text};
+use crate::decoded::{FromStart, open_decoded};
+use crate::label::MLF_FORMAT;
 use crate::label::cntk::{CntkIndex, FrameParser, Utterance};
 use crate::state_list::StateList;
 
@@ -152,12 +154,22 @@ impl MlfSource {
         };
         let mut builder = IndexBuilder::new(u64::MAX);
         let (mut places, mut data) = (Vec::new(), Vec::new());
+        // Keys of binary files; those of others are in their index.
+        let mut seen = HashSet::new();
         for path in files {
-            let file = open_text(path)?;
+            let file = open_decoded(path)?;
             if options.binary {
                 let number = data.len() as u32;
-                binary::index(&file, |key, frames, place| {
-                    builder.push(seqfeed_core::Key(&keys(key)?), frames);
+                binary::index(&file, |name, frames, place| {
+                    let key = keys(name)?;
+                    if !seen.insert(key.clone()) {
+                        let error = Error::format(MLF_FORMAT, Problem::DuplicateKey)
+                            .in_file(file.name())
+                            .at_byte(place.offset);
+                        let help = "the first utterance of a key is used";
+                        return incident(error.of_key(Key(&key)).with_help(help));
+                    }
+                    builder.push(Key(&key), frames);
                     places.push(Place { file: number, ..place });
                     Ok(())
                 })?;
@@ -169,7 +181,7 @@ impl MlfSource {
         places.reserve(found.len());
         for utterance in found.utterances() {
             match keys(utterance.key.0) {
-                Ok(key) => builder.push(seqfeed_core::Key(&key), utterance.frames),
+                Ok(key) => builder.push(Key(&key), utterance.frames),
                 Err(error) => {
                     incident(error.in_file(utterance.file).at_line(utterance.line))?;
                     continue;

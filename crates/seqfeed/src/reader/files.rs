@@ -6,6 +6,8 @@ use seqfeed_cntk::ctf::{CacheUse, CtfSource};
 use seqfeed_core::Source;
 use seqfeed_htk::source::{HtkSource, MlfSource};
 
+use crate::htk_files::parameter_warnings;
+
 /// Most warnings shown of a file.
 const SHOWN: usize = 10;
 
@@ -56,7 +58,8 @@ impl ReaderFile {
             FileSource::Ctf(ctf) => ctf_warnings(ctf),
             FileSource::Htk(htk) => {
                 let dropped = htk.report().dropped.iter();
-                dropped.map(|dropped| format!("{}: {dropped}", htk.name())).collect()
+                let dropped = dropped.map(|dropped| format!("{}: {dropped}", htk.name()));
+                dropped.chain(parameter_warnings(htk)).collect()
             }
             FileSource::Mlf(mlf) => {
                 let (count, first) = mlf.incidents();

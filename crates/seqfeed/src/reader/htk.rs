@@ -9,7 +9,8 @@ use seqfeed_cntk::config::{
 };
 use seqfeed_cntk::ctf::{KeyKind, hash_of_name};
 use seqfeed_core::{
-    Chunking, Element, Error, Extent, Index, JoinPolicy, Key, LengthRule, Result, Source, Tolerance,
+    Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, Key, LengthRule, Result, Source,
+    Tolerance,
 };
 use seqfeed_feed::Context;
 use seqfeed_htk::script::{Script, ScriptOptions};
@@ -41,7 +42,7 @@ pub(super) fn check(reader: &ReaderConfig) -> Result<()> {
 }
 
 /// How the sources of a reader are joined.
-pub(super) fn join(reader: &ReaderConfig, length: LengthRule, sequences: u64) -> JoinPolicy {
+pub(super) fn join(reader: &ReaderConfig, length: LengthRule) -> JoinPolicy {
     let errors = match reader.max_errors {
         0 => Tolerance::Stop,
         most => Tolerance::SkipUpTo(most),
@@ -54,10 +55,10 @@ pub(super) fn join(reader: &ReaderConfig, length: LengthRule, sequences: u64) ->
         keep_places: true,
     };
     match reader.kind {
-        // It leaves out what does not fit, if that is not more than half of all.
+        // It leaves out what does not fit, if that is not too much.
         ReaderKind::HtkMlf => JoinPolicy {
             length: LengthRule::Agreed,
-            errors: Tolerance::SkipUpTo(sequences / 2),
+            errors: Tolerance::Skip,
             keep_places: false,
             ..policy
         },
@@ -66,6 +67,21 @@ pub(super) fn join(reader: &ReaderConfig, length: LengthRule, sequences: u64) ->
         }
         _ => policy,
     }
+}
+
+/// Refuses a corpus of which the older reader has left out more than half.
+pub(super) fn check_left_out(reader: &ReaderConfig, corpus: &Corpus, sequences: u64) -> Result<()> {
+    let left_out = corpus.report().total();
+    if reader.kind != ReaderKind::HtkMlf || left_out <= sequences / 2 {
+        return Ok(());
+    }
+    let reasons: Vec<String> = corpus.report().dropped.iter().map(ToString::to_string).collect();
+    let reasons = reasons.join("; ");
+    Err(Error::corpus(format!(
+        "{left_out} of {sequences} utterances do not fit, more than half: {reasons}"
+    ))
+    .in_file(corpus.name())
+    .with_help("have the files of features and labels been mixed up?"))
 }
 
 /// Opens features or labels. `primary` is the index of the first deserializer, if this is another one.

@@ -132,7 +132,12 @@ impl CntkIndex {
                 ))
             } else if !body.dot {
                 let problem = Problem::UnexpectedEnd { inside: "an utterance", missing: None };
-                Err(fail(number, problem).with_help("its last line is a dot"))
+                Err(fail(number, problem).with_help(match memchr::memchr(b'"', &key) {
+                    None => "its last line is a dot",
+                    Some(_) => {
+                        "redirections (`->`, `=>`) are HTK's; here CNTK's view of the file is read"
+                    }
+                }))
             } else if body.last_line.is_empty() {
                 let problem =
                     Problem::CountMismatch { what: "lines of labels", expected: 1, found: 0 };

@@ -1,4 +1,4 @@
-//! Text files that are read in place, or, if they are compressed, out of a temporary copy.
+//! Files that are read in place, or, if they are compressed, out of a temporary copy.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,17 +14,22 @@ const PIECE: usize = 1 << 17;
 /// # Errors
 ///
 /// When it cannot be opened, is no regular file, or cannot be decoded.
-pub fn open_text(path: &Path) -> Result<DataFile> {
+pub fn open_decoded(path: &Path) -> Result<DataFile> {
     let file = DataFile::open(path)?;
-    if file.compression()? == Compression::None {
-        return Ok(file);
+    match file.compression()? {
+        Compression::None => Ok(file),
+        _ => decode(path, file.name()),
     }
-    let decode = || {
+}
+
+/// Decodes a compressed file into a temporary one, which errors call by `name`.
+pub(crate) fn decode(path: &Path, name: &str) -> Result<DataFile> {
+    let copy = || {
         let mut input = Input::open(&RxFilename::File(path.into()), &Policy::default())?;
         let mut spool = Spool::new()?;
         let mut piece = vec![0; PIECE];
         loop {
-            match input.read(&mut piece).map_err(|error| Error::io("reading", error))? {
+            match input.read(&mut piece).map_err(|error| input.error(error))? {
                 0 => break,
                 count => spool.write_all(&piece[..count])?,
             }
@@ -32,26 +37,25 @@ pub fn open_text(path: &Path) -> Result<DataFile> {
         input.finish()?;
         spool.into_data_file()
     };
-    let decoded = decode().map_err(|error: Error| error.in_file(file.name()))?;
-    Ok(decoded.with_name(file.name()))
+    let decoded = copy().map_err(|error: Error| error.in_file(name))?;
+    Ok(decoded.with_name(name))
 }
 
 /// A file from its start, as a stream.
-pub(super) struct FromStart<'a> {
+pub(crate) struct FromStart<'a> {
     file: &'a DataFile,
     offset: u64,
 }
 
 impl<'a> FromStart<'a> {
-    pub(super) fn new(file: &'a DataFile) -> Self {
+    pub(crate) fn new(file: &'a DataFile) -> Self {
         Self { file, offset: 0 }
     }
 }
 
 impl Read for FromStart<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.file.read_at(buffer, self.offset);
-        let count = read.map_err(|error| std::io::Error::other(error.to_string()))?;
+        let count = self.file.read_at(buffer, self.offset).map_err(std::io::Error::other)?;
         self.offset += count as u64;
         Ok(count)
     }
