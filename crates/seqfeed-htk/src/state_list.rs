@@ -4,7 +4,10 @@ use std::hash::BuildHasher;
 
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
-use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_core::{Error, ErrorKind, Key, Result};
+
+/// Most warnings of a list.
+const SHOWN: usize = 10;
 
 /// The names of classes: the lines of a file that are not empty, numbered from 0.
 ///
@@ -111,10 +114,26 @@ impl StateList {
         ((class as usize) < self.len()).then(|| name_in(&self.text, &self.ends, class))
     }
 
-    /// The names that stand more than once, in the order of their later lines: reason for a warning.
+    /// The names that stand more than once, in the order of their later lines: reason for a
+    /// [warning](Self::warnings).
     #[must_use]
     pub fn duplicates(&self) -> &[DuplicateState] {
         &self.duplicates
+    }
+
+    /// What is odd about the list, which errors call `file`: names that stand more than once.
+    #[must_use]
+    pub fn warnings(&self, file: &str) -> Vec<String> {
+        let more = self.duplicates.len().saturating_sub(SHOWN);
+        let more = (more > 0).then(|| format!("{file}: {more} more names stand twice"));
+        let first = self.duplicates.iter().take(SHOWN).map(|duplicate| {
+            let name = Key(self.name(duplicate.again).unwrap_or_default());
+            format!(
+                "{file}:{}: {name} stands twice: its labels are of class {}, none of class {}",
+                duplicate.line, duplicate.again, duplicate.first
+            )
+        });
+        first.chain(more).collect()
     }
 }
 
@@ -140,5 +159,7 @@ mod tests {
             [Some(3), Some(1), Some(2), None, None]
         );
         assert_eq!(states.duplicates(), [DuplicateState { first: 0, again: 3, line: 7 }]);
+        let warning = "x:7: a stands twice: its labels are of class 3, none of class 0";
+        assert_eq!(states.warnings("x"), [warning]);
     }
 }

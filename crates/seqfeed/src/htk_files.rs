@@ -50,6 +50,8 @@ pub(crate) fn is_htk(names: &[String], base: Option<&Path>) -> bool {
     names.first().is_some_and(|name| match name.strip_prefix("htk:") {
         Some(_) => true,
         None if is_rspecifier(name) => false,
+        // It can be nothing else, be it there or not.
+        None if name.to_ascii_lowercase().ends_with(".mlf") => true,
         None => {
             let path = found(name, base);
             // What is read once, such as a pipe, is not looked into.
@@ -252,6 +254,7 @@ impl<'a> AnyDirectory<'a> {
 }
 
 fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<OpenedStream> {
+    let mut warnings = Vec::new();
     let states = match wanted.states {
         None => None,
         Some(name) => {
@@ -265,6 +268,7 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Opened
                     .in_file(path.display().to_string())
                     .with_help("it has a name a line, from class 0 on"));
             }
+            warnings = states.warnings(&path.display().to_string());
             Some(Arc::new(states))
         }
     };
@@ -294,6 +298,5 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Opened
         return Err(error.with_help("allow it with `errors = \"skip\"` or a number"));
     }
     let format = source.format();
-    let warnings = Vec::new();
     Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0, warnings })
 }

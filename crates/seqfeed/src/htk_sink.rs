@@ -1,9 +1,10 @@
 //! Any corpus as HTK's files.
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use seqfeed_core::{Block, Element, Error, Key, Kind, Result, Source, Stream};
-use seqfeed_htk::label::{Labels, MLF_HEADER, Transcription, write_mlf_entry};
+use seqfeed_htk::label::{self, Labels, MLF_HEADER, Transcription, write_mlf_entry};
 use seqfeed_htk::param::{ArchiveWriter, Encoding};
 use seqfeed_htk::script::{Style, write_entry};
 use seqfeed_io::{Output, Policy, WxFilename};
@@ -18,7 +19,7 @@ const STATES: i32 = 1 << 16;
 pub struct HtkOptions {
     /// Kind, frame period and byte order of the archive.
     pub encoding: Encoding,
-    /// Names of the labels, the first one for label 0; those that are missing are numbers.
+    /// Names of the labels, the first one for label 0; those that are missing are `s` and the number.
     pub states: Vec<String>,
     /// Most sequences that are written.
     pub most: u64,
@@ -40,11 +41,14 @@ impl Default for HtkOptions {
 /// | `PREFIX.states` | the names of the labels, one a line; if there are labels |
 ///
 /// Labels are a label stream, or a sparse one that has one value a sample. All files appear together.
+/// CNTK's readers, and ours, take the times of labels for those of frames of 10 ms: with another
+/// [period](Encoding::period) the labels are for HTK only.
 ///
 /// # Errors
 ///
 /// Fails if data cannot be read or written, or if the files cannot say them: several streams of floats
-/// or of labels, 64-bit floats, no frames, negative labels, lengths that differ.
+/// or of labels, 64-bit floats, no frames, negative labels, lengths that differ, keys or names of states
+/// that HTK and CNTK do not both read as they are.
 pub fn write_htk(
     source: &dyn Source,
     prefix: &str,
@@ -137,27 +141,44 @@ fn classes(stream: &Stream, block: &Block, number: usize) -> Result<Vec<i32>> {
     Ok(samples.indices.to_vec())
 }
 
+/// Whether HTK and CNTK both read a name as it is.
+fn is_bare(name: &str) -> bool {
+    let (mut labels, mut text) = (Labels::new(), Vec::new());
+    labels.push(Some(0.0), Some(1.0), name.as_bytes(), 0.0);
+    let written = label::write(&mut text, &Transcription { alternatives: vec![labels] });
+    written.is_ok() && text == format!("0 1 {name}\n").into_bytes()
+}
+
 /// The labels' files.
 struct Transcriptions {
     stream: usize,
     mlf: Output,
     states: Output,
     names: Vec<String>,
+    seen: HashSet<String>,
     period: f64,
     text: Vec<u8>,
 }
 
 impl Transcriptions {
     fn new(stream: usize, options: &HtkOptions, mut mlf: Output, states: Output) -> Result<Self> {
-        let bad = |name: &&String| name.is_empty() || name.contains(char::is_whitespace);
-        if let Some(bad) = options.states.iter().find(bad) {
-            return Err(Error::usage(format!("{bad:?} cannot be the name of a state"))
-                .with_help("names of states have one character at least, and no blanks"));
+        let mut seen = HashSet::new();
+        for name in &options.states {
+            if !is_bare(name) {
+                return Err(Error::usage(format!("{name:?} cannot be the name of a state")).with_help(
+                    "names of states are printable ASCII without blanks and backslashes, do not begin \
+                     with a quote and are no numbers: CNTK knows no quotes, which HTK needs for others",
+                ));
+            }
+            if !seen.insert(name.clone()) {
+                return Err(Error::usage(format!("the state {name} is named twice"))
+                    .with_help("the names of states are their classes: each is another one"));
+            }
         }
         mlf.write_all(MLF_HEADER).map_err(|error| mlf.error(error))?;
         let period = f64::from(options.encoding.period);
         let names = options.states.clone();
-        Ok(Self { stream, mlf, states, names, period, text: Vec::new() })
+        Ok(Self { stream, mlf, states, names, seen, period, text: Vec::new() })
     }
 
     fn write(&mut self, key: Key<'_>, classes: &[i32]) -> Result<()> {
@@ -170,7 +191,15 @@ impl Transcriptions {
                 return Err(Error::corpus(what).of_key(key));
             };
             while self.names.len() <= state {
-                self.names.push(self.names.len().to_string());
+                let name = format!("s{}", self.names.len());
+                if !self.seen.insert(name.clone()) {
+                    return Err(Error::usage(format!(
+                        "label {} has no name, and {name} is that of another one",
+                        self.names.len()
+                    ))
+                    .with_help("give the names of all states"));
+                }
+                self.names.push(name);
             }
             let end = start + run.len();
             let time = |frame: usize| Some(frame as f64 * self.period);

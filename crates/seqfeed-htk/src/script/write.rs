@@ -10,7 +10,8 @@ use super::{Script, ScriptOptions, Segment, Style, htk};
 /// # Errors
 ///
 /// Fails if the entry would be read as something else: there is a `=` in the logical name, for
-/// instance, or a name needs quotes and has both kinds in it. `out` then is as it was.
+/// instance, or (in CNTK's style) a `...` before that of the file, or a name needs quotes and has both
+/// kinds in it. `out` then is as it was.
 pub fn write_entry(
     logical: &[u8],
     physical: &[u8],
@@ -38,14 +39,17 @@ pub fn write_entry(
     let line: Vec<u8> = quote.into_iter().chain(word).chain(quote).chain([b'\n']).collect();
 
     let options = ScriptOptions { style, ..ScriptOptions::default() };
-    let same = Script::parse(line.clone(), &options).is_ok_and(|script| {
-        let entry = script.get(0).filter(|_| script.len() == 1);
-        entry.is_some_and(|entry| {
-            *entry.logical() == *logical
-                && *entry.physical() == *physical
-                && entry.segment() == segment
-        })
-    });
+    // CNTK replaces the first `...` of a line, which is to be that of the file.
+    let elsewhere = style == Style::Cntk && has_dots(logical) && has_dots(physical);
+    let same = !elsewhere
+        && Script::parse(line.clone(), &options).is_ok_and(|script| {
+            let entry = script.get(0).filter(|_| script.len() == 1);
+            entry.is_some_and(|entry| {
+                *entry.logical() == *logical
+                    && *entry.physical() == *physical
+                    && entry.segment() == segment
+            })
+        });
     if !same {
         return Err(refuse(&line));
     }
@@ -53,7 +57,12 @@ pub fn write_entry(
     Ok(())
 }
 
+fn has_dots(name: &[u8]) -> bool {
+    memchr::memmem::find(name, b"...").is_some()
+}
+
 fn refuse(line: &[u8]) -> Error {
     Error::usage(format!("a script cannot say this: {}", line.escape_ascii()))
-        .with_help("names with `=`, line ends or quotes, and empty ones, have no form in scripts")
+        .with_help("names with `=`, line ends or quotes, empty ones, and such as have `...` in them, have no form in \
+                    scripts")
 }

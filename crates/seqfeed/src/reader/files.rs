@@ -24,7 +24,8 @@ pub(crate) struct ReaderFile {
 pub(crate) enum FileSource {
     Ctf(Arc<CtfSource>),
     Htk(Arc<HtkSource>),
-    Mlf(Arc<MlfSource>),
+    /// With what is odd about its list of states.
+    Mlf(Arc<MlfSource>, Vec<String>),
 }
 
 impl ReaderFile {
@@ -37,7 +38,7 @@ impl ReaderFile {
                 CacheUse::Made(_) => "CTF, index cache being made".to_owned(),
             },
             FileSource::Htk(htk) => htk.format(),
-            FileSource::Mlf(mlf) => mlf.format(),
+            FileSource::Mlf(mlf, _) => mlf.format(),
         }
     }
 
@@ -45,7 +46,7 @@ impl ReaderFile {
     pub(crate) fn spooled_bytes(&self) -> u64 {
         match &self.source {
             FileSource::Ctf(ctf) => ctf.spooled_bytes(),
-            FileSource::Htk(_) | FileSource::Mlf(_) => 0,
+            FileSource::Htk(_) | FileSource::Mlf(..) => 0,
         }
     }
 
@@ -61,12 +62,12 @@ impl ReaderFile {
                 let dropped = dropped.map(|dropped| format!("{}: {dropped}", htk.name()));
                 dropped.chain(parameter_warnings(htk)).collect()
             }
-            FileSource::Mlf(mlf) => {
+            FileSource::Mlf(mlf, states) => {
                 let (count, first) = mlf.incidents();
                 let more = count.saturating_sub(first.len() as u64);
                 let more = (more > 0).then(|| format!("{more} more utterances were left out"));
                 let said = first.iter().map(|error| format!("left out: {}", one_line(error)));
-                said.chain(more).collect()
+                states.iter().cloned().chain(said).chain(more).collect()
             }
         }
     }

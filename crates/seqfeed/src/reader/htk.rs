@@ -143,11 +143,13 @@ fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Ope
         return Err(Error::usage(message).with_help("labels are given as classes"));
     }
     let directory = reader.directory.as_deref();
+    let mut warnings = Vec::new();
     let states = match &mlf.label_mapping_file {
         None => None,
         Some(file) => {
             let name = find(file, directory);
             let states = StateList::parse(&read(&name)?).map_err(|error| error.in_file(&name))?;
+            warnings = states.warnings(&name);
             Some(Arc::new(states))
         }
     };
@@ -165,8 +167,8 @@ fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Ope
         binary: mlf.binary,
     };
     let source = Arc::new(MlfSource::open(&files, &options, &|name| key(name, keys))?);
-    let file =
-        ReaderFile { source: FileSource::Mlf(Arc::clone(&source)), warns: reader.trace_level >= 1 };
+    let read = FileSource::Mlf(Arc::clone(&source), warnings);
+    let file = ReaderFile { source: read, warns: reader.trace_level >= 1 };
     Ok(Opened { source, file, context: None })
 }
 

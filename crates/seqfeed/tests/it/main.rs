@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod htk;
+mod htk_files;
 mod job;
 mod pdnn_feed;
 mod random_jobs;
