@@ -281,3 +281,37 @@ fn binary_label_files() {
         assert!(cut.is_err() || cut.unwrap().index().len() < 2, "{end}");
     }
 }
+
+#[test]
+fn binary_labels_are_bounded_and_have_a_key_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.bmlf");
+    let utterance = |key: u32, frames: u32, segments: u16, each: u16| {
+        let mut bytes = [key.to_le_bytes(), frames.to_le_bytes()].concat();
+        bytes.extend(segments.to_le_bytes());
+        for _ in 0..segments {
+            bytes.extend([0, 0]);
+            bytes.extend(each.to_le_bytes());
+        }
+        bytes
+    };
+    // 262 kB that claim 4 billion frames, with and without saying so, and a key again.
+    let most = u32::from(u16::MAX) * u32::from(u16::MAX);
+    let parts = [
+        b"MLF\x01\x00".to_vec(),
+        utterance(1, 20, u16::MAX, u16::MAX),
+        utterance(2, most, u16::MAX, u16::MAX),
+        utterance(3, 2, 1, 2),
+        utterance(3, 4, 1, 4),
+    ];
+    fs::write(&path, parts.concat()).unwrap();
+    let options = MlfOptions { dim: Some(1), binary: true, ..MlfOptions::default() };
+    let source = MlfSource::open(std::slice::from_ref(&path), &options, &keys).unwrap();
+    assert_eq!((source.index().len(), source.incidents().0), (3, 1));
+    let text = source.fault(0).unwrap().to_string();
+    assert!(text.contains("expected 20, found 4294836225"), "{text}");
+    let text = source.fault(1).unwrap().to_string();
+    assert!(text.contains("4294836225 wanted") && text.contains("key 2"), "{text}");
+    assert!(source.fault(2).is_none());
+    assert_eq!(source.index().samples(2), 2);
+}

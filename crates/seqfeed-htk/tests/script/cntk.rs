@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use seqfeed_htk::param::{ParamFile, ReadOptions};
-use seqfeed_htk::script::{Script, ScriptOptions};
+use seqfeed_htk::script::{Script, ScriptOptions, Segment, Style, write_entry};
 
 use crate::shared::{bits, shared};
 
@@ -147,4 +147,14 @@ fn an_archive_holds_what_its_files_do() {
     let [archive, files, relative] = all.map(Result::unwrap);
     assert!(archive == files && archive == relative);
     assert!(archive.len() >= 6 && archive[0].0 == b"An4/937/937/an152-mwhw-b");
+}
+
+#[test]
+fn dots_of_a_name_are_not_taken_for_the_directory() {
+    let segment = Segment::new(0, Some(3));
+    let mut text = Vec::new();
+    assert!(write_entry(b"a...b.x", b".../all.x", segment, Style::Cntk, &mut text).is_err());
+    assert!(text.is_empty());
+    write_entry(b"a...b.x", b"all.x", segment, Style::Cntk, &mut text).unwrap();
+    assert_eq!(text, b"a...b.x=all.x[0,3]\n");
 }
