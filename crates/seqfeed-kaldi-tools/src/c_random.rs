@@ -1,5 +1,4 @@
-//! The C library's `rand` (glibc), and what Kaldi draws with it: so that shuffled examples come in the order in
-//! which Kaldi puts them.
+//! The C library's `rand` (glibc), and what Kaldi draws with it.
 
 /// glibc's `rand` behind `srand`: an additive feedback generator, r(i) = r(i - 3) + r(i - 31).
 #[derive(Clone, Debug)]
@@ -68,14 +67,6 @@ impl CRandom {
             return self.rand() < RAND_MAX / 128 && self.with_probability(probability * 128.0);
         }
         (self.rand() as f32) < (RAND_MAX as f32 + 1.0) * probability
-    }
-
-    /// Shuffles as `std::random_shuffle` of GNU's C++ library.
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in 1..items.len() {
-            let other = self.rand() as usize % (last + 1);
-            items.swap(last, other);
-        }
     }
 }
 

@@ -30,6 +30,7 @@
 mod c_random;
 mod call;
 pub mod cmvn;
+mod cxx_shuffle;
 pub mod deltas;
 pub mod elements;
 pub mod frames;

@@ -6,8 +6,9 @@ use seqfeed_kaldi::Matrix;
 /// Applies a transform to each frame: linear if it has as many columns as the features, affine (with the
 /// offset in the last column) if it has one more.
 ///
-/// Products are summed up in 32 bits in the order of columns, the offset comes last; a BLAS library may take
-/// another order, and give other last bits for wide matrices.
+/// Products are summed up in the order of columns by fused multiplications and additions of 32 bits, the offset
+/// comes last: what the kernels of BLAS libraries do for matrices that are not wide. For wide ones they sum up
+/// parts, and may give other last bits.
 ///
 /// # Errors
 ///
@@ -26,7 +27,7 @@ pub fn apply(features: &Matrix<f32>, transform: &Matrix<f32>) -> Result<Matrix<f
         let frame = features.row(row);
         values.extend((0..transform.rows).map(|out| {
             let weights = transform.row(out);
-            let sum = frame.iter().zip(weights).fold(0.0f32, |sum, (a, b)| sum + a * b);
+            let sum = frame.iter().zip(weights).fold(0.0f32, |sum, (a, b)| a.mul_add(*b, sum));
             if affine { sum + weights[dim] } else { sum }
         }));
     }

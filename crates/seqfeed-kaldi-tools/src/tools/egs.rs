@@ -7,6 +7,7 @@ use seqfeed_kaldi::{NnetExample, TableWriter};
 
 use crate::c_random::CRandom;
 use crate::call::{Call, Outcome, Stop, abort, some};
+use crate::cxx_shuffle::shuffle as shuffle_entries;
 use crate::options::opt;
 use crate::tools::egs_frames::Selection;
 
@@ -126,7 +127,7 @@ pub(super) fn shuffle(call: &mut Call<'_>) -> Outcome {
         while let Some((key, example)) = table.next()? {
             entries.push((key.0.to_vec(), std::mem::take(example)));
         }
-        drawn.shuffle(&mut entries);
+        shuffle_entries(&mut entries, seed);
         entries.iter().try_for_each(|entry| write(&mut writer, entry))?;
     } else {
         // Grows only as far as places are filled.
@@ -187,7 +188,7 @@ pub(super) fn subset(call: &mut Call<'_>) -> Outcome {
     }
     table.close(call)?;
     if randomize {
-        drawn.shuffle(&mut entries);
+        shuffle_entries(&mut entries, seed);
     }
     let mut writer = call.create::<NnetExample>(&names[1])?;
     entries.iter().try_for_each(|entry| write(&mut writer, entry))?;

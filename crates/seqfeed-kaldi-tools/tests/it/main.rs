@@ -1,5 +1,7 @@
 //! Tools as users call them, against what Kaldi's did.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod bad_cases;
 mod calls;
 mod golden;
+mod golden_tables;
