@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use seqfeed_io::{Output, WxFilename};
-use seqfeed_kaldi::{Holder, Mode, write_object};
+use seqfeed_kaldi::{Holder, Mode, TableWriter, WriteReport, write_object};
 
 use crate::call::{Call, Stop};
 
@@ -28,4 +28,9 @@ impl Call<'_> {
         output.finish()?;
         Ok(())
     }
+}
+
+/// Ends a table that was written: its files appear. Where this fails, Kaldi aborts.
+pub(crate) fn close<T: Holder>(writer: TableWriter<T>) -> Result<WriteReport, Stop> {
+    writer.close().map_err(|error| Stop::abort(&error))
 }

@@ -8,6 +8,7 @@ use crate::cmvn::{self, Normalization};
 use crate::number::{G, integer};
 use crate::options::{opt, shown};
 use crate::reading::{is_rspecifier, is_wspecifier};
+use crate::writing::close;
 
 const COMPUTE_USAGE: &str = "Computes statistics for cepstral mean and variance normalization: of each utterance, of each speaker\n\
 (--spk2utt), or of all (to a file).\n\
@@ -91,7 +92,7 @@ pub(super) fn compute(call: &mut Call<'_>) -> Outcome {
             }
         }
         table.close(call)?;
-        writer.close()?;
+        close(writer)?;
     } else {
         compute_by_speaker(call, &names, &spk2utt, &mut all)?;
     }
@@ -136,7 +137,7 @@ fn compute_by_speaker(
         }
     }
     speakers.close(call)?;
-    writer.close()?;
+    close(writer)?;
     Ok(())
 }
 
@@ -278,7 +279,7 @@ pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
         done += 1;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     let (place, what) = if variances {
         ("main():featbin/apply-cmvn.cc:159", "mean and variance")
     } else {
@@ -307,7 +308,7 @@ fn copy_unchanged(call: &mut Call<'_>, names: &[String], variances: bool) -> Out
         writer.write(key, matrix)?;
     }
     table.close(call)?;
-    let done = writer.close()?.objects;
+    let done = close(writer)?.objects;
     call.log("main():featbin/apply-cmvn.cc:81", format_args!("Copied {done} utterances."));
     some(done)
 }
@@ -344,7 +345,7 @@ pub(super) fn modify(call: &mut Call<'_>) -> Outcome {
         writer.write(key, stats)?;
     }
     table.close(call)?;
-    let done = writer.close()?.objects;
+    let done = close(writer)?.objects;
     call.log(PLACE, format_args!("Modified {done} sets of stats."));
     some(done)
 }

@@ -8,6 +8,7 @@ use seqfeed_kaldi::{
 use crate::call::{Call, Outcome, Stop, abort, some, throw};
 use crate::options::{opt, shown};
 use crate::reading::is_rspecifier;
+use crate::writing::close;
 
 const USAGE: &str = "Copies features, and changes their form if asked to: text or binary, compressed or not.\n\
 Usage: copy-feats [options] <feature-rspecifier> <feature-wspecifier>\n\
@@ -43,9 +44,9 @@ impl Sink {
     }
 
     fn close(self) -> Result<u64, Stop> {
-        self.plain.map(TableWriter::close).transpose()?;
-        self.compressed.map(|(writer, _)| writer.close()).transpose()?;
-        self.lengths.map(TableWriter::close).transpose()?;
+        self.plain.map(close).transpose()?;
+        self.compressed.map(|(writer, _)| close(writer)).transpose()?;
+        self.lengths.map(close).transpose()?;
         Ok(self.done)
     }
 }

@@ -6,6 +6,7 @@ use crate::call::{Call, Outcome, Stop, some, throw};
 use crate::elements;
 use crate::options::opt;
 use crate::reading::{is_rspecifier, is_wspecifier};
+use crate::writing::close;
 
 const USAGE: &str = "Copies matrices or tables of matrices, and changes their values if asked to.\n\
 Usage: copy-matrix [options] (<matrix-in-rspecifier>|<matrix-in-rxfilename>) (<matrix-out-wspecifier>|<matrix-out-wxfilename>)\n\
@@ -84,7 +85,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         writer.write(key, matrix)?;
     }
     table.close(call)?;
-    let done = read_count(&writer.close()?);
+    let done = read_count(&close(writer)?);
     call.log("main():bin/copy-matrix.cc:135", format_args!("Copied {done} matrices."));
     some(done)
 }

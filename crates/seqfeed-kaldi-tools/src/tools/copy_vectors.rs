@@ -7,6 +7,7 @@ use crate::number::G;
 use crate::options::opt;
 use crate::reading::{is_rspecifier, is_wspecifier};
 use crate::tools::copy_matrix::read_count;
+use crate::writing::close;
 
 /// Copies a table; how many objects it has.
 pub(super) fn copy_table<T: Holder + Default>(
@@ -21,7 +22,7 @@ pub(super) fn copy_table<T: Holder + Default>(
         writer.write(key, value)?;
     }
     table.close(call)?;
-    Ok(read_count(&writer.close()?))
+    Ok(read_count(&close(writer)?))
 }
 
 const MIXED: &str = "Cannot mix archives with regular files (copying vectors)";

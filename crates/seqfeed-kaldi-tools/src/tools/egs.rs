@@ -10,6 +10,7 @@ use crate::call::{Call, Outcome, Stop, abort, some};
 use crate::cxx_shuffle::shuffle as shuffle_entries;
 use crate::options::opt;
 use crate::tools::egs_frames::Selection;
+use crate::writing::close;
 
 const COPY_USAGE: &str = "Copies examples for nnet3; with several outputs, deals them out in turns. Can take some of their frames.\n\
 Usage: nnet3-copy-egs [options] <egs-rspecifier> <egs-wspecifier1> [<egs-wspecifier2> ...]\n\
@@ -84,7 +85,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
     }
     table.close(call)?;
     for writer in writers {
-        writer.close()?;
+        close(writer)?;
     }
     call.log(PLACE, format_args!("Read {read} neural-network training examples, wrote {written}"));
     some(written)
@@ -145,7 +146,7 @@ pub(super) fn shuffle(call: &mut Call<'_>) -> Outcome {
         places.iter().flatten().try_for_each(|entry| write(&mut writer, entry))?;
     }
     table.close(call)?;
-    let done = writer.close()?.objects;
+    let done = close(writer)?.objects;
     let how = if size > 0 { "using a buffer (partial randomization)" } else { "" };
     call.log(
         "main():nnet3bin/nnet3-shuffle-egs.cc",
@@ -192,7 +193,7 @@ pub(super) fn subset(call: &mut Call<'_>) -> Outcome {
     }
     let mut writer = call.create::<NnetExample>(&names[1])?;
     entries.iter().try_for_each(|entry| write(&mut writer, entry))?;
-    let written = writer.close()?.objects;
+    let written = close(writer)?.objects;
     call.log(
         "main():nnet3bin/nnet3-subset-egs.cc",
         format_args!(

@@ -8,6 +8,7 @@ use crate::call::{Call, Outcome, Stop, abort, some, throw};
 use crate::options::opt;
 use crate::reading::fields;
 use crate::tools::copy_vectors::copy_table;
+use crate::writing::close;
 
 const FST_USAGE: &str = "Copies tables of FSTs.\n\
 Usage: fstcopy [options] <fst-rspecifier> <fst-wspecifier>\n\
@@ -103,6 +104,6 @@ pub(super) fn copy_part<T: Holder + Default>(
         }
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     Ok((written, total))
 }

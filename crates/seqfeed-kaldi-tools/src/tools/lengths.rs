@@ -3,6 +3,7 @@
 use crate::call::{Call, Outcome, throw};
 use crate::reading::{is_rspecifier, is_wspecifier};
 use crate::shape::Shape;
+use crate::writing::close;
 
 const LEN_USAGE: &str = "Writes the number of frames of each utterance; with one argument, prints how many there are in all.\n\
 Usage: feat-to-len [options] <feature-rspecifier> [<length-wspecifier>]\n\
@@ -22,7 +23,7 @@ pub(super) fn feat_to_len(call: &mut Call<'_>) -> Outcome {
     }
     table.close(call)?;
     match writer {
-        Some(writer) => drop(writer.close()?),
+        Some(writer) => drop(close(writer)?),
         None => call.print(format!("{total}\n").as_bytes())?,
     }
     Ok(0)
@@ -41,7 +42,7 @@ pub(super) fn feat_to_dim(call: &mut Call<'_>) -> Outcome {
             writer.write(key, &(shape.cols as i32))?;
         }
         table.close(call)?;
-        writer.close()?;
+        close(writer)?;
         return Ok(0);
     }
     let Some((_, shape)) = table.next()? else {

@@ -6,6 +6,7 @@ use crate::call::{Call, Outcome, Stop, abort, some, throw};
 use crate::options::{opt, shown};
 use crate::reading::{is_rspecifier, is_wspecifier};
 use crate::tools::copy_matrix::read_count;
+use crate::writing::close;
 
 const BINARY: &str = "Write in binary mode (a single file)";
 
@@ -129,7 +130,7 @@ fn sum_tables(call: &mut Call<'_>, names: &[String], to: &str, how: &Sum) -> Out
         done += 1;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     let systems = names.len();
     let message = format!(
         "Processed {done} utterances: with a total of {matrices} matrices across {systems} different systems"
@@ -228,7 +229,7 @@ pub(super) fn sum_rows(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &Vector(sum.into_iter().map(|value| value as f32).collect()))?;
     }
     table.close(call)?;
-    let done = read_count(&writer.close()?);
+    let done = read_count(&close(writer)?);
     call.log(
         "main():bin/matrix-sum-rows.cc:67",
         format_args!("Summed rows {done} matrices, {rows} rows in total."),
@@ -318,7 +319,7 @@ fn multiply_tables(call: &mut Call<'_>, names: &[String], to: &str, tolerance: u
         done += 1;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     let systems = names.len();
     let message = format!(
         "Processed {utterances} utterances: with a total of {matrices} matrices across {systems} different \

@@ -7,6 +7,7 @@ use crate::call::{Call, Outcome, Stop, abort};
 use crate::frames;
 use crate::options::opt;
 use crate::reading::is_rspecifier;
+use crate::writing::close;
 
 const PASTE_USAGE: &str = "Puts features side by side, frame by frame.\n\
 Usage: paste-feats [options] <in-rspecifier1> <in-rspecifier2> [<in-rspecifier3> ...] <out-wspecifier>\n\
@@ -67,7 +68,7 @@ pub(super) fn paste(call: &mut Call<'_>) -> Outcome {
         }
     }
     first.close(call)?;
-    writer.close()?;
+    close(writer)?;
     call.log(
         "main():featbin/paste-feats.cc:158",
         format_args!("Done {done} utts, errors on {failed}"),
@@ -154,7 +155,7 @@ pub(super) fn append_vector(call: &mut Call<'_>) -> Outcome {
         done += 1;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     call.log(PLACE, format_args!("Done {done} utts, errors on {failed}"));
     Ok(if done == 0 { 255 } else { 0 })
 }

@@ -6,6 +6,7 @@ use crate::call::{Call, Outcome, some};
 use crate::options::opt;
 use crate::tools::copy_matrix::read_count;
 use crate::tools::copy_vectors::copy_table;
+use crate::writing::close;
 
 const COPY_USAGE: &str = "Copies tables of posteriors, and scales them if asked to.\n\
 Usage: copy-post [options] <post-rspecifier> <post-wspecifier>\n\
@@ -45,7 +46,7 @@ pub(super) fn ali_to_post(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &Posterior(labels.iter().map(|&label| vec![(label, 1.0)]).collect()))?;
     }
     table.close(call)?;
-    let done = read_count(&writer.close()?);
+    let done = read_count(&close(writer)?);
     call.log("main():bin/ali-to-post.cc", format_args!("Converted {done} alignments."));
     some(done)
 }
@@ -63,7 +64,7 @@ pub(super) fn to_weights(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &Vector(frames.iter().map(sum).collect()))?;
     }
     table.close(call)?;
-    let done = read_count(&writer.close()?);
+    let done = read_count(&close(writer)?);
     call.log(
         "main():bin/post-to-weights.cc",
         format_args!("Done converting {done} posteriors to weights."),

@@ -7,6 +7,7 @@ use crate::call::{Call, Outcome, abort};
 use crate::frames;
 use crate::options::opt;
 use crate::segments::Segments;
+use crate::writing::close;
 
 const USAGE: &str = "Cuts features into segments. (Ranges in script files do the same without a copy.)\n\
 Usage: extract-feature-segments [options] <feats-rspecifier> <segments-file> <feats-wspecifier>\n\
@@ -87,7 +88,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &frames::rows(features, start as usize..end as usize))?;
         done += 1;
     }
-    writer.close()?;
+    close(writer)?;
     let count = segments.count;
     call.log(
         "main():featbin/extract-feature-segments.cc:218",

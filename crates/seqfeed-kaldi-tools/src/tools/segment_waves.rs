@@ -7,6 +7,7 @@ use crate::call::{Call, Outcome, throw};
 use crate::number::G;
 use crate::options::opt;
 use crate::segments::Segments;
+use crate::writing::close;
 
 const USAGE: &str = "Cuts waves into segments.\n\
 Usage: extract-segments [options] <wav-rspecifier> <segments-file> <wav-wspecifier>\n\
@@ -96,7 +97,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &part)?;
         done += 1;
     }
-    writer.close()?;
+    close(writer)?;
     let count = segments.count;
     call.log(
         PLACE,

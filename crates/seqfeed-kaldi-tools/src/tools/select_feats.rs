@@ -5,6 +5,7 @@ use seqfeed_kaldi::Matrix;
 use crate::call::{Call, Outcome, Stop, throw};
 use crate::frames;
 use crate::number::integer;
+use crate::writing::close;
 
 const USAGE: &str = "Selects dimensions of features, like cut of the columns of a text.\n\
 Usage: select-feats [options] <selection> <in-rspecifier> <out-wspecifier>\n\
@@ -32,7 +33,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &frames::columns(matrix, &columns))?;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     Ok(0)
 }
 

@@ -7,6 +7,7 @@ use crate::deltas::Deltas;
 use crate::frames;
 use crate::options::opt;
 use crate::reading::is_rspecifier;
+use crate::writing::close;
 
 const DELTAS_USAGE: &str = "Adds deltas to features (typically the slope and its slope).\n\
 Usage: add-deltas [options] <in-rspecifier> <out-wspecifier>\n\
@@ -59,7 +60,7 @@ pub(super) fn add_deltas(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &out)?;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     Ok(0)
 }
 
@@ -95,7 +96,7 @@ pub(super) fn splice(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &frames::splice(features, before, behind))?;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     Ok(0)
 }
 
@@ -137,7 +138,7 @@ pub(super) fn shift(call: &mut Call<'_>) -> Outcome {
         done += 1;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     call.log(
         "main():featbin/shift-feats.cc:89",
         format_args!("Shifted {done} features by {by} frames; {failed} with errors."),
@@ -191,7 +192,7 @@ pub(super) fn subsample(call: &mut Call<'_>) -> Outcome {
         done += 1;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     call.log(
         "main():featbin/subsample-feats.cc:115",
         format_args!("Processed {done} feature matrices; {failed} with errors."),

@@ -5,6 +5,7 @@ use seqfeed_kaldi::Matrix;
 use crate::call::{Call, Outcome, abort, some, throw};
 use crate::options::opt;
 use crate::tools::graphs::{copy_part, read_keys};
+use crate::writing::close;
 
 const USAGE: &str = "Copies the features of some utterances: the first ones, or those that a file lists or does not list.\n\
 Usage: subset-feats [options] <in-rspecifier> <out-wspecifier>\n\
@@ -54,6 +55,6 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         writer.write(key, matrix)?;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     Ok(0)
 }

@@ -7,6 +7,7 @@ use crate::number::G;
 use crate::options::opt;
 use crate::reading::is_rspecifier;
 use crate::transform;
+use crate::writing::close;
 
 const USAGE: &str = "Applies transforms (LDA, MLLT, fMLLR ...) to features: of each utterance, of each speaker (--utt2spk), or\n\
 one (a file). A transform is affine if it has one column more than the features, with the offset in it.\n\
@@ -93,7 +94,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         done += 1;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     if let Some(kind) = kind.filter(|&kind| kind != Kind::Increase) {
         let what = if kind == Kind::Pseudo { "[pseudo-]" } else { "" };
         let (average, frames) = (G(total_log / total_frames), G(total_frames));

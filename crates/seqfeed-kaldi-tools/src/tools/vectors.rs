@@ -7,6 +7,7 @@ use crate::elements::dot;
 use crate::options::{opt, shown};
 use crate::reading::{is_rspecifier, is_wspecifier};
 use crate::tools::copy_vectors::copy_table;
+use crate::writing::close;
 
 const SUM_USAGE: &str = "Adds vectors: of several tables by key, all of one table, or of several files.\n\
 Usage: vector-sum [options] <vector-in-rspecifier1> [<vector-in-rspecifier2> ...] <vector-out-wspecifier>\n\
@@ -78,7 +79,7 @@ fn sum_tables(call: &mut Call<'_>, names: &[String], to: &str) -> Outcome {
         done += 1;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     let systems = names.len();
     let message = format!(
         "Processed {done} utterances: with a total of {vectors} vectors across {systems} different systems"
@@ -192,7 +193,7 @@ pub(super) fn dot_weights(call: &mut Call<'_>) -> Outcome {
         failed += 1;
     }
     table.close(call)?;
-    writer.close()?;
+    close(writer)?;
     call.log(
         PLACE,
         format_args!("Done computing dot products of {done} weights; errors on {failed}"),

@@ -7,6 +7,7 @@ use crate::number::G;
 use crate::options::opt;
 use crate::reading::{is_rspecifier, is_wspecifier};
 use crate::tools::copy_matrix::read_count;
+use crate::writing::close;
 
 const COPY_USAGE: &str = "Copies waves or tables of waves. They come out as 16-bit PCM.\n\
 Usage: wav-copy [options] <wav-rspecifier> <wav-wspecifier>\n\
@@ -39,7 +40,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
         writer.write(key, wave)?;
     }
     table.close(call)?;
-    let done = read_count(&writer.close()?);
+    let done = read_count(&close(writer)?);
     call.log(PLACE, format_args!("Copied {done} wave files"));
     some(done)
 }
@@ -99,7 +100,7 @@ pub(super) fn durations(call: &mut Call<'_>) -> Outcome {
         }
         table.close(call)?;
     }
-    writer.close()?;
+    close(writer)?;
     let count = all.count;
     call.log(PLACE, format_args!("Printed duration for {count} audio files."));
     if count > 0 {

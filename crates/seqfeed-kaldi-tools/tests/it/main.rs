@@ -5,3 +5,5 @@ mod bad_cases;
 mod calls;
 mod golden;
 mod golden_tables;
+mod tables;
+mod usage;
