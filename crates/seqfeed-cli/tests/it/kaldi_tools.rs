@@ -46,7 +46,8 @@ fn tools_are_listed_and_found() {
 #[test]
 fn output_and_log_go_where_kaldis_go() {
     let here = features();
-    let copied = run(here.path(), &["kaldi", "copy-feats", "--binary=true", "ark:a.ark", "ark,t:-"]);
+    let copied =
+        run(here.path(), &["kaldi", "copy-feats", "--binary=true", "ark:a.ark", "ark,t:-"]);
     assert!(copied.status.success());
     assert_eq!(text(&copied.stdout), "u1  [\n  1 2 \n  3 4 ]\nu2  [\n  5 6 ]\n");
     assert_eq!(

@@ -80,7 +80,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         let values: String = values.iter().map(|value| format!("{} ", G(*value))).collect();
         format!("{what} [ {values}]\n{remark}")
     };
-    let each = "for each column dimension:";
+    let each = "for each column dimension: ";
     call.log(PLACE, vector(&format!("self-product of 1st features {each}"), &squares1, ""));
     call.log(PLACE, vector(&format!("self-product of 2nd features {each}"), &squares2, ""));
     call.log(PLACE, vector(&format!("cross-product {each}"), &products, ""));

@@ -91,7 +91,7 @@ fn wrong_calls_end_as_in_kaldi() {
         ("add-deltas --delta-window=0 ark:a.ark ark:b", 1, "--delta-window=0"),
         ("apply-cmvn --norm-means=false --norm-vars x ark:a.ark ark:b", 255, "but not the mean"),
         ("apply-cmvn --skip-dims=a x ark:a.ark ark:b", 255, "colon-separated"),
-        ("apply-cmvn ark:a.ark ark:a.ark ark:b", 255, "Insufficient stats"),
+        ("apply-cmvn ark:a.ark ark:a.ark ark:b", 255, "(key u1): Dim mismatch"),
         ("extract-feature-segments --frame-shift=0 ark:a.ark a.ark ark:b", 1, "--frame-shift=0"),
         ("nnet3-subset-egs --n=0 ark:a.ark ark:b", 1, "--n=0"),
         ("nnet3-copy-egs --frame=x ark:a.ark ark:b", 255, "Invalid option --frame='x'"),
