@@ -18,7 +18,7 @@ pub(crate) fn shuffle<T>(items: &mut [T], seed: i32) {
         return;
     }
     let mut next = 1;
-    if count % 2 == 0 {
+    if count.is_multiple_of(2) {
         items.swap(1, below(&mut random, 2) as usize);
         next = 2;
     }

@@ -181,7 +181,7 @@ See also: compute-cmvn-stats, modify-cmvn-stats\n";
 /// Where statistics come from.
 enum Stats {
     All(Normalization),
-    Each(MappedReader<Matrix<f64>>),
+    Each(Box<MappedReader<Matrix<f64>>>),
 }
 
 /// How statistics are used.
@@ -245,7 +245,7 @@ pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
     };
     let settings = Settings { variances, reverse, skipped };
     let mut stats = if is_rspecifier(&names[0]) {
-        Stats::Each(call.mapped(&names[0], &utt2spk)?)
+        Stats::Each(Box::new(call.mapped(&names[0], &utt2spk)?))
     } else if utt2spk.is_empty() {
         let stats = call.read_object(&names[0])?;
         Stats::All(settings.normalization(call, stats)?)

@@ -19,7 +19,7 @@ const PLACE: &str = "main():featbin/transform-feats.cc";
 /// Where transforms come from.
 enum Transforms {
     All(Matrix<f32>),
-    Each(MappedReader<Matrix<f32>>),
+    Each(Box<MappedReader<Matrix<f32>>>),
 }
 
 /// What is said of determinants in the end.
@@ -37,7 +37,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     let mut table = call.table::<Matrix<f32>>(&names[1])?;
     let mut writer = call.create::<Matrix<f32>>(&names[2])?;
     let mut transforms = if is_rspecifier(&names[0]) {
-        Transforms::Each(call.mapped(&names[0], &utt2spk)?)
+        Transforms::Each(Box::new(call.mapped(&names[0], &utt2spk)?))
     } else {
         Transforms::All(call.read_object(&names[0])?)
     };

@@ -68,7 +68,7 @@ pub(crate) struct WorkingDirectory {
 
 impl WorkingDirectory {
     pub(crate) fn new() -> Self {
-        let held = DIRECTORY.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let held = DIRECTORY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let before = env::current_dir().unwrap();
         let here = tempfile::tempdir().unwrap();
         env::set_current_dir(here.path()).unwrap();

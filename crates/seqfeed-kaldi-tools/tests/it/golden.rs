@@ -56,8 +56,9 @@ fn tools_do_what_kaldis_did() {
             }
         }
         // Usage is in our own words, and the name of the exception is not printed.
-        let stderr = result["stderr"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
-        let wanted = stderr.filter(|line| !line.starts_with("kaldi::")).next_back().unwrap();
+        let mut stderr =
+            result["stderr"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+        let wanted = stderr.rfind(|line| !line.starts_with("kaldi::")).unwrap();
         // One command line was noted down otherwise than it was given.
         let wanted =
             wanted.replace("inputs/../misc/one.mat misc/one.mat", "misc/one.mat misc/one.mat");

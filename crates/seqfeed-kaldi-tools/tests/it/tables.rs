@@ -120,7 +120,7 @@ fn segments_of_waves() {
         assert!(log.contains(warning), "{warning}: {log}");
     }
     assert_eq!(out("wav-to-duration ark:out.ark ark,t:out"), "a 0.25 \nb 0.25 \ne 0.5 \n");
-    assert!(run("wav-copy r.wav copy.wav").is_empty() || fs::exists("copy.wav").unwrap());
+    run("wav-copy r.wav copy.wav");
     assert_eq!(fs::read("copy.wav").unwrap(), fs::read("r.wav").unwrap());
 }
 
