@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn lines() {
-        let segment = parse(b"s1 rec\t0.5 2 1\r", false).ok().expect("a segment");
+        let Ok(segment) = parse(b"s1 rec\t0.5 2 1\r", false) else { panic!("no segment") };
         assert_eq!((segment.start, segment.end, segment.channel), (0.5, 2.0, Some(1)));
         assert!(parse(b"s1 rec 0.5 -1", true).is_ok());
         for (bad, what) in [
