@@ -62,7 +62,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         let size = format!("[length:] {}x{}", features.rows, features.cols);
         let length = features.rows as i64;
         let start = frames_of(segment.start);
-        let mut end = frames_of(segment.end) - snipped;
+        let mut end = frames_of(segment.end).saturating_sub(snipped);
         if start >= length {
             let message =
                 format!("Start sample out of range {start} {size}, skipping segment {key}");
@@ -70,7 +70,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             continue;
         }
         if end > length {
-            if end >= length + frames_of(f64::from(max_overshoot)) {
+            if end >= length.saturating_add(frames_of(f64::from(max_overshoot))) {
                 let message =
                     format!("End sample too far out of range {end} {size}, skipping segment {key}");
                 call.warn(PLACE, message);
@@ -78,7 +78,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             }
             end = length;
         }
-        if end <= start + frames_of(f64::from(min_length)) {
+        if end <= start.saturating_add(frames_of(f64::from(min_length))) {
             call.warn(
                 "main():featbin/extract-feature-segments.cc:207",
                 format_args!("Segment {key} too short, skipping it."),

@@ -93,6 +93,14 @@ pub(super) fn splice(call: &mut Call<'_>) -> Outcome {
                 format_args!("{key}: SpliceFrames: empty input"),
             );
         }
+        let wide = (before + behind + 1).checked_mul(features.cols);
+        if wide.is_none_or(|wide| wide > i32::MAX as usize) {
+            return abort(format_args!(
+                "{key}: {} columns with --left-context={left} --right-context={right} are more than a matrix \
+                 can have",
+                features.cols
+            ));
+        }
         writer.write(key, &frames::splice(features, before, behind))?;
     }
     table.close(call)?;

@@ -86,6 +86,11 @@ fn wrong_calls_end_as_in_kaldi() {
         ("copy-matrix --apply-log --apply-exp ark:a.ark ark:b", 255, "Only one of"),
         ("select-feats 0,7 ark:a.ark ark:b", 255, "Invalid selection index: 7"),
         ("splice-feats --left-context=-1 ark:a.ark ark:b", 1, "must be 0 or more"),
+        (
+            "splice-feats --left-context=2000000000 ark:a.ark ark:b",
+            1,
+            "more than a matrix can have",
+        ),
         ("subsample-feats --n=0 ark:a.ark ark:b", 1, "n must not be 0"),
         ("add-deltas --truncate=3 ark:a.ark ark:b", 255, "Cannot truncate features"),
         ("add-deltas --delta-window=0 ark:a.ark ark:b", 1, "--delta-window=0"),
