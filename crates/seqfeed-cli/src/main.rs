@@ -22,13 +22,22 @@ enum Command {
     Feed(Box<commands::feed::Arguments>),
     /// Say what a corpus holds
     Info(Box<commands::info::Arguments>),
+    /// One of Kaldi's tools by its own name: same options, output, log lines and exit codes
+    Kaldi(commands::kaldi::Arguments),
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = commands::kaldi::called_as_tool() {
+        return code;
+    }
     let arguments = Arguments::parse();
     let done = match arguments.command {
         Command::Feed(arguments) => commands::feed::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
+        Command::Kaldi(arguments) => match commands::kaldi::run(&arguments) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,6 +8,7 @@ mod damage;
 mod data_specs;
 mod htk;
 mod info;
+mod kaldi_tools;
 mod options;
 mod program;
 mod ranks;

@@ -1,0 +1,137 @@
+//! `seqfeed kaldi`: Kaldi's tools, also by links with their names.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use seqfeed::Error;
+use seqfeed::io::Policy;
+use seqfeed_kaldi_tools::{Surroundings, TOOLS, Tool, find};
+
+#[derive(Args, Debug)]
+#[command(
+    arg_required_else_help = true,
+    disable_help_flag = true,
+    override_usage = "seqfeed kaldi TOOL [ARGUMENT]...\n       seqfeed kaldi --list\n       seqfeed kaldi --install DIR",
+    after_help = "Examples:\n  seqfeed kaldi copy-feats --compress scp:feats.scp ark,scp:small.ark,small.scp\n  \
+                  seqfeed kaldi feat-to-len scp:feats.scp ark,t:-\n  \
+                  seqfeed kaldi copy-feats --help\n  \
+                  seqfeed kaldi --install ~/bin && copy-feats ark:feats.ark ark,t:-"
+)]
+pub(crate) struct Arguments {
+    /// List the tools
+    #[arg(long, conflicts_with_all = ["install", "tool"])]
+    list: bool,
+
+    /// Make a link to this program for each tool, by its name, in this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "tool")]
+    install: Option<PathBuf>,
+
+    /// The tool and its arguments, as in Kaldi; commands (`gunzip -c x.gz |`) are run
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "TOOL")]
+    tool: Vec<OsString>,
+}
+
+/// Runs a tool if the program was called under its name, by a link.
+pub(crate) fn called_as_tool() -> Option<ExitCode> {
+    let mut words = env::args_os();
+    let program = words.next()?;
+    let tool = find(Path::new(&program).file_name()?.to_str()?)?;
+    Some(call(tool, &program.to_string_lossy(), words))
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(directory) = &arguments.install {
+        install(directory)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some((name, words)) = arguments.tool.split_first() else {
+        let mut out = io::stdout().lock();
+        for tool in TOOLS {
+            writeln!(out, "{:<26} {}", tool.name, tool.summary)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let name = name.to_string_lossy();
+    let Some(tool) = find(&name) else {
+        let near = TOOLS.iter().map(|tool| tool.name).find(|tool| is_near(tool, &name));
+        let error = Error::usage(format!("there is no tool `{name}`"));
+        bail!(match near {
+            Some(near) => error.with_help(format!("did you mean `{near}`?")),
+            None => error.with_help("`seqfeed kaldi --list` lists the tools"),
+        });
+    };
+    Ok(call(tool, tool.name, words.iter().cloned()))
+}
+
+fn call(tool: &Tool, program: &str, words: impl Iterator<Item = OsString>) -> ExitCode {
+    let (mut out, mut log) = (io::stdout().lock(), io::stderr());
+    let words: Result<Vec<String>, OsString> = words.map(OsString::into_string).collect();
+    let code = match words {
+        Ok(words) => {
+            let policy = Policy::with_pipes();
+            tool.run(program, &words, Surroundings { policy, out: &mut out, log: &mut log })
+        }
+        Err(word) => {
+            let word = word.to_string_lossy();
+            let _ = writeln!(log, "ERROR ({}) the argument {word} is no UTF-8", tool.name);
+            255
+        }
+    };
+    ExitCode::from(code)
+}
+
+/// Makes the links, and says what it did. What is there and is no link to this program stays.
+fn install(directory: &Path) -> Result<()> {
+    let program = env::current_exe().context("finding this program")?;
+    fs::create_dir_all(directory)
+        .with_context(|| format!("making the directory {}", directory.display()))?;
+    let (mut made, mut there) = (0, 0);
+    let mut taken = Vec::new();
+    for tool in TOOLS {
+        let link = directory.join(tool.name);
+        match symlink(&program, &link) {
+            Ok(()) => made += 1,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                match fs::read_link(&link).is_ok_and(|target| target == program) {
+                    true => there += 1,
+                    false => taken.push(tool.name),
+                }
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("making the link {}", link.display()));
+            }
+        }
+    }
+    let mut out = io::stdout().lock();
+    write!(out, "{made} links made in {}", directory.display())?;
+    if there > 0 {
+        write!(out, ", {there} were there")?;
+    }
+    writeln!(out)?;
+    if !taken.is_empty() {
+        return Err(Error::corpus(format!(
+            "in {} there are other files by the names of {}",
+            directory.display(),
+            taken.join(", ")
+        ))
+        .with_help("remove them, or choose a directory that comes before Kaldi's in PATH")
+        .into());
+    }
+    Ok(())
+}
+
+/// Whether one letter more, less or other, or two swapped, makes one name the other.
+fn is_near(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let before = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[before..], &b[before..]);
+    let behind = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[..a.len() - behind], &b[..b.len() - behind]);
+    (a.len() <= 1 && b.len() <= 1) || matches!((a, b), ([a1, a2], [b1, b2]) if a1 == b2 && a2 == b1)
+}

@@ -1,0 +1,96 @@
+//! Kaldi's data tools by their own names: same options, same output bytes, same log lines, same exit codes.
+//!
+//! ```
+//! use seqfeed_io::Policy;
+//! use seqfeed_kaldi_tools::{Surroundings, find};
+//!
+//! # let directory = tempfile::tempdir().unwrap();
+//! let archive = format!("ark:{}", directory.path().join("feats.ark").display());
+//! # std::fs::write(directory.path().join("feats.ark"), "utt1 [ 1 2\n3 4 ]\n").unwrap();
+//! let (mut out, mut log) = (Vec::new(), Vec::new());
+//! let around = Surroundings { policy: Policy::default(), out: &mut out, log: &mut log };
+//! let code = find("feat-to-len").unwrap().run("feat-to-len", &[archive], around);
+//! assert_eq!((code, out.as_slice()), (0, &b"2\n"[..]));
+//! ```
+//!
+//! What is followed is Kaldi 5.5.0, as its programs were seen to behave; where a tool could not be run, its
+//! public source. The tools differ from Kaldi's where that is better for the data:
+//!
+//! * Outputs appear when they are complete. After an error there is no half-written archive.
+//! * Errors say what is wrong, where, and what helps, in one `ERROR` line.
+//! * Where Kaldi aborts (exit code 134), tools end with 1 and an error; where it throws, with 255 as there.
+//!   A failed command that was written to (`ark:| gzip`) is an error.
+//! * Where a log line's number in Kaldi's source is not known, the line goes without.
+//!
+//! Tools read and write one object at a time, except those that shuffle. [`cmvn`], [`deltas`], [`frames`],
+//! [`elements`] and [`transform`] hold their arithmetic, in Kaldi's order of operations.
+
+#![forbid(unsafe_code)]
+
+mod c_random;
+mod call;
+pub mod cmvn;
+mod cxx_shuffle;
+pub mod deltas;
+pub mod elements;
+pub mod frames;
+mod number;
+mod options;
+mod reading;
+mod segments;
+mod shape;
+mod tools;
+pub mod transform;
+mod writing;
+
+use std::fmt;
+
+pub use call::{KALDI_VERSION, Surroundings};
+pub use shape::Shape;
+
+use crate::call::{Call, Outcome};
+
+/// A tool.
+pub struct Tool {
+    /// Its name in Kaldi.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    run: fn(&mut Call<'_>) -> Outcome,
+}
+
+impl Tool {
+    /// Calls the tool: `program` is the name it was called by, `words` what stands behind it. The exit code.
+    pub fn run<'a>(&self, program: &'a str, words: &'a [String], around: Surroundings<'a>) -> u8 {
+        let mut call = Call { program, words, around };
+        let outcome = (self.run)(&mut call);
+        call.end(outcome)
+    }
+}
+
+impl fmt::Debug for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// All tools, sorted by name.
+pub const TOOLS: &[Tool] = tools::TOOLS;
+
+/// The tool of a name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.binary_search_by(|tool| tool.name.cmp(name)).ok().map(|index| &TOOLS[index])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_are_sorted_and_found() {
+        assert!(TOOLS.is_sorted_by(|a, b| a.name < b.name));
+        assert!(TOOLS.iter().all(|tool| find(tool.name).is_some()));
+        assert!(find("copy-feets").is_none());
+    }
+}

@@ -1,0 +1,351 @@
+//! `compute-cmvn-stats`, `apply-cmvn`, `modify-cmvn-stats`.
+
+use seqfeed_core::Key;
+use seqfeed_kaldi::{GeneralMatrix, MappedReader, Matrix, RandomAccessReader, TokenVector, Vector};
+
+use crate::call::{Call, Outcome, Stop, abort, some, throw};
+use crate::cmvn::{self, Normalization};
+use crate::number::{G, integer};
+use crate::options::{opt, shown};
+use crate::reading::{is_rspecifier, is_wspecifier};
+use crate::writing::close;
+
+const COMPUTE_USAGE: &str = "Computes statistics for cepstral mean and variance normalization: of each utterance, of each speaker\n\
+(--spk2utt), or of all (to a file).\n\
+Usage: compute-cmvn-stats [options] <feats-rspecifier> (<stats-wspecifier>|<stats-wxfilename>)\n\
+e.g.: compute-cmvn-stats --spk2utt=ark:data/train/spk2utt scp:data/train/feats.scp ark,scp:cmvn.ark,cmvn.scp\n\
+See also: apply-cmvn, modify-cmvn-stats\n";
+
+/// What statistics are made of.
+struct Accumulator {
+    weights: Option<RandomAccessReader<Vector<f32>>>,
+    done: u64,
+    failed: u64,
+}
+
+impl Accumulator {
+    /// Adds an utterance to the statistics, which begin with it if there are none; whether that could be done.
+    fn add(
+        &mut self,
+        call: &mut Call<'_>,
+        key: Key<'_>,
+        features: &Matrix<f32>,
+        stats: &mut Option<Matrix<f64>>,
+    ) -> Result<bool, Stop> {
+        const PLACE: &str = "AccCmvnStatsWrapper():featbin/compute-cmvn-stats.cc";
+        if features.cols == 0 {
+            return abort(format_args!("the features of {key} are empty: they have no statistics"));
+        }
+        let stats = stats.get_or_insert_with(|| cmvn::empty(features.cols));
+        let weights = match &mut self.weights {
+            None => None,
+            Some(reader) => match reader.get(key)? {
+                None => {
+                    call.warn(PLACE, format_args!("No weights available for utterance {key}"));
+                    self.failed += 1;
+                    return Ok(false);
+                }
+                Some(Vector(weights)) if weights.len() != features.rows => {
+                    let message = format!(
+                        "Weights for utterance {key} have wrong dimension {} vs. {}",
+                        weights.len(),
+                        features.rows
+                    );
+                    call.warn(PLACE, message);
+                    self.failed += 1;
+                    return Ok(false);
+                }
+                Some(Vector(weights)) => Some(weights.as_slice()),
+            },
+        };
+        cmvn::accumulate(features, weights, stats)
+            .map_err(|error| Stop::abort(&error.of_key(key)))?;
+        self.done += 1;
+        Ok(true)
+    }
+}
+
+pub(super) fn compute(call: &mut Call<'_>) -> Outcome {
+    let (mut spk2utt, mut binary, mut weights) = (String::new(), true, String::new());
+    let names = call.parse(
+        COMPUTE_USAGE,
+        2..=2,
+        &mut [
+            opt("spk2utt", &mut spk2utt, "Rspecifier of the utterances of each speaker"),
+            opt("binary", &mut binary, "Write in binary mode (a single file)"),
+            opt("weights", &mut weights, "Rspecifier of a weight for each frame"),
+        ],
+    )?;
+    let weights = (!weights.is_empty()).then(|| call.random(&weights)).transpose()?;
+    let mut all = Accumulator { weights, done: 0, failed: 0 };
+    if !is_wspecifier(&names[1]) {
+        compute_global(call, &names, &spk2utt, binary, &mut all)?;
+    } else if spk2utt.is_empty() {
+        let mut writer = call.create::<Matrix<f64>>(&names[1])?;
+        let mut table = call.table::<Matrix<f32>>(&names[0])?;
+        while let Some((key, features)) = table.next()? {
+            let mut stats = None;
+            if all.add(call, key, features, &mut stats)?
+                && let Some(stats) = &stats
+            {
+                writer.write(key, stats)?;
+            }
+        }
+        table.close(call)?;
+        close(writer)?;
+    } else {
+        compute_by_speaker(call, &names, &spk2utt, &mut all)?;
+    }
+    let (done, failed) = (all.done, all.failed);
+    call.log(
+        "main():featbin/compute-cmvn-stats.cc:171",
+        format_args!("Done accumulating CMVN stats for {done} utterances; {failed} had errors."),
+    );
+    some(done)
+}
+
+fn compute_by_speaker(
+    call: &mut Call<'_>,
+    names: &[String],
+    spk2utt: &str,
+    all: &mut Accumulator,
+) -> Result<(), Stop> {
+    let mut writer = call.create::<Matrix<f64>>(&names[1])?;
+    let mut speakers = call.table::<TokenVector>(spk2utt)?;
+    let mut features = call.random::<Matrix<f32>>(&names[0])?;
+    while let Some((speaker, utterances)) = speakers.next()? {
+        let mut stats = None;
+        for utterance in &utterances.0 {
+            let key = Key(utterance);
+            match features.get(key)? {
+                Some(features) => drop(all.add(call, key, features, &mut stats)?),
+                None => {
+                    call.warn(
+                        "main():featbin/compute-cmvn-stats.cc",
+                        format_args!("Did not find features for utterance {key}"),
+                    );
+                    all.failed += 1;
+                }
+            }
+        }
+        match &stats {
+            Some(stats) => writer.write(speaker, stats)?,
+            None => call.warn(
+                "main():featbin/compute-cmvn-stats.cc",
+                format_args!("No stats accumulated for speaker {speaker}"),
+            ),
+        }
+    }
+    speakers.close(call)?;
+    close(writer)?;
+    Ok(())
+}
+
+fn compute_global(
+    call: &mut Call<'_>,
+    names: &[String],
+    spk2utt: &str,
+    binary: bool,
+    all: &mut Accumulator,
+) -> Result<(), Stop> {
+    if !spk2utt.is_empty() {
+        return throw(
+            "main():featbin/compute-cmvn-stats.cc",
+            "--spk2utt option not compatible with wxfilename as output (did you forget ark:?)",
+        );
+    }
+    let mut stats = None;
+    let mut table = call.table::<Matrix<f32>>(&names[0])?;
+    while let Some((key, features)) = table.next()? {
+        all.add(call, key, features, &mut stats)?;
+    }
+    table.close(call)?;
+    // Written with 32 bits, as Kaldi does for the sake of its older versions.
+    let Matrix { rows, cols, values } = stats.unwrap_or_default();
+    let values = values.into_iter().map(|value| value as f32).collect();
+    call.write_object(&Matrix { rows, cols, values }, &names[1], binary)?;
+    let name = shown(&names[1], "standard output");
+    call.log(
+        "main():featbin/compute-cmvn-stats.cc:168",
+        format_args!("Wrote global CMVN stats to {name}"),
+    );
+    Ok(())
+}
+
+const APPLY_USAGE: &str = "Normalizes the mean, and if asked to the variance, of features: by the statistics of each utterance, of\n\
+each speaker (--utt2spk), or of all (a file).\n\
+Usage: apply-cmvn [options] (<stats-rspecifier>|<stats-rxfilename>) <feats-rspecifier> <feats-wspecifier>\n\
+e.g.: apply-cmvn --utt2spk=ark:data/train/utt2spk scp:cmvn.scp scp:feats.scp ark:-\n\
+See also: compute-cmvn-stats, modify-cmvn-stats\n";
+
+/// Where statistics come from.
+enum Stats {
+    All(Normalization),
+    Each(Box<MappedReader<Matrix<f64>>>),
+}
+
+/// How statistics are used.
+struct Settings {
+    variances: bool,
+    reverse: bool,
+    skipped: Vec<i32>,
+}
+
+impl Settings {
+    fn normalization(
+        &self,
+        call: &mut Call<'_>,
+        mut stats: Matrix<f64>,
+    ) -> Result<Normalization, Stop> {
+        if !self.skipped.is_empty() {
+            cmvn::fake(&mut stats, &self.skipped)?;
+        }
+        let make = if self.reverse { Normalization::reverse } else { Normalization::forward };
+        let normalization = make(&stats, self.variances)?;
+        for &variance in &normalization.floored {
+            call.warn(
+                "ApplyCmvn():transform/cmvn.cc",
+                format_args!("Flooring cepstral variance from {} to 1e-20", G(variance)),
+            );
+        }
+        Ok(normalization)
+    }
+}
+
+pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
+    let (mut utt2spk, mut skip_dims) = (String::new(), String::new());
+    let (mut variances, mut means, mut reverse) = (false, true, false);
+    let names = call.parse(
+        APPLY_USAGE,
+        3..=3,
+        &mut [
+            opt("utt2spk", &mut utt2spk, "Rspecifier of the speaker of each utterance"),
+            opt("norm-vars", &mut variances, "Normalize variances"),
+            opt(
+                "norm-means",
+                &mut means,
+                "Normalize means; if not, features are copied as they are",
+            ),
+            opt(
+                "skip-dims",
+                &mut skip_dims,
+                "Dimensions that are left as they are, such as 13:14:15",
+            ),
+            opt("reverse", &mut reverse, "Turn normalized features into ones with such statistics"),
+        ],
+    )?;
+    if !means {
+        return copy_unchanged(call, &names, variances);
+    }
+    let Some(skipped) = dims(&skip_dims) else {
+        return throw(
+            "main():featbin/apply-cmvn.cc",
+            "Bad --skip-dims option (should be colon-separated list of integers)",
+        );
+    };
+    let settings = Settings { variances, reverse, skipped };
+    let mut stats = if is_rspecifier(&names[0]) {
+        Stats::Each(Box::new(call.mapped(&names[0], &utt2spk)?))
+    } else if utt2spk.is_empty() {
+        let stats = call.read_object(&names[0])?;
+        Stats::All(settings.normalization(call, stats)?)
+    } else {
+        return throw(
+            "main():featbin/apply-cmvn.cc",
+            "--utt2spk option not compatible with rxfilename as input (did you forget ark:?)",
+        );
+    };
+    let mut writer = call.create::<Matrix<f32>>(&names[2])?;
+    let mut table = call.table::<Matrix<f32>>(&names[1])?;
+    let (mut done, mut failed) = (0, 0);
+    while let Some((key, features)) = table.next()? {
+        match &mut stats {
+            Stats::All(normalization) => normalization.apply(features),
+            Stats::Each(reader) => match reader.get(key)? {
+                Some(stats) => settings.normalization(call, stats.clone())?.apply(features),
+                None => {
+                    let message = format!(
+                        "No normalization statistics available for key {key}, producing no output for this \
+                         utterance"
+                    );
+                    call.warn("main():featbin/apply-cmvn.cc:112", message);
+                    failed += 1;
+                    continue;
+                }
+            },
+        }
+        .map_err(|error| error.of_key(key))?;
+        writer.write(key, features)?;
+        done += 1;
+    }
+    table.close(call)?;
+    close(writer)?;
+    let (place, what) = if variances {
+        ("main():featbin/apply-cmvn.cc:159", "mean and variance")
+    } else {
+        ("main():featbin/apply-cmvn.cc:162", "mean")
+    };
+    call.log(
+        place,
+        format_args!(
+            "Applied cepstral {what} normalization to {done} utterances, errors on {failed}"
+        ),
+    );
+    some(done)
+}
+
+/// Neither mean nor variance: compressed matrices stay what they are.
+fn copy_unchanged(call: &mut Call<'_>, names: &[String], variances: bool) -> Outcome {
+    if variances {
+        return throw(
+            "main():featbin/apply-cmvn.cc",
+            "You cannot normalize the variance but not the mean.",
+        );
+    }
+    let mut table = call.table::<GeneralMatrix>(&names[1])?;
+    let mut writer = call.create::<GeneralMatrix>(&names[2])?;
+    while let Some((key, matrix)) = table.next()? {
+        writer.write(key, matrix)?;
+    }
+    table.close(call)?;
+    let done = close(writer)?.objects;
+    call.log("main():featbin/apply-cmvn.cc:81", format_args!("Copied {done} utterances."));
+    some(done)
+}
+
+/// A list of integers with colons between them.
+fn dims(text: &str) -> Option<Vec<i32>> {
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    text.split(':').map(integer).collect()
+}
+
+const MODIFY_USAGE: &str = "Copies statistics of means and variances so that some dimensions will not be normalized.\n\
+Usage: modify-cmvn-stats [options] [<fake-dims>] <in-rspecifier> <out-wspecifier>\n\
+e.g.: modify-cmvn-stats 13:14:15 ark:- ark:-\n\
+See also: compute-cmvn-stats, apply-cmvn\n";
+
+pub(super) fn modify(call: &mut Call<'_>) -> Outcome {
+    const PLACE: &str = "main():featbin/modify-cmvn-stats.cc";
+    let names = call.parse(MODIFY_USAGE, 2..=3, &mut [])?;
+    let (fake, from, to) = match &names[..] {
+        [fake, from, to] => (fake.as_str(), from, to),
+        [from, to] => ("", from, to),
+        _ => return Err(Stop::Exit(1)),
+    };
+    let Some(fake) = dims(fake) else {
+        let message = "Bad first argument (should be colon-separated list of integers)";
+        return throw(PLACE, message);
+    };
+    let mut table = call.table::<Matrix<f64>>(from)?;
+    let mut writer = call.create::<Matrix<f64>>(to)?;
+    while let Some((key, stats)) = table.next()? {
+        cmvn::fake(stats, &fake).map_err(|error| error.of_key(key))?;
+        writer.write(key, stats)?;
+    }
+    table.close(call)?;
+    let done = close(writer)?.objects;
+    call.log(PLACE, format_args!("Modified {done} sets of stats."));
+    some(done)
+}

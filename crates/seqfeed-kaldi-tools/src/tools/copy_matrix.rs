@@ -1,0 +1,96 @@
+//! `copy-matrix`.
+
+use seqfeed_kaldi::Matrix;
+
+use crate::call::{Call, Outcome, Stop, some, throw};
+use crate::elements;
+use crate::options::opt;
+use crate::reading::{is_rspecifier, is_wspecifier};
+use crate::writing::close;
+
+const USAGE: &str = "Copies matrices or tables of matrices, and changes their values if asked to.\n\
+Usage: copy-matrix [options] (<matrix-in-rspecifier>|<matrix-in-rxfilename>) (<matrix-out-wspecifier>|<matrix-out-wxfilename>)\n\
+e.g.: copy-matrix --binary=false 1.mat -\n\
+  or: copy-matrix ark:2.trans ark,t:-\n\
+See also: copy-feats, matrix-sum\n";
+
+/// What is done to the values, in this order.
+struct Change {
+    scale: f32,
+    log: bool,
+    exp: bool,
+    softmax: bool,
+    power: f32,
+}
+
+impl Change {
+    fn apply(&self, matrix: &mut Matrix<f32>) -> Result<(), Stop> {
+        let Matrix { cols, values, .. } = matrix;
+        if self.scale != 1.0 {
+            values.iter_mut().for_each(|value| *value *= self.scale);
+        }
+        if self.log {
+            elements::log(values);
+        }
+        if self.exp {
+            elements::exp(values);
+        }
+        if self.softmax {
+            values.chunks_exact_mut((*cols).max(1)).for_each(elements::softmax);
+        }
+        elements::power(values, self.power)?;
+        Ok(())
+    }
+}
+
+pub(super) fn run(call: &mut Call<'_>) -> Outcome {
+    let mut binary = true;
+    let mut change = Change { scale: 1.0, log: false, exp: false, softmax: false, power: 1.0 };
+    let names = call.parse(
+        USAGE,
+        2..=2,
+        &mut [
+            opt("binary", &mut binary, "Write in binary mode (a single file)"),
+            opt("scale", &mut change.scale, "Multiply with this first"),
+            opt("apply-log", &mut change.log, "Take logarithms, of at least 1.0e-20"),
+            opt("apply-exp", &mut change.exp, "Take exponentials"),
+            opt("apply-power", &mut change.power, "Raise to this power"),
+            opt("apply-softmax-per-row", &mut change.softmax, "Take the softmax of each row"),
+        ],
+    )?;
+    let tables = is_rspecifier(&names[0]);
+    if tables != is_wspecifier(&names[1]) {
+        return throw(
+            "main():bin/copy-matrix.cc:97",
+            "Cannot mix archives with regular files (copying matrices)",
+        );
+    }
+    if [change.log, change.exp, change.softmax].into_iter().filter(|&set| set).count() > 1 {
+        return throw(
+            "main():bin/copy-matrix.cc",
+            "Only one of --apply-log, --apply-exp and --apply-softmax-per-row can be given",
+        );
+    }
+    if !tables {
+        let mut matrix: Matrix<f32> = call.read_object(&names[0])?;
+        change.apply(&mut matrix)?;
+        call.write_object(&matrix, &names[1], binary)?;
+        call.log("main():bin/copy-matrix.cc:112", format_args!("Copied matrix to {}", names[1]));
+        return Ok(0);
+    }
+    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
+    let mut table = call.table::<Matrix<f32>>(&names[0])?;
+    while let Some((key, matrix)) = table.next()? {
+        change.apply(matrix)?;
+        writer.write(key, matrix)?;
+    }
+    table.close(call)?;
+    let done = read_count(&close(writer)?);
+    call.log("main():bin/copy-matrix.cc:135", format_args!("Copied {done} matrices."));
+    some(done)
+}
+
+/// Objects that were given to a writer: Kaldi counts also those that a script file (with `p`) has no name for.
+pub(super) fn read_count(report: &seqfeed_kaldi::WriteReport) -> u64 {
+    report.objects + report.skipped
+}

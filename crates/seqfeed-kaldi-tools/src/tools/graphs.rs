@@ -1,0 +1,109 @@
+//! `fstcopy`, `lattice-copy`.
+
+use std::collections::BTreeSet;
+
+use seqfeed_kaldi::{CompactLattice, Holder, Lattice, StdVectorFst};
+
+use crate::call::{Call, Outcome, Stop, abort, some, throw};
+use crate::options::opt;
+use crate::reading::fields;
+use crate::tools::copy_vectors::copy_table;
+use crate::writing::close;
+
+const FST_USAGE: &str = "Copies tables of FSTs.\n\
+Usage: fstcopy [options] <fst-rspecifier> <fst-wspecifier>\n\
+e.g.: fstcopy ark:1.fsts ark,t:-\n";
+
+pub(super) fn fstcopy(call: &mut Call<'_>) -> Outcome {
+    let names = call.parse(FST_USAGE, 2..=2, &mut [])?;
+    let done = copy_table(call, &names, |_: &mut StdVectorFst| ())?;
+    call.log("main():fstbin/fstcopy.cc", format_args!("Copied {done} FSTs."));
+    some(done)
+}
+
+const LATTICE_USAGE: &str = "Copies tables of lattices: to text or binary, compact or not, or a part of them.\n\
+Usage: lattice-copy [options] <lattice-rspecifier> <lattice-wspecifier>\n\
+e.g.: lattice-copy --write-compact=false ark:1.lats ark,t:text.lats\n";
+
+const LATTICE_PLACE: &str = "main():latbin/lattice-copy.cc";
+
+/// Follows Kaldi's source for `--include`, `--exclude` and `--ignore-missing`.
+pub(super) fn lattice_copy(call: &mut Call<'_>) -> Outcome {
+    let (mut compact, mut ignore_missing) = (true, false);
+    let (mut include, mut exclude) = (String::new(), String::new());
+    let names = call.parse(
+        LATTICE_USAGE,
+        2..=2,
+        &mut [
+            opt("write-compact", &mut compact, "Write compact lattices"),
+            opt("include", &mut include, "File whose lines begin with the keys to copy"),
+            opt("exclude", &mut exclude, "File whose lines begin with the keys not to copy"),
+            opt(
+                "ignore-missing",
+                &mut ignore_missing,
+                "End with 0 even if keys of --include are not there",
+            ),
+        ],
+    )?;
+    if !include.is_empty() && !exclude.is_empty() {
+        let message = "should not have both --exclude and --include option!";
+        return throw(LATTICE_PLACE, message);
+    }
+    if include.is_empty() && exclude.is_empty() {
+        let done = if compact {
+            copy_table(call, &names, |_: &mut CompactLattice| ())?
+        } else {
+            copy_table(call, &names, |_: &mut Lattice| ())?
+        };
+        call.log(LATTICE_PLACE, format_args!("Done copying {done} lattices."));
+        return some(done);
+    }
+    let included = !include.is_empty();
+    let keys = read_keys(call, if included { &include } else { &exclude })?;
+    let (written, total) = if compact {
+        copy_part::<CompactLattice>(call, &names, &keys, included)?
+    } else {
+        copy_part::<Lattice>(call, &names, &keys, included)?
+    };
+    call.log(LATTICE_PLACE, format_args!(" Wrote {written} out of {total} lattices."));
+    if ignore_missing {
+        return Ok(0);
+    }
+    let missing = included && written < keys.len() as u64;
+    Ok(u8::from(written == 0 || missing))
+}
+
+/// The first word of each line.
+pub(super) fn read_keys(call: &Call<'_>, name: &str) -> Result<BTreeSet<Vec<u8>>, Stop> {
+    let mut lines = call.lines(name)?;
+    let mut keys = BTreeSet::new();
+    while let Some(line) = lines.next()? {
+        match fields(line).first() {
+            Some(key) => drop(keys.insert(key.to_vec())),
+            None => return abort(format_args!("{name}: there is an empty line among the keys")),
+        }
+    }
+    Ok(keys)
+}
+
+/// Copies those objects whose keys are in the set, or those whose keys are not: how many of how many.
+pub(super) fn copy_part<T: Holder + Default>(
+    call: &mut Call<'_>,
+    names: &[String],
+    keys: &BTreeSet<Vec<u8>>,
+    included: bool,
+) -> Result<(u64, u64), Stop> {
+    let mut writer = call.create::<T>(&names[1])?;
+    let mut table = call.table::<T>(&names[0])?;
+    let (mut written, mut total) = (0, 0);
+    while let Some((key, value)) = table.next()? {
+        total += 1;
+        if keys.contains(key.0) == included {
+            writer.write(key, value)?;
+            written += 1;
+        }
+    }
+    table.close(call)?;
+    close(writer)?;
+    Ok((written, total))
+}

@@ -1,0 +1,213 @@
+//! `add-deltas`, `splice-feats`, `shift-feats`, `subsample-feats`: frames from other frames.
+
+use seqfeed_kaldi::Matrix;
+
+use crate::call::{Call, Outcome, abort, some, throw};
+use crate::deltas::Deltas;
+use crate::frames;
+use crate::options::opt;
+use crate::reading::is_rspecifier;
+use crate::writing::close;
+
+const DELTAS_USAGE: &str = "Adds deltas to features (typically the slope and its slope).\n\
+Usage: add-deltas [options] <in-rspecifier> <out-wspecifier>\n\
+e.g.: add-deltas --delta-order=2 scp:feats.scp ark:-\n\
+See also: splice-feats\n";
+
+/// The longest window and the highest order; both are far beyond what is of use.
+const MOST: i32 = 1000;
+
+pub(super) fn add_deltas(call: &mut Call<'_>) -> Outcome {
+    const PLACE: &str = "main():featbin/add-deltas.cc";
+    let (mut order, mut window, mut truncate) = (2, 2, 0);
+    let names = call.parse(
+        DELTAS_USAGE,
+        2..=2,
+        &mut [
+            opt("delta-order", &mut order, "Order of the deltas"),
+            opt("delta-window", &mut window, "Frames to either side that a slope is taken over"),
+            opt("truncate", &mut truncate, "If nonzero, cut features to so many dimensions first"),
+        ],
+    )?;
+    if !(0..=MOST).contains(&order) || !(1..MOST).contains(&window) {
+        return abort(format_args!(
+            "--delta-order={order} --delta-window={window}: must be 0 to {MOST}, and 1 to {}",
+            MOST - 1
+        ));
+    }
+    let deltas = Deltas::new(order as usize, window as usize);
+    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
+    let mut table = call.table::<Matrix<f32>>(&names[0])?;
+    while let Some((key, features)) = table.next()? {
+        if features.rows == 0 {
+            call.warn(PLACE, format_args!("Empty feature matrix for key {key}"));
+            continue;
+        }
+        let out = match usize::try_from(truncate) {
+            Ok(0) => deltas.compute(features),
+            Ok(dim) if dim <= features.cols => {
+                let columns: Vec<usize> = (0..dim).collect();
+                deltas.compute(&frames::columns(features, &columns))
+            }
+            _ => {
+                let message = format!(
+                    "Cannot truncate features as dimension {} is smaller than truncation dimension.",
+                    features.cols
+                );
+                return throw(PLACE, message);
+            }
+        };
+        writer.write(key, &out)?;
+    }
+    table.close(call)?;
+    close(writer)?;
+    Ok(0)
+}
+
+const SPLICE_USAGE: &str = "Puts frames before and behind each frame beside it, in one row.\n\
+Usage: splice-feats [options] <feature-rspecifier> <feature-wspecifier>\n\
+e.g.: splice-feats --left-context=5 --right-context=5 scp:feats.scp ark:-\n\
+See also: add-deltas, paste-feats\n";
+
+pub(super) fn splice(call: &mut Call<'_>) -> Outcome {
+    let (mut left, mut right) = (4, 4);
+    let names = call.parse(
+        SPLICE_USAGE,
+        2..=2,
+        &mut [
+            opt("left-context", &mut left, "Number of frames before"),
+            opt("right-context", &mut right, "Number of frames behind"),
+        ],
+    )?;
+    let (Ok(before), Ok(behind)) = (usize::try_from(left), usize::try_from(right)) else {
+        return abort(format_args!(
+            "--left-context={left} --right-context={right}: must be 0 or more"
+        ));
+    };
+    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
+    let mut table = call.table::<Matrix<f32>>(&names[0])?;
+    while let Some((key, features)) = table.next()? {
+        if features.rows == 0 {
+            return throw(
+                "SpliceFrames():feat/feature-functions.cc",
+                format_args!("{key}: SpliceFrames: empty input"),
+            );
+        }
+        let wide = (before + behind + 1).checked_mul(features.cols);
+        if wide.is_none_or(|wide| wide > i32::MAX as usize) {
+            return abort(format_args!(
+                "{key}: {} columns with --left-context={left} --right-context={right} are more than a matrix \
+                 can have",
+                features.cols
+            ));
+        }
+        writer.write(key, &frames::splice(features, before, behind))?;
+    }
+    table.close(call)?;
+    close(writer)?;
+    Ok(0)
+}
+
+const SHIFT_USAGE: &str = "Shifts features in time; the number of frames stays.\n\
+Usage: shift-feats [options] <feature-rspecifier> <feature-wspecifier>\n\
+   or: shift-feats [options] <feats-rxfilename> <feats-wxfilename>\n\
+e.g.: shift-feats --shift=-1 foo.scp bar.ark\n\
+See also: subsample-feats, splice-feats\n";
+
+pub(super) fn shift(call: &mut Call<'_>) -> Outcome {
+    let (mut by, mut binary) = (0, true);
+    let names = call.parse(
+        SHIFT_USAGE,
+        2..=2,
+        &mut [
+            opt("shift", &mut by, "Number of frames: positive for later, negative for earlier"),
+            opt("binary", &mut binary, "Write in binary mode (a single file)"),
+        ],
+    )?;
+    if !is_rspecifier(&names[0]) {
+        let features: Matrix<f32> = call.read_object(&names[0])?;
+        if features.rows == 0 {
+            return throw("main():featbin/shift-feats.cc", "Empty input matrix");
+        }
+        call.write_object(&frames::shift(&features, by.into()), &names[1], binary)?;
+        return Ok(0);
+    }
+    let mut table = call.table::<Matrix<f32>>(&names[0])?;
+    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
+    let (mut done, mut failed) = (0, 0);
+    while let Some((key, features)) = table.next()? {
+        if features.rows == 0 {
+            let message = format!("Empty matrix for key {key}");
+            call.warn("main():featbin/shift-feats.cc", message);
+            failed += 1;
+            continue;
+        }
+        writer.write(key, &frames::shift(features, by.into()))?;
+        done += 1;
+    }
+    table.close(call)?;
+    close(writer)?;
+    call.log(
+        "main():featbin/shift-feats.cc:89",
+        format_args!("Shifted {done} features by {by} frames; {failed} with errors."),
+    );
+    some(done)
+}
+
+const SUBSAMPLE_USAGE: &str = "Takes every n-th frame; with a negative n, repeats each frame -n times.\n\
+Usage: subsample-feats [options] <in-rspecifier> <out-wspecifier>\n\
+e.g.: subsample-feats --n=2 ark:- ark:-\n\
+See also: shift-feats, subset-feats\n";
+
+pub(super) fn subsample(call: &mut Call<'_>) -> Outcome {
+    let (mut n, mut offset) = (1, 0);
+    let names = call.parse(
+        SUBSAMPLE_USAGE,
+        2..=2,
+        &mut [
+            opt("n", &mut n, "Take every n-th frame; if negative, repeat each frame -n times"),
+            opt("offset", &mut offset, "First frame to take (not with a negative n)"),
+        ],
+    )?;
+    if n == 0 || offset < 0 || (n < 0 && offset != 0) {
+        return abort(format_args!(
+            "--n={n} --offset={offset}: n must not be 0, and the offset not negative, nor given with a \
+             negative n"
+        ));
+    }
+    let step = n.unsigned_abs() as usize;
+    let mut table = call.table::<Matrix<f32>>(&names[0])?;
+    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
+    let (mut done, mut failed) = (0, 0);
+    let (mut frames_in, mut frames_out) = (0, 0);
+    while let Some((key, features)) = table.next()? {
+        frames_in += features.rows;
+        let out = if n > 0 {
+            frames::rows(features, (offset as usize..features.rows).step_by(step))
+        } else {
+            let each = |row| std::iter::repeat_n(row, step);
+            frames::rows(features, (0..features.rows).flat_map(each))
+        };
+        if n > 0 && out.rows == 0 {
+            let message =
+                format!("For utterance {key}, output would have no rows, producing no output.");
+            call.warn("main():featbin/subsample-feats.cc", message);
+            failed += 1;
+            continue;
+        }
+        frames_out += out.rows;
+        writer.write(key, &out)?;
+        done += 1;
+    }
+    table.close(call)?;
+    close(writer)?;
+    call.log(
+        "main():featbin/subsample-feats.cc:115",
+        format_args!("Processed {done} feature matrices; {failed} with errors."),
+    );
+    call.log(
+        "main():featbin/subsample-feats.cc:117",
+        format_args!("Processed {frames_in} input frames and {frames_out} output frames."),
+    );
+    some(done)
+}

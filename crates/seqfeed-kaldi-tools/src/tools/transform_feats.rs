@@ -1,0 +1,111 @@
+//! `transform-feats`.
+
+use seqfeed_kaldi::{MappedReader, Matrix};
+
+use crate::call::{Call, Outcome, some};
+use crate::number::G;
+use crate::options::opt;
+use crate::reading::is_rspecifier;
+use crate::transform;
+use crate::writing::close;
+
+const USAGE: &str = "Applies transforms (LDA, MLLT, fMLLR ...) to features: of each utterance, of each speaker (--utt2spk), or\n\
+one (a file). A transform is affine if it has one column more than the features, with the offset in it.\n\
+Usage: transform-feats [options] (<transform-rspecifier>|<transform-rxfilename>) <feats-rspecifier> <feats-wspecifier>\n\
+See also: splice-feats, select-feats\n";
+
+const PLACE: &str = "main():featbin/transform-feats.cc";
+
+/// Where transforms come from.
+enum Transforms {
+    All(Matrix<f32>),
+    Each(Box<MappedReader<Matrix<f32>>>),
+}
+
+/// What is said of determinants in the end.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Determinant,
+    Pseudo,
+    Increase,
+}
+
+pub(super) fn run(call: &mut Call<'_>) -> Outcome {
+    let mut utt2spk = String::new();
+    let doc = "Rspecifier of the speaker of each utterance";
+    let names = call.parse(USAGE, 3..=3, &mut [opt("utt2spk", &mut utt2spk, doc)])?;
+    let mut table = call.table::<Matrix<f32>>(&names[1])?;
+    let mut writer = call.create::<Matrix<f32>>(&names[2])?;
+    let mut transforms = if is_rspecifier(&names[0]) {
+        Transforms::Each(Box::new(call.mapped(&names[0], &utt2spk)?))
+    } else {
+        Transforms::All(call.read_object(&names[0])?)
+    };
+    let (mut done, mut failed) = (0, 0);
+    let (mut kind, mut total_frames, mut total_log) = (None, 0.0f64, 0.0f64);
+    while let Some((key, features)) = table.next()? {
+        let transform = match &mut transforms {
+            Transforms::All(transform) => &*transform,
+            Transforms::Each(reader) => match reader.get(key)? {
+                Some(transform) => transform,
+                None => {
+                    let message = format!(
+                        "No fMLLR transform available for utterance {key}, producing no output for this \
+                         utterance"
+                    );
+                    call.warn(PLACE, message);
+                    failed += 1;
+                    continue;
+                }
+            },
+        };
+        let (rows, cols, dim) = (transform.rows, transform.cols, features.cols);
+        let Ok(out) = transform::apply(features, transform) else {
+            let message = format!(
+                "Transform matrix for utterance {key} has bad dimension {rows}x{cols} versus feat dim {dim}"
+            );
+            call.warn(PLACE, message);
+            if cols == dim + 2 {
+                call.warn(
+                    PLACE,
+                    "[perhaps the transform was created by compose-transforms, and you forgot the \
+                     --b-is-affine option?]",
+                );
+            }
+            failed += 1;
+            continue;
+        };
+        let kind = *kind.get_or_insert(match rows {
+            _ if rows == dim => Kind::Determinant,
+            _ if rows < dim => Kind::Pseudo,
+            _ => Kind::Increase,
+        });
+        if kind != Kind::Increase {
+            let log = transform::log_determinant(transform, dim);
+            if log.is_finite() {
+                total_frames += features.rows as f64;
+                total_log += features.rows as f64 * f64::from(log);
+            } else {
+                let message = format!("Matrix has bad logdet {}", G(f64::from(log)));
+                call.warn(PLACE, message);
+            }
+        }
+        writer.write(key, &out)?;
+        done += 1;
+    }
+    table.close(call)?;
+    close(writer)?;
+    if let Some(kind) = kind.filter(|&kind| kind != Kind::Increase) {
+        let what = if kind == Kind::Pseudo { "[pseudo-]" } else { "" };
+        let (average, frames) = (G(total_log / total_frames), G(total_frames));
+        call.log(
+            "main():featbin/transform-feats.cc:158",
+            format_args!("Overall average {what}logdet is {average} over {frames} frames."),
+        );
+    }
+    call.log(
+        "main():featbin/transform-feats.cc:161",
+        format_args!("Applied transform to {done} utterances; {failed} had errors."),
+    );
+    some(done)
+}

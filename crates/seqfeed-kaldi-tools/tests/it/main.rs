@@ -1,0 +1,9 @@
+//! Tools as users call them, against what Kaldi's did.
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+mod bad_cases;
+mod calls;
+mod golden;
+mod golden_tables;
+mod tables;
+mod usage;
