@@ -20,6 +20,10 @@ pub(crate) struct CorpusOptions {
     #[arg(value_name = "CORPUS")]
     corpus: Option<String>,
 
+    /// Of a data specification of several tasks (a.pfile|b.pfile,context=5), the one meant, from 0
+    #[arg(long, value_name = "N")]
+    task: Option<u64>,
+
     /// Rspecifier of the features, such as scp:feats.scp or ark:feats.ark; several follow one
     /// another
     #[arg(long, value_name = "RSPECIFIER")]
@@ -229,6 +233,7 @@ impl CorpusOptions {
         given.names("features", &self.features);
         given.names("labels", &self.labels);
         given.text("states", self.states.as_ref());
+        given.number("task", self.task);
         given.number("chunk-size", self.chunk_size);
         given.text("missing", self.missing.as_ref());
         given.text("errors", self.errors.as_ref());

@@ -27,9 +27,11 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(Ok(blocks)) = self.blocks.take()
+        if let Some(Ok(mut blocks)) = self.blocks.take()
             && let Ok(mut free) = self.free.0.lock()
         {
+            // Memory that is shared with a source (a whole file, perhaps) is let go of at once.
+            blocks.iter_mut().for_each(Block::clear);
             free.push(blocks);
         }
     }
@@ -112,7 +114,6 @@ impl Loader {
 
 fn load(source: &dyn Source, chunk: u32, free: Option<Vec<Block>>) -> Result<Vec<Block>> {
     let mut blocks = free.unwrap_or_else(|| source.new_blocks());
-    blocks.iter_mut().for_each(Block::clear);
     source.load_chunk(chunk as usize, &mut blocks)?;
     Ok(blocks)
 }

@@ -1,12 +1,15 @@
-//! PFiles and pickles, beside a copy of memory.
+//! PFiles beside a copy of memory, and pickles beside Python's `pickle.load`.
 //!
-//! `cargo bench -p seqfeed-pdnn --bench read -- FILE...`; the best of several rounds is printed, since
-//! other programs can only make a round slower. Pickles are all that is not called `.pfile`.
+//! `cargo bench -p seqfeed-pdnn --bench read -- [--python PYTHON] [--rounds N] FILE...`; the best of several
+//! rounds is printed, since other programs can only make a round slower. Pickles are all that is not called
+//! `.pfile`; with a Python that has numpy, both load them in turn, and their CPU seconds are compared, which
+//! a busy machine changes least.
 
 // A program: it prints.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 use std::hint::black_box;
+use std::process::Command;
 use std::time::Instant;
 
 use seqfeed_core::{Block, Source};
@@ -67,8 +70,77 @@ fn pfile(name: &str, bytes: u64) {
     println!("  {} sentences, {} frames", file.sentences(), file.frames());
 }
 
+/// Loads a pickle and says how long it took: seconds, and CPU seconds.
+const PYTHON_LOAD: &str = r#"
+import bz2, gzip, pickle, sys, time
+import numpy.core.multiarray
+name = sys.argv[1]
+opens = {"gz": gzip.open, "bz2": bz2.open}.get(name.rsplit(".", 1)[1], open)
+start, cpu = time.perf_counter(), time.process_time()
+with opens(name, "rb") as file:
+    pickle.load(file)
+print(time.perf_counter() - start, time.process_time() - cpu)
+"#;
+
+/// Seconds, and CPU seconds.
+type Seconds = [f64; 2];
+
+/// CPU seconds of this process so far, of all its threads.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // Behind the name, which may hold anything: the times are fields 14 and 15, in hundredths.
+    let fields = stat.rsplit(')').next().unwrap().split_ascii_whitespace().skip(11).take(2);
+    fields.map(|field| field.parse::<f64>().unwrap()).sum::<f64>() / 100.0
+}
+
+fn own_load(name: &str) -> Seconds {
+    let (start, cpu) = (Instant::now(), cpu_seconds());
+    drop(black_box(PickledData::open(name, &Policy::default()).unwrap()));
+    [start.elapsed().as_secs_f64(), cpu_seconds() - cpu]
+}
+
+fn python_load(python: &str, name: &str) -> Seconds {
+    let output = Command::new(python).args(["-W", "ignore", "-c", PYTHON_LOAD, name]).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut seconds = text.split_ascii_whitespace().map(|word| word.parse().unwrap());
+    [seconds.next().unwrap(), seconds.next().unwrap()]
+}
+
+fn pickle(name: &str, bytes: u64, python: Option<&str>, rounds: usize) {
+    let (mut own, mut theirs) = ([f64::INFINITY; 2], [f64::INFINITY; 2]);
+    let least = |best: &mut Seconds, new: Seconds| {
+        best.iter_mut().zip(new).for_each(|(best, new)| *best = best.min(new));
+    };
+    for _ in 0..rounds {
+        least(&mut own, own_load(name));
+        if let Some(python) = python {
+            least(&mut theirs, python_load(python, name));
+        }
+    }
+    let print = |what: &str, [wall, cpu]: Seconds| {
+        let speed = bytes as f64 / wall / 1e6;
+        println!("  {what:<28} {speed:8.0} MB/s {wall:8.3} s {cpu:8.2} s of CPU");
+    };
+    print("pickle", own);
+    if python.is_some() {
+        print("pickle.load of Python", theirs);
+        println!("  {:<28} {:8.2} of Python's CPU seconds", "", own[1] / theirs[1]);
+    }
+}
+
 fn main() {
-    let files: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let (mut files, mut python, mut rounds) = (Vec::new(), None, 5);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--bench" => {}
+            "--python" => python = arguments.next(),
+            "--rounds" => rounds = arguments.next().unwrap().parse().unwrap(),
+            _ => files.push(argument),
+        }
+    }
     if files.is_empty() {
         println!("no files given: cargo bench -p seqfeed-pdnn --bench read -- FILE...");
     }
@@ -78,7 +150,7 @@ fn main() {
         if name.ends_with(".pfile") {
             pfile(&name, bytes);
         } else {
-            time("pickle", bytes, || drop(PickledData::open(&name, &Policy::default()).unwrap()));
+            pickle(&name, bytes, python.as_deref(), rounds);
         }
     }
 }

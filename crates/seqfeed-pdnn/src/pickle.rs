@@ -13,9 +13,9 @@
 //! * [`PickleSource`] gives a file to the feed, as one sequence.
 //!
 //! Files made by Python 2.7 with numpy 1.16 to Python 3.11 with numpy 2.4 are read, compressed or not.
-//! The bytes of an array are read once, to where they stay; Python 3 writes them as text where the
-//! protocol is below 3, and they are decoded on the way. Memory is taken as data come, never because a
-//! length is announced.
+//! The bytes of an array are read once, to where they stay, and become rows of 32-bit floats there; Python 3
+//! writes them as text where the protocol is below 3, and they are decoded on the way. Memory is taken as
+//! data come, never because a length is announced.
 
 mod array;
 mod bytes;

@@ -66,18 +66,28 @@ pub(crate) fn is_data(name: &str) -> bool {
     FileKind::of(name).is_some()
 }
 
+/// The specification of one task; which one must be said where there are several.
+pub(crate) fn of_task(spec: &DataSpec, task: Option<usize>) -> Result<DataSpec> {
+    let count = spec.names.len();
+    let names = || format!("{} names the data of {count} tasks", spec.names.join("|"));
+    let error = match task {
+        None if count > 1 => format!("{}, and a feed has those of one", names()),
+        Some(task) if task >= count => match count {
+            1 => format!("task {task} is asked for, but there is only task 0"),
+            _ => format!("{}, from 0 to {}: there is no task {task}", names(), count - 1),
+        },
+        _ => return Ok(spec.tasks().nth(task.unwrap_or(0)).unwrap_or_else(|| spec.clone())),
+    };
+    Err(Error::usage(error).with_help(format!(
+        "say which with `task` (--task 0 to --task {}); start a feed for each",
+        count - 1
+    )))
+}
+
 /// Opens the files of a specification of one task.
 pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData> {
     let [pattern] = &spec.names[..] else {
-        return Err(Error::usage(format!(
-            "{} names the data of {} tasks, and a feed has those of one",
-            spec.names.join("|"),
-            spec.names.len()
-        ))
-        .with_help(
-            "start a feed for each task (in Rust, `DataSpec::tasks` gives their \
-                    specifications)",
-        ));
+        return Err(Error::usage("a feed has the data of one task"));
     };
     let Some(kind) = FileKind::of(pattern) else {
         return Err(Error::usage(format!("{pattern} is no file of a kind that PDNN reads"))

@@ -38,6 +38,8 @@ pub struct Description {
     /// the description that are not given: `context`, `ignore-label`, `map-label`, `partition`, `stream`,
     /// `order`, `seed`, `reshuffle`, `batch-size`.
     pub data: Option<String>,
+    /// Where that names the data of several tasks (`a.pfile|b.pfile,context=5`): the one that is fed, from 0.
+    pub task: Option<usize>,
     /// The inputs of a bare CTF file, by the names of their streams, where they shall not be found from
     /// its data.
     #[serde(default)]

@@ -43,6 +43,9 @@ impl Description {
         if let Some(data) = &self.data {
             return self.open_data(data, policy);
         }
+        if self.task.is_some() {
+            return Err(Error::usage("`task` is for data specifications (a.pfile|b.pfile)"));
+        }
         if let Some(reader) = &self.reader {
             return self.open_reader(reader, policy);
         }
@@ -80,7 +83,7 @@ impl Description {
                 "data of a data specification have their own streams: none can be added to them",
             ));
         }
-        let spec = DataSpec::parse(text)?;
+        let spec = data::of_task(&DataSpec::parse(text)?, self.task)?;
         let (description, warnings) = self.with_options(&spec.options);
         let settings = description.settings_over(data::settings())?;
         let join = JoinPolicy {

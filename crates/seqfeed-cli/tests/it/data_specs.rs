@@ -1,6 +1,7 @@
 //! PDNN's data specifications on the command line.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -105,6 +106,35 @@ fn keys_of_a_description_and_options_say_the_same() {
 }
 
 #[test]
+fn of_several_tasks_one_is_fed() {
+    let digits = examples().join("digits");
+    let (a, b) = ("train.pfile", "train.pickle");
+    let of = |arguments: &[&str]| dump(&digits, arguments);
+    let options = "context=1,random=True,batch=50";
+    let both = format!("{a}|{b},{options}");
+    assert!(of(&[&both, "--task", "0"]) == of(&[&format!("{a},{options}")]));
+    assert!(of(&[&both, "--task", "1"]) == of(&[&format!("{b},{options}")]));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    for file in [a, b] {
+        fs::copy(digits.join(file), path.join(file)).unwrap();
+    }
+    let toml = path.join("corpus.toml");
+    fs::write(&toml, format!("data = '{both}'\ntask = 1\n")).unwrap();
+    assert!(dump(path, &["corpus.toml"]) == of(&[&format!("{b},{options}")]));
+    assert!(dump(path, &["corpus.toml", "--task", "0"]) == of(&[&format!("{a},{options}")]));
+    for (arguments, expected) in [
+        (&["feed", &both, "--task", "2"][..], "from 0 to 1: there is no task 2"),
+        (&["feed", "train.toml", "--task", "0"], "`task` is for data specifications"),
+    ] {
+        let output = run(&digits, arguments);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[test]
 fn several_files_follow_one_another_in_sorted_order() {
     let digits = examples().join("digits");
     let directory = tempfile::tempdir().unwrap();
@@ -160,7 +190,7 @@ fn wrong_specifications_are_shown_where_they_are_wrong() {
         ("train.ctf,context=a", 2, &["data specification:1:19"]),
         ("nosuch.pfile", 1, &["nosuch.pfile", "No such file"]),
         ("nosuch*.pfile,random=True", 2, &["no file matches nosuch*.pfile"]),
-        ("train.pfile|train.pickle,random=True", 2, &["2 tasks", "start a feed for each"]),
+        ("train.pfile|train.pickle,random=True", 2, &["2 tasks", "--task 0 to --task 1"]),
         ("train.pfile,ignore-label=0-99", 1, &["all frames have labels"]),
         ("train.pfile,batch=100000", 2, &["no minibatch of 100000", "keep"]),
         ("train.pfile,context=9999,partition=1m", 2, &["holds no frame", "larger partitions"]),
@@ -185,6 +215,7 @@ fn wrong_specifications_are_shown_where_they_are_wrong() {
         (&["--features", "scp:train/feats.scp"], "their own streams"),
         (&["--ignore-label", "x"], "labels, such as"),
         (&["--partition", "12 pieces"], "megabytes"),
+        (&["--task", "1"], "there is only task 0"),
     ] {
         let output = run(&digits, &[&["feed", "train.pfile"], option].concat());
         let text = String::from_utf8_lossy(&output.stderr);
@@ -208,4 +239,53 @@ fn what_has_no_effect_is_warned_of() {
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && text.contains(expected), "{spec}: {text}");
     }
+}
+
+/// An npy file of zeros, which are a hole in the file; gives the size of its array in bytes.
+fn write_npy(path: &Path, dtype: &str, fortran: bool, rows: u64, cols: u64) -> u64 {
+    let fortran = if fortran { "True" } else { "False" };
+    let header = format!(
+        "{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': ({rows}, {cols}), }}\n"
+    );
+    let start = [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..]].concat();
+    let start = [&start, header.as_bytes()].concat();
+    fs::write(path, &start).unwrap();
+    let size = rows * cols * dtype[2..].parse::<u64>().unwrap();
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_len(start.len() as u64 + size).unwrap();
+    size
+}
+
+#[test]
+fn arrays_are_in_memory_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let (rows, cols) = (1 << 20, 12);
+    let types = [("<f4", false), (">f4", true), ("<f8", true), ("<f2", false), ("|i1", true)];
+    for (dtype, fortran) in types {
+        let size = write_npy(&directory.path().join("x.npy"), dtype, fortran, rows, cols);
+        let output = run(directory.path(), &["feed", "x.npy", "--samples", "256", "--json"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+        // As it lies in the file, or as floats of 32 bits, whichever is more; and the program itself.
+        let array = size.max(4 * rows * cols);
+        let peak = summary["peak_memory_bytes"].as_u64().unwrap();
+        assert!(peak < array + array / 10 + (12 << 20), "{dtype}: {peak} bytes for {array}");
+    }
+}
+
+#[test]
+fn of_several_large_files_one_is_in_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let (rows, cols, files) = (1u64 << 20, 12, 4);
+    for file in 0..files {
+        write_npy(&directory.path().join(format!("{file}.npy")), "<f4", false, rows, cols);
+    }
+    let spec = ["feed", "?.npy,batch=65536", "--threads", "2", "--json"];
+    let output = run(directory.path(), &spec);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["samples"], files * rows);
+    let (array, minibatch) = (rows * cols * 4, (4 * cols) << 16);
+    let peak = summary["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak < array + array / 2 + 8 * minibatch, "{peak} bytes for files of {array}");
 }

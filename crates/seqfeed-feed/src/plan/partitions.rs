@@ -24,6 +24,10 @@ use crate::random;
 use crate::settings::{BatchSize, Cut, Order, Partial, Settings, Shard, Unit};
 use crate::state::State;
 
+/// The most frames of a chunk that is loaded ahead. A larger one is a whole file (a pickle), of which one at a
+/// time is in memory.
+const MOST_AHEAD: u64 = 1 << 16;
+
 pub(crate) struct Partitions {
     settings: Settings,
     frames: u64,
@@ -126,8 +130,10 @@ impl Partitions {
         };
         let first = self.chunk(here.start);
         let mut window: Vec<u32> = (first..=self.chunk(here.end - 1)).collect();
-        let next = if here.end < self.total() { here.end } else { 0 };
-        window.push(self.chunk(next));
+        let next = self.chunk(if here.end < self.total() { here.end } else { 0 });
+        if self.chunk_samples(next) <= MOST_AHEAD {
+            window.push(next);
+        }
         window
     }
 
@@ -148,8 +154,20 @@ impl Partitions {
             (false, true) => longest.min(self.frames),
             (false, false) => 0,
         };
+        let largest = largest_chunk(index);
+        let chunks = 0..(self.chunks.len() - 1) as u32;
+        if self.whole_files
+            && chunks.into_iter().all(|chunk| self.chunk_samples(chunk) > MOST_AHEAD)
+        {
+            // None is loaded ahead; minibatches in the making may still need the one before.
+            return together.max(largest).saturating_add(largest);
+        }
         // At both ends chunks hold frames of others, one is loaded ahead, one still in use.
-        together.saturating_add(4 * largest_chunk(index))
+        together.saturating_add(4 * largest)
+    }
+
+    fn chunk_samples(&self, chunk: u32) -> u64 {
+        self.chunks[chunk as usize + 1] - self.chunks[chunk as usize]
     }
 
     /// The next minibatch of this rank, or `None` at the end, or if a whole sweep has nothing for it.

@@ -101,8 +101,8 @@ impl Array {
 
     /// The elements as 32-bit floats in the machine's order, in the order of C; wider ones are rounded.
     ///
-    /// 32-bit floats in the order of C are not copied, wider ones take the place they had, unless a clone
-    /// of this array is left.
+    /// They take the place that the elements had, unless a clone of this array is left; arrays of more than
+    /// two dimensions in the order of Fortran are copied.
     #[must_use]
     pub fn into_f32(self) -> Bytes {
         let Self { shape, dtype, fortran, data } = self;

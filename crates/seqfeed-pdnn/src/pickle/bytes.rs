@@ -50,12 +50,15 @@ impl Bytes {
         &mut words.all_mut()[..len]
     }
 
-    /// Cuts off all but the first bytes, and gives memory back.
-    pub(super) fn truncate(&mut self, len: usize) {
-        let words = Arc::make_mut(&mut self.0);
-        words.len = words.len.min(len);
-        words.words.truncate(words.len.div_ceil(8));
-        words.words.shrink_to_fit();
+    /// Cuts off all but the first bytes, and gives memory back; or puts zeros behind them.
+    pub(super) fn resize(&mut self, len: usize) {
+        let Words { words, len: old } = Arc::make_mut(&mut self.0);
+        let count = len.div_ceil(8);
+        // Exactly so many: large memory is then moved by the system, not copied.
+        words.reserve_exact(count.saturating_sub(words.len()));
+        words.resize(count, 0);
+        words.shrink_to_fit();
+        *old = len;
     }
 }
 
@@ -150,13 +153,28 @@ impl BytesBuilder {
 
 /// How many of `len` announced bytes may be taken memory for at once.
 pub(super) fn trusted(input: &mut Input, len: u64) -> usize {
-    let known = input.remaining(len).unwrap_or(FIRST_STEP as u64);
+    trusted_of(input.remaining(len), len)
+}
+
+/// The same where so many bytes are known to be left, if that is known.
+fn trusted_of(remaining: Option<u64>, len: u64) -> usize {
+    let known = remaining.unwrap_or(FIRST_STEP as u64);
     usize::try_from(len.min(known)).unwrap_or(FIRST_STEP)
 }
 
 /// Reads `len` bytes into memory of their own; fewer only where the stream ends.
 pub(super) fn read(input: &mut Input, len: u64) -> io::Result<Bytes> {
-    let mut builder = BytesBuilder::with_capacity(trusted(input, len));
+    let remaining = input.remaining(len);
+    read_from(input, remaining, len)
+}
+
+/// The same from any reader, of which so many bytes are known to be left, if that is known.
+pub(super) fn read_from(
+    input: &mut impl Read,
+    remaining: Option<u64>,
+    len: u64,
+) -> io::Result<Bytes> {
+    let mut builder = BytesBuilder::with_capacity(trusted_of(remaining, len));
     loop {
         let left = len - builder.len() as u64;
         if left == 0 {

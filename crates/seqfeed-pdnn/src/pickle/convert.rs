@@ -65,8 +65,7 @@ impl Wide {
     }
 }
 
-/// Elements as 32-bit floats in the machine's order; in the place of the old ones where they are as wide
-/// or wider.
+/// Elements as 32-bit floats in the machine's order, in the place of the old ones.
 pub(super) fn to_f32(mut data: Bytes, dtype: Dtype) -> Bytes {
     if dtype.number == Number::F32 {
         if !dtype.is_native() {
@@ -78,23 +77,21 @@ pub(super) fn to_f32(mut data: Bytes, dtype: Dtype) -> Bytes {
     let size = dtype.number.size();
     let count = data.len() / size;
     by_type!(dtype, value, {
+        let convert = |bytes: &mut [u8], i: usize| {
+            if let Some(element) = bytes[i * size..].first_chunk() {
+                let float = value(*element).to_f32();
+                bytes[4 * i..4 * i + 4].copy_from_slice(&float.to_ne_bytes());
+            }
+        };
         if size >= 4 {
             let bytes = data.make_mut();
-            for i in 0..count {
-                if let Some(element) = bytes[i * size..].first_chunk() {
-                    let float = value(*element).to_f32();
-                    bytes[4 * i..4 * i + 4].copy_from_slice(&float.to_ne_bytes());
-                }
-            }
-            data.truncate(4 * count);
+            (0..count).for_each(|i| convert(bytes, i));
+            data.resize(4 * count);
         } else {
-            let mut floats = BytesBuilder::with_capacity(4 * count);
-            let (elements, _) = data.as_slice().as_chunks();
-            for (out, element) in floats.spare(4 * count).chunks_exact_mut(4).zip(elements) {
-                out.copy_from_slice(&value(*element).to_f32().to_ne_bytes());
-            }
-            floats.advance(4 * count);
-            data = floats.finish();
+            // From the last one on, so that none is written over before it is read.
+            data.resize(4 * count);
+            let bytes = data.make_mut();
+            (0..count).rev().for_each(|i| convert(bytes, i));
         }
     });
     data
@@ -133,17 +130,74 @@ pub(super) fn scalar(data: &[u8], dtype: Dtype) -> Option<Result<i64, f64>> {
     })
 }
 
-/// Elements of four bytes in the order of C, from the order of Fortran.
-pub(super) fn transposed(data: Bytes, shape: &[usize]) -> Bytes {
-    let (rows, cols) = match shape {
-        _ if data.is_empty() => return data,
-        [] | [_] | [1, _] | [_, 1] => return data,
-        [rows, cols] => (*rows, *cols),
-        _ => return permuted(&data, shape),
-    };
-    let (from, _) = data.as_slice().as_chunks::<4>();
-    let mut builder = BytesBuilder::with_capacity(data.len());
-    let (to, _) = builder.spare(data.len()).as_chunks_mut::<4>();
+/// Elements of four bytes in the order of C, from the order of Fortran. A matrix stays where it is, with a
+/// sixteenth of it as working memory.
+pub(super) fn transposed(mut data: Bytes, shape: &[usize]) -> Bytes {
+    match shape {
+        _ if data.is_empty() => data,
+        [] | [_] | [1, _] | [_, 1] => data,
+        [rows, cols] => {
+            let (values, _) = data.make_mut().as_chunks_mut();
+            transpose(values, *rows, *cols, rows_at_once(*rows, values.len()));
+            data
+        }
+        _ => permuted(&data, shape),
+    }
+}
+
+/// How many rows of a matrix are made at once, out of a copy.
+fn rows_at_once(rows: usize, values: usize) -> usize {
+    // What is small is made in one piece.
+    if values <= 1 << 18 { rows } else { (rows / 32).clamp(1, 1024) }
+}
+
+/// Makes rows of columns, `step` rows at once: their parts of all columns are brought together first.
+fn transpose(values: &mut [[u8; 4]], rows: usize, cols: usize, step: usize) {
+    let steps = rows / step;
+    let whole = steps * step;
+    let mut copy = vec![[0; 4]; step * cols];
+    // The last rows, which fill no step, stand aside.
+    let mut rest = vec![[0; 4]; (rows - whole) * cols];
+    for col in 0..cols {
+        let column = &values[col * rows..][whole..rows];
+        for (row, value) in column.iter().enumerate() {
+            rest[row * cols + col] = *value;
+        }
+        values.copy_within(col * rows..col * rows + whole, col * whole);
+    }
+    transpose_pieces(values, cols, steps, &mut copy[..step]);
+    for rows in values[..whole * cols].chunks_exact_mut(step * cols) {
+        copy.copy_from_slice(rows);
+        transpose_copy(&copy, rows, step, cols);
+    }
+    values[whole * cols..].copy_from_slice(&rest);
+}
+
+/// A matrix of pieces, in place: along the cycles in which their places change.
+fn transpose_pieces(values: &mut [[u8; 4]], rows: usize, cols: usize, piece: &mut [[u8; 4]]) {
+    let len = piece.len();
+    let mut done = vec![0u64; (rows * cols).div_ceil(64)];
+    for first in 0..rows * cols {
+        if done[first / 64] >> (first % 64) & 1 == 1 {
+            continue;
+        }
+        piece.copy_from_slice(&values[first * len..][..len]);
+        let mut to = first;
+        loop {
+            done[to / 64] |= 1 << (to % 64);
+            let from = to % rows * cols + to / rows;
+            if from == first {
+                break;
+            }
+            values.copy_within(from * len..(from + 1) * len, to * len);
+            to = from;
+        }
+        values[to * len..][..len].copy_from_slice(piece);
+    }
+}
+
+/// Rows out of columns that lie elsewhere.
+fn transpose_copy(from: &[[u8; 4]], to: &mut [[u8; 4]], rows: usize, cols: usize) {
     // Squares: both sides of one fit the cache.
     const SIDE: usize = 32;
     for row in (0..rows).step_by(SIDE) {
@@ -155,8 +209,6 @@ pub(super) fn transposed(data: Bytes, shape: &[usize]) -> Bytes {
             }
         }
     }
-    builder.advance(data.len());
-    builder.finish()
 }
 
 /// The same for any number of dimensions.
@@ -179,4 +231,45 @@ fn permuted(data: &Bytes, shape: &[usize]) -> Bytes {
         }
     }
     builder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_are_transposed_in_place() {
+        for (rows, cols) in [(2, 2), (7, 3), (3, 7), (64, 5), (65, 11), (1, 4), (100, 1)] {
+            for step in 1..=rows.min(9) {
+                // Column after column: row times 1000 and column.
+                let value = |at: usize| ((at % rows) * 1000 + at / rows) as u32;
+                let mut values: Vec<[u8; 4]> =
+                    (0..rows * cols).map(|at| value(at).to_ne_bytes()).collect();
+                transpose(&mut values, rows, cols, step);
+                let found: Vec<u32> = values.into_iter().map(u32::from_ne_bytes).collect();
+                let expected: Vec<u32> =
+                    (0..rows * cols).map(|at| (at / cols * 1000 + at % cols) as u32).collect();
+                assert_eq!(found, expected, "{rows} x {cols}, {step} at once");
+            }
+        }
+    }
+
+    #[test]
+    fn large_and_small_matrices_are_transposed() {
+        for (rows, cols) in [(33_000, 8), (8, 33_000), (513, 512), (300, 2)] {
+            let values: Vec<u32> = (0..(rows * cols) as u32).collect();
+            let found = transposed(bytemuck::cast_slice(&values).into(), &[rows, cols]);
+            let found: &[u32] = bytemuck::cast_slice(found.as_slice());
+            let same = |(at, &value): (usize, &u32)| value as usize == at % cols * rows + at / cols;
+            assert!(found.iter().enumerate().all(same), "{rows} x {cols}");
+        }
+    }
+
+    #[test]
+    fn clones_keep_their_values() {
+        let halves: Bytes = [0x00u8, 0x3c, 0x00, 0xc0].as_slice().into();
+        let floats = to_f32(halves.clone(), Dtype::little(Number::F16));
+        assert_eq!(bytemuck::cast_slice::<u8, f32>(floats.as_slice()), [1.0, -2.0]);
+        assert_eq!(halves.len(), 4);
+    }
 }

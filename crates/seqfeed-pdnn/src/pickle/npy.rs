@@ -7,7 +7,7 @@ use seqfeed_io::Input;
 
 use super::array::Shape;
 use super::bytes::read;
-use super::{Array, Dtype};
+use super::{Array, Bytes, Dtype};
 
 /// The name of the format in messages.
 pub(super) const NPY: &str = "npy file";
@@ -24,10 +24,30 @@ const MOST_HEADER: u64 = 1 << 16;
 /// Fails if it is none, holds something else than numbers, or ends before its data do.
 pub fn read_npy(input: &mut Input) -> Result<Array> {
     let start = input.position();
-    read_from(input).map_err(|error| error.in_file(input.name()).at_byte(start))
+    read_array(input).map_err(|error| error.in_file(input.name()).at_byte(start))
 }
 
-fn read_from(input: &mut Input) -> Result<Array> {
+/// What an array is read from.
+pub(super) trait Bytewise {
+    /// How many bytes are left, if that is known without believing anybody.
+    fn left(&mut self, wanted: u64) -> Option<u64>;
+
+    /// Reads so many bytes; fewer only at the end.
+    fn take(&mut self, len: u64) -> Result<Bytes>;
+}
+
+impl Bytewise for Input {
+    fn left(&mut self, wanted: u64) -> Option<u64> {
+        self.remaining(wanted)
+    }
+
+    fn take(&mut self, len: u64) -> Result<Bytes> {
+        read(self, len).map_err(|error| self.error(error))
+    }
+}
+
+/// Reads an array; errors have no place yet.
+pub(super) fn read_array(input: &mut impl Bytewise) -> Result<Array> {
     let prefix = exactly(input, 8, "the header")?;
     let prefix = prefix.as_slice();
     if !prefix.starts_with(MAGIC) || !(1..=3).contains(&prefix[6]) {
@@ -51,17 +71,17 @@ fn read_from(input: &mut Input) -> Result<Array> {
     Array::new(shape, dtype, fortran, exactly(input, bytes, "data")?)
 }
 
-fn exactly(input: &mut Input, len: u64, inside: &'static str) -> Result<super::Bytes> {
+fn exactly(input: &mut impl Bytewise, len: u64, inside: &'static str) -> Result<Bytes> {
     let missing = |missing| {
         let problem = Problem::UnexpectedEnd { inside, missing: Some(missing) };
         Err(Error::format(NPY, problem))
     };
-    if let Some(remaining) = input.remaining(len)
-        && remaining < len
+    if let Some(left) = input.left(len)
+        && left < len
     {
-        return missing(len - remaining);
+        return missing(len - left);
     }
-    let bytes = read(input, len).map_err(|error| input.error(error))?;
+    let bytes = input.take(len)?;
     if (bytes.len() as u64) < len { missing(len - bytes.len() as u64) } else { Ok(bytes) }
 }
 

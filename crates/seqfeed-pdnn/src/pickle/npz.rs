@@ -1,67 +1,131 @@
 //! numpy's `.npz` files: ZIP archives of `.npy` files.
 
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{DataFile, Input, Output, Policy, WxFilename};
+use seqfeed_io::{DataFile, Output, Policy, WxFilename};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::{Array, PickledData, read_npy, write_npy};
+use super::bytes::read_from;
+use super::npy::{Bytewise, read_array};
+use super::{Array, Bytes, PickledData, write_npy};
 
 /// The name of the format in messages.
 const NPZ: &str = "npz file";
 
 /// Reads all arrays of an archive, with their names (without `.npy`), in the archive's order.
 ///
-/// A member is held twice while it is read.
-///
 /// # Errors
 ///
 /// Fails if it is no archive, a member is damaged or holds something else than an array of numbers.
 pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>> {
-    let file = Cursored { file: Arc::new(DataFile::open(path)?), position: 0 };
-    let shown = path.display().to_string();
-    let damaged = |error: &dyn std::fmt::Display| {
-        Error::format(NPZ, Problem::Unsupported(error.to_string().into())).in_file(&shown)
-    };
-    let mut archive = ZipArchive::new(file).map_err(|error| damaged(&error))?;
-    let mut arrays = Vec::new();
-    for member in 0..archive.len() {
-        let mut member = archive.by_index(member).map_err(|error| damaged(&error))?;
-        let name = member.name().map_err(|error| damaged(&error))?.into_owned();
-        // Memory grows with what comes: the announced size is not believed.
-        let mut bytes = Vec::new();
-        member.read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
-        let mut input = Input::from_reader(format!("{shown} ({name})"), Cursor::new(bytes));
-        let array = read_npy(&mut input)?;
-        arrays.push((name.strip_suffix(".npy").unwrap_or(&name).to_owned(), array));
-    }
-    Ok(arrays)
+    let mut npz = Npz::open(path)?;
+    let names = npz.names()?;
+    let read = |(member, name)| Ok((name, npz.read(member)?));
+    names.into_iter().enumerate().map(read).collect()
 }
 
 /// Reads features and labels out of an archive: the arrays of these names (or `feature` and `label`,
-/// `x` and `y`), else the first one and, if there is one, the second.
+/// `x` and `y`), else the first one and, if there is one, the second. Others are not read.
 ///
 /// # Errors
 ///
 /// As [`read_npz`] and [`PickledData::from_arrays`]; also where the archive is empty.
 pub fn open_npz(name: &str, _policy: &Policy) -> Result<PickledData> {
-    let mut arrays = read_npz(Path::new(name))?;
-    let mut take = |names: [&str; 3]| {
-        let at = arrays.iter().position(|(name, _)| names.contains(&name.as_str()))?;
-        Some(arrays.remove(at).1)
-    };
-    let (features, labels) = (take(["features", "feature", "x"]), take(["labels", "label", "y"]));
-    let mut rest = arrays.into_iter().map(|(_, array)| array);
+    let mut npz = Npz::open(Path::new(name))?;
+    let names = npz.names()?;
+    let find = |wanted: [&str; 3]| names.iter().position(|name| wanted.contains(&name.as_str()));
+    let features = find(["features", "feature", "x"]);
+    let labels = find(["labels", "label", "y"]);
+    let mut rest = (0..names.len()).filter(|&member| ![features, labels].contains(&Some(member)));
     let Some(features) = features.or_else(|| rest.next()) else {
         let problem = Problem::Unsupported("it holds no arrays".into());
         return Err(Error::format(NPZ, problem).in_file(name));
     };
-    let labels = labels.or_else(|| rest.next());
+    let labels = labels.or_else(|| rest.next()).map(|member| npz.read(member)).transpose()?;
+    let features = npz.read(features)?;
     PickledData::from_arrays(features, labels.as_ref()).map_err(|error| error.in_file(name))
+}
+
+/// An archive whose members are read one by one.
+struct Npz {
+    archive: ZipArchive<Cursored>,
+    /// Size of the file.
+    bytes: u64,
+    shown: String,
+}
+
+impl Npz {
+    fn open(path: &Path) -> Result<Self> {
+        let file = Cursored { file: Arc::new(DataFile::open(path)?), position: 0 };
+        let (bytes, shown) = (file.file.len(), path.display().to_string());
+        let archive = ZipArchive::new(file).map_err(|error| damaged(&shown, &error))?;
+        Ok(Self { archive, bytes, shown })
+    }
+
+    /// The names of the members, without `.npy`.
+    fn names(&mut self) -> Result<Vec<String>> {
+        let Self { archive, shown, .. } = self;
+        let count = archive.len();
+        let name = |member| {
+            let member = archive.by_index_raw(member).map_err(|error| damaged(shown, &error))?;
+            let name = member.name().map_err(|error| damaged(shown, &error))?;
+            Ok(name.strip_suffix(".npy").unwrap_or(&name).to_owned())
+        };
+        (0..count).map(name).collect()
+    }
+
+    fn read(&mut self, member: usize) -> Result<Array> {
+        let Self { archive, bytes, shown } = self;
+        let file = archive.by_index(member).map_err(|error| damaged(shown, &error))?;
+        let name = file.name().map_err(|error| damaged(shown, &error))?.into_owned();
+        let shown = format!("{shown} ({name})");
+        // What is stored as it is takes room in the file: that size can be believed.
+        let stored = file.compression() == CompressionMethod::Stored;
+        let left = stored.then(|| file.compressed_size().min(*bytes));
+        let mut member = Member { file, left, failure: None };
+        let array = read_array(&mut member);
+        // Its checksum stands behind its end. That a member is damaged is the cause of whatever else
+        // was found.
+        let ended = io::copy(&mut member.file, &mut io::sink());
+        if let Some(error) = member.failure.or(ended.err()) {
+            return Err(damaged(&shown, &error));
+        }
+        array.map_err(|error| error.in_file(shown))
+    }
+}
+
+fn damaged(shown: &str, error: &dyn std::fmt::Display) -> Error {
+    Error::format(NPZ, Problem::Unsupported(error.to_string().into())).in_file(shown)
+}
+
+/// A member while its array is read.
+struct Member<R> {
+    file: R,
+    /// Bytes left, if they are known.
+    left: Option<u64>,
+    failure: Option<io::Error>,
+}
+
+impl<R: Read> Bytewise for Member<R> {
+    fn left(&mut self, _wanted: u64) -> Option<u64> {
+        self.left
+    }
+
+    fn take(&mut self, len: u64) -> Result<Bytes> {
+        let bytes = match read_from(&mut self.file, self.left, len) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.failure = Some(error);
+                Bytes::default()
+            }
+        };
+        self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
+        Ok(bytes)
+    }
 }
 
 /// Writes arrays with their names into an archive, uncompressed, as `numpy.savez` does.

@@ -1,5 +1,6 @@
 //! Pickles of Python 2 and 3, of numpy 1 and 2; and such as should not be loaded anywhere.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -7,8 +8,8 @@ use std::process::Command;
 use seqfeed_core::{Result, Source};
 use seqfeed_io::{Input, Policy, RxFilename, WxFilename};
 use seqfeed_pdnn::pickle::{
-    Array, Dtype, Limits, Number, PickleSource, PickledData, Protocol, Value, load, read_npz,
-    write_npy, write_npz, write_pickle,
+    Array, Dtype, Limits, Number, PickleSource, PickledData, Protocol, Value, load, open_npz,
+    read_npz, write_npy, write_npz, write_pickle,
 };
 use serde_json::Value as Json;
 
@@ -244,21 +245,109 @@ fn what_is_written_is_read() {
     assert_eq!(read, [("feature".to_owned(), features()), ("label".to_owned(), labels())]);
 }
 
-/// An interpreter with numpy, or `None` (said loudly).
-fn python() -> Option<&'static str> {
-    let found = ["/tmp/peers/bin/python", "python3"].into_iter().find(|python| {
-        let numpy = Command::new(python).args(["-c", "import numpy"]).output();
-        numpy.is_ok_and(|output| output.status.success())
-    });
-    if found.is_none() {
-        eprintln!("SKIPPED: no Python with numpy");
+#[test]
+fn members_of_archives() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.npz");
+    let wx = WxFilename::File(path.clone());
+    let (x, y) = (features(), labels());
+    let open = |members: &[(&str, &Array)]| {
+        write_npz(&wx, members, &Policy::default()).unwrap();
+        open_npz(&path.display().to_string(), &Policy::default())
+    };
+    let expected = PickledData::from_arrays(x.clone(), Some(&y)).unwrap();
+    assert_eq!(open(&[("label", &y), ("other", &y), ("features", &x)]).unwrap(), expected);
+    assert_eq!(open(&[("arr_0", &x), ("arr_1", &y)]).unwrap(), expected);
+    assert_eq!(open(&[("x", &x)]).unwrap().labels(), None);
+    assert!(open(&[]).unwrap_err().to_string().contains("it holds no arrays"));
+    // Each byte of the data is under a checksum.
+    open(&[("x", &x), ("y", &y)]).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let data = x.data().as_slice();
+    let at = whole.windows(data.len()).position(|window| window == data).unwrap();
+    let mut damaged = whole.clone();
+    damaged[at + 77] ^= 1;
+    fs::write(&path, &damaged).unwrap();
+    let error = read_npz(&path).unwrap_err().to_string();
+    assert!(error.contains("x.npz (x.npy)") && error.contains("checksum"), "{error}");
+    // Behind what is said of it in the header, a member has less than it needs.
+    let shape = whole.windows(7).position(|window| window == b"(60, 5)").unwrap();
+    let mut damaged = whole.clone();
+    damaged[shape + 1] = b'9';
+    fs::write(&path, &damaged).unwrap();
+    assert!(read_npz(&path).is_err());
+    for cut in [0, 10, at + 5, whole.len() - 30] {
+        fs::write(&path, &whole[..cut]).unwrap();
+        assert!(read_npz(&path).is_err(), "{cut}");
     }
-    found
+}
+
+/// An interpreter that can import a module, or `None` (said loudly): the one that a variable of the
+/// environment names, or the usual one.
+fn python(variable: &str, usual: &str, module: &str) -> Option<OsString> {
+    let python = std::env::var_os(variable).unwrap_or_else(|| usual.into());
+    let run = Command::new(&python).args(["-c", &format!("import {module}")]).output();
+    if run.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    eprintln!("SKIPPED: {} cannot import {module}; set {variable}", python.display());
+    None
+}
+
+/// Runs a script of Python in a directory.
+fn run_python(python: &OsStr, script: &str, directory: &Path) {
+    let run = Command::new(python).args(["-c", script]).current_dir(directory).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+#[test]
+fn protocol_2_uses_only_what_python_2_knows() {
+    let Some(python) = python("SEQFEED_PYTHON", "python3", "pickletools") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let wx = WxFilename::File(directory.path().join("2.pickle"));
+    write_pickle(&wx, &features(), &labels(), Protocol::Two, &Policy::default()).unwrap();
+    let script = r#"
+import pickletools
+opcodes = [opcode for opcode, *_ in pickletools.genops(open("2.pickle", "rb"))]
+assert len(opcodes) > 50 and max(opcode.proto for opcode in opcodes) == 2, opcodes
+"#;
+    run_python(&python, script, directory.path());
+}
+
+#[test]
+fn python_2_reads_what_is_written() {
+    let Some(python) = python("SEQFEED_PYTHON2", "python2", "numpy") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| WxFilename::File(directory.path().join(name));
+    let policy = Policy::default();
+    write_pickle(&file("2.pickle"), &features(), &labels(), Protocol::Two, &policy).unwrap();
+    write_npz(&file("a.npz"), &[("x", &features()), ("y", &labels())], &policy).unwrap();
+    let script = r#"
+import cPickle, pickle, sys, numpy as np
+assert sys.version_info[0] == 2
+z = np.load("a.npz")
+for load in [cPickle.load, pickle.load]:
+    x, y = load(open("2.pickle", "rb"))
+    assert x.dtype == np.dtype("<f4") and x.shape == (60, 5) and y.dtype == np.dtype("<i4")
+    assert x.tobytes() == z["x"].tobytes() and (y == [n * n - 100 for n in range(60)]).all()
+    x[0, 0] = 1
+x = np.asfortranarray(np.random.RandomState(1).randn(70, 3))
+for protocol in range(3):
+    cPickle.dump((x, np.arange(70)), open("%d.in" % protocol, "wb"), protocol)
+np.save("x.npy", x)
+"#;
+    run_python(&python, script, directory.path());
+    let expected = open(&directory.path().join("x.npy")).unwrap();
+    for protocol in 0..3 {
+        let read = open(&directory.path().join(format!("{protocol}.in"))).unwrap();
+        assert_eq!(read.features(), expected.features(), "protocol {protocol}");
+        assert_eq!(read.labels().unwrap()[69], 69);
+    }
 }
 
 #[test]
 fn numpy_reads_what_is_written() {
-    let Some(python) = python() else { return };
+    let Some(python) = python("SEQFEED_PYTHON", "python3", "numpy") else { return };
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| WxFilename::File(directory.path().join(name));
     let policy = Policy::default();
@@ -294,9 +383,13 @@ x = r.standard_normal((400000,)).astype("f4").reshape(-1, 4)
 for protocol in range(6):
     pickle.dump((x, np.arange(len(x))), open("%d.large.in" % protocol, "wb"), protocol)
     np.save("%d.large.npy" % protocol, x)
+np.savez_compressed("c.npz", names=np.array(["a", "b"]), y=np.arange(len(x)), x=x)
 "#;
-    let run = Command::new(python).args(["-c", script]).current_dir(&directory).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    run_python(&python, script, directory.path());
+    let compressed = directory.path().join("c.npz");
+    let read = open_npz(&compressed.display().to_string(), &Policy::default()).unwrap();
+    assert_eq!(read, open(&directory.path().join("5.large.in")).unwrap());
+    assert!(read_npz(&compressed).unwrap_err().to_string().contains("c.npz (names.npy)"));
     let mut count = 0;
     for entry in fs::read_dir(&directory).unwrap() {
         let path = entry.unwrap().path();

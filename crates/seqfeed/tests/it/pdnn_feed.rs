@@ -145,3 +145,46 @@ fn partitions_and_minibatches_are_pdnns() {
     assert_eq!(ran.len(), RAN);
     assert_eq!(same, RAN - EXCUSED.len(), "all but those that are excused");
 }
+
+/// What comes of a specification: the number of frames, or the error.
+fn verdict(golden: &Path, spec: &str) -> String {
+    let mut whole = description(golden, spec);
+    whole.sweeps = Some(1);
+    whole.batch_size = Some(u64::MAX);
+    whole.partial = Some(seqfeed::Partial::Keep);
+    let frames = || -> seqfeed::Result<usize> {
+        let feed = whole.open(Policy::default())?.feed(None)?;
+        feed.map(|minibatch| minibatch.map(|minibatch| minibatch.samples())).sum()
+    };
+    match frames() {
+        Ok(frames) => format!("{frames} frames"),
+        Err(error) => error.message().replace(&format!("{}/", golden.display()), ""),
+    }
+}
+
+#[test]
+fn bad_data_and_specifications_that_pdnn_fails_with() {
+    let Some(golden) = shared("golden/pdnn") else { return };
+    let mut lines = Vec::new();
+    for (manifest, count) in [("manifest_pdnn_bad.json", 63), ("manifest_pdnn_feed.json", 39)] {
+        let text = std::fs::read_to_string(golden.join(manifest)).unwrap();
+        let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
+        let before = lines.len();
+        for case in &cases {
+            let spec = case["spec"].as_str().unwrap();
+            let error = case["error"].as_str();
+            if error.is_none() && manifest == "manifest_pdnn_feed.json" {
+                continue;
+            }
+            let pdnn = match error {
+                Some(error) => error.split(':').next().unwrap_or_default().to_owned(),
+                None => format!("{} frames", case["n"][0]),
+            };
+            let ours = verdict(&golden, spec);
+            lines.push(format!("{spec}\n    PDNN: {pdnn}\n    here: {ours}"));
+        }
+        assert_eq!(lines.len() - before, count, "{manifest}");
+    }
+    let found = lines.join("\n");
+    assert!(found == include_str!("pdnn_bad.txt").trim_end(), "{found}");
+}
