@@ -3,6 +3,7 @@
 mod commands;
 mod options;
 mod report;
+mod terminal;
 
 use std::process::ExitCode;
 

@@ -189,6 +189,34 @@ pub(crate) struct FeedOptions {
     state: Option<PathBuf>,
 }
 
+/// How far samples are apart.
+#[derive(Args, Debug)]
+pub(crate) struct FrameShift {
+    /// From one sample to the next: "10 ms" or seconds [default: what the files say, as HTK's do, or 10 ms]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    frame_shift: Option<f64>,
+}
+
+impl FrameShift {
+    /// Seconds from one sample to the next.
+    pub(crate) fn of(&self, opened: &Opened) -> f64 {
+        self.frame_shift.or(opened.frame_shift()).unwrap_or(0.01)
+    }
+}
+
+/// A time in seconds: `10 ms`, `12.5ms`, `0.01`, `0.01 s`.
+fn seconds(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let (number, scale) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number * scale),
+        _ => Err("expected a time, such as `10 ms` or `0.01`".to_owned()),
+    }
+}
+
 /// Collects the options that were given, as keys of a description.
 #[derive(Default)]
 struct Given(Table);
@@ -241,46 +269,14 @@ impl CorpusOptions {
         let mut typed: BTreeSet<String> = BTreeSet::new();
         typed.extend((!self.features.is_empty()).then(|| "features".to_owned()));
         typed.extend((!self.labels.is_empty()).then(|| "labels".to_owned()));
-        let mut name = self.corpus.clone();
-        if let Some(text) =
-            self.corpus.as_deref().filter(|text| Description::is_data_spec(text) && !is_htk(text))
-        {
-            match Description::split_data_spec(text)? {
-                None => given.text("data", Some(&text.to_owned())),
-                Some((corpus, keys, warnings)) => {
-                    warnings.iter().for_each(|warning| report::warning(warning));
-                    for (key, value) in keys {
-                        given.0.entry(key).or_insert(value);
-                    }
-                    name = Some(corpus);
-                }
-            }
-            if given.0.contains_key("data") {
-                name = None;
-            }
-        }
-        let mut description = match name.as_deref() {
-            Some(name) if is_rspecifier(name) => {
-                anyhow::ensure!(
-                    self.features.is_empty(),
-                    seqfeed::Error::usage(format!(
-                        "the features are given twice: {name} and --features"
-                    ))
-                );
-                given.names("features", &[name.to_owned()]);
-                typed.insert("features".to_owned());
-                Description::from_table(given.0)?
-            }
-            Some(name) if self.features.is_empty() && is_htk(name) => {
-                given.names("features", &[name.to_owned()]);
-                Description::from_table(given.0)?
-            }
-            Some(name) if is_reader(name) => {
-                given.text("reader", Some(&name.to_owned()));
-                Description::from_table(given.0)?
-            }
-            Some(path) => Description::from_file_with(path.as_ref(), given.0)?,
+        let mut description = match self.corpus.as_deref() {
             None => Description::from_table(given.0)?,
+            Some(name) => {
+                let named = Description::of_name_with(name, given.0)?;
+                named.warnings.iter().for_each(|warning| report::warning(warning));
+                typed.extend(named.specifiers);
+                named.description
+            }
         };
         description.given = typed;
         Ok(description)
@@ -329,25 +325,4 @@ impl FeedOptions {
         let state = self.state.as_ref().map(|path| path.display().to_string());
         given.text("state", state.as_ref());
     }
-}
-
-fn is_rspecifier(name: &str) -> bool {
-    let kind = name.split(':').next().unwrap_or_default();
-    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
-}
-
-/// Whether a name is that of an HTK script, or is said to be of HTK's files. A script of Kaldi's is named
-/// with `scp:`.
-fn is_htk(name: &str) -> bool {
-    let is_script = name.to_ascii_lowercase().ends_with(".scp");
-    name.starts_with("htk:") || is_script && Description::is_htk_file(name)
-}
-
-/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
-fn is_reader(name: &str) -> bool {
-    let file = name.split('#').next().unwrap_or_default();
-    let file =
-        [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
-    [".json", ".cntk", ".config", ".ctf"].iter().any(|end| file.ends_with(end))
-        || name.contains('#')
 }

@@ -12,6 +12,8 @@ use seqfeed_htk::source::{
 };
 use seqfeed_htk::state_list::StateList;
 
+use crate::name::is_rspecifier;
+
 /// Classes of a label file without a list of states, where they are 16-bit numbers.
 const CLASSES: u32 = 1 << 16;
 /// What is looked at to tell a file's kind.
@@ -23,6 +25,8 @@ pub(crate) struct OpenedStream {
     pub(crate) format: String,
     pub(crate) report: JoinReport,
     pub(crate) spooled_bytes: u64,
+    /// Seconds from one sample to the next, where the files say it.
+    pub(crate) frame_shift: Option<f64>,
 }
 
 /// What a stream of HTK's files is asked for.
@@ -46,11 +50,6 @@ pub(crate) fn is_htk(names: &[String], base: Option<&Path>) -> bool {
         None if name.to_ascii_lowercase().ends_with(".mlf") => true,
         None => Kind::of(&found(name, base)).is_ok_and(|kind| kind.is_some()),
     })
-}
-
-fn is_rspecifier(name: &str) -> bool {
-    let kind = name.split(':').next().unwrap_or_default();
-    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
 }
 
 /// What a file holds.
@@ -165,6 +164,7 @@ fn features(
         format: source.format(),
         report: source.report().clone(),
         spooled_bytes: 0,
+        frame_shift: source.frame_shift(),
         source: Arc::new(source),
     })
 }
@@ -205,5 +205,6 @@ fn labels(files: &[PathBuf], wanted: &Wanted<'_>) -> Result<OpenedStream> {
         return Err(error.with_help("allow it with `errors = \"skip\"` or a number"));
     }
     let format = source.format();
-    Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0 })
+    let frame_shift = None;
+    Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0, frame_shift })
 }

@@ -28,6 +28,7 @@ pub struct Opened {
     spooled_bytes: u64,
     files: Vec<ReaderFile>,
     unknown: Vec<String>,
+    frame_shift: Option<f64>,
 }
 
 impl Description {
@@ -51,12 +52,13 @@ impl Description {
         let mut sources: Vec<Arc<dyn Source>> = Vec::new();
         let mut formats = Vec::new();
         let mut report = JoinReport::default();
-        let mut spooled_bytes = 0;
+        let (mut spooled_bytes, mut frame_shift) = (0, None);
         for (name, stream) in self.streams() {
             let table = self.open_stream(&name, &stream, policy, join.errors)?;
             report.dropped.extend(table.report.dropped);
             spooled_bytes += table.spooled_bytes;
             formats.push(table.format);
+            frame_shift = frame_shift.or(table.frame_shift);
             sources.push(table.source);
         }
         if sources.is_empty() {
@@ -69,7 +71,16 @@ impl Description {
         let (files, unknown) = (Vec::new(), Vec::new());
         let settings = self.settle(settings, &corpus, Rounding::None)?;
         let corpus = Arc::new(corpus);
-        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
+        Ok(Opened {
+            corpus,
+            settings,
+            formats,
+            report,
+            spooled_bytes,
+            files,
+            unknown,
+            frame_shift,
+        })
     }
 
     fn open_data(&self, text: &str, policy: Policy) -> Result<Opened> {
@@ -112,6 +123,7 @@ impl Description {
             report,
             spooled_bytes: opened.spooled_bytes,
             files: Vec::new(),
+            frame_shift: None,
             unknown: spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect(),
         })
     }
@@ -146,10 +158,20 @@ impl Description {
         let report = corpus.report().clone();
         let files = opened.files;
         let spooled_bytes = files.iter().map(ReaderFile::spooled_bytes).sum();
+        let frame_shift = files.iter().find_map(ReaderFile::frame_shift);
         let formats = files.iter().map(ReaderFile::format).collect();
         let (corpus, mut unknown) = (Arc::new(corpus), opened.unknown);
         unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
-        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
+        Ok(Opened {
+            corpus,
+            settings,
+            formats,
+            report,
+            spooled_bytes,
+            files,
+            unknown,
+            frame_shift,
+        })
     }
 
     /// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then have
@@ -298,6 +320,7 @@ impl Description {
             format: table.format(),
             report: table.report().clone(),
             spooled_bytes: table.spooled_bytes(),
+            frame_shift: None,
             source: Arc::new(table),
         })
     }
@@ -332,6 +355,12 @@ impl Opened {
     #[must_use]
     pub fn spooled_bytes(&self) -> u64 {
         self.spooled_bytes
+    }
+
+    /// Seconds from one sample to the next, where the files say it (HTK's do).
+    #[must_use]
+    pub fn frame_shift(&self) -> Option<f64> {
+        self.frame_shift
     }
 
     /// What is worth a warning but stops nothing: names in a configuration that no reader knows, and

@@ -194,6 +194,14 @@ impl HtkSource {
         &self.report
     }
 
+    /// Seconds from one frame to the next, as the headers say; nothing where they say nothing.
+    #[must_use]
+    pub fn frame_shift(&self) -> Option<f64> {
+        // Headers count in 100 ns.
+        let period = self.files.shape().map(|shape| shape.period).filter(|&period| period > 0)?;
+        Some(f64::from(period) / 1e7)
+    }
+
     /// What the values are: "FBANK, 40 values".
     #[must_use]
     pub fn format(&self) -> String {

@@ -47,6 +47,14 @@ impl ReaderFile {
         }
     }
 
+    /// Seconds from one frame to the next, where it says so.
+    pub(crate) fn frame_shift(&self) -> Option<f64> {
+        match &self.source {
+            FileSource::Htk(htk) => htk.frame_shift(),
+            FileSource::Ctf(_) | FileSource::Mlf(_) => None,
+        }
+    }
+
     /// What is worth a warning so far.
     pub(crate) fn warnings(&self) -> Vec<String> {
         if !self.warns {
