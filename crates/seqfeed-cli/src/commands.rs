@@ -2,3 +2,4 @@
 
 pub(crate) mod feed;
 pub(crate) mod info;
+pub(crate) mod show;

@@ -23,6 +23,8 @@ enum Command {
     Feed(Box<commands::feed::Arguments>),
     /// Say what a corpus holds
     Info(Box<commands::info::Arguments>),
+    /// Show sequences: their values, or pictures of them
+    Show(Box<commands::show::Arguments>),
 }
 
 fn main() -> ExitCode {
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Feed(arguments) => commands::feed::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
+        Command::Show(mut arguments) => commands::show::run(&mut arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

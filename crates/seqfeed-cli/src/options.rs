@@ -192,7 +192,8 @@ pub(crate) struct FeedOptions {
 /// How far samples are apart.
 #[derive(Args, Debug)]
 pub(crate) struct FrameShift {
-    /// From one sample to the next: "10 ms" or seconds [default: what the files say, as HTK's do, or 10 ms]
+    /// From one sample to the next: "10 ms" "62.5 us", or seconds [default: what the files say,
+    /// as HTK's do, or 10 ms]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     frame_shift: Option<f64>,
 }
@@ -200,17 +201,21 @@ pub(crate) struct FrameShift {
 impl FrameShift {
     /// Seconds from one sample to the next.
     pub(crate) fn of(&self, opened: &Opened) -> f64 {
-        self.frame_shift.or(opened.frame_shift()).unwrap_or(0.01)
+        self.or_given(opened.frame_shift())
+    }
+
+    /// The option's value, or else what files say, or else 10 ms.
+    pub(crate) fn or_given(&self, said: Option<f64>) -> f64 {
+        self.frame_shift.or(said).unwrap_or(0.01)
     }
 }
 
 /// A time in seconds: `10 ms`, `12.5ms`, `0.01`, `0.01 s`.
 fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
-    let (number, scale) = match text.strip_suffix("ms") {
-        Some(number) => (number, 1e-3),
-        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
-    };
+    let units = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("", 1.0)];
+    let mut found = units.iter().filter_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)));
+    let (number, scale) = found.next().unwrap_or((text, &1.0));
     match number.trim().parse::<f64>() {
         Ok(number) if number > 0.0 && number.is_finite() => Ok(number * scale),
         _ => Err("expected a time, such as `10 ms` or `0.01`".to_owned()),
@@ -280,6 +285,13 @@ impl CorpusOptions {
         };
         description.given = typed;
         Ok(description)
+    }
+
+    /// The first name of several, where it is not that of a corpus: features are given by an option, and no
+    /// corpus has this name.
+    pub(crate) fn take_name_beside_features(&mut self) -> Option<String> {
+        let is_corpus = |name: &String| std::path::Path::new(name).exists();
+        self.corpus.take_if(|name| !self.features.is_empty() && !is_corpus(name))
     }
 
     /// Opens the corpus of a description.

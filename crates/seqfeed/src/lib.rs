@@ -28,8 +28,10 @@ mod htk_sink;
 mod name;
 mod open;
 mod pdnn_sink;
+mod picture;
 mod quantity;
 mod reader;
+mod sequence;
 mod sequences;
 mod statistics;
 
@@ -39,10 +41,12 @@ pub use htk_sink::{HtkOptions, write_htk};
 pub use name::Named;
 pub use open::Opened;
 pub use pdnn_sink::write_pdnn;
+pub use picture::Picture;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
     Position, Problem, Quote, Result, Source, Stream, float_text,
 };
+pub use sequence::{Sample, Sequence, SequenceStream};
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order,
     PartState, Partial, Piece, Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,

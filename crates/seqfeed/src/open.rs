@@ -28,7 +28,8 @@ pub struct Opened {
     spooled_bytes: u64,
     files: Vec<ReaderFile>,
     unknown: Vec<String>,
-    frame_shift: Option<f64>,
+    /// One a source.
+    frame_shifts: Vec<Option<f64>>,
 }
 
 impl Description {
@@ -52,13 +53,13 @@ impl Description {
         let mut sources: Vec<Arc<dyn Source>> = Vec::new();
         let mut formats = Vec::new();
         let mut report = JoinReport::default();
-        let (mut spooled_bytes, mut frame_shift) = (0, None);
+        let (mut spooled_bytes, mut frame_shifts) = (0, Vec::new());
         for (name, stream) in self.streams() {
             let table = self.open_stream(&name, &stream, policy, join.errors)?;
             report.dropped.extend(table.report.dropped);
             spooled_bytes += table.spooled_bytes;
             formats.push(table.format);
-            frame_shift = frame_shift.or(table.frame_shift);
+            frame_shifts.push(table.frame_shift);
             sources.push(table.source);
         }
         if sources.is_empty() {
@@ -79,7 +80,7 @@ impl Description {
             spooled_bytes,
             files,
             unknown,
-            frame_shift,
+            frame_shifts,
         })
     }
 
@@ -123,7 +124,7 @@ impl Description {
             report,
             spooled_bytes: opened.spooled_bytes,
             files: Vec::new(),
-            frame_shift: None,
+            frame_shifts: Vec::new(),
             unknown: spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect(),
         })
     }
@@ -158,7 +159,7 @@ impl Description {
         let report = corpus.report().clone();
         let files = opened.files;
         let spooled_bytes = files.iter().map(ReaderFile::spooled_bytes).sum();
-        let frame_shift = files.iter().find_map(ReaderFile::frame_shift);
+        let frame_shifts = files.iter().map(ReaderFile::frame_shift).collect();
         let formats = files.iter().map(ReaderFile::format).collect();
         let (corpus, mut unknown) = (Arc::new(corpus), opened.unknown);
         unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
@@ -170,7 +171,7 @@ impl Description {
             spooled_bytes,
             files,
             unknown,
-            frame_shift,
+            frame_shifts,
         })
     }
 
@@ -357,10 +358,18 @@ impl Opened {
         self.spooled_bytes
     }
 
-    /// Seconds from one sample to the next, where the files say it (HTK's do).
+    /// Seconds from one sample to the next, where the files of a stream say it (HTK's do): the first one found.
     #[must_use]
     pub fn frame_shift(&self) -> Option<f64> {
-        self.frame_shift
+        self.frame_shifts.iter().find_map(|&shift| shift)
+    }
+
+    /// Seconds from one sample of a stream to the next: as its files say, or else as those of another do.
+    #[must_use]
+    pub fn frame_shift_of(&self, stream: &str) -> Option<f64> {
+        let mut sources = self.corpus.sources().iter().zip(&self.frame_shifts);
+        let own = sources.find(|(source, _)| source.streams().iter().any(|s| s.name == stream));
+        own.and_then(|(_, &shift)| shift).or_else(|| self.frame_shift())
     }
 
     /// What is worth a warning but stops nothing: names in a configuration that no reader knows, and

@@ -16,6 +16,7 @@ pub use moments::Moments;
 pub use values::{Statistics, StreamStatistics};
 
 pub(crate) use moments::{Number, add_rows};
+pub(crate) use values::numbers;
 
 /// What a corpus holds, for people and as JSON.
 #[derive(Clone, Debug, Serialize)]
