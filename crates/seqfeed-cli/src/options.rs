@@ -259,6 +259,30 @@ impl CorpusOptions {
     /// The description meant by these options, with those of the feed if there are any.
     pub(crate) fn describe(&self, feed: Option<&FeedOptions>) -> Result<Description> {
         let mut given = Given::default();
+        if let Some(feed) = feed {
+            feed.collect(&mut given);
+        }
+        self.describe_over(given)
+    }
+
+    /// The same with one other key.
+    pub(crate) fn describe_with(&self, key: &str, text: Option<&String>) -> Result<Description> {
+        let mut given = Given::default();
+        given.text(key, text);
+        self.describe_over(given)
+    }
+
+    /// The name of the corpus, if it was given by one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.corpus.as_deref()
+    }
+
+    /// Whether names in files may be commands.
+    pub(crate) fn allows_pipes(&self) -> bool {
+        self.allow_pipes
+    }
+
+    fn describe_over(&self, mut given: Given) -> Result<Description> {
         given.names("features", &self.features);
         given.names("labels", &self.labels);
         given.text("states", self.states.as_ref());
@@ -267,9 +291,6 @@ impl CorpusOptions {
         given.text("errors", self.errors.as_ref());
         if self.map {
             given.0.insert("map".to_owned(), Value::Boolean(true));
-        }
-        if let Some(feed) = feed {
-            feed.collect(&mut given);
         }
         let mut typed: BTreeSet<String> = BTreeSet::new();
         typed.extend((!self.features.is_empty()).then(|| "features".to_owned()));

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seqfeed::{Error, Position};
 
+use crate::terminal::Color;
+
 /// Prints an error, and says how the program ends: 0 where only the reader of a pipe has gone,
 /// 2 for wrong usage, 1 otherwise.
 pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
@@ -47,6 +49,14 @@ fn line_of(error: &Error) -> Option<u64> {
 /// Prints a warning.
 pub(crate) fn warning(text: &str) {
     eprintln!("{}: {text}", paint("warning", "1;33"));
+}
+
+/// The same for standard output.
+pub(crate) fn paint_out(text: &str, code: &str) -> String {
+    match Color::Auto.draws() {
+        true => format!("\x1b[{code}m{text}\x1b[0m"),
+        false => text.to_owned(),
+    }
 }
 
 fn paint(text: &str, code: &str) -> String {

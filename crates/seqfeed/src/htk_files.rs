@@ -27,6 +27,10 @@ pub(crate) struct OpenedStream {
     pub(crate) spooled_bytes: u64,
     /// Seconds from one sample to the next, where the files say it.
     pub(crate) frame_shift: Option<f64>,
+    /// What was passed over when it was opened.
+    pub(crate) faults: Vec<Error>,
+    /// The parameter files that it reads, if they are HTK's.
+    pub(crate) parameters: Option<Arc<HtkSource>>,
 }
 
 /// What a stream of HTK's files is asked for.
@@ -160,12 +164,15 @@ fn features(
         ..HtkOptions::default()
     };
     let source = HtkSource::open(name, &script, &options, &|name| Ok(name.to_vec()))?;
+    let source = Arc::new(source);
     Ok(OpenedStream {
         format: source.format(),
         report: source.report().clone(),
         spooled_bytes: 0,
         frame_shift: source.frame_shift(),
-        source: Arc::new(source),
+        faults: source.faults().to_vec(),
+        parameters: Some(Arc::clone(&source)),
+        source,
     })
 }
 
@@ -205,6 +212,14 @@ fn labels(files: &[PathBuf], wanted: &Wanted<'_>) -> Result<OpenedStream> {
         return Err(error.with_help("allow it with `errors = \"skip\"` or a number"));
     }
     let format = source.format();
-    let frame_shift = None;
-    Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0, frame_shift })
+    let faults = first.to_vec();
+    Ok(OpenedStream {
+        source: Arc::new(source),
+        format,
+        report,
+        spooled_bytes: 0,
+        frame_shift: None,
+        faults,
+        parameters: None,
+    })
 }

@@ -18,7 +18,8 @@
 
 #![forbid(unsafe_code)]
 
-mod chunks;
+mod runs;
+mod check;
 mod ctf_sink;
 mod data;
 mod description;
@@ -35,6 +36,7 @@ mod sequence;
 mod sequences;
 mod statistics;
 
+pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Severity, Trimmed, compare};
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
 pub use htk_sink::{HtkOptions, write_htk};

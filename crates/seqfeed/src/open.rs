@@ -263,7 +263,7 @@ impl Description {
         }
     }
 
-    fn open_stream(
+    pub(crate) fn open_stream(
         &self,
         name: &str,
         stream: &StreamDescription,
@@ -322,6 +322,8 @@ impl Description {
             report: table.report().clone(),
             spooled_bytes: table.spooled_bytes(),
             frame_shift: None,
+            faults: table.faults().to_vec(),
+            parameters: None,
             source: Arc::new(table),
         })
     }

@@ -123,6 +123,19 @@ impl SequenceStream {
         }
     }
 
+    /// Whether samples are the same, bit for bit, of the same type; sparse ones are not looked at.
+    pub(crate) fn same_bytes(&self, other: &Self) -> bool {
+        let rows = |stream: &Self| (!stream.block.is_sparse()).then(|| stream.range.clone());
+        match (rows(self), rows(other)) {
+            (Some(ours), Some(theirs)) => {
+                (self.stream.element, self.stream.dim) == (other.stream.element, other.stream.dim)
+                    && self.stream.kind == other.stream.kind
+                    && self.block.samples(0).rows(ours) == other.block.samples(0).rows(theirs)
+            }
+            _ => false,
+        }
+    }
+
     /// All samples here.
     pub fn samples(&self) -> impl Iterator<Item = Sample> {
         self.range().map(|sample| self.sample(sample))

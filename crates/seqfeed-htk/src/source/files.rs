@@ -45,6 +45,11 @@ impl Files {
         self.shape
     }
 
+    /// Number of files.
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
     /// Adds a file; its number and how many frames it has.
     ///
     /// # Errors

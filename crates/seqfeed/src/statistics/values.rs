@@ -1,13 +1,14 @@
 //! What the values of a corpus are.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use bytemuck::Pod;
 use seqfeed_core::{Block, Element, Kind, Result, Source, Stream};
 use serde::Serialize;
 
 use super::{Counts, Moments, Number, add_rows};
-use crate::chunks::{all_cores, each_chunk};
+use crate::runs::{all_cores, each_run};
 
 /// What the values of a corpus are, stream by stream.
 ///
@@ -43,9 +44,9 @@ pub struct StreamStatistics {
 }
 
 impl Statistics {
-    /// Goes through all values of a corpus once, chunk by chunk, with as many threads (by default one a core).
+    /// Goes through all values of a corpus once, run by run, with as many threads (by default one a core).
     /// The result is the same, bit for bit, for every number of threads. `progress` is told the samples of
-    /// each chunk that is done.
+    /// each run that is done.
     ///
     /// # Errors
     ///
@@ -58,17 +59,17 @@ impl Statistics {
         let new = || source.streams().iter().map(StreamStatistics::new).collect::<Vec<_>>();
         let mut streams = new();
         let index = source.index();
-        let work = |chunk: usize, blocks: &mut [Block]| {
-            source.load_chunk(chunk, blocks)?;
+        let work = |run: Range<u32>, blocks: &mut [Block]| {
+            source.load(&run.collect::<Vec<u32>>(), blocks)?;
             let mut streams = new();
             for (stream, block) in streams.iter_mut().zip(blocks.iter()) {
                 stream.add_block(block);
             }
             Ok(streams)
         };
-        each_chunk(source, threads.unwrap_or_else(all_cores), work, |chunk, part| {
+        each_run(source, threads.unwrap_or_else(all_cores), work, |run, part| {
             streams.iter_mut().zip(&part).for_each(|(stream, part)| stream.merge(part));
-            progress(index.chunk_samples(chunk));
+            progress(index.start(run.end) - index.start(run.start));
             Ok(())
         })?;
         Ok(Self { streams })
