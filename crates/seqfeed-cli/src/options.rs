@@ -214,7 +214,8 @@ impl FrameShift {
 fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let units = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("", 1.0)];
-    let mut found = units.iter().filter_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)));
+    let mut found =
+        units.iter().filter_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)));
     let (number, scale) = found.next().unwrap_or((text, &1.0));
     match number.trim().parse::<f64>() {
         Ok(number) if number > 0.0 && number.is_finite() => Ok(number * scale),

@@ -18,7 +18,6 @@
 
 #![forbid(unsafe_code)]
 
-mod runs;
 mod check;
 mod ctf_sink;
 mod data;
@@ -32,6 +31,7 @@ mod pdnn_sink;
 mod picture;
 mod quantity;
 mod reader;
+mod runs;
 mod sequence;
 mod sequences;
 mod statistics;
@@ -48,11 +48,11 @@ pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
     Position, Problem, Quote, Result, Source, Stream, float_text,
 };
-pub use sequence::{Sample, Sequence, SequenceStream};
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order,
     PartState, Partial, Piece, Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,
 };
+pub use sequence::{Sample, Sequence, SequenceStream};
 pub use statistics::{
     Counts, Lengths, LengthsBin, Moments, Statistics, StreamStatistics, StreamSummary, Summary,
 };

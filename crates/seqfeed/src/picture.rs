@@ -234,7 +234,8 @@ fn sparse(stream: &SequenceStream) -> Option<Content> {
     for (row, sample) in values.chunks_exact_mut(dim).zip(stream.samples()) {
         if let Sample::Sparse(given) = sample {
             for (index, value) in given {
-                if let Some(cell) = usize::try_from(index).ok().and_then(|index| row.get_mut(index)) {
+                if let Some(cell) = usize::try_from(index).ok().and_then(|index| row.get_mut(index))
+                {
                     *cell = value as f32;
                 }
             }

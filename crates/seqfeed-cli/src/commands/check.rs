@@ -68,7 +68,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     (options.classes, options.trim) = (arguments.classes, arguments.trim);
     (options.threads, options.policy) = (arguments.threads, policy);
     let bar = progress_bar(0, "samples");
-    let mut check = Check::of(&description, &options, |total| bar.set_length(total), |n| bar.inc(n))?;
+    let mut check =
+        Check::of(&description, &options, |total| bar.set_length(total), |n| bar.inc(n))?;
     bar.finish_and_clear();
     if let Some(other) = &arguments.against {
         let found = against(arguments, description.clone(), other, policy)?;
@@ -78,7 +79,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         Some(directory) => {
             // What a reader or a data specification brings along, as far as it can be opened.
             let whole = match description.reader.is_some() || description.data.is_some() {
-                true => description.open(policy).and_then(|opened| description.explicit(&opened, &policy)),
+                true => description
+                    .open(policy)
+                    .and_then(|opened| description.explicit(&opened, &policy)),
                 false => Ok(description.clone()),
             };
             Some(check.repair(whole.as_ref().unwrap_or(&description), directory)?)

@@ -131,13 +131,7 @@ fn write_histogram(out: &mut impl Write, bins: &[LengthsBin]) -> io::Result<()> 
     for bin in bins {
         let drawn = bar(bin.sequences as f64 / most as f64, BAR);
         let gap = if drawn.is_empty() { "" } else { " " };
-        writeln!(
-            out,
-            "{:<12} {:>width$}  {drawn}{gap}{}",
-            "",
-            named(bin),
-            count(bin.sequences)
-        )?;
+        writeln!(out, "{:<12} {:>width$}  {drawn}{gap}{}", "", named(bin), count(bin.sequences))?;
     }
     Ok(())
 }
@@ -168,7 +162,12 @@ fn write_statistics(out: &mut impl Write, stream: &StreamStatistics) -> io::Resu
         writeln!(out, "{label:>12} {:>13} {share:>12.2}% {drawn}", count(number))?;
     }
     if classes > LABELS {
-        writeln!(out, "{:>12} {} more labels (--json has all)", "", count((classes - LABELS) as u64))?;
+        writeln!(
+            out,
+            "{:>12} {} more labels (--json has all)",
+            "",
+            count((classes - LABELS) as u64)
+        )?;
     }
     Ok(())
 }

@@ -72,7 +72,9 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<()> {
     let opened = arguments.corpus.open(&description)?;
     let corpus: &Corpus = opened.corpus();
     if arguments.keys.is_empty() {
-        return Err(Error::usage("which sequences? give their keys").with_help(some_keys(corpus)).into());
+        return Err(Error::usage("which sequences? give their keys")
+            .with_help(some_keys(corpus))
+            .into());
     }
     let mut sequences = Vec::new();
     for key in &arguments.keys {
@@ -113,9 +115,11 @@ fn load(corpus: &Corpus, key: &str, arguments: &Arguments) -> Result<Sequence> {
         let error = Error::corpus("there is no sequence of this key")
             .in_file(corpus.name())
             .of_key(Key(key.as_bytes()));
-        let dropped = corpus.report().dropped.iter().find(|group| {
-            group.examples.iter().any(|one| one.split(' ').next() == Some(key))
-        });
+        let dropped = corpus
+            .report()
+            .dropped
+            .iter()
+            .find(|group| group.examples.iter().any(|one| one.split(' ').next() == Some(key)));
         return Err(match dropped {
             Some(group) => error.with_help(format!("it was left out: {}", group.reason)),
             None => error.with_help(some_keys(corpus)),
@@ -135,7 +139,8 @@ fn load(corpus: &Corpus, key: &str, arguments: &Arguments) -> Result<Sequence> {
     if let Some(range) = &arguments.range {
         let samples = corpus.index().samples(number) as usize;
         if range.start >= samples {
-            let message = format!("the range begins at {}, but there are {samples} samples", range.start);
+            let message =
+                format!("the range begins at {}, but there are {samples} samples", range.start);
             return Err(Error::usage(message).of_key(Key(key.as_bytes())).into());
         }
         sequence.keep_samples(range);

@@ -32,9 +32,13 @@ pub fn compare(
         let key = other.index().key(sequence);
         if !ours.contains_key(&key) && theirs.get(&key) == Some(&sequence) {
             found.push(
-                Finding::new(Severity::Error, "extra-key", "the other corpus has it, this one has not")
-                    .key(key)
-                    .at(other.name()),
+                Finding::new(
+                    Severity::Error,
+                    "extra-key",
+                    "the other corpus has it, this one has not",
+                )
+                .key(key)
+                .at(other.name()),
             );
         }
     }
@@ -79,7 +83,8 @@ fn pair_streams(
         let by_name = theirs.iter().position(|theirs| theirs.name == stream.name);
         let dense = |kind: Kind| kind == Kind::Dense;
         let alike = |streams: &[seqfeed_core::Stream]| {
-            let of_kind = streams.iter().enumerate().filter(|(_, s)| dense(s.kind) == dense(stream.kind));
+            let of_kind =
+                streams.iter().enumerate().filter(|(_, s)| dense(s.kind) == dense(stream.kind));
             let numbers: Vec<usize> = of_kind.map(|(number, _)| number).collect();
             (numbers.len() == 1).then(|| numbers[0])
         };
@@ -90,9 +95,13 @@ fn pair_streams(
                 pairs.push((number, their));
             }
             None => found.push(
-                Finding::new(Severity::Error, "missing-stream", "the other corpus has no such stream")
-                    .stream(&stream.name)
-                    .at(other.name()),
+                Finding::new(
+                    Severity::Error,
+                    "missing-stream",
+                    "the other corpus has no such stream",
+                )
+                .stream(&stream.name)
+                .at(other.name()),
             ),
         }
     }
@@ -131,8 +140,13 @@ fn compare_stream(
 }
 
 /// The first dimension in which samples differ, and both values; `nothing` where one has no such dimension.
-fn first_difference(here: Sample, there: Sample, tolerance: f64) -> Option<(usize, String, String)> {
-    let say = |value: Option<f64>| value.map_or_else(|| "nothing".to_owned(), |value| value.to_string());
+fn first_difference(
+    here: Sample,
+    there: Sample,
+    tolerance: f64,
+) -> Option<(usize, String, String)> {
+    let say =
+        |value: Option<f64>| value.map_or_else(|| "nothing".to_owned(), |value| value.to_string());
     let pair = |dim: usize, here: Option<f64>, there: Option<f64>| {
         (!same(here?, there?, tolerance)).then(|| (dim, say(here), say(there)))
     };
@@ -151,11 +165,16 @@ fn first_difference(here: Sample, there: Sample, tolerance: f64) -> Option<(usiz
             .find_map(|(dim, (&here, &there))| pair(dim, Some(here), Some(there))),
         (here, there) => {
             let (here, there) = (given(here), given(there));
-            let dims = here.iter().chain(&there).map(|&(dim, _)| dim).collect::<std::collections::BTreeSet<_>>();
+            let dims = here
+                .iter()
+                .chain(&there)
+                .map(|&(dim, _)| dim)
+                .collect::<std::collections::BTreeSet<_>>();
             let value = |given: &[(usize, f64)], dim: usize| {
                 given.iter().filter(|&&(at, _)| at == dim).map(|&(_, value)| value).sum::<f64>()
             };
-            dims.into_iter().find_map(|dim| pair(dim, Some(value(&here, dim)), Some(value(&there, dim))))
+            dims.into_iter()
+                .find_map(|dim| pair(dim, Some(value(&here, dim)), Some(value(&there, dim))))
         }
     }
 }
@@ -163,11 +182,14 @@ fn first_difference(here: Sample, there: Sample, tolerance: f64) -> Option<(usiz
 /// The values that are not 0, with their dimensions.
 fn given(sample: Sample) -> Vec<(usize, f64)> {
     let all: Vec<(usize, f64)> = match sample {
-        Sample::Label(label) => usize::try_from(label).map(|label| (label, 1.0)).into_iter().collect(),
-        Sample::Dense(values) => values.into_iter().enumerate().collect(),
-        Sample::Sparse(given) => {
-            given.into_iter().filter_map(|(at, value)| Some((usize::try_from(at).ok()?, value))).collect()
+        Sample::Label(label) => {
+            usize::try_from(label).map(|label| (label, 1.0)).into_iter().collect()
         }
+        Sample::Dense(values) => values.into_iter().enumerate().collect(),
+        Sample::Sparse(given) => given
+            .into_iter()
+            .filter_map(|(at, value)| Some((usize::try_from(at).ok()?, value)))
+            .collect(),
     };
     all.into_iter().filter(|&(_, value)| value != 0.0).collect()
 }

@@ -96,7 +96,8 @@ fn check_pair(primary: &Part, other: &Part, options: &CheckOptions, found: &mut 
             continue;
         }
         let Some(&number) = keys.get(&key) else {
-            let message = format!("it is in {} but not in {}: it is left out", primary.name, other.name);
+            let message =
+                format!("it is in {} but not in {}: it is left out", primary.name, other.name);
             found.push(
                 Finding::new(Severity::Warning, "missing-key", message)
                     .stream(&other.name)
@@ -108,7 +109,8 @@ fn check_pair(primary: &Part, other: &Part, options: &CheckOptions, found: &mut 
         };
         let (here, there) = (index.samples(sequence), theirs.samples(number));
         if compare && here != there && here > 0 && there > 0 {
-            let message = format!("{} has {there} samples, but {} has {here}", other.name, primary.name);
+            let message =
+                format!("{} has {there} samples, but {} has {here}", other.name, primary.name);
             let cure = match here.abs_diff(there) <= options.trim {
                 true => "make them from the same frames; --fix cuts the longer one off at its end",
                 false => "make them from the same frames; --fix leaves the utterance out",
@@ -125,7 +127,8 @@ fn check_pair(primary: &Part, other: &Part, options: &CheckOptions, found: &mut 
     for sequence in 0..theirs.len() as u32 {
         let key = theirs.key(sequence);
         if !ours.contains_key(&key) && keys.get(&key) == Some(&sequence) {
-            let message = format!("it is in {} but not in {}: it is not used", other.name, primary.name);
+            let message =
+                format!("it is in {} but not in {}: it is not used", other.name, primary.name);
             found.push(
                 Finding::new(Severity::Note, "extra-key", message)
                     .stream(&other.name)

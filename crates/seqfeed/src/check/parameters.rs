@@ -10,7 +10,9 @@ pub(super) fn check(stream: &str, files: &HtkSource, found: &mut Vec<Finding>) {
     for number in 0..files.file_count() as u32 {
         match files.verify_file(number) {
             Ok((name, warnings)) => found.extend(warnings.iter().map(|warning| {
-                Finding::new(Severity::Warning, "header", warning.to_string()).stream(stream).at(&name)
+                Finding::new(Severity::Warning, "header", warning.to_string())
+                    .stream(stream)
+                    .at(&name)
             })),
             Err(error) => found.push(Finding::of_error(kind(&error), Some(stream), &error)),
         }

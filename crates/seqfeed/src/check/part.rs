@@ -42,16 +42,20 @@ pub(super) fn open(
                     Finding::of_error(kind, Some(&name), error)
                 }));
                 let table = opened.format.starts_with("kaldi");
-                parts.push(Part { name, source: opened.source, parameters: opened.parameters, table });
+                parts.push(Part {
+                    name,
+                    source: opened.source,
+                    parameters: opened.parameters,
+                    table,
+                });
             }
             Err(error) if error.is_usage() => return Err(error),
             Err(error) => found.push(Finding::of_error("unreadable", Some(&name), &error)),
         }
     }
     if parts.is_empty() && found.is_empty() {
-        return Err(Error::usage("the corpus has no streams").with_help(
-            "give features (and labels), for instance `features = \"scp:feats.scp\"`",
-        ));
+        return Err(Error::usage("the corpus has no streams")
+            .with_help("give features (and labels), for instance `features = \"scp:feats.scp\"`"));
     }
     Ok(parts)
 }

@@ -86,7 +86,11 @@ impl Check {
         let mut streams = Vec::new();
         for part in &self.parts {
             let part_streams = part.source.streams().iter();
-            streams.extend(part_streams.map(|stream| new_table(stream, &directory)).collect::<Result<Vec<_>>>()?);
+            streams.extend(
+                part_streams
+                    .map(|stream| new_table(stream, &directory))
+                    .collect::<Result<Vec<_>>>()?,
+            );
         }
         for (numbers, samples) in &kept {
             let mut tables = streams.iter_mut();
@@ -135,7 +139,8 @@ impl Check {
                 leave_out("duplicate key");
                 continue;
             }
-            let numbers: Option<Vec<u32>> = keys.iter().map(|keys| keys.get(&key).copied()).collect();
+            let numbers: Option<Vec<u32>> =
+                keys.iter().map(|keys| keys.get(&key).copied()).collect();
             let Some(numbers) = numbers else {
                 leave_out("missing in a stream");
                 continue;
@@ -189,7 +194,14 @@ impl Check {
                 context: before.and_then(|stream| stream.context.clone()),
                 ..StreamDescription::default()
             };
-            copy.streams.insert(stream.name.clone(), described);
+            let plain = described.dtype.is_none() && described.extent.is_none();
+            match stream.name.as_str() {
+                "features" if plain && !label && described.context.is_none() => {
+                    copy.features = described.source;
+                }
+                "labels" if plain && label => copy.labels = described.source,
+                name => drop(copy.streams.insert(name.to_owned(), described)),
+            }
         }
         copy
     }
@@ -202,7 +214,9 @@ fn is_whole(part: &Part) -> bool {
 
 /// A stream's name as that of a file.
 fn file_name(stream: &str) -> String {
-    let safe = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' };
+    let safe = |letter: char| {
+        if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' }
+    };
     stream.chars().map(safe).collect()
 }
 
@@ -265,7 +279,8 @@ fn labels(key: Key<'_>, stream: &SequenceStream) -> Result<Vec<i32>> {
         _ => None,
     };
     stream.samples().map(label).collect::<Option<Vec<i32>>>().ok_or_else(|| {
-        let message = format!("{}: sparse vectors have no form in Kaldi's tables", stream.stream().name);
+        let message =
+            format!("{}: sparse vectors have no form in Kaldi's tables", stream.stream().name);
         Error::usage(message)
             .of_key(key)
             .with_help("only those with one value a sample can be written, as labels")

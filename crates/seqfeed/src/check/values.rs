@@ -95,7 +95,8 @@ fn check_sequence(
                     Some(classes) => format!("0 to {}", i64::from(classes) - 1),
                     None => "0 and above".to_owned(),
                 };
-                let message = format!("{} is no class: classes are {allowed}{}", labels[at], more(count));
+                let message =
+                    format!("{} is no class: classes are {allowed}{}", labels[at], more(count));
                 let severity =
                     if options.classes.is_some() { Severity::Error } else { Severity::Warning };
                 let cure = "were labels made with another list of states? seqfeed feed --map-label or \
@@ -125,7 +126,9 @@ fn check_sequence(
                     let cure = "make it again (a logarithm of 0, a division by a deviation of 0?), or leave \
                                 it out, as --fix does";
                     let kind = if text == "NaN" { "nan" } else { "infinite" };
-                    found.findings.push(finding(Severity::Error, kind, message).at(place).cure(cure));
+                    found
+                        .findings
+                        .push(finding(Severity::Error, kind, message).at(place).cure(cure));
                 } else if seen.constant && stream.extent != Extent::Sequence && !block.is_sparse() {
                     let message = "all its samples are the same".to_owned();
                     let cure = "was it made of silence, or of a file that is cut short?";
@@ -162,7 +165,16 @@ fn look<T: Number + Pod>(bytes: &[u8], dim: usize) -> Seen {
         count = values.iter().filter(wrong).count();
         first = values.iter().position(|value| wrong(&value)).map(|at| {
             let value = values[at].f64();
-            (at, if value.is_nan() { "NaN" } else if value > 0.0 { "Inf" } else { "-Inf" })
+            (
+                at,
+                if value.is_nan() {
+                    "NaN"
+                } else if value > 0.0 {
+                    "Inf"
+                } else {
+                    "-Inf"
+                },
+            )
         });
     }
     let mut rows = values.chunks_exact(dim);

@@ -104,7 +104,8 @@ impl Description {
         self.seed = Some(settings.seed);
         self.partial = Some(settings.partial);
         // Frames have one layout; a reader's own stays its own.
-        let said = matches!(settings.layout, Layout::Padded | Layout::Concatenated | Layout::Packed);
+        let said =
+            matches!(settings.layout, Layout::Padded | Layout::Concatenated | Layout::Packed);
         self.layout = (settings.unit == Unit::Sequence && said).then_some(settings.layout);
         (self.local_timeline, self.cross_sweeps) = (None, None);
         self.cut = Some(match settings.cut {

@@ -166,7 +166,8 @@ impl Lines {
     /// A word that its type knows.
     fn of<T: Serialize>(&mut self, key: &str, value: Option<T>) -> Result<()> {
         let Some(value) = value else { return Ok(()) };
-        let value = Value::try_from(value).map_err(|error| Error::usage(format!("{key}: {error}")))?;
+        let value =
+            Value::try_from(value).map_err(|error| Error::usage(format!("{key}: {error}")))?;
         self.value(key, value);
         Ok(())
     }

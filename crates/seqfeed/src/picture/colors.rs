@@ -32,8 +32,11 @@ mod tests {
 
     #[test]
     fn values_grow_lighter() {
-        let light = |color: Color| 2126 * u32::from(color[0]) + 7152 * u32::from(color[1]) + 722 * u32::from(color[2]);
-        let steps: Vec<u32> = (0..=100).map(|step| light(of_value(f64::from(step) / 100.0))).collect();
+        let light = |color: Color| {
+            2126 * u32::from(color[0]) + 7152 * u32::from(color[1]) + 722 * u32::from(color[2])
+        };
+        let steps: Vec<u32> =
+            (0..=100).map(|step| light(of_value(f64::from(step) / 100.0))).collect();
         assert!(steps.is_sorted(), "{steps:?}");
         assert_eq!((of_value(-1.0), of_value(2.0)), (of_value(0.0), of_value(1.0)));
     }

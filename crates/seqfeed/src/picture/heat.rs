@@ -58,7 +58,9 @@ impl HeatMap {
                 let mean = self.mean(share(x, width, self.columns), rows.clone());
                 pixels.push(match mean.is_nan() {
                     true => colors::NOT_A_NUMBER,
-                    false => colors::of_value(if scale == 0.0 { 0.5 } else { (mean - low) * scale }),
+                    false => {
+                        colors::of_value(if scale == 0.0 { 0.5 } else { (mean - low) * scale })
+                    }
                 });
             }
         }

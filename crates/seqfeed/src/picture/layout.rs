@@ -154,12 +154,14 @@ fn draw_color_bar(scene: &mut Scene, map: &HeatMap, axis: Axis, at: Rectangle) {
 fn draw_wave(scene: &mut Scene, samples: &[f32], most: f32, at: Rectangle) {
     let (middle, half) = (at.y + at.height / 2.0, at.height / 2.0 - 6.0);
     let columns = (at.width * SCALE) as usize;
-    let y = |value: f32| middle - half * f64::from(value / most.max(f32::MIN_POSITIVE)).clamp(-1.0, 1.0);
+    let y = |value: f32| {
+        middle - half * f64::from(value / most.max(f32::MIN_POSITIVE)).clamp(-1.0, 1.0)
+    };
     for column in 0..columns {
         let part = samples[share(column, columns, samples.len())].iter().copied();
-        let (low, high) = part.filter(|value| value.is_finite()).fold((0f32, 0f32), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+        let (low, high) = part
+            .filter(|value| value.is_finite())
+            .fold((0f32, 0f32), |(low, high), value| (low.min(value), high.max(value)));
         let (top, bottom) = (y(high), y(low));
         let x = at.x + column as f64 / SCALE;
         let height = (bottom - top).max(0.5);

@@ -118,7 +118,8 @@ impl Canvas {
         let (x, y) = (snap(line.x), snap(line.y));
         for (number, letter) in letters.into_iter().enumerate() {
             // A key may have letters that the font lacks.
-            let Some(raster) = get_raster(letter, weight, height).or_else(|| get_raster('?', weight, height))
+            let Some(raster) =
+                get_raster(letter, weight, height).or_else(|| get_raster('?', weight, height))
             else {
                 continue;
             };
@@ -126,7 +127,8 @@ impl Canvas {
                 for (along, &strength) in row.iter().enumerate() {
                     let along = (number * width + along) as i64 - before;
                     let down = down as i64 - height.val() as i64 / 2;
-                    let (x, y) = if line.upwards { (x + down, y - along) } else { (x + along, y + down) };
+                    let (x, y) =
+                        if line.upwards { (x + down, y - along) } else { (x + along, y + down) };
                     self.blend(x, y, line.color, strength);
                 }
             }

@@ -13,11 +13,20 @@ pub(super) struct Scene {
 
 #[derive(Debug)]
 pub(super) enum Item {
-    Rectangle { at: Rectangle, color: Color },
+    Rectangle {
+        at: Rectangle,
+        color: Color,
+    },
     /// The outline alone.
-    Outline { at: Rectangle, color: Color },
+    Outline {
+        at: Rectangle,
+        color: Color,
+    },
     Text(Text),
-    Image { at: Rectangle, raster: Raster },
+    Image {
+        at: Rectangle,
+        raster: Raster,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +88,13 @@ impl Scene {
         self.items.push(Item::Image { at, raster });
     }
 
-    pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, color: Color, text: impl Into<String>) {
+    pub(super) fn text(
+        &mut self,
+        (x, y): (f64, f64),
+        anchor: Anchor,
+        color: Color,
+        text: impl Into<String>,
+    ) {
         let (size, upwards) = (Size::Small, false);
         self.items.push(Item::Text(Text { x, y, anchor, size, color, upwards, text: text.into() }));
     }

@@ -60,7 +60,8 @@ fn text(out: &mut String, line: &Text) {
         Anchor::End => "end",
     };
     let weight = if *size == Size::Title { " font-weight=\"600\"" } else { "" };
-    let turn = if *upwards { format!(" transform=\"rotate(-90 {x:.2} {y:.2})\"") } else { String::new() };
+    let turn =
+        if *upwards { format!(" transform=\"rotate(-90 {x:.2} {y:.2})\"") } else { String::new() };
     let _ = writeln!(
         out,
         "<text x=\"{x:.2}\" y=\"{y:.2}\" dy=\"0.35em\" font-size=\"{}\"{weight} text-anchor=\"{anchor}\" \

@@ -24,7 +24,8 @@ pub(super) fn text(picture: &Picture, columns: usize) -> String {
 }
 
 fn draw_group(out: &mut String, group: &Group, columns: usize) {
-    let _ = writeln!(out, "\x1b[1m{}{RESET}  {}", printable(&group.title), printable(&group.detail));
+    let _ =
+        writeln!(out, "\x1b[1m{}{RESET}  {}", printable(&group.title), printable(&group.detail));
     // A waveform says little in so few pixels: its spectrogram stands for it.
     let panels = group.panels.iter().filter(|panel| !matches!(panel.content, Content::Wave { .. }));
     let panels: Vec<&Panel> = panels.collect();
@@ -110,7 +111,8 @@ fn draw_labels(out: &mut String, labels: &[i32]) {
         let [r, g, b] = colors::of_label(run[0]);
         let text = run[0].to_string();
         let text = if text.len() <= run.len() { text } else { String::new() };
-        let _ = write!(out, "\x1b[38;2;0;0;0m\x1b[48;2;{r};{g};{b}m{text:^width$}", width = run.len());
+        let _ =
+            write!(out, "\x1b[38;2;0;0;0m\x1b[48;2;{r};{g};{b}m{text:^width$}", width = run.len());
     }
     let _ = writeln!(out, "{RESET}");
 }
@@ -124,7 +126,10 @@ fn draw_time(out: &mut String, (from, to): (f64, f64), width: usize) {
         let text = format!("╵{text}s");
         if at >= free && at + text.chars().count() <= width {
             free = at + text.chars().count() + 1;
-            line[at..free - 1].iter_mut().zip(text.chars()).for_each(|(place, letter)| *place = letter);
+            line[at..free - 1]
+                .iter_mut()
+                .zip(text.chars())
+                .for_each(|(place, letter)| *place = letter);
         }
     }
     let line: String = line.into_iter().collect();

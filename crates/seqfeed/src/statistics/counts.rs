@@ -66,8 +66,7 @@ mod tests {
         more.add(&[5, 3, i32::MAX, i32::MIN]);
         counts.merge(&more);
         let found: Vec<_> = counts.iter().collect();
-        let expected =
-            [(i32::MIN, 1), (-1, 1), (0, 1), (3, 3), (5, 1), (70_000, 1), (i32::MAX, 1)];
+        let expected = [(i32::MIN, 1), (-1, 1), (0, 1), (3, 3), (5, 1), (70_000, 1), (i32::MAX, 1)];
         assert_eq!(found, expected);
     }
 }

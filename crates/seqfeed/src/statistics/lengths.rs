@@ -52,7 +52,8 @@ pub(super) fn histogram(lengths: &[u32]) -> Vec<LengthsBin> {
     };
     let widths = (0..10u32).flat_map(|power| [1u64, 2, 5].map(|digit| digit * 10u64.pow(power)));
     let bins = |width: u64| u64::from(max) / width - u64::from(min) / width + 1;
-    let width = widths.into_iter().find(|&width| bins(width) <= BINS).unwrap_or(u64::from(u32::MAX));
+    let width =
+        widths.into_iter().find(|&width| bins(width) <= BINS).unwrap_or(u64::from(u32::MAX));
     let first = u64::from(min) / width;
     let mut counts = vec![0; bins(width) as usize];
     for &length in lengths {

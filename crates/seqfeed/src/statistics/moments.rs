@@ -87,7 +87,8 @@ impl Moments {
         let (all, apart) = (here + there, other.mean - self.mean);
         self.count += other.count;
         self.mean = if here == 0.0 { other.mean } else { self.mean + apart * (there / all) };
-        self.squares += other.squares + if here == 0.0 { 0.0 } else { apart * apart * (here * there / all) };
+        self.squares +=
+            other.squares + if here == 0.0 { 0.0 } else { apart * apart * (here * there / all) };
     }
 
     /// Adds one value.
@@ -164,7 +165,12 @@ pub(crate) fn add_rows<T: Number>(columns: &mut [Moments], values: &[T]) {
 
 /// Adds `W` columns of some rows.
 #[inline]
-fn add_tile<T: Number, const W: usize>(columns: &mut [Moments], rows: &[T], dim: usize, first: usize) {
+fn add_tile<T: Number, const W: usize>(
+    columns: &mut [Moments],
+    rows: &[T],
+    dim: usize,
+    first: usize,
+) {
     let tile = |row: &[T]| -> Option<[T; W]> { row.get(first..first + W)?.try_into().ok() };
     let Some(start) = rows.get(..dim).and_then(tile) else { return };
     // Around the first value, sums stay small, and those of a constant are nothing.

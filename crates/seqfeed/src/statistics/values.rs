@@ -141,3 +141,101 @@ pub(crate) fn numbers<T: Pod>(bytes: &[u8]) -> Cow<'_, [T]> {
         Err(_) => Cow::Owned(bytemuck::pod_collect_to_vec(bytes)),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::Arc;
+
+    use seqfeed_core::{Extent, Index, IndexBuilder, Key};
+
+    use super::*;
+
+    /// Sequences of values that follow from their numbers.
+    struct Numbers {
+        streams: Vec<Stream>,
+        index: Arc<Index>,
+    }
+
+    impl Numbers {
+        fn new(sequences: u32) -> Self {
+            let stream = |name: &str, kind, element, dim| Stream {
+                name: name.to_owned(),
+                kind,
+                element,
+                dim,
+                extent: Extent::Samples,
+            };
+            let mut index = IndexBuilder::new(1000);
+            for sequence in 0..sequences {
+                index.push(Key(sequence.to_string().as_bytes()), 1 + sequence * 37 % 900);
+            }
+            let streams = vec![
+                stream("features", Kind::Dense, Element::F32, 11),
+                stream("labels", Kind::Label, Element::I32, 1),
+            ];
+            Self { streams, index: Arc::new(index.finish()) }
+        }
+
+        fn value(sequence: u32, number: usize) -> f32 {
+            ((sequence as usize * 7919 + number * 104_729) % 10_007) as f32 / 100.0 + 1e4
+        }
+    }
+
+    impl Source for Numbers {
+        fn name(&self) -> &str {
+            "numbers"
+        }
+
+        fn streams(&self) -> &[Stream] {
+            &self.streams
+        }
+
+        fn index(&self) -> &Arc<Index> {
+            &self.index
+        }
+
+        fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+            for &sequence in sequences {
+                let samples = self.index.samples(sequence) as usize;
+                let values = blocks[0].push_f32(samples);
+                for (number, value) in values.iter_mut().enumerate() {
+                    *value = Self::value(sequence, number);
+                }
+                let labels = blocks[1].push_i32(samples);
+                labels.iter_mut().enumerate().for_each(|(at, label)| *label = (at % 5) as i32);
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn one_pass_with_any_number_of_threads_is_as_two_plain_ones() {
+        let source = Numbers::new(500);
+        let total = source.index().total_samples();
+        assert!(total > 200_000);
+        let mut seen = 0;
+        let one = Statistics::of(&source, Some(1), |done| seen += done).unwrap();
+        assert_eq!(seen, total);
+        for threads in [2, 3, 8] {
+            assert_eq!(Statistics::of(&source, Some(threads), |_| {}).unwrap(), one);
+        }
+        let column = |dim: usize| {
+            (0..500u32).flat_map(move |sequence| {
+                let samples = 1 + sequence * 37 % 900;
+                (0..samples as usize)
+                    .map(move |at| f64::from(Numbers::value(sequence, at * 11 + dim)))
+            })
+        };
+        for (dim, moments) in one.streams[0].dims.iter().enumerate() {
+            let mean = column(dim).sum::<f64>() / total as f64;
+            let squares: f64 = column(dim).map(|value| (value - mean).powi(2)).sum();
+            let std = (squares / total as f64).sqrt();
+            assert!((moments.mean().unwrap() - mean).abs() < 1e-8, "{dim}");
+            assert!((moments.std().unwrap() - std).abs() < 1e-8, "{dim}");
+            assert_eq!(moments.count(), total);
+        }
+        let labels: Vec<(i32, u64)> = one.streams[1].counts.as_ref().unwrap().iter().collect();
+        assert_eq!((labels.len(), labels.iter().map(|(_, count)| count).sum::<u64>()), (5, total));
+    }
+}

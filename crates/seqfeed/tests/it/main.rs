@@ -4,5 +4,6 @@
 mod htk;
 mod job;
 mod pdnn_feed;
+mod pictures;
 mod random_jobs;
 mod sha256;
