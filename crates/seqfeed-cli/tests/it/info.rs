@@ -43,7 +43,7 @@ fn draws_lengths_and_sums_up_values() {
         "lengths      min 5, median 12, mean 12.0, max 19",
         "              5  ######################################## 1\n",
         "features     36 samples\n",
-        "           1        7.2       4.98484             0            18        0        1\n",
+        "           1       7.05714       5.07624             0            18        0        1\n",
         "       label       samples         share\n",
         "           0             1         2.78% ####################\n",
     ] {

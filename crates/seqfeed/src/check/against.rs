@@ -1,5 +1,6 @@
 //! Two corpora that ought to hold the same.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use seqfeed_core::{Block, Key, Kind, Result, Source};
@@ -10,7 +11,8 @@ use crate::runs::{all_cores, each_run};
 use crate::sequence::{Sample, Sequence, SequenceStream};
 
 /// Compares corpora: keys, lengths, and the values of each stream; of each sequence and stream the first
-/// difference is named. The order of sequences does not matter. Values may differ by `tolerance` times the
+/// difference is named. The order of sequences does not matter, unless no key is in both corpora and they have as
+/// many sequences: then these are compared in their order. Values may differ by `tolerance` times the
 /// larger of 1 and their sizes; where that is 0, by nothing. Streams are taken together by their names; where
 /// each has one of a kind only, by that. Labels, one-hot vectors and dense vectors with the same meaning are
 /// the same.
@@ -27,8 +29,18 @@ pub fn compare(
 ) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
     let pairs = pair_streams(one, other, &mut found);
-    let (ours, theirs) = (by_key(one), by_key(other));
-    for sequence in 0..other.index().len() as u32 {
+    let (mut ours, mut theirs) = (by_key(one), by_key(other));
+    let sequences = one.index().len();
+    if sequences == other.index().len() && !theirs.keys().any(|key| ours.contains_key(key)) {
+        // CTF has numbers instead of names, PFiles have none.
+        let message = "no key is in both corpora: sequences are compared in their order";
+        found.push(Finding::new(Severity::Note, "keys", message).at(other.name()));
+        theirs = (0..sequences as u32).map(|number| (one.index().key(number), number)).collect();
+        ours = HashMap::new();
+    }
+    let by_order = ours.is_empty();
+    let named = if by_order { 0 } else { other.index().len() as u32 };
+    for sequence in 0..named {
         let key = other.index().key(sequence);
         if !ours.contains_key(&key) && theirs.get(&key) == Some(&sequence) {
             found.push(

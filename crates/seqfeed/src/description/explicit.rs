@@ -47,6 +47,14 @@ impl Description {
 
     /// Makes the names of streams relative to the working directory.
     fn move_names(&mut self, before: &Self) {
+        for names in [&mut self.features, &mut self.labels] {
+            // As an option gives it.
+            if let Some(Names::Several(several)) = names
+                && several.len() == 1
+            {
+                *names = several.pop().map(Names::One);
+            }
+        }
         let moved = |names: &mut Option<Names>, stream: &str| {
             if let (Some(names), Some(base)) = (names, before.base_of(stream)) {
                 let mut all: Vec<String> =
