@@ -150,11 +150,29 @@ pub(crate) fn add_rows<T: Number>(columns: &mut [Moments], values: &[T]) {
     if dim == 0 {
         return;
     }
+    if dim < TILE && TILE.is_multiple_of(dim) && values.len() >= TILE {
+        // Few columns (audio has one): several rows side by side make a whole tile.
+        let (wide, rest) = values.split_at(values.len() / TILE * TILE);
+        let mut tile = [Moments::default(); TILE];
+        add_columns(&mut tile, wide);
+        tile.iter().enumerate().for_each(|(at, part)| columns[at % dim].merge(part));
+        add_columns(columns, rest);
+    } else {
+        add_columns(columns, values);
+    }
+}
+
+fn add_columns<T: Number>(columns: &mut [Moments], values: &[T]) {
+    let dim = columns.len();
     for rows in values.chunks(ROWS * dim) {
         let mut first = 0;
         while first + TILE <= dim {
             add_tile::<T, TILE>(&mut columns[first..], rows, dim, first);
             first += TILE;
+        }
+        if first + TILE / 2 <= dim {
+            add_tile::<T, { TILE / 2 }>(&mut columns[first..], rows, dim, first);
+            first += TILE / 2;
         }
         while first < dim {
             add_tile::<T, 1>(&mut columns[first..], rows, dim, first);
@@ -231,7 +249,8 @@ mod tests {
 
     #[test]
     fn as_a_plain_computation_in_two_passes() {
-        for (dim, rows) in [(1, 1), (1, 5000), (3, 700), (8, 256), (13, 257), (40, 1000)] {
+        for (dim, rows) in [(1, 1), (1, 5003), (2, 777), (3, 700), (8, 256), (13, 257), (40, 1000)]
+        {
             for (scale, offset) in [(1.0, 0.0), (1e-3, 1e4), (1e8, -5.0)] {
                 let values = numbers(dim * rows, scale, offset);
                 let floats: Vec<f32> = values.iter().map(|&value| value as f32).collect();
