@@ -1,5 +1,8 @@
 //! The subcommands.
 
+pub(crate) mod check;
+pub(crate) mod describe;
 pub(crate) mod feed;
 pub(crate) mod info;
 pub(crate) mod kaldi;
+pub(crate) mod show;

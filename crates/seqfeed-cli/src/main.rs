@@ -3,6 +3,7 @@
 mod commands;
 mod options;
 mod report;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,12 @@ enum Command {
     Feed(Box<commands::feed::Arguments>),
     /// Say what a corpus holds
     Info(Box<commands::info::Arguments>),
+    /// Show sequences: their values, or pictures of them
+    Show(Box<commands::show::Arguments>),
+    /// Find everything that is wrong with a corpus, compare it with another, write a repaired copy
+    Check(Box<commands::check::Arguments>),
+    /// Print the description (corpus.toml) that means the same as a name with its options
+    Describe(Box<commands::describe::Arguments>),
     /// One of Kaldi's tools by its own name: same options, output, log lines and exit codes
     Kaldi(commands::kaldi::Arguments),
 }
@@ -32,15 +39,16 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::parse();
     let done = match arguments.command {
-        Command::Feed(arguments) => commands::feed::run(&arguments),
-        Command::Info(arguments) => commands::info::run(&arguments),
-        Command::Kaldi(arguments) => match commands::kaldi::run(&arguments) {
-            Ok(code) => return code,
-            Err(error) => Err(error),
-        },
+        Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Describe(arguments) => commands::describe::run(&arguments).map(success),
+        Command::Feed(arguments) => commands::feed::run(&arguments).map(success),
+        Command::Info(arguments) => commands::info::run(&arguments).map(success),
+        Command::Kaldi(arguments) => commands::kaldi::run(&arguments),
+        Command::Show(mut arguments) => commands::show::run(&mut arguments).map(success),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report::failure(&error),
-    }
+    done.unwrap_or_else(|error| report::failure(&error))
+}
+
+fn success(_: ()) -> ExitCode {
+    ExitCode::SUCCESS
 }

@@ -193,6 +193,40 @@ pub(crate) struct FeedOptions {
     state: Option<PathBuf>,
 }
 
+/// How far samples are apart.
+#[derive(Args, Debug)]
+pub(crate) struct FrameShift {
+    /// From one sample to the next: "10 ms" "62.5 us", or seconds [default: what the files say,
+    /// as HTK's do, or 10 ms]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    frame_shift: Option<f64>,
+}
+
+impl FrameShift {
+    /// Seconds from one sample to the next.
+    pub(crate) fn of(&self, opened: &Opened) -> f64 {
+        self.or_given(opened.frame_shift())
+    }
+
+    /// The option's value, or else what files say, or else 10 ms.
+    pub(crate) fn or_given(&self, said: Option<f64>) -> f64 {
+        self.frame_shift.or(said).unwrap_or(0.01)
+    }
+}
+
+/// A time in seconds: `10 ms`, `12.5ms`, `0.01`, `0.01 s`.
+fn seconds(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let units = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("", 1.0)];
+    let mut found =
+        units.iter().filter_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)));
+    let (number, scale) = found.next().unwrap_or((text, &1.0));
+    match number.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number * scale),
+        _ => Err("expected a time, such as `10 ms` or `0.01`".to_owned()),
+    }
+}
+
 /// Collects the options that were given, as keys of a description.
 #[derive(Default)]
 struct Given(Table);
@@ -230,6 +264,30 @@ impl CorpusOptions {
     /// The description meant by these options, with those of the feed if there are any.
     pub(crate) fn describe(&self, feed: Option<&FeedOptions>) -> Result<Description> {
         let mut given = Given::default();
+        if let Some(feed) = feed {
+            feed.collect(&mut given);
+        }
+        self.describe_over(given)
+    }
+
+    /// The same with one other key.
+    pub(crate) fn describe_with(&self, key: &str, text: Option<&String>) -> Result<Description> {
+        let mut given = Given::default();
+        given.text(key, text);
+        self.describe_over(given)
+    }
+
+    /// The name of the corpus, if it was given by one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.corpus.as_deref()
+    }
+
+    /// Whether names in files may be commands.
+    pub(crate) fn allows_pipes(&self) -> bool {
+        self.allow_pipes
+    }
+
+    fn describe_over(&self, mut given: Given) -> Result<Description> {
         given.names("features", &self.features);
         given.names("labels", &self.labels);
         given.text("states", self.states.as_ref());
@@ -240,55 +298,27 @@ impl CorpusOptions {
         if self.map {
             given.0.insert("map".to_owned(), Value::Boolean(true));
         }
-        if let Some(feed) = feed {
-            feed.collect(&mut given);
-        }
         let mut typed: BTreeSet<String> = BTreeSet::new();
         typed.extend((!self.features.is_empty()).then(|| "features".to_owned()));
         typed.extend((!self.labels.is_empty()).then(|| "labels".to_owned()));
-        let mut name = self.corpus.clone();
-        if let Some(text) =
-            self.corpus.as_deref().filter(|text| Description::is_data_spec(text) && !is_htk(text))
-        {
-            match Description::split_data_spec(text)? {
-                None => given.text("data", Some(&text.to_owned())),
-                Some((corpus, keys, warnings)) => {
-                    warnings.iter().for_each(|warning| report::warning(warning));
-                    for (key, value) in keys {
-                        given.0.entry(key).or_insert(value);
-                    }
-                    name = Some(corpus);
-                }
-            }
-            if given.0.contains_key("data") {
-                name = None;
-            }
-        }
-        let mut description = match name.as_deref() {
-            Some(name) if is_rspecifier(name) => {
-                anyhow::ensure!(
-                    self.features.is_empty(),
-                    seqfeed::Error::usage(format!(
-                        "the features are given twice: {name} and --features"
-                    ))
-                );
-                given.names("features", &[name.to_owned()]);
-                typed.insert("features".to_owned());
-                Description::from_table(given.0)?
-            }
-            Some(name) if self.features.is_empty() && is_htk(name) => {
-                given.names("features", &[name.to_owned()]);
-                Description::from_table(given.0)?
-            }
-            Some(name) if is_reader(name) => {
-                given.text("reader", Some(&name.to_owned()));
-                Description::from_table(given.0)?
-            }
-            Some(path) => Description::from_file_with(path.as_ref(), given.0)?,
+        let mut description = match self.corpus.as_deref() {
             None => Description::from_table(given.0)?,
+            Some(name) => {
+                let named = Description::of_name_with(name, given.0)?;
+                named.warnings.iter().for_each(|warning| report::warning(warning));
+                typed.extend(named.specifiers);
+                named.description
+            }
         };
         description.given = typed;
         Ok(description)
+    }
+
+    /// The first name of several, where it is not that of a corpus: features are given by an option, and no
+    /// corpus has this name.
+    pub(crate) fn take_name_beside_features(&mut self) -> Option<String> {
+        let is_corpus = |name: &String| std::path::Path::new(name).exists();
+        self.corpus.take_if(|name| !self.features.is_empty() && !is_corpus(name))
     }
 
     /// Opens the corpus of a description.
@@ -334,23 +364,4 @@ impl FeedOptions {
         let state = self.state.as_ref().map(|path| path.display().to_string());
         given.text("state", state.as_ref());
     }
-}
-
-fn is_rspecifier(name: &str) -> bool {
-    let kind = name.split(':').next().unwrap_or_default();
-    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
-}
-
-/// Whether a name is that of one of HTK's files, or is said to be. A script of Kaldi's is named with `scp:`.
-fn is_htk(name: &str) -> bool {
-    name.starts_with("htk:") || Description::is_htk_file(name)
-}
-
-/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
-fn is_reader(name: &str) -> bool {
-    let file = name.split('#').next().unwrap_or_default();
-    let file =
-        [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
-    [".json", ".cntk", ".config", ".ctf"].iter().any(|end| file.ends_with(end))
-        || name.contains('#')
 }

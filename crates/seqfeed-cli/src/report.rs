@@ -4,7 +4,10 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seqfeed::{Error, Position};
+
+use crate::terminal::Color;
 
 /// Prints an error, and says how the program ends: 0 where only the reader of a pipe has gone,
 /// 2 for wrong usage, 1 otherwise.
@@ -48,12 +51,34 @@ pub(crate) fn warning(text: &str) {
     eprintln!("{}: {text}", paint("warning", "1;33"));
 }
 
+/// The same for standard output.
+pub(crate) fn paint_out(text: &str, code: &str) -> String {
+    match Color::Auto.draws() {
+        true => format!("\x1b[{code}m{text}\x1b[0m"),
+        false => text.to_owned(),
+    }
+}
+
 fn paint(text: &str, code: &str) -> String {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     match io::stderr().is_terminal() && !plain {
         true => format!("\x1b[{code}m{text}\x1b[0m"),
         false => text.to_owned(),
     }
+}
+
+/// A bar of progress on a terminal's standard error; elsewhere nothing is drawn.
+pub(crate) fn progress_bar(total: u64, unit: &str) -> ProgressBar {
+    let target = match io::stderr().is_terminal() {
+        true => ProgressDrawTarget::stderr_with_hz(10),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let style = format!(
+        "{{bar:40.cyan/blue}} {{percent:>3}}% {{human_pos}}/{{human_len}} {unit}, {{per_sec}}, {{eta}} left"
+    );
+    let style = ProgressStyle::with_template(&style);
+    ProgressBar::with_draw_target(Some(total), target)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// A count with commas: 1,234,567.

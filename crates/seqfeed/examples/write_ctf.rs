@@ -2,8 +2,8 @@
 //!
 //! `cargo run -p seqfeed --example write_ctf -- CORPUS OUT [SEQUENCES]`
 //!
-//! CORPUS is a description (`corpus.toml`), a reader of CNTK or a CTF file; SEQUENCES is the most that
-//! are written.
+//! CORPUS is any name of a corpus; SEQUENCES is the most that are
+//! written.
 
 use std::error::Error;
 use std::io::Write;
@@ -17,14 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: write_ctf CORPUS OUT [SEQUENCES]".into());
     };
     let most = arguments.next().map_or(Ok(u64::MAX), |most| most.parse())?;
-    let description = match corpus.ends_with(".toml") {
-        true => Description::from_file(corpus.as_ref())?,
-        false => {
-            let mut description = Description::default();
-            description.reader = Some(corpus);
-            description
-        }
-    };
+    let description = Description::of_name(&corpus)?.description;
     let opened = description.open(Policy::default())?;
     let out = Output::create(&WxFilename::parse(&out)?, &Policy::default())?;
     let mut out = seqfeed::write_ctf(opened.corpus().as_ref(), out, most)?;

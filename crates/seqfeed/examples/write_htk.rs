@@ -2,8 +2,8 @@
 //!
 //! `cargo run -p seqfeed --example write_htk -- CORPUS PREFIX [SEQUENCES [STATES]]`
 //!
-//! CORPUS is a description (`corpus.toml`), a reader of CNTK or a CTF file; SEQUENCES is the most that
-//! are written; STATES names a file with the names of the labels, one a line.
+//! CORPUS is any name of a corpus; SEQUENCES is the most that are
+//! written; STATES names a file with the names of the labels, one a line.
 
 use std::error::Error;
 
@@ -22,14 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(states) = arguments.next() {
         options.states = std::fs::read_to_string(states)?.lines().map(str::to_owned).collect();
     }
-    let description = match corpus.ends_with(".toml") {
-        true => Description::from_file(corpus.as_ref())?,
-        false => {
-            let mut description = Description::default();
-            description.reader = Some(corpus);
-            description
-        }
-    };
+    let description = Description::of_name(&corpus)?.description;
     let opened = description.open(Policy::default())?;
     seqfeed::write_htk(opened.corpus().as_ref(), &prefix, &options, &Policy::default())?;
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p seqfeed --example write_pdnn -- CORPUS PREFIX [SEQUENCES]`
 //!
-//! CORPUS is a description (`corpus.toml`) or a data specification; SEQUENCES is the most that are
+//! CORPUS is any name of a corpus; SEQUENCES is the most that are
 //! written as PFile and pickle.
 
 use std::error::Error;
@@ -16,14 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: write_pdnn CORPUS PREFIX [SEQUENCES]".into());
     };
     let most = arguments.next().map_or(Ok(u64::MAX), |most| most.parse())?;
-    let description = match corpus.ends_with(".toml") {
-        true => Description::from_file(corpus.as_ref())?,
-        false => {
-            let mut description = Description::default();
-            description.data = Some(corpus);
-            description
-        }
-    };
+    let description = Description::of_name(&corpus)?.description;
     let opened = description.open(Policy::default())?;
     seqfeed::write_pdnn(opened.corpus().as_ref(), &prefix, most, &Policy::default())?;
     Ok(())

@@ -14,6 +14,7 @@ use seqfeed_pdnn::spec::{self, DataOptions, DataSpec, FileKind};
 use toml::{Table, Value};
 
 use crate::description::{Description, OrderName, Text};
+use crate::name::is_rspecifier;
 
 /// How the frames of a partition are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,7 +251,7 @@ impl Description {
     pub fn is_data_spec(text: &str) -> bool {
         let end = spec::options_start(text);
         let name = text[..end].split([',', '|']).next().unwrap_or_default();
-        let names_data = !is_table(text) && is_data(name);
+        let names_data = !is_rspecifier(text) && is_data(name);
         (end < text.len() && !text.ends_with('|') && !Path::new(text).exists()) || names_data
     }
 
@@ -264,7 +265,7 @@ impl Description {
     pub fn split_data_spec(text: &str) -> Result<Option<(String, Table, Vec<String>)>> {
         let end = spec::options_start(text);
         let name = &text[..end];
-        if !is_table(name) && is_data(name.split([',', '|']).next().unwrap_or_default()) {
+        if !is_rspecifier(name) && is_data(name.split([',', '|']).next().unwrap_or_default()) {
             return Ok(None);
         }
         let spec = DataSpec::parse_options(text, end)?;
@@ -304,11 +305,6 @@ impl Description {
         }
         (description, warnings)
     }
-}
-
-fn is_table(name: &str) -> bool {
-    let kind = name.split(':').next().unwrap_or_default();
-    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
 }
 
 /// The keys of a description that options mean.

@@ -17,6 +17,8 @@ use seqfeed_htk::source::{
 use seqfeed_htk::state_list::StateList;
 use seqfeed_io::{Input, Policy, RxFilename};
 
+use crate::name::is_rspecifier;
+
 /// Classes of a label file without a list of states, where they are 16-bit numbers.
 const CLASSES: u32 = 1 << 16;
 /// What is looked at to tell a file's kind.
@@ -29,6 +31,12 @@ pub(crate) struct OpenedStream {
     pub(crate) report: JoinReport,
     pub(crate) spooled_bytes: u64,
     pub(crate) warnings: Vec<String>,
+    /// Seconds from one sample to the next, where the files say it.
+    pub(crate) frame_shift: Option<f64>,
+    /// What was passed over when it was opened.
+    pub(crate) faults: Vec<Error>,
+    /// The parameter files that it reads, if they are HTK's.
+    pub(crate) parameters: Option<Arc<HtkSource>>,
 }
 
 /// What a stream of HTK's files is asked for.
@@ -58,11 +66,6 @@ pub(crate) fn is_htk(names: &[String], base: Option<&Path>) -> bool {
             path.is_file() && Kind::of(&path, false).is_ok_and(|kind| kind.is_some())
         }
     })
-}
-
-fn is_rspecifier(name: &str) -> bool {
-    let kind = name.split(':').next().unwrap_or_default();
-    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
 }
 
 /// What a file holds.
@@ -200,12 +203,16 @@ fn features(
         ..HtkOptions::default()
     };
     let source = HtkSource::open(name, script, &options, &|name| Ok(name.to_vec()))?;
+    let source = Arc::new(source);
     Ok(OpenedStream {
         format: source.format(),
         report: source.report().clone(),
         spooled_bytes: 0,
         warnings: parameter_warnings(&source),
-        source: Arc::new(source),
+        frame_shift: source.frame_shift(),
+        faults: source.faults().to_vec(),
+        parameters: Some(Arc::clone(&source)),
+        source,
     })
 }
 
@@ -298,5 +305,15 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Opened
         return Err(error.with_help("allow it with `errors = \"skip\"` or a number"));
     }
     let format = source.format();
-    Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0, warnings })
+    let faults = first.to_vec();
+    Ok(OpenedStream {
+        source: Arc::new(source),
+        format,
+        report,
+        spooled_bytes: 0,
+        warnings,
+        frame_shift: None,
+        faults,
+        parameters: None,
+    })
 }

@@ -18,33 +18,44 @@
 
 #![forbid(unsafe_code)]
 
+mod check;
 mod ctf_sink;
 mod data;
 mod description;
 mod frames;
 mod htk_files;
 mod htk_sink;
+mod name;
 mod open;
 mod pdnn_sink;
+mod picture;
 mod quantity;
 mod reader;
+mod runs;
+mod sequence;
 mod sequences;
 mod statistics;
 
+pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Severity, Trimmed, compare};
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
 pub use htk_sink::{HtkOptions, write_htk};
+pub use name::Named;
 pub use open::Opened;
 pub use pdnn_sink::write_pdnn;
+pub use picture::Picture;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
-    Position, Problem, Quote, Result, Source, Stream,
+    Position, Problem, Quote, Result, Source, Stream, float_text,
 };
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order,
     PartState, Partial, Piece, Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,
 };
-pub use statistics::{Lengths, StreamSummary, Summary};
+pub use sequence::{Sample, Sequence, SequenceStream};
+pub use statistics::{
+    Counts, Lengths, LengthsBin, Moments, Statistics, StreamStatistics, StreamSummary, Summary,
+};
 pub use toml::{Table, Value};
 
 /// CNTK's text format and configurations.

@@ -28,6 +28,8 @@ pub struct Opened {
     spooled_bytes: u64,
     files: Vec<ReaderFile>,
     unknown: Vec<String>,
+    /// One a source.
+    frame_shifts: Vec<Option<f64>>,
 }
 
 impl Description {
@@ -54,7 +56,8 @@ impl Description {
         let mut sources: Vec<Arc<dyn Source>> = Vec::new();
         let mut formats = Vec::new();
         let mut report = JoinReport::default();
-        let (mut spooled_bytes, mut warnings) = (0, Vec::new());
+        let (mut warnings, mut frame_shifts) = (Vec::new(), Vec::new());
+        let mut spooled_bytes = 0;
         for (name, stream) in self.streams() {
             let primary = sources.first().map(|source| source.index().as_ref());
             let table = self.open_stream(&name, &stream, policy, join.errors, primary)?;
@@ -62,6 +65,7 @@ impl Description {
             report.dropped.extend(table.report.dropped);
             spooled_bytes += table.spooled_bytes;
             formats.push(table.format);
+            frame_shifts.push(table.frame_shift);
             sources.push(table.source);
         }
         if sources.is_empty() {
@@ -74,7 +78,16 @@ impl Description {
         let (files, unknown) = (Vec::new(), warnings);
         let settings = self.settle(settings, &corpus, Rounding::None)?;
         let corpus = Arc::new(corpus);
-        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
+        Ok(Opened {
+            corpus,
+            settings,
+            formats,
+            report,
+            spooled_bytes,
+            files,
+            unknown,
+            frame_shifts,
+        })
     }
 
     fn open_data(&self, text: &str, policy: Policy) -> Result<Opened> {
@@ -117,6 +130,7 @@ impl Description {
             report,
             spooled_bytes: opened.spooled_bytes,
             files: Vec::new(),
+            frame_shifts: Vec::new(),
             unknown: spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect(),
         })
     }
@@ -151,10 +165,20 @@ impl Description {
         let report = corpus.report().clone();
         let files = opened.files;
         let spooled_bytes = files.iter().map(ReaderFile::spooled_bytes).sum();
+        let frame_shifts = files.iter().map(ReaderFile::frame_shift).collect();
         let formats = files.iter().map(ReaderFile::format).collect();
         let (corpus, mut unknown) = (Arc::new(corpus), opened.unknown);
         unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
-        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
+        Ok(Opened {
+            corpus,
+            settings,
+            formats,
+            report,
+            spooled_bytes,
+            files,
+            unknown,
+            frame_shifts,
+        })
     }
 
     /// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then have
@@ -245,7 +269,7 @@ impl Description {
         }
     }
 
-    fn open_stream(
+    pub(crate) fn open_stream(
         &self,
         name: &str,
         stream: &StreamDescription,
@@ -306,6 +330,9 @@ impl Description {
             report: table.report().clone(),
             spooled_bytes: table.spooled_bytes(),
             warnings: Vec::new(),
+            frame_shift: None,
+            faults: table.faults().to_vec(),
+            parameters: None,
             source: Arc::new(table),
         })
     }
@@ -340,6 +367,20 @@ impl Opened {
     #[must_use]
     pub fn spooled_bytes(&self) -> u64 {
         self.spooled_bytes
+    }
+
+    /// Seconds from one sample to the next, where the files of a stream say it (HTK's do): the first one found.
+    #[must_use]
+    pub fn frame_shift(&self) -> Option<f64> {
+        self.frame_shifts.iter().find_map(|&shift| shift)
+    }
+
+    /// Seconds from one sample of a stream to the next: as its files say, or else as those of another do.
+    #[must_use]
+    pub fn frame_shift_of(&self, stream: &str) -> Option<f64> {
+        let mut sources = self.corpus.sources().iter().zip(&self.frame_shifts);
+        let own = sources.find(|(source, _)| source.streams().iter().any(|s| s.name == stream));
+        own.and_then(|(_, &shift)| shift).or_else(|| self.frame_shift())
     }
 
     /// What is worth a warning but stops nothing: names in a configuration that no reader knows, and

@@ -59,6 +59,24 @@ pub(crate) fn open(
     open_reader(&reader, policy, !is(".json"))
 }
 
+/// The inputs of a bare CTF file, as found from its data; `None` for any other reader.
+pub(crate) fn inputs_of(
+    name: &str,
+    policy: &Policy,
+) -> Result<Option<BTreeMap<String, InputDescription>>> {
+    let (file, section) = config::path::split(name);
+    let is = |end: &str| file.to_ascii_lowercase().ends_with(end);
+    if is(".json") || is(".cntk") || is(".config") || !section.is_empty() {
+        return Ok(None);
+    }
+    let describe = |input: FoundInput| {
+        let CtfInput { name, dim, sparse, .. } = found(&input)?;
+        let format = if sparse { FormatName::Sparse } else { FormatName::Dense };
+        Ok((name, InputDescription { alias: None, dim, format, defines_mb_size: false }))
+    };
+    find_inputs(name, policy)?.into_iter().map(describe).collect::<Result<_>>().map(Some)
+}
+
 fn read_json(file: &str) -> Result<ReaderConfig> {
     let text =
         std::fs::read_to_string(file).map_err(|error| Error::io("opening", error).in_file(file))?;

@@ -1,9 +1,22 @@
 //! What a corpus holds, in numbers.
 
+mod counts;
+mod lengths;
+mod moments;
+mod values;
+
 use seqfeed_core::{Corpus, Extent, Kind, Source, Stream};
 use serde::Serialize;
 
 use crate::Opened;
+
+pub use counts::Counts;
+pub use lengths::{Lengths, LengthsBin};
+pub use moments::Moments;
+pub use values::{Statistics, StreamStatistics};
+
+pub(crate) use moments::{Number, add_rows};
+pub(crate) use values::numbers;
 
 /// What a corpus holds, for people and as JSON.
 #[derive(Clone, Debug, Serialize)]
@@ -18,6 +31,10 @@ pub struct Summary {
     pub chunks: u64,
     /// Lengths of the sequences in samples.
     pub lengths: Lengths,
+    /// How many sequences are about how long.
+    pub length_histogram: Vec<LengthsBin>,
+    /// Seconds from one sample to the next, where the files say it (HTK's do).
+    pub frame_shift: Option<f64>,
     /// Bytes of one sweep's samples in memory, without context.
     pub bytes: u64,
     /// Bytes decoded into temporary files.
@@ -43,19 +60,6 @@ pub struct StreamSummary {
     pub dim: usize,
     /// `samples` or `sequence`.
     pub extent: &'static str,
-}
-
-/// Lengths of sequences in samples.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Lengths {
-    /// The shortest.
-    pub min: u32,
-    /// The mean.
-    pub mean: f64,
-    /// The median.
-    pub median: u32,
-    /// The longest.
-    pub max: u32,
 }
 
 /// Sequences skipped for one reason.
@@ -95,12 +99,15 @@ impl Summary {
             count: group.count,
             examples: group.examples.clone(),
         });
+        let lengths: Vec<u32> = (0..index.len() as u32).map(|s| index.samples(s)).collect();
         Self {
             streams,
+            length_histogram: lengths::histogram(&lengths),
+            frame_shift: opened.frame_shift(),
             sequences: index.len() as u64,
             samples: index.total_samples(),
             chunks: index.chunk_count() as u64,
-            lengths: Lengths::of((0..index.len() as u32).map(|s| index.samples(s)).collect()),
+            lengths: Lengths::of(lengths),
             bytes: index.total_samples() * sample_bytes,
             spooled_bytes: opened.spooled_bytes(),
             skipped: skipped.collect(),
@@ -122,22 +129,6 @@ impl StreamSummary {
                 Extent::Sequence => "sequence",
                 Extent::Own => "own",
             },
-        }
-    }
-}
-
-impl Lengths {
-    fn of(mut lengths: Vec<u32>) -> Self {
-        if lengths.is_empty() {
-            return Self::default();
-        }
-        lengths.sort_unstable();
-        let sum: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
-        Self {
-            min: lengths[0],
-            mean: sum as f64 / lengths.len() as f64,
-            median: lengths[lengths.len() / 2],
-            max: lengths[lengths.len() - 1],
         }
     }
 }

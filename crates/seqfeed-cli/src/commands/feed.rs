@@ -4,13 +4,13 @@ mod dump;
 mod memory;
 
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use seqfeed::io::write_atomically;
 use seqfeed::{Description, Element, Error, Minibatch, Opened, Source, State, Unit};
 
@@ -116,16 +116,7 @@ fn progress_bar(opened: &Opened, already: u64) -> ProgressBar {
     let sweep = opened.corpus().index().total_samples();
     let by_sweeps = settings.sweeps.map(|sweeps| sweeps.saturating_mul(sweep));
     let total = [by_sweeps, settings.samples].into_iter().flatten().min().unwrap_or(0);
-    let target = match io::stderr().is_terminal() {
-        true => ProgressDrawTarget::stderr_with_hz(10),
-        false => ProgressDrawTarget::hidden(),
-    };
-    let bar = ProgressBar::with_draw_target(Some(total), target).with_position(already);
-    let style =
-        "{bar:40.cyan/blue} {percent:>3}% {human_pos}/{human_len} samples, {per_sec}, {eta} left";
-    bar.with_style(
-        ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
-    )
+    report::progress_bar(total, "samples").with_position(already)
 }
 
 /// What a run did.

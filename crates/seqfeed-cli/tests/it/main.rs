@@ -1,11 +1,13 @@
 //! The program as its users run it.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod check;
 mod cntk;
 mod containers;
 mod corpora;
 mod damage;
 mod data_specs;
+mod describe;
 mod htk;
 mod info;
 mod kaldi_tools;
@@ -13,4 +15,5 @@ mod options;
 mod program;
 mod ranks;
 mod resume;
+mod show;
 mod speech;

@@ -16,11 +16,13 @@ use seqfeed_core::{
 use seqfeed_io::run_of;
 
 use super::files::{Files, Shape};
-use crate::param::ReadOptions;
+use crate::param::{ReadOptions, Warning};
 use crate::script::{Entry, Script, Segment};
 
 /// The name of the format in messages.
 const FORMAT: &str = "HTK script file";
+/// Most errors that are kept.
+const FAULTS: usize = 10_000;
 /// Bytes of neighbouring sequences that are read at once.
 const RUN: usize = 8 << 20;
 
@@ -117,6 +119,7 @@ pub struct HtkSource {
     /// Whether frames stand for whole sequences, with their context in the sample.
     single: bool,
     report: JoinReport,
+    faults: Vec<Error>,
 }
 
 /// An entry of the script as it is found.
@@ -143,6 +146,7 @@ impl HtkSource {
             files: Files::new(options.read.clone()),
             numbers: HashMap::new(),
             report: JoinReport::default(),
+            faults: Vec::new(),
             wrong: 0,
         };
         let mut found = Vec::with_capacity(script.len());
@@ -154,7 +158,7 @@ impl HtkSource {
             }
         }
         opening.without_duplicates(&mut found, script)?;
-        let Opening { files, mut report, .. } = opening;
+        let Opening { files, mut report, faults, .. } = opening;
         let Some(shape) = files.shape().filter(|_| !found.is_empty()) else {
             return Err(Error::corpus(format!("{name} holds no sequences"))
                 .with_help("a script file names parameter files, one a line"));
@@ -179,6 +183,7 @@ impl HtkSource {
             context: if single { (0, 0) } else { context },
             single,
             report,
+            faults,
         })
     }
 
@@ -199,6 +204,38 @@ impl HtkSource {
     #[must_use]
     pub fn warnings(&self) -> (u64, &[String]) {
         self.files.warnings()
+    }
+
+    /// Why entries were left out, with their places: the first 10,000.
+    #[must_use]
+    pub fn faults(&self) -> &[Error] {
+        &self.faults
+    }
+
+    /// Number of parameter files.
+    #[must_use]
+    pub fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Reads a whole file, by its number from 0, and verifies its checksum, if it has one; its name, and what
+    /// is odd about it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or the checksum is wrong.
+    pub fn verify_file(&self, number: u32) -> Result<(String, Vec<Warning>)> {
+        let file = self.files.get(number)?;
+        file.verify()?;
+        Ok((file.name().to_owned(), file.warnings().to_vec()))
+    }
+
+    /// Seconds from one frame to the next, as the headers say; nothing where they say nothing.
+    #[must_use]
+    pub fn frame_shift(&self) -> Option<f64> {
+        // Headers count in 100 ns.
+        let period = self.files.shape().map(|shape| shape.period).filter(|&period| period > 0)?;
+        Some(f64::from(period) / 1e7)
     }
 
     /// What it is: "HTK features, FBANK of 40 values".
@@ -317,6 +354,7 @@ struct Opening<'a> {
     /// Numbers of the files, and frames in them; or why there are none.
     numbers: HashMap<Vec<u8>, Result<(u32, u64)>>,
     report: JoinReport,
+    faults: Vec<Error>,
     wrong: u64,
 }
 
@@ -417,6 +455,10 @@ impl Opening<'_> {
         }
         let key = Key(&entry.key()).to_string();
         self.report.add("cannot be read", format!("{key} ({})", error.message()));
+        if self.faults.len() < FAULTS {
+            let named = format!("named in {}, line {}", self.name, entry.line());
+            self.faults.push(error.of_key(Key(&entry.key())).with_help(named));
+        }
         Ok(())
     }
 
@@ -447,13 +489,17 @@ impl Opening<'_> {
                 };
                 let entry = script.iter().filter(is_it).nth(1);
                 self.wrong += 1;
+                let line = entry.map_or(0, |entry| entry.line());
+                let error = Error::format(FORMAT, Problem::DuplicateKey)
+                    .in_file(self.name)
+                    .at_line(line)
+                    .of_key(Key(key))
+                    .with_help("each sequence needs a name of its own");
                 if !self.options.errors.allows(self.wrong) {
-                    let line = entry.map_or(0, |entry| entry.line());
-                    return Err(Error::format(FORMAT, Problem::DuplicateKey)
-                        .in_file(self.name)
-                        .at_line(line)
-                        .of_key(Key(key))
-                        .with_help("each sequence needs a name of its own"));
+                    return Err(error);
+                }
+                if self.faults.len() < FAULTS {
+                    self.faults.push(error);
                 }
             }
         }

@@ -19,7 +19,7 @@ const WARNINGS: usize = 10;
 pub(super) struct Shape {
     pub(super) kind: ParamKind,
     pub(super) columns: usize,
-    period: i32,
+    pub(super) period: i32,
 }
 
 /// Parameter files by their numbers.
@@ -60,6 +60,11 @@ impl Files {
     /// What the first file has, and all others must.
     pub(super) fn shape(&self) -> Option<Shape> {
         self.shape
+    }
+
+    /// Number of files.
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
     }
 
     /// Adds a file; its number and how many frames it has.

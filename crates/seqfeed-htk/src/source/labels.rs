@@ -24,7 +24,7 @@ const GAP: u64 = 64 << 10;
 /// What is read ahead where utterances are asked for one behind the other.
 const AHEAD: u64 = 1 << 20;
 /// Incidents of the index that are kept to be shown.
-const INCIDENTS: usize = 10;
+const INCIDENTS: usize = 10_000;
 
 /// What labels are for a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,7 +216,7 @@ impl MlfSource {
         })
     }
 
-    /// How many utterances cannot be used, and the first few reasons.
+    /// How many utterances cannot be used, and the first 10,000 reasons.
     #[must_use]
     pub fn incidents(&self) -> (u64, &[Error]) {
         (self.incidents, &self.first_incidents)

@@ -99,16 +99,21 @@ pub(crate) fn part(shape: (u32, u32), range: Option<&Range>, extent: Extent) -> 
     Ok(Part { rows: span(first_row, rows), cols: span(first_col, cols) })
 }
 
+/// Most errors that are kept.
+const FAULTS: usize = 10_000;
+
 /// Objects that could not be read, and how many of them are allowed.
 pub(crate) struct Skips {
     pub(crate) tolerance: Tolerance,
     pub(crate) count: u64,
     pub(crate) report: JoinReport,
+    /// The first of the errors.
+    pub(crate) faults: Vec<Error>,
 }
 
 impl Skips {
     pub(crate) fn new(tolerance: Tolerance) -> Self {
-        Self { tolerance, count: 0, report: JoinReport::default() }
+        Self { tolerance, count: 0, report: JoinReport::default(), faults: Vec::new() }
     }
 
     /// Skips an object if that is allowed.
@@ -119,6 +124,9 @@ impl Skips {
             return Err(error);
         }
         self.report.add("unreadable", format!("{key} ({error})"));
+        if self.faults.len() < FAULTS {
+            self.faults.push(error);
+        }
         Ok(())
     }
 }

@@ -77,6 +77,7 @@ pub struct TableSource {
     counts: Counts,
     tables: Vec<TableKind>,
     report: JoinReport,
+    faults: Vec<Error>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -138,6 +139,7 @@ impl TableSource {
             counts,
             tables,
             report: skips.report,
+            faults: skips.faults,
         })
     }
 
@@ -145,6 +147,12 @@ impl TableSource {
     #[must_use]
     pub fn report(&self) -> &JoinReport {
         &self.report
+    }
+
+    /// Why objects were skipped, with their places: the first 10,000.
+    #[must_use]
+    pub fn faults(&self) -> &[Error] {
+        &self.faults
     }
 
     /// Bytes decoded into a temporary file.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use seqfeed_cntk::ctf::{CacheUse, CtfSource};
-use seqfeed_core::Source;
+use seqfeed_core::{Error, Source};
 use seqfeed_htk::source::{HtkSource, MlfSource};
 
 use crate::htk_files::parameter_warnings;
@@ -50,6 +50,31 @@ impl ReaderFile {
         }
     }
 
+    /// What was passed over when it was opened.
+    pub(crate) fn faults(&self) -> Vec<Error> {
+        match &self.source {
+            FileSource::Ctf(_) => Vec::new(),
+            FileSource::Htk(htk) => htk.faults().to_vec(),
+            FileSource::Mlf(mlf, _) => mlf.incidents().1.to_vec(),
+        }
+    }
+
+    /// The parameter files it reads.
+    pub(crate) fn parameters(&self) -> Option<Arc<HtkSource>> {
+        match &self.source {
+            FileSource::Htk(htk) => Some(Arc::clone(htk)),
+            FileSource::Ctf(_) | FileSource::Mlf(..) => None,
+        }
+    }
+
+    /// Seconds from one frame to the next, where it says so.
+    pub(crate) fn frame_shift(&self) -> Option<f64> {
+        match &self.source {
+            FileSource::Htk(htk) => htk.frame_shift(),
+            FileSource::Ctf(_) | FileSource::Mlf(..) => None,
+        }
+    }
+
     /// What is worth a warning so far.
     pub(crate) fn warnings(&self) -> Vec<String> {
         if !self.warns {
@@ -64,6 +89,7 @@ impl ReaderFile {
             }
             FileSource::Mlf(mlf, states) => {
                 let (count, first) = mlf.incidents();
+                let first = &first[..first.len().min(SHOWN)];
                 let more = count.saturating_sub(first.len() as u64);
                 let more = (more > 0).then(|| format!("{more} more utterances were left out"));
                 let said = first.iter().map(|error| format!("left out: {}", one_line(error)));
@@ -74,7 +100,7 @@ impl ReaderFile {
 }
 
 /// An error without its help.
-fn one_line(error: &seqfeed_core::Error) -> String {
+fn one_line(error: &Error) -> String {
     format!("{}: {}", error.place(), error.message())
 }
 

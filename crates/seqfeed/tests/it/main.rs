@@ -5,5 +5,6 @@ mod htk;
 mod htk_files;
 mod job;
 mod pdnn_feed;
+mod pictures;
 mod random_jobs;
 mod sha256;

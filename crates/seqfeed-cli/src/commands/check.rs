@@ -1,0 +1,196 @@
+//! `seqfeed check`: everything that is wrong with a corpus.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use indicatif::ProgressBar;
+use seqfeed::io::Policy;
+use seqfeed::{Check, CheckOptions, Description, Finding, Repair, Severity, Source, compare};
+
+use crate::options::CorpusOptions;
+use crate::report::{self, count, counted, paint_out, progress_bar};
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  seqfeed check corpus.toml
+  seqfeed check scp:feats.scp --labels ark:ali.ark --classes 1943
+  seqfeed check corpus.toml --against copy/corpus.toml --tolerance 1e-3
+  seqfeed check corpus.toml --fix repaired")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    corpus: CorpusOptions,
+
+    /// Compare with another corpus: keys, lengths, values
+    #[arg(long, value_name = "CORPUS")]
+    against: Option<String>,
+
+    /// With --against: values may differ by so much, relative to those above 1
+    #[arg(long, value_name = "X", default_value_t = 0.0, requires = "against")]
+    tolerance: f64,
+
+    /// Write a repaired copy: without what is wrong, sorted, as tables of Kaldi with a description and a report
+    #[arg(long, value_name = "DIR")]
+    fix: Option<PathBuf>,
+
+    /// With --fix: cut streams to the shortest one where lengths differ by no more than N samples
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    trim: u32,
+
+    /// Number of classes: labels must be below
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
+    classes: Option<i32>,
+
+    /// Frames of context, for utterances that are too short for it
+    #[arg(long, value_name = "L[:R]")]
+    context: Option<String>,
+
+    /// Findings of a kind that are printed; --json has all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    most: usize,
+
+    /// Threads that read values [default: one a core]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let description = arguments.corpus.describe_with("context", arguments.context.as_ref())?;
+    let policy = Policy { pipes: arguments.corpus.allows_pipes() };
+    let mut options = CheckOptions::default();
+    (options.classes, options.trim) = (arguments.classes, arguments.trim);
+    (options.threads, options.policy) = (arguments.threads, policy);
+    let bar = progress_bar(0, "samples");
+    let mut check =
+        Check::of(&description, &options, |total| bar.set_length(total), |n| bar.inc(n))?;
+    bar.finish_and_clear();
+    if let Some(other) = &arguments.against {
+        let found = against(arguments, description.clone(), other, policy)?;
+        check.extend(found);
+    }
+    let repair = match &arguments.fix {
+        Some(directory) => {
+            // What a reader or a data specification brings along, as far as it can be opened.
+            let whole = match description.reader.is_some() || description.data.is_some() {
+                true => description
+                    .open(policy)
+                    .and_then(|opened| description.explicit(&opened, &policy)),
+                false => Ok(description.clone()),
+            };
+            Some(check.repair(whole.as_ref().unwrap_or(&description), directory)?)
+        }
+        None => None,
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        let json = serde_json::json!({
+            "summary": check.summary(),
+            "findings": check.findings(),
+            "repair": &repair,
+        });
+        serde_json::to_writer_pretty(&mut out, &json)?;
+        writeln!(out)?;
+    } else {
+        write_text(&mut out, &check, arguments.most)?;
+        if let (Some(repair), Some(directory)) = (&repair, &arguments.fix) {
+            write_repair(&mut out, repair, &directory.display().to_string())?;
+        }
+    }
+    out.flush()?;
+    Ok(if check.summary().errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Compares what both corpora can deliver.
+fn against(
+    arguments: &Arguments,
+    mut description: Description,
+    other: &str,
+    policy: Policy,
+) -> Result<Vec<Finding>> {
+    let named = Description::of_name(other)?;
+    named.warnings.iter().for_each(|warning| report::warning(warning));
+    let mut theirs = named.description;
+    theirs.given = named.specifiers;
+    for description in [&mut description, &mut theirs] {
+        if description.reader.is_none() {
+            description.skip_errors();
+        }
+    }
+    let (ours, theirs) = (description.open(policy)?, theirs.open(policy)?);
+    let bar: ProgressBar = progress_bar(ours.corpus().index().total_samples(), "samples compared");
+    let (one, other) = (ours.corpus().as_ref(), theirs.corpus().as_ref());
+    let found = compare(one, other, arguments.tolerance, arguments.threads, |done| bar.inc(done))?;
+    bar.finish_and_clear();
+    Ok(found)
+}
+
+/// The worst first; of each kind some.
+fn write_text(out: &mut impl Write, check: &Check, most: usize) -> io::Result<()> {
+    let mut kinds: BTreeMap<(std::cmp::Reverse<Severity>, &str), Vec<&Finding>> = BTreeMap::new();
+    for finding in check.findings() {
+        let kind = (std::cmp::Reverse(finding.severity), finding.kind);
+        kinds.entry(kind).or_default().push(finding);
+    }
+    for ((_, kind), findings) in &kinds {
+        for finding in findings.iter().take(most) {
+            write_finding(out, finding)?;
+        }
+        if findings.len() > most {
+            let left = count((findings.len() - most) as u64);
+            writeln!(out, "... and {left} more of {kind} (--most N, or --json for all)\n")?;
+        }
+    }
+    let summary = check.summary();
+    writeln!(
+        out,
+        "checked {} of {}: {}, {}, {}",
+        counted(summary.sequences, "sequence"),
+        counted(summary.samples, "sample"),
+        counted(summary.errors, "error"),
+        counted(summary.warnings, "warning"),
+        counted(summary.notes, "note")
+    )
+}
+
+fn write_finding(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    let color = match finding.severity {
+        Severity::Error => "1;31",
+        Severity::Warning => "1;33",
+        Severity::Note => "1;36",
+    };
+    let head = paint_out(&format!("{}[{}]", finding.severity, finding.kind), color);
+    writeln!(out, "{head}: {}", finding.message)?;
+    let of = |what: &str, text: &Option<String>| text.as_ref().map(|text| format!("{what}{text}"));
+    let parts = [of("", &finding.place), of("key ", &finding.key), of("stream ", &finding.stream)];
+    let place: Vec<String> = parts.into_iter().flatten().collect();
+    if !place.is_empty() {
+        writeln!(out, "  {} {}", paint_out("-->", "1;34"), place.join(", "))?;
+    }
+    if let Some(cure) = &finding.cure {
+        writeln!(out, "  {}: {cure}", paint_out("help", "1;36"))?;
+    }
+    writeln!(out)
+}
+
+fn write_repair(out: &mut impl Write, repair: &Repair, directory: &str) -> io::Result<()> {
+    writeln!(
+        out,
+        "wrote {} of {} to {directory} (corpus.toml, report.json)",
+        counted(repair.sequences, "sequence"),
+        counted(repair.samples, "sample")
+    )?;
+    for (reason, keys) in &repair.left_out {
+        writeln!(out, "left out     {} ({reason})", counted(keys.len() as u64, "sequence"))?;
+    }
+    if !repair.trimmed.is_empty() {
+        writeln!(out, "cut          {}", counted(repair.trimmed.len() as u64, "sequence"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! `seqfeed show`: sequences as text, JSON, or pictures.
+
+mod text;
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use seqfeed::io::write_atomically;
+use seqfeed::{Corpus, Error, Key, Picture, Sequence, Source, Stream};
+
+use crate::options::{CorpusOptions, FrameShift};
+use crate::terminal::{Color, width};
+
+/// Keys that are named where one is missing.
+const NAMED: u32 = 5;
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  seqfeed show scp:feats.scp utt1
+  seqfeed show corpus.toml utt1 utt2 --stream features --range 10:50
+  seqfeed show corpus.toml utt1 --png utt1.png
+  seqfeed show train.ctf 0 --json | jq .streams.labels.data")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    corpus: CorpusOptions,
+
+    /// Keys of the sequences to be shown
+    #[arg(value_name = "KEY")]
+    keys: Vec<String>,
+
+    /// Show this stream alone
+    #[arg(long, value_name = "STREAM")]
+    stream: Option<String>,
+
+    /// Show samples from FROM up to but without TO, counted from 0
+    #[arg(long, value_name = "FROM:TO", value_parser = range)]
+    range: Option<Range<usize>>,
+
+    /// Print values as JSON, one object a sequence
+    #[arg(long, conflicts_with_all = ["png", "svg", "text"])]
+    json: bool,
+
+    /// Print values as text, on a terminal too
+    #[arg(long)]
+    text: bool,
+
+    /// Draw a heat map with 24-bit colours instead of text
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+
+    /// Write a picture as PNG
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
+
+    /// Write a picture as SVG
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    #[command(flatten)]
+    frame_shift: FrameShift,
+}
+
+pub(crate) fn run(arguments: &mut Arguments) -> Result<()> {
+    // With --features, the first name is a key like the others.
+    if let Some(key) = arguments.corpus.take_name_beside_features() {
+        arguments.keys.insert(0, key);
+    }
+    let description = arguments.corpus.describe(None)?;
+    let opened = arguments.corpus.open(&description)?;
+    let corpus: &Corpus = opened.corpus();
+    if arguments.keys.is_empty() {
+        return Err(Error::usage("which sequences? give their keys")
+            .with_help(some_keys(corpus))
+            .into());
+    }
+    let mut sequences = Vec::new();
+    for key in &arguments.keys {
+        sequences.push(load(corpus, key, arguments)?);
+    }
+    let shift = |stream: &Stream| {
+        let own = opened.frame_shift_of(&stream.name);
+        arguments.frame_shift.or_given(own)
+    };
+    if arguments.png.is_some() || arguments.svg.is_some() {
+        let picture = Picture::of(&sequences, &shift)?;
+        if let Some(path) = &arguments.png {
+            write_file(path, &picture.png()?)?;
+        }
+        if let Some(path) = &arguments.svg {
+            write_file(path, picture.svg()?.as_bytes())?;
+        }
+        return Ok(());
+    }
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if arguments.json {
+        for sequence in &sequences {
+            text::write_json(&mut out, sequence)?;
+        }
+    } else if arguments.color.draws() && !arguments.text {
+        out.write_all(Picture::of(&sequences, &shift)?.terminal(width()).as_bytes())?;
+    } else {
+        for sequence in &sequences {
+            text::write_text(&mut out, sequence)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn load(corpus: &Corpus, key: &str, arguments: &Arguments) -> Result<Sequence> {
+    let Some(number) = Sequence::find(corpus, Key(key.as_bytes())) else {
+        let error = Error::corpus("there is no sequence of this key")
+            .in_file(corpus.name())
+            .of_key(Key(key.as_bytes()));
+        let dropped = corpus
+            .report()
+            .dropped
+            .iter()
+            .find(|group| group.examples.iter().any(|one| one.split(' ').next() == Some(key)));
+        return Err(match dropped {
+            Some(group) => error.with_help(format!("it was left out: {}", group.reason)),
+            None => error.with_help(some_keys(corpus)),
+        }
+        .into());
+    };
+    let mut sequence = Sequence::load(corpus, number)?;
+    if let Some(name) = &arguments.stream
+        && !sequence.keep_stream(name)
+    {
+        let names: Vec<&str> = corpus.streams().iter().map(|stream| stream.name.as_str()).collect();
+        return Err(Error::usage(format!("there is no stream {name}"))
+            .in_file(corpus.name())
+            .with_help(format!("streams are: {}", names.join(", ")))
+            .into());
+    }
+    if let Some(range) = &arguments.range {
+        let samples = corpus.index().samples(number) as usize;
+        if range.start >= samples {
+            let message =
+                format!("the range begins at {}, but there are {samples} samples", range.start);
+            return Err(Error::usage(message).of_key(Key(key.as_bytes())).into());
+        }
+        sequence.keep_samples(range);
+    }
+    Ok(sequence)
+}
+
+fn some_keys(corpus: &Corpus) -> String {
+    let index = corpus.index();
+    let first: Vec<String> =
+        (0..NAMED.min(index.len() as u32)).map(|number| index.key(number).to_string()).collect();
+    let more = if index.len() as u32 > NAMED { ", ..." } else { "" };
+    format!("keys are: {}{more}", first.join(", "))
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    Ok(write_atomically(path, bytes, false)?)
+}
+
+/// Reads a range: `10:50`, `10:`, `:50`.
+fn range(text: &str) -> Result<Range<usize>, String> {
+    let expected = || "expected two numbers, such as `10:50`, `10:` or `:50`".to_owned();
+    let (from, to) = text.split_once(':').ok_or_else(expected)?;
+    let number = |text: &str, default: usize| match text {
+        "" => Ok(default),
+        text => text.parse().map_err(|_| expected()),
+    };
+    let (from, to) = (number(from, 0)?, number(to, usize::MAX)?);
+    if from < to { Ok(from..to) } else { Err("the range is empty".to_owned()) }
+}

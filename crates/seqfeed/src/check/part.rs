@@ -1,0 +1,129 @@
+//! The sources of a corpus before they are joined, with what is wrong with them.
+
+use std::sync::Arc;
+
+use seqfeed_core::{Error, Result, Source, Tolerance};
+use seqfeed_htk::source::HtkSource;
+use seqfeed_io::Policy;
+use seqfeed_pdnn::spec::DataSpec;
+
+use super::{Finding, Severity};
+use crate::description::Description;
+use crate::{data, reader};
+
+/// A source of a corpus.
+pub(super) struct Part {
+    /// The name of its first stream.
+    pub(super) name: String,
+    pub(super) source: Arc<dyn Source>,
+    pub(super) parameters: Option<Arc<HtkSource>>,
+    /// Whether it is a table of Kaldi's, which some tools want sorted.
+    pub(super) table: bool,
+}
+
+/// Opens every source, and says what is wrong with each; a source that cannot be opened at all is left out.
+pub(super) fn open(
+    description: &Description,
+    policy: Policy,
+    found: &mut Vec<Finding>,
+) -> Result<Vec<Part>> {
+    if let Some(text) = &description.data {
+        return open_data(description, text, policy, found);
+    }
+    if let Some(name) = &description.reader {
+        return open_reader(description, name, policy, found);
+    }
+    let mut parts: Vec<Part> = Vec::new();
+    for (name, stream) in description.streams() {
+        let primary = parts.first().map(|part| part.source.index().as_ref());
+        match description.open_stream(&name, &stream, policy, Tolerance::Skip, primary) {
+            Ok(opened) => {
+                found.extend(opened.faults.iter().map(|error| {
+                    let kind = if is_duplicate(error) { "duplicate-key" } else { "unreadable" };
+                    Finding::of_error(kind, Some(&name), error)
+                }));
+                let table = opened.format.starts_with("kaldi");
+                parts.push(Part {
+                    name,
+                    source: opened.source,
+                    parameters: opened.parameters,
+                    table,
+                });
+            }
+            Err(error) if error.is_usage() => return Err(error),
+            Err(error) => found.push(Finding::of_error("unreadable", Some(&name), &error)),
+        }
+    }
+    if parts.is_empty() && found.is_empty() {
+        return Err(Error::usage("the corpus has no streams")
+            .with_help("give features (and labels), for instance `features = \"scp:feats.scp\"`"));
+    }
+    Ok(parts)
+}
+
+fn is_duplicate(error: &Error) -> bool {
+    use seqfeed_core::{ErrorKind, Problem};
+    matches!(error.kind(), ErrorKind::Format { problem: Problem::DuplicateKey, .. })
+}
+
+fn part(source: &Arc<dyn Source>) -> Part {
+    let name = source.streams().first().map_or_else(String::new, |stream| stream.name.clone());
+    Part { name, source: Arc::clone(source), parameters: None, table: false }
+}
+
+fn open_data(
+    description: &Description,
+    text: &str,
+    policy: Policy,
+    found: &mut Vec<Finding>,
+) -> Result<Vec<Part>> {
+    let spec = data::of_task(&DataSpec::parse(text)?, description.task)?;
+    let opening = data::Opening {
+        base: description.base_of("data"),
+        policy,
+        map: description.map.unwrap_or(false),
+        chunk_samples: description.chunk_samples()?,
+    };
+    match data::open(&spec, &opening) {
+        Ok(opened) => {
+            for group in &opened.report.dropped {
+                let message = format!("left out: {group}");
+                found.push(Finding::new(Severity::Error, "unreadable", message));
+            }
+            Ok(opened.sources.iter().map(part).collect())
+        }
+        Err(error) if error.is_usage() => Err(error),
+        Err(error) => {
+            found.push(Finding::of_error("unreadable", None, &error));
+            Ok(Vec::new())
+        }
+    }
+}
+
+fn open_reader(
+    description: &Description,
+    name: &str,
+    policy: Policy,
+    found: &mut Vec<Finding>,
+) -> Result<Vec<Part>> {
+    let name = match description.base_of("reader") {
+        Some(base) => base.join(name).display().to_string(),
+        None => name.to_owned(),
+    };
+    match reader::open(&name, &description.inputs, &policy) {
+        Ok(opened) => {
+            let mut parts: Vec<Part> = opened.corpus.sources().iter().map(part).collect();
+            for (part, file) in parts.iter_mut().zip(&opened.files) {
+                let of = Some(part.name.as_str());
+                found.extend(file.faults().iter().map(|e| Finding::of_error("unreadable", of, e)));
+                part.parameters = file.parameters();
+            }
+            Ok(parts)
+        }
+        Err(error) if error.is_usage() => Err(error),
+        Err(error) => {
+            found.push(Finding::of_error("unreadable", None, &error));
+            Ok(Vec::new())
+        }
+    }
+}

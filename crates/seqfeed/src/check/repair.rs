@@ -1,0 +1,292 @@
+//! A copy of a corpus without what is wrong with it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use seqfeed_core::{Element, Error, Extent, Key, Kind, Result, Stream};
+use seqfeed_io::{Policy, write_atomically};
+use seqfeed_kaldi::{Matrix, TableWriter};
+use serde::Serialize;
+
+use super::Check;
+use super::keys::by_key;
+use super::part::Part;
+use crate::description::{Description, ExtentName, FloatName, KindName, Names, StreamDescription};
+use crate::sequence::{Sample, Sequence, SequenceStream};
+
+/// What a repaired copy holds, and what is not in it.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Repair {
+    /// Sequences in the copy.
+    pub sequences: u64,
+    /// Samples of the first stream.
+    pub samples: u64,
+    /// Keys that were left out, by reason.
+    pub left_out: BTreeMap<&'static str, Vec<String>>,
+    /// Sequences that were cut at their ends.
+    pub trimmed: Vec<Trimmed>,
+}
+
+/// A sequence that was cut to the shortest of its streams.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trimmed {
+    /// Its key.
+    pub key: String,
+    /// The samples it has now.
+    pub samples: u32,
+    /// The samples that its longest stream had.
+    pub before: u32,
+}
+
+/// A table of one type or another.
+enum Table {
+    F32(TableWriter<Matrix<f32>>),
+    F64(TableWriter<Matrix<f64>>),
+    Labels(TableWriter<Vec<i32>>),
+    Label(TableWriter<i32>),
+}
+
+impl Check {
+    /// Writes a repaired copy into a directory, which is made: for each stream an archive and a script file of
+    /// Kaldi's, sorted by key; `corpus.toml`, which has the settings of `description`; and `report.json`, with
+    /// what was found and what was left out.
+    ///
+    /// Left out are sequences that cannot be read or are not all numbers, later ones of the same key, and those
+    /// that one of the streams lacks. Where lengths differ by a few samples ([`CheckOptions::trim`]), all
+    /// streams are cut to the shortest; where they differ by more, the sequence is left out.
+    ///
+    /// [`CheckOptions::trim`]: super::CheckOptions::trim
+    ///
+    /// # Errors
+    ///
+    /// Fails if the directory has anything in it, if nothing is left, if a stream has no form in Kaldi's tables
+    /// (sparse vectors with more than one value), or if writing fails.
+    pub fn repair(&self, description: &Description, directory: &Path) -> Result<Repair> {
+        let shown = directory.display().to_string();
+        fs::create_dir_all(directory).map_err(|e| Error::io("making", e).in_file(&shown))?;
+        let mut entries =
+            fs::read_dir(directory).map_err(|e| Error::io("reading", e).in_file(&shown))?;
+        if entries.next().is_some() {
+            return Err(Error::usage("the directory is not empty")
+                .in_file(&shown)
+                .with_help("give the name of a new one: a repair replaces nothing"));
+        }
+        let directory =
+            fs::canonicalize(directory).map_err(|e| Error::io("reading", e).in_file(&shown))?;
+        let mut repair =
+            Repair { sequences: 0, samples: 0, left_out: BTreeMap::new(), trimmed: Vec::new() };
+        let kept = self.kept(&mut repair);
+        if kept.is_empty() {
+            return Err(Error::corpus("no sequence is left to be written")
+                .in_file(shown)
+                .with_help("see the findings of the check"));
+        }
+        let mut streams = Vec::new();
+        for part in &self.parts {
+            let part_streams = part.source.streams().iter();
+            streams.extend(
+                part_streams
+                    .map(|stream| new_table(stream, &directory))
+                    .collect::<Result<Vec<_>>>()?,
+            );
+        }
+        for (numbers, samples) in &kept {
+            let mut tables = streams.iter_mut();
+            for (part, &number) in self.parts.iter().zip(numbers) {
+                let mut sequence = Sequence::load(part.source.as_ref(), number)?;
+                sequence.keep_samples(&(0..*samples as usize));
+                for stream in sequence.streams() {
+                    let Some((_, table)) = tables.next() else { break };
+                    table.write(sequence.key(), stream)?;
+                }
+            }
+            repair.sequences += 1;
+            repair.samples += u64::from(*samples);
+        }
+        for (_, table) in streams {
+            table.close()?;
+        }
+        let report = serde_json::json!({
+            "summary": self.summary(),
+            "repair": &repair,
+            "findings": self.findings(),
+        });
+        write(&directory.join("report.json"), &format!("{report:#}\n"))?;
+        // The description comes last: where it is, all is.
+        write(&directory.join("corpus.toml"), &self.described(description).to_toml()?)?;
+        Ok(repair)
+    }
+
+    /// For each sequence that is written its number in each part, and its samples; by key.
+    fn kept(&self, repair: &mut Repair) -> Vec<(Vec<u32>, u32)> {
+        let keys: Vec<HashMap<Key<'_>, u32>> =
+            self.parts.iter().map(|part| by_key(part.source.as_ref())).collect();
+        let bad: Vec<HashSet<u32>> =
+            self.bad.iter().map(|bad| bad.iter().copied().collect()).collect();
+        let Some(primary) = self.parts.first() else { return Vec::new() };
+        let index = primary.source.index();
+        let mut order: Vec<u32> = (0..index.len() as u32).collect();
+        order.sort_by_key(|&sequence| (index.key(sequence), sequence));
+        let mut kept = Vec::new();
+        for sequence in order {
+            let key = index.key(sequence);
+            let mut leave_out = |why| {
+                repair.left_out.entry(why).or_default().push(key.to_string());
+            };
+            if keys[0].get(&key) != Some(&sequence) {
+                leave_out("duplicate key");
+                continue;
+            }
+            let numbers: Option<Vec<u32>> =
+                keys.iter().map(|keys| keys.get(&key).copied()).collect();
+            let Some(numbers) = numbers else {
+                leave_out("missing in a stream");
+                continue;
+            };
+            if numbers.iter().zip(&bad).any(|(number, bad)| bad.contains(number)) {
+                leave_out("unreadable or not all numbers");
+                continue;
+            }
+            let lengths: Vec<u32> = self
+                .parts
+                .iter()
+                .zip(&numbers)
+                .filter(|(part, _)| !is_whole(part))
+                .map(|(part, &number)| part.source.index().samples(number))
+                .collect();
+            let (Some(&least), Some(&most)) = (lengths.iter().min(), lengths.iter().max()) else {
+                kept.push((numbers, 1));
+                continue;
+            };
+            if least == 0 {
+                leave_out("empty");
+            } else if most - least > self.trim {
+                leave_out("different lengths");
+            } else {
+                if most > least {
+                    let key = key.to_string();
+                    repair.trimmed.push(Trimmed { key, samples: least, before: most });
+                }
+                kept.push((numbers, least));
+            }
+        }
+        kept
+    }
+
+    /// The description of the copy.
+    fn described(&self, description: &Description) -> Description {
+        let mut copy = description.clone();
+        copy.streams.clear();
+        (copy.features, copy.labels, copy.states) = (None, None, None);
+        (copy.reader, copy.data, copy.base) = (None, None, None);
+        copy.inputs.clear();
+        for stream in self.parts.iter().flat_map(|part| part.source.streams()) {
+            let source = Names::One(format!("scp:{}.scp", file_name(&stream.name)));
+            let label = stream.kind != Kind::Dense;
+            let before = description.streams.get(&stream.name);
+            let described = StreamDescription {
+                source: Some(source),
+                kind: label.then_some(KindName::Label),
+                dtype: (!label && stream.element == Element::F64).then_some(FloatName::Float64),
+                extent: (stream.extent == Extent::Sequence).then_some(ExtentName::Sequence),
+                context: before.and_then(|stream| stream.context.clone()),
+                ..StreamDescription::default()
+            };
+            let plain = described.dtype.is_none() && described.extent.is_none();
+            match stream.name.as_str() {
+                "features" if plain && !label && described.context.is_none() => {
+                    copy.features = described.source;
+                }
+                "labels" if plain && label => copy.labels = described.source,
+                name => drop(copy.streams.insert(name.to_owned(), described)),
+            }
+        }
+        copy
+    }
+}
+
+/// Whether a part has one sample a sequence only.
+fn is_whole(part: &Part) -> bool {
+    part.source.streams().iter().all(|stream| stream.extent == Extent::Sequence)
+}
+
+/// A stream's name as that of a file.
+fn file_name(stream: &str) -> String {
+    let safe = |letter: char| {
+        if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' }
+    };
+    stream.chars().map(safe).collect()
+}
+
+fn new_table(stream: &Stream, directory: &Path) -> Result<(PathBuf, Table)> {
+    let path = directory.join(file_name(&stream.name));
+    let wspecifier = format!("ark,scp:{0}.ark,{0}.scp", path.display());
+    let policy = Policy::default();
+    let table = match (stream.kind, stream.element, stream.extent) {
+        (Kind::Dense, Element::F64, _) => Table::F64(TableWriter::create(&wspecifier, &policy)?),
+        (Kind::Dense, ..) => Table::F32(TableWriter::create(&wspecifier, &policy)?),
+        (.., Extent::Sequence) => Table::Label(TableWriter::create(&wspecifier, &policy)?),
+        _ => Table::Labels(TableWriter::create(&wspecifier, &policy)?),
+    };
+    Ok((path, table))
+}
+
+impl Table {
+    fn write(&mut self, key: Key<'_>, stream: &SequenceStream) -> Result<()> {
+        let (rows, cols) = (stream.range().len(), stream.stream().dim);
+        match self {
+            Table::F32(table) => {
+                let values: Vec<f32> = dense(stream).map(|value| value as f32).collect();
+                table.write(key, &Matrix { rows, cols, values })
+            }
+            Table::F64(table) => {
+                let values = dense(stream).collect();
+                table.write(key, &Matrix { rows, cols, values })
+            }
+            Table::Labels(table) => table.write(key, &labels(key, stream)?),
+            Table::Label(table) => match labels(key, stream)?.first() {
+                Some(&label) => table.write(key, &label),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn close(self) -> Result<()> {
+        match self {
+            Table::F32(table) => table.close(),
+            Table::F64(table) => table.close(),
+            Table::Labels(table) => table.close(),
+            Table::Label(table) => table.close(),
+        }
+        .map(drop)
+    }
+}
+
+fn dense(stream: &SequenceStream) -> impl Iterator<Item = f64> {
+    stream.samples().flat_map(|sample| match sample {
+        Sample::Dense(values) => values,
+        _ => Vec::new(),
+    })
+}
+
+/// Labels; of sparse samples, where each has one value, its index.
+fn labels(key: Key<'_>, stream: &SequenceStream) -> Result<Vec<i32>> {
+    let label = |sample| match sample {
+        Sample::Label(label) => Some(label),
+        Sample::Sparse(given) if given.len() == 1 => Some(given[0].0),
+        _ => None,
+    };
+    stream.samples().map(label).collect::<Option<Vec<i32>>>().ok_or_else(|| {
+        let message =
+            format!("{}: sparse vectors have no form in Kaldi's tables", stream.stream().name);
+        Error::usage(message)
+            .of_key(key)
+            .with_help("only those with one value a sample can be written, as labels")
+    })
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    write_atomically(path, text.as_bytes(), false)
+}

@@ -1,0 +1,145 @@
+//! Corpora by one name, whatever it names.
+
+use std::collections::BTreeSet;
+
+use seqfeed_core::{Error, Result};
+use toml::{Table, Value};
+
+use crate::description::Description;
+
+/// What a name means.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Named {
+    /// The corpus and how it is fed.
+    pub description: Description,
+    /// What is worth a warning: options that have no effect.
+    pub warnings: Vec<String>,
+    /// Streams whose rspecifier is the name itself. A program whose user typed it may let it run commands,
+    /// by adding these to [`Description::given`].
+    pub specifiers: BTreeSet<String>,
+}
+
+impl Description {
+    /// The corpus of a name: a description (`corpus.toml`), an rspecifier of features (`scp:feats.scp`), an
+    /// HTK script or parameter file (`train.scp`), a reader of CNTK (`train.cntk#Train.reader`,
+    /// `reader.json`), a CTF file, or a data specification of PDNN (`train.pfile,context=5,random=True`),
+    /// whose options may stand behind any other name too.
+    ///
+    /// ```
+    /// use seqfeed::Description;
+    ///
+    /// let named = Description::of_name("scp:feats.scp,context=5,random=True")?;
+    /// assert_eq!(named.description.features.unwrap().to_vec(), ["scp:feats.scp"]);
+    /// let named = Description::of_name("train.pfile,context=5")?;
+    /// assert_eq!(named.description.data.as_deref(), Some("train.pfile,context=5"));
+    /// let named = Description::of_name("train.cntk#Train.reader")?;
+    /// assert_eq!(named.description.reader.as_deref(), Some("train.cntk#Train.reader"));
+    /// # Ok::<(), seqfeed::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails if a description cannot be read, or if options behind the name are wrong.
+    pub fn of_name(name: &str) -> Result<Named> {
+        Self::of_name_with(name, Table::new())
+    }
+
+    /// As [`of_name`](Description::of_name), with keys of a description that replace what the name says.
+    ///
+    /// # Errors
+    ///
+    /// As [`of_name`](Description::of_name), or if a key or value is wrong.
+    pub fn of_name_with(name: &str, mut instead: Table) -> Result<Named> {
+        let (mut warnings, mut specifiers) = (Vec::new(), BTreeSet::new());
+        let mut name = name.to_owned();
+        let typed_features = instead.contains_key("features");
+        if Self::is_data_spec(&name) && !is_htk(&name) {
+            match Self::split_data_spec(&name)? {
+                None => {
+                    instead.insert("data".to_owned(), Value::String(name));
+                    let description = Self::from_table(instead)?;
+                    return Ok(Named { description, warnings, specifiers });
+                }
+                Some((corpus, keys, said)) => {
+                    warnings = said;
+                    for (key, value) in keys {
+                        instead.entry(key).or_insert(value);
+                    }
+                    name = corpus;
+                }
+            }
+        }
+        let mut one = |key: &str, name: &str| {
+            instead.insert(key.to_owned(), Value::String(name.to_owned()));
+            Self::from_table(std::mem::take(&mut instead))
+        };
+        let description = if is_rspecifier(&name) {
+            if typed_features {
+                let message = format!("the features are given twice: {name} and --features");
+                return Err(Error::usage(message));
+            }
+            specifiers.insert("features".to_owned());
+            one("features", &name)?
+        } else if !typed_features && is_htk(&name) {
+            one("features", &name)?
+        } else if is_reader(&name) {
+            one("reader", &name)?
+        } else {
+            Self::from_file_with(name.as_ref(), instead)?
+        };
+        Ok(Named { description, warnings, specifiers })
+    }
+}
+
+/// Whether a name is an rspecifier: `ark:...`, `scp,p:...`.
+pub(crate) fn is_rspecifier(name: &str) -> bool {
+    let kind = name.split(':').next().unwrap_or_default();
+    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
+}
+
+/// Whether a name is that of one of HTK's files, or is said to be. A script of Kaldi's is named with `scp:`.
+fn is_htk(name: &str) -> bool {
+    name.starts_with("htk:") || Description::is_htk_file(name)
+}
+
+/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
+fn is_reader(name: &str) -> bool {
+    let file = name.split('#').next().unwrap_or_default();
+    let file =
+        [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
+    [".json", ".cntk", ".config", ".ctf"].iter().any(|end| file.ends_with(end))
+        || name.contains('#')
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_told_by_its_form() {
+        let spec = Description::of_name("ark:f.ark").unwrap();
+        assert!(spec.specifiers.contains("features") && spec.description.reader.is_none());
+        for reader in ["a.ctf", "a.ctf.gz", "reader.json", "x.config#a.b", "x.cntk"] {
+            let named = Description::of_name(reader).unwrap();
+            assert_eq!(named.description.reader.as_deref(), Some(reader));
+        }
+        for data in ["a.pfile", "a.pfile.gz,context=3", "a.pickle", "a*.pfile"] {
+            let named = Description::of_name(data).unwrap();
+            assert_eq!(named.description.data.as_deref(), Some(data));
+        }
+        let error = Description::of_name("no/such/corpus.toml").unwrap_err();
+        assert!(error.is_not_found() && error.help().is_some(), "{error}");
+    }
+
+    #[test]
+    fn what_is_given_replaces_what_the_name_says() {
+        let instead: Table = "context = '1:1'".parse().unwrap();
+        let named = Description::of_name_with("ark:f.ark,context=5,seed=3", instead).unwrap();
+        assert_eq!(named.description.context.unwrap().text(), "1:1");
+        assert_eq!(named.description.seed, Some(3));
+        let twice: Table = "features = 'ark:g.ark'".parse().unwrap();
+        assert!(Description::of_name_with("ark:f.ark", twice).unwrap_err().is_usage());
+    }
+}
