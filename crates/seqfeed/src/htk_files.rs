@@ -23,6 +23,8 @@ pub(crate) struct OpenedStream {
     pub(crate) format: String,
     pub(crate) report: JoinReport,
     pub(crate) spooled_bytes: u64,
+    /// Its values are wider in the files than as opened.
+    pub(crate) doubles: bool,
 }
 
 /// What a stream of HTK's files is asked for.
@@ -119,13 +121,18 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
         .with_help("labels stand in master label files"));
     }
     match &paths[..] {
-        [script] if all(Kind::Script) => {
-            let name = script.display().to_string();
+        // Names in a script are looked for beside it: scripts of one directory can follow one another.
+        [first, ..]
+            if all(Kind::Script) && paths.iter().all(|path| path.parent() == first.parent()) =>
+        {
             let mut text = Vec::new();
-            File::open(script)
-                .and_then(|mut file| file.read_to_end(&mut text))
-                .map_err(|error| Error::io("reading", error).in_file(&name))?;
-            features(&name, text, script.parent(), wanted)
+            for script in &paths {
+                File::open(script).and_then(|mut file| file.read_to_end(&mut text)).map_err(
+                    |error| Error::io("reading", error).in_file(script.display().to_string()),
+                )?;
+                text.push(b'\n');
+            }
+            features(&first.display().to_string(), text, first.parent(), wanted)
         }
         files if all(Kind::Parameters) => {
             let quoted = files.iter().map(|path| format!("\"{}\"\n", path.display()));
@@ -133,7 +140,7 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
             features(&paths[0].display().to_string(), text.into_bytes(), None, wanted)
         }
         _ => Err(Error::usage(format!(
-            "stream {}: give one script, or parameter files, or master label files",
+            "stream {}: give scripts of one directory, or parameter files, or master label files",
             wanted.stream
         ))),
     }
@@ -165,21 +172,29 @@ fn features(
         format: source.format(),
         report: source.report().clone(),
         spooled_bytes: 0,
+        doubles: false,
         source: Arc::new(source),
     })
+}
+
+fn state_list(name: &str, base: Option<&Path>) -> Result<StateList> {
+    let file = open_text(&found(name, base))?;
+    let mut text = vec![0; usize::try_from(file.len()).unwrap_or(usize::MAX)];
+    file.read_exact_at(&mut text, 0, "the list of states")?;
+    StateList::parse(&text).map_err(|error| error.in_file(file.name()))
+}
+
+/// The names in a list of states, in its order.
+pub(crate) fn state_names(name: &str, base: Option<&Path>) -> Result<Vec<String>> {
+    let states = state_list(name, base)?;
+    let name = |class| states.name(class).map(|name| String::from_utf8_lossy(name).into_owned());
+    Ok((0..states.len() as u32).filter_map(name).collect())
 }
 
 fn labels(files: &[PathBuf], wanted: &Wanted<'_>) -> Result<OpenedStream> {
     let states = match wanted.states {
         None => None,
-        Some(name) => {
-            let path = found(name, wanted.base);
-            let file = open_text(&path)?;
-            let mut text = vec![0; usize::try_from(file.len()).unwrap_or(usize::MAX)];
-            file.read_exact_at(&mut text, 0, "the list of states")?;
-            let states = StateList::parse(&text).map_err(|error| error.in_file(file.name()))?;
-            Some(Arc::new(states))
-        }
+        Some(name) => Some(Arc::new(state_list(name, wanted.base)?)),
     };
     let options = MlfOptions {
         stream: wanted.stream.to_owned(),
@@ -205,5 +220,5 @@ fn labels(files: &[PathBuf], wanted: &Wanted<'_>) -> Result<OpenedStream> {
         return Err(error.with_help("allow it with `errors = \"skip\"` or a number"));
     }
     let format = source.format();
-    Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0 })
+    Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0, doubles: false })
 }

@@ -18,9 +18,12 @@
 
 #![forbid(unsafe_code)]
 
+mod convert;
+mod copy;
 mod ctf_sink;
 mod data;
 mod description;
+mod fingerprint;
 mod frames;
 mod htk_files;
 mod htk_sink;
@@ -29,16 +32,23 @@ mod pdnn_sink;
 mod quantity;
 mod reader;
 mod sequences;
+mod sinks;
 mod statistics;
 
+pub use convert::{
+    ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, ShardReport, Sharding, Target,
+    TargetFormat,
+};
+pub use copy::{CopyOptions, CopyReport, copy_table};
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
+pub use fingerprint::{Fingerprint, Fingerprinter, StreamFingerprint, fingerprint};
 pub use htk_sink::{HtkOptions, write_htk};
 pub use open::Opened;
 pub use pdnn_sink::write_pdnn;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
-    Position, Problem, Quote, Result, Source, Stream,
+    Position, Problem, Quote, Result, Sink, Source, Stream,
 };
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order,

@@ -28,6 +28,7 @@ pub struct Opened {
     spooled_bytes: u64,
     files: Vec<ReaderFile>,
     unknown: Vec<String>,
+    doubles: Vec<String>,
 }
 
 impl Description {
@@ -52,10 +53,12 @@ impl Description {
         let mut formats = Vec::new();
         let mut report = JoinReport::default();
         let mut spooled_bytes = 0;
+        let mut doubles = Vec::new();
         for (name, stream) in self.streams() {
             let table = self.open_stream(&name, &stream, policy, join.errors)?;
             report.dropped.extend(table.report.dropped);
             spooled_bytes += table.spooled_bytes;
+            doubles.extend(table.doubles.then(|| name.clone()));
             formats.push(table.format);
             sources.push(table.source);
         }
@@ -69,7 +72,47 @@ impl Description {
         let (files, unknown) = (Vec::new(), Vec::new());
         let settings = self.settle(settings, &corpus, Rounding::None)?;
         let corpus = Arc::new(corpus);
-        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
+        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown, doubles })
+    }
+
+    /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no type is asked
+    /// for.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_exactly(&self, policy: Policy) -> Result<Opened> {
+        let opened = self.open(policy)?;
+        let asked = |name: &String| {
+            self.streams().any(|(stream, described)| stream == *name && described.dtype.is_some())
+        };
+        let wider: Vec<String> =
+            opened.doubles.iter().filter(|name| !asked(name)).cloned().collect();
+        if wider.is_empty() {
+            return Ok(opened);
+        }
+        let mut description = self.clone();
+        description.streams = self.streams().collect();
+        for name in &wider {
+            if let Some(stream) = description.streams.get_mut(name) {
+                stream.dtype = Some(FloatName::Float64);
+            }
+        }
+        (description.features, description.labels) = (None, None);
+        description.open(policy)
+    }
+
+    /// The names of labels, the first one for label 0, where the description has a list of states for them.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the list cannot be read.
+    pub fn state_names(&self) -> Result<Vec<String>> {
+        let named = self.streams().find_map(|(name, stream)| Some((name, stream.states?)));
+        match named {
+            Some((stream, states)) => htk_files::state_names(&states, self.base_of(&stream)),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn open_data(&self, text: &str, policy: Policy) -> Result<Opened> {
@@ -113,6 +156,7 @@ impl Description {
             spooled_bytes: opened.spooled_bytes,
             files: Vec::new(),
             unknown: spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect(),
+            doubles: Vec::new(),
         })
     }
 
@@ -149,7 +193,8 @@ impl Description {
         let formats = files.iter().map(ReaderFile::format).collect();
         let (corpus, mut unknown) = (Arc::new(corpus), opened.unknown);
         unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
-        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown })
+        let doubles = Vec::new();
+        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown, doubles })
     }
 
     /// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then have
@@ -298,6 +343,7 @@ impl Description {
             format: table.format(),
             report: table.report().clone(),
             spooled_bytes: table.spooled_bytes(),
+            doubles: element == Element::F32 && table.doubles() > 0,
             source: Arc::new(table),
         })
     }
@@ -308,6 +354,12 @@ impl Opened {
     #[must_use]
     pub fn corpus(&self) -> &Arc<Corpus> {
         &self.corpus
+    }
+
+    /// Streams whose files hold 64-bit floats, but which were opened with 32 bits.
+    #[must_use]
+    pub fn narrowed(&self) -> &[String] {
+        &self.doubles
     }
 
     /// The settings of its feed.
