@@ -2,6 +2,7 @@
 
 mod commands;
 mod options;
+mod progress;
 mod report;
 
 use std::process::ExitCode;
@@ -20,6 +21,10 @@ struct Arguments {
 enum Command {
     /// Feed a corpus: join its streams, shuffle, splice, batch; print throughput or the minibatches
     Feed(Box<commands::feed::Arguments>),
+    /// Convert a corpus to another format; says what would be lost before it is
+    Convert(Box<commands::convert::Arguments>),
+    /// Copy a table of Kaldi's, whatever it holds
+    Copy(Box<commands::copy::Arguments>),
     /// Say what a corpus holds
     Info(Box<commands::info::Arguments>),
 }
@@ -28,6 +33,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
         Command::Feed(arguments) => commands::feed::run(&arguments),
+        Command::Convert(arguments) => commands::convert::run(&arguments),
+        Command::Copy(arguments) => commands::copy::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
     };
     match done {

@@ -11,7 +11,7 @@ use seqfeed::{Description, Opened, Table, Value};
 use crate::report;
 
 /// What the corpus is made of.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct CorpusOptions {
     /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), an HTK script
     /// (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a data
@@ -284,6 +284,21 @@ impl CorpusOptions {
         };
         description.given = typed;
         Ok(description)
+    }
+
+    /// The name that the corpus was given by, without options.
+    pub(crate) fn corpus_name(&self) -> Option<&str> {
+        self.corpus.as_deref()
+    }
+
+    /// Names the corpus.
+    pub(crate) fn name(&mut self, corpus: Option<String>) {
+        self.corpus = corpus;
+    }
+
+    /// Opens the corpus of a description, with the values of its files: 64-bit floats stay such.
+    pub(crate) fn open_exactly(&self, description: &Description) -> Result<Opened> {
+        Ok(description.open_exactly(Policy { pipes: self.allow_pipes })?)
     }
 
     /// Opens the corpus of a description.

@@ -43,6 +43,16 @@ fn line_of(error: &Error) -> Option<u64> {
     }
 }
 
+/// Prints what is worth knowing.
+pub(crate) fn note(text: &str) {
+    eprintln!("{}: {text}", paint("note", "1;36"));
+}
+
+/// Prints lines of results, where standard output is taken by data.
+pub(crate) fn lines(text: &str) {
+    eprint!("{text}");
+}
+
 /// Prints a warning.
 pub(crate) fn warning(text: &str) {
     eprintln!("{}: {text}", paint("warning", "1;33"));
