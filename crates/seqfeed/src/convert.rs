@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use seqfeed_core::{Corpus, Element};
-use seqfeed_htk::param::Encoding;
+use seqfeed_htk::param::{Encoding, ParamKind};
 use seqfeed_io::Policy;
 use seqfeed_kaldi::CompressionMethod;
 use seqfeed_pdnn::pickle::Protocol;
@@ -45,7 +45,9 @@ pub struct ConvertOptions {
     pub protocol: Protocol,
     /// With HTK's files: kind, frame period and byte order.
     pub encoding: Encoding,
-    /// With HTK's files: names of labels, the first one for label 0. Those that are missing are numbers.
+    /// Kind and frame period of the source, if it is of HTK's: what other formats do not hold.
+    pub parameters: Option<(ParamKind, i32)>,
+    /// With HTK's files: names of labels, the first one for label 0. Those that are missing are `s0`, `s1`, ...
     pub states: Vec<String>,
     /// Into how many shards, and by how many threads.
     pub sharding: Sharding,
@@ -87,6 +89,7 @@ impl ConvertOptions {
             compress: None,
             protocol: Protocol::Five,
             encoding: Encoding::default(),
+            parameters: None,
             states: Vec::new(),
             sharding: Sharding::default(),
             describe: false,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{Element, Error, Extent, JoinReport, Key, Result, Source, Tolerance};
+use seqfeed_htk::param::ParamKind;
 use seqfeed_htk::script::{Places, Script, ScriptOptions, Style};
 use seqfeed_htk::source::{
     Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource, open_text,
@@ -25,6 +26,8 @@ pub(crate) struct OpenedStream {
     pub(crate) spooled_bytes: u64,
     /// Its values are wider in the files than as opened.
     pub(crate) doubles: bool,
+    /// Kind and frame period of HTK's features.
+    pub(crate) parameters: Option<(ParamKind, i32)>,
 }
 
 /// What a stream of HTK's files is asked for.
@@ -173,6 +176,7 @@ fn features(
         report: source.report().clone(),
         spooled_bytes: 0,
         doubles: false,
+        parameters: source.parameters(),
         source: Arc::new(source),
     })
 }
@@ -220,5 +224,12 @@ fn labels(files: &[PathBuf], wanted: &Wanted<'_>) -> Result<OpenedStream> {
         return Err(error.with_help("allow it with `errors = \"skip\"` or a number"));
     }
     let format = source.format();
-    Ok(OpenedStream { source: Arc::new(source), format, report, spooled_bytes: 0, doubles: false })
+    Ok(OpenedStream {
+        source: Arc::new(source),
+        format,
+        report,
+        spooled_bytes: 0,
+        doubles: false,
+        parameters: None,
+    })
 }

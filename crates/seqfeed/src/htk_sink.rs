@@ -13,7 +13,7 @@ use crate::sinks::{HtkLayout, HtkSink};
 pub struct HtkOptions {
     /// Kind, frame period and byte order of the archive.
     pub encoding: Encoding,
-    /// Names of the labels, the first one for label 0; those that are missing are numbers.
+    /// Names of the labels, the first one for label 0; those that are missing are `s0`, `s1`, ...
     pub states: Vec<String>,
     /// Most sequences that are written.
     pub most: u64,

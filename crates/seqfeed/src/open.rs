@@ -7,6 +7,7 @@ use seqfeed_core::{
     Tolerance,
 };
 use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
+use seqfeed_htk::param::ParamKind;
 use seqfeed_io::Policy;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
@@ -29,6 +30,7 @@ pub struct Opened {
     files: Vec<ReaderFile>,
     unknown: Vec<String>,
     doubles: Vec<String>,
+    parameters: Option<(ParamKind, i32)>,
 }
 
 impl Description {
@@ -54,11 +56,13 @@ impl Description {
         let mut report = JoinReport::default();
         let mut spooled_bytes = 0;
         let mut doubles = Vec::new();
+        let mut parameters = None;
         for (name, stream) in self.streams() {
             let table = self.open_stream(&name, &stream, policy, join.errors)?;
             report.dropped.extend(table.report.dropped);
             spooled_bytes += table.spooled_bytes;
             doubles.extend(table.doubles.then(|| name.clone()));
+            parameters = parameters.or(table.parameters);
             formats.push(table.format);
             sources.push(table.source);
         }
@@ -72,7 +76,17 @@ impl Description {
         let (files, unknown) = (Vec::new(), Vec::new());
         let settings = self.settle(settings, &corpus, Rounding::None)?;
         let corpus = Arc::new(corpus);
-        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown, doubles })
+        Ok(Opened {
+            corpus,
+            settings,
+            formats,
+            report,
+            spooled_bytes,
+            files,
+            unknown,
+            doubles,
+            parameters,
+        })
     }
 
     /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no type is asked
@@ -157,6 +171,7 @@ impl Description {
             files: Vec::new(),
             unknown: spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect(),
             doubles: Vec::new(),
+            parameters: None,
         })
     }
 
@@ -194,7 +209,18 @@ impl Description {
         let (corpus, mut unknown) = (Arc::new(corpus), opened.unknown);
         unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
         let doubles = Vec::new();
-        Ok(Opened { corpus, settings, formats, report, spooled_bytes, files, unknown, doubles })
+        let parameters = files.iter().find_map(ReaderFile::parameters);
+        Ok(Opened {
+            corpus,
+            settings,
+            formats,
+            report,
+            spooled_bytes,
+            files,
+            unknown,
+            doubles,
+            parameters,
+        })
     }
 
     /// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then have
@@ -344,6 +370,7 @@ impl Description {
             report: table.report().clone(),
             spooled_bytes: table.spooled_bytes(),
             doubles: element == Element::F32 && table.doubles() > 0,
+            parameters: None,
             source: Arc::new(table),
         })
     }
@@ -360,6 +387,12 @@ impl Opened {
     #[must_use]
     pub fn narrowed(&self) -> &[String] {
         &self.doubles
+    }
+
+    /// Kind and frame period (in units of 100 ns) of its features, if they are HTK's.
+    #[must_use]
+    pub fn parameters(&self) -> Option<(ParamKind, i32)> {
+        self.parameters
     }
 
     /// The settings of its feed.

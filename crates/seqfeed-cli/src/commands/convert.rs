@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use seqfeed::htk::param::{ByteOrder, Encoding};
+use seqfeed::htk::param::{ByteOrder, Encoding, ParamKind};
 use seqfeed::io::Policy;
 use seqfeed::kaldi::CompressionMethod;
 use seqfeed::pdnn::pickle::Protocol;
@@ -54,11 +54,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     protocol: Option<u8>,
 
-    /// With HTK's files: the kind of parameters, such as FBANK or MFCC_0_K [default: USER]
+    /// With HTK's files: the kind of parameters, such as FBANK or MFCC_0_K [default: that of the source, else
+    /// USER]
     #[arg(long, value_name = "KIND")]
     htk_kind: Option<String>,
 
-    /// With HTK's files: from one frame to the next, in units of 100 ns [default: 100000]
+    /// With HTK's files: from one frame to the next, in units of 100 ns [default: that of the source,
+    /// else 100000]
     #[arg(long, value_name = "N")]
     htk_period: Option<i32>,
 
@@ -66,7 +68,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     htk_little_endian: bool,
 
-    /// With HTK's files: names of the labels, one a line [default: those of --states, else numbers]
+    /// With HTK's files: names of the labels, one a line [default: those of --states, else
+    /// s0, s1 ...]
     #[arg(long, value_name = "FILE")]
     state_names: Option<std::path::PathBuf>,
 
@@ -128,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     opened.warnings().iter().for_each(|warning| report::warning(warning));
 
-    let mut options = arguments.options(target)?;
+    let mut options = arguments.options(target, opened.parameters())?;
     options.states = match &arguments.state_names {
         Some(file) => lines(file)?,
         None => description.state_names()?,
@@ -172,8 +175,13 @@ impl Arguments {
         })
     }
 
-    fn options(&self, target: Target) -> Result<ConvertOptions> {
+    fn options(
+        &self,
+        target: Target,
+        parameters: Option<(ParamKind, i32)>,
+    ) -> Result<ConvertOptions> {
         let mut options = ConvertOptions::new(target);
+        options.parameters = parameters;
         options.others =
             self.to.iter().map(|text| other(text)).collect::<Result<BTreeMap<_, _>>>()?;
         options.streams.clone_from(&self.streams);
@@ -194,6 +202,9 @@ impl Arguments {
             }
         };
         let mut encoding = Encoding::default();
+        if let Some((kind, period)) = parameters {
+            (encoding.kind, encoding.period) = (kind, period);
+        }
         if let Some(kind) = &self.htk_kind {
             encoding.kind = kind.parse().map_err(|error: Error| {
                 Error::usage(format!("--htk-kind: {}", error.message()))

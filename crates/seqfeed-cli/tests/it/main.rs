@@ -3,6 +3,8 @@
 
 mod cntk;
 mod containers;
+mod convert;
+mod copy;
 mod corpora;
 mod damage;
 mod data_specs;

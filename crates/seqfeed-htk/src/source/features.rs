@@ -16,7 +16,7 @@ use seqfeed_core::{
 use seqfeed_io::run_of;
 
 use super::files::{Files, Shape};
-use crate::param::ReadOptions;
+use crate::param::{ParamKind, ReadOptions};
 use crate::script::{Entry, Script, Segment};
 
 /// The name of the format in messages.
@@ -192,6 +192,12 @@ impl HtkSource {
     #[must_use]
     pub fn report(&self) -> &JoinReport {
         &self.report
+    }
+
+    /// Kind and frame period (in units of 100 ns) of its files; nothing, if it has no files.
+    #[must_use]
+    pub fn parameters(&self) -> Option<(ParamKind, i32)> {
+        self.files.shape().map(|shape| (shape.kind, shape.period))
     }
 
     /// What the values are: "FBANK, 40 values".

@@ -16,7 +16,7 @@ const OPEN: usize = 128;
 pub(super) struct Shape {
     pub(super) kind: ParamKind,
     pub(super) columns: usize,
-    period: i32,
+    pub(super) period: i32,
 }
 
 /// Parameter files by their numbers.

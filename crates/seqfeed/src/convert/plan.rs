@@ -27,6 +27,7 @@ impl ConvertPlan {
         let wspecifiers = planning.wspecifiers()?;
         planning.precision()?;
         planning.names();
+        planning.times();
         let keeps_keys = planning.keys(corpus.index());
         let Planning { picks, losses, notes, .. } = planning;
         if picks.is_empty() {
@@ -306,6 +307,20 @@ impl Planning<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What HTK's headers say.
+    fn times(&mut self) {
+        let format = self.options.target.format();
+        let Some((kind, period)) = self.options.parameters else { return };
+        if !matches!(format, TargetFormat::Htk | TargetFormat::HtkFiles) {
+            let what = format!(
+                "that frames are of kind {kind}, one every {} ms, is not held by {}",
+                f64::from(period) / 10_000.0,
+                format.name()
+            );
+            self.lose(LossKind::Times, what, None);
+        }
     }
 
     /// Names of streams, where the format gives its own.

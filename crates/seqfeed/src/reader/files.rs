@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use seqfeed_cntk::ctf::{CacheUse, CtfSource};
 use seqfeed_core::Source;
+use seqfeed_htk::param::ParamKind;
 use seqfeed_htk::source::{HtkSource, MlfSource};
 
 /// Most warnings shown of a file.
@@ -36,6 +37,14 @@ impl ReaderFile {
             },
             FileSource::Htk(htk) => htk.format(),
             FileSource::Mlf(mlf) => mlf.format(),
+        }
+    }
+
+    /// Kind and frame period of HTK's features.
+    pub(crate) fn parameters(&self) -> Option<(ParamKind, i32)> {
+        match &self.source {
+            FileSource::Htk(htk) => htk.parameters(),
+            FileSource::Ctf(_) | FileSource::Mlf(_) => None,
         }
     }
 

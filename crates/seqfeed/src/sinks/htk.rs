@@ -43,7 +43,7 @@ enum Frames {
 }
 
 impl HtkSink {
-    /// `states` are names of labels, the first one for label 0; those that are missing are numbers.
+    /// `states` are names of labels, the first one for label 0; those that are missing are `s0`, `s1`, ...
     pub(crate) fn create(
         prefix: &str,
         layout: HtkLayout,
@@ -97,7 +97,10 @@ impl Sink for HtkSink {
                 write_entry(&logical, physical.as_bytes(), Some(segment), Style::Cntk, text)
             }),
             Frames::Files(files) => files.write(key, values).and_then(|physical| {
-                write_entry(&logical, physical.as_bytes(), None::<Segment>, Style::Cntk, text)
+                // All of it: CNTK's scripts always say which frames.
+                let last = (values.len() / files.columns).checked_sub(1);
+                let segment = last.and_then(|last| Segment::new(0, u32::try_from(last).ok()));
+                write_entry(&logical, physical.as_bytes(), segment, Style::Cntk, text)
             }),
         };
         written.map_err(|error| error.of_key(key))?;
@@ -243,7 +246,8 @@ impl Transcriptions {
                 return Err(Error::corpus(what).of_key(key));
             };
             while self.names.len() <= state {
-                self.names.push(self.names.len().to_string());
+                // A number would need quotes in a label file, with which CNTK's reader takes it for another name.
+                self.names.push(format!("s{}", self.names.len()));
             }
             let end = start + run.len();
             let time = |frame: usize| Some(frame as f64 * self.period);
