@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     protocol: Option<u8>,
 
-    /// With HTK's files: the kind of parameters, such as FBANK or MFCC_0_K [default: that of the source, else
+    /// With HTK's files: the kind of parameters, such as FBANK [default: that of the source, else
     /// USER]
     #[arg(long, value_name = "KIND")]
     htk_kind: Option<String>,

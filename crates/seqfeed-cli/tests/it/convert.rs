@@ -426,10 +426,7 @@ fn shards_hold_all_and_are_kept_when_they_are_whole() {
             largest.unwrap() < 2 * whole["streams"][0]["samples"].as_u64().unwrap() / 7,
             "{sink}"
         );
-        let path = there.join(format!(
-            "out-00003-of-00007{}{end}",
-            if end == "labels.ark" { "." } else { "." }
-        ));
+        let path = there.join(format!("out-00003-of-00007.{end}"));
         assert!(path.exists(), "{}", path.display());
         // One description for all of them, where there is a way to name them all.
         let description = there.join("out.toml");

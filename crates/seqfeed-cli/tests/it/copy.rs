@@ -188,9 +188,10 @@ fn all_golden_archives_are_copied_to_themselves() {
                 pending.push(path);
                 continue;
             }
-            // `AnyObject` holds sparse values as 32-bit floats, also those that are wider.
-            let wide = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ds"));
-            if wide || path.extension().is_none_or(|end| end != "ark") {
+            // `AnyObject` holds sparse values as 32-bit floats, also those that are wider; Kaldi writes memory that
+            // it never set into empty compressed matrices.
+            let other = ["dsm.bin.ark", "cm_empty.ark"].iter().any(|name| path.ends_with(name));
+            if other || path.extension().is_none_or(|end| end != "ark") {
                 continue;
             }
             let output = copy(directory.path(), &[&format!("ark:{}", path.display()), "ark:x.ark"]);
@@ -207,5 +208,5 @@ fn all_golden_archives_are_copied_to_themselves() {
             }
         }
     }
-    assert!(copied >= 5, "{copied} archives");
+    assert!(copied >= 40, "{copied} archives");
 }

@@ -56,7 +56,7 @@ pub struct RandomAccessReader<T> {
 
 enum Table<T> {
     Script(RandomAccessScript<T>),
-    Archive(RandomAccessArchive<T>),
+    Archive(Box<RandomAccessArchive<T>>),
     Sorted(SortedArchive<T>),
 }
 
@@ -83,7 +83,9 @@ impl<T: Holder> RandomAccessReader<T> {
             TableKind::Archive if parsed.sorted && parsed.called_sorted => {
                 Table::Sorted(SortedArchive::open(&parsed, options)?)
             }
-            TableKind::Archive => Table::Archive(RandomAccessArchive::open(&parsed, options)?),
+            TableKind::Archive => {
+                Table::Archive(Box::new(RandomAccessArchive::open(&parsed, options)?))
+            }
         };
         Ok(Self { rspecifier: rspecifier.to_owned(), table })
     }
