@@ -148,6 +148,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let converted = plan.run(&|samples| bar.inc(samples));
     bar.finish_and_clear();
     let converted = converted?;
+    if arguments.describe && converted.description.is_none() {
+        report::note("no description is written: none can name all of these files");
+    }
     let seconds = started.elapsed().as_secs_f64();
     if arguments.json {
         let mut out = io::stdout().lock();

@@ -211,7 +211,10 @@ impl Target {
             true => name,
             false => name.rsplit_once('.').map_or(name, |(stem, _)| stem),
         };
-        Some(path.with_file_name(format!("{}.{end}", stem.replace("JOB", ""))))
+        // The number of a shard is no part of what they have in common.
+        let stem = stem.replace(".JOB", "").replace("JOB", "");
+        let stem = if stem.is_empty() { "corpus" } else { stem.as_str() };
+        Some(path.with_file_name(format!("{stem}.{end}")))
     }
 
     /// The same for shard `number` (from 0) of `count`.
@@ -329,6 +332,7 @@ mod tests {
         assert_eq!(file("kaldi:a/b.c"), Some("a/b.c.toml".into()));
         assert_eq!(file("a/b.htk"), Some("a/b.toml".into()));
         assert_eq!(file("ark,scp:x/f.ark,y/f.scp"), Some("y/f.toml".into()));
+        assert_eq!(file("ark:x/f.JOB.ark"), Some("x/f.toml".into()));
         assert_eq!(file("ark:-"), None);
     }
 }
