@@ -1,6 +1,8 @@
 //! The subcommands.
 
 pub(crate) mod check;
+pub(crate) mod convert;
+pub(crate) mod copy;
 pub(crate) mod describe;
 pub(crate) mod feed;
 pub(crate) mod info;

@@ -2,6 +2,7 @@
 
 mod commands;
 mod options;
+mod progress;
 mod report;
 mod terminal;
 
@@ -21,6 +22,10 @@ struct Arguments {
 enum Command {
     /// Feed a corpus: join its streams, shuffle, splice, batch; print throughput or the minibatches
     Feed(Box<commands::feed::Arguments>),
+    /// Convert a corpus to another format; says what would be lost before it is
+    Convert(Box<commands::convert::Arguments>),
+    /// Copy a table of Kaldi's, whatever it holds
+    Copy(Box<commands::copy::Arguments>),
     /// Say what a corpus holds
     Info(Box<commands::info::Arguments>),
     /// Show sequences: their values, or pictures of them
@@ -45,6 +50,8 @@ fn main() -> ExitCode {
         Command::Info(arguments) => commands::info::run(&arguments).map(success),
         Command::Kaldi(arguments) => commands::kaldi::run(&arguments),
         Command::Show(mut arguments) => commands::show::run(&mut arguments).map(success),
+        Command::Convert(arguments) => commands::convert::run(&arguments).map(success),
+        Command::Copy(arguments) => commands::copy::run(&arguments).map(success),
     };
     done.unwrap_or_else(|error| report::failure(&error))
 }

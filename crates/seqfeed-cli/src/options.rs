@@ -11,7 +11,7 @@ use seqfeed::{Description, Opened, Table, Value};
 use crate::report;
 
 /// What the corpus is made of.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct CorpusOptions {
     /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), an HTK script
     /// (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a data
@@ -319,6 +319,16 @@ impl CorpusOptions {
     pub(crate) fn take_name_beside_features(&mut self) -> Option<String> {
         let is_corpus = |name: &String| std::path::Path::new(name).exists();
         self.corpus.take_if(|name| !self.features.is_empty() && !is_corpus(name))
+    }
+
+    /// Names the corpus.
+    pub(crate) fn rename(&mut self, corpus: Option<String>) {
+        self.corpus = corpus;
+    }
+
+    /// Opens the corpus of a description, with the values of its files: 64-bit floats stay such.
+    pub(crate) fn open_exactly(&self, description: &Description) -> Result<Opened> {
+        Ok(description.open_exactly(Policy { pipes: self.allow_pipes })?)
     }
 
     /// Opens the corpus of a description.

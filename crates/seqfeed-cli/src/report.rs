@@ -4,7 +4,6 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seqfeed::{Error, Position};
 
 use crate::terminal::Color;
@@ -46,6 +45,16 @@ fn line_of(error: &Error) -> Option<u64> {
     }
 }
 
+/// Prints what is worth knowing.
+pub(crate) fn note(text: &str) {
+    eprintln!("{}: {text}", paint("note", "1;36"));
+}
+
+/// Prints lines of results, where standard output is taken by data.
+pub(crate) fn lines(text: &str) {
+    eprint!("{text}");
+}
+
 /// Prints a warning.
 pub(crate) fn warning(text: &str) {
     eprintln!("{}: {text}", paint("warning", "1;33"));
@@ -65,20 +74,6 @@ fn paint(text: &str, code: &str) -> String {
         true => format!("\x1b[{code}m{text}\x1b[0m"),
         false => text.to_owned(),
     }
-}
-
-/// A bar of progress on a terminal's standard error; elsewhere nothing is drawn.
-pub(crate) fn progress_bar(total: u64, unit: &str) -> ProgressBar {
-    let target = match io::stderr().is_terminal() {
-        true => ProgressDrawTarget::stderr_with_hz(10),
-        false => ProgressDrawTarget::hidden(),
-    };
-    let style = format!(
-        "{{bar:40.cyan/blue}} {{percent:>3}}% {{human_pos}}/{{human_len}} {unit}, {{per_sec}}, {{eta}} left"
-    );
-    let style = ProgressStyle::with_template(&style);
-    ProgressBar::with_draw_target(Some(total), target)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// A count with commas: 1,234,567.

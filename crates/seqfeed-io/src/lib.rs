@@ -42,6 +42,7 @@
 
 mod atomic;
 mod buffered;
+mod compressed_output;
 mod compression;
 mod data_file;
 mod decode;
@@ -58,6 +59,7 @@ mod spool;
 mod standard;
 
 pub use atomic::write_atomically;
+pub use compressed_output::CompressedOutput;
 pub use compression::Compression;
 pub use data_file::DataFile;
 pub use input::Input;

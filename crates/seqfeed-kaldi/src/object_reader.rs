@@ -7,6 +7,7 @@ use seqfeed_core::{Error, Key, Problem, Result};
 use seqfeed_io::{Input, Policy, RxFilename};
 
 use crate::holder::Mode;
+use crate::objects::any::ObjectType;
 use crate::{ARCHIVE, OBJECT};
 
 /// Memory is taken in steps of this size where it is not known how much there is to read, so that a
@@ -21,13 +22,15 @@ pub struct ObjectReader {
     input: Input,
     /// The mode of the object that is next, if its `\0B` was read already.
     pub(crate) mode_read: Option<Mode>,
+    /// What objects of any type are read as.
+    pub(crate) object_type: Option<ObjectType>,
 }
 
 impl ObjectReader {
     /// Reads from an input.
     #[must_use]
     pub fn new(input: Input) -> Self {
-        Self { input, mode_read: None }
+        Self { input, mode_read: None, object_type: None }
     }
 
     /// Opens an rxfilename.

@@ -18,6 +18,7 @@
 //! data come, never because a length is announced.
 
 mod array;
+mod arrays_writer;
 mod bytes;
 mod calls;
 mod convert;
@@ -36,6 +37,7 @@ mod value;
 mod writer;
 
 pub use array::Array;
+pub use arrays_writer::{ArraysLayout, ArraysWriter, Container};
 pub use bytes::Bytes;
 pub use calls::Callable;
 pub use data::PickledData;

@@ -37,6 +37,8 @@ pub(crate) struct OpenedStream {
     pub(crate) faults: Vec<Error>,
     /// The parameter files that it reads, if they are HTK's.
     pub(crate) parameters: Option<Arc<HtkSource>>,
+    /// Its values are wider in the files than as opened.
+    pub(crate) doubles: bool,
 }
 
 /// What a stream of HTK's files is asked for.
@@ -153,22 +155,29 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
     }
     let name = paths[0].display().to_string();
     match &paths[..] {
-        [path] if all(Kind::Script) => {
+        // Names in a script are looked for beside it: scripts of one directory can follow one another.
+        [first, ..]
+            if all(Kind::Script) && paths.iter().all(|path| path.parent() == first.parent()) =>
+        {
             let options = ScriptOptions {
                 style: Style::Htk,
                 extended_names: true,
                 places: Places::beside(name.as_bytes()),
             };
-            let script =
-                Script::parse(read(path)?, &options).map_err(|error| error.in_file(&name))?;
-            features(&name, &script, path.parent(), wanted)
+            let mut text = read(first)?;
+            for script in &paths[1..] {
+                text.push(b'\n');
+                text.extend(read(script)?);
+            }
+            let script = Script::parse(text, &options).map_err(|error| error.in_file(&name))?;
+            features(&name, &script, first.parent(), wanted)
         }
         files if all(Kind::Parameters) => {
             let script = Script::of_files(files.iter().map(|path| bytes_of(path)))?;
             features(&name, &script, None, wanted)
         }
         _ => Err(Error::usage(format!(
-            "stream {}: give one script, or parameter files, or master label files",
+            "stream {}: give scripts of one directory, or parameter files, or master label files",
             wanted.stream
         ))),
     }
@@ -212,6 +221,7 @@ fn features(
         frame_shift: source.frame_shift(),
         faults: source.faults().to_vec(),
         parameters: Some(Arc::clone(&source)),
+        doubles: false,
         source,
     })
 }
@@ -260,23 +270,34 @@ impl<'a> AnyDirectory<'a> {
     }
 }
 
+/// A list of states, and what is odd about it.
+fn state_list(name: &str, base: Option<&Path>) -> Result<(StateList, Vec<String>)> {
+    let path = found(name, base);
+    let name = path.display().to_string();
+    let states = StateList::parse(&read(&path)?).map_err(|error| error.in_file(&name))?;
+    if states.is_empty() {
+        let problem = Problem::UnexpectedEnd { inside: "the list of states", missing: None };
+        return Err(Error::format("list of states", problem)
+            .in_file(name)
+            .with_help("it has a name a line, from class 0 on"));
+    }
+    let warnings = states.warnings(&name);
+    Ok((states, warnings))
+}
+
+/// The names in a list of states, in its order.
+pub(crate) fn state_names(name: &str, base: Option<&Path>) -> Result<Vec<String>> {
+    let (states, _) = state_list(name, base)?;
+    let name = |class| states.name(class).map(|name| String::from_utf8_lossy(name).into_owned());
+    Ok((0..states.len() as u32).filter_map(name).collect())
+}
+
 fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<OpenedStream> {
-    let mut warnings = Vec::new();
-    let states = match wanted.states {
-        None => None,
+    let (states, warnings) = match wanted.states {
+        None => (None, Vec::new()),
         Some(name) => {
-            let path = found(name, wanted.base);
-            let states = StateList::parse(&read(&path)?);
-            let states = states.map_err(|error| error.in_file(path.display().to_string()))?;
-            if states.is_empty() {
-                let problem =
-                    Problem::UnexpectedEnd { inside: "the list of states", missing: None };
-                return Err(Error::format("list of states", problem)
-                    .in_file(path.display().to_string())
-                    .with_help("it has a name a line, from class 0 on"));
-            }
-            warnings = states.warnings(&path.display().to_string());
-            Some(Arc::new(states))
+            let (states, warnings) = state_list(name, wanted.base)?;
+            (Some(Arc::new(states)), warnings)
         }
     };
     let options = MlfOptions {
@@ -314,6 +335,7 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Opened
         warnings,
         frame_shift: None,
         faults,
+        doubles: false,
         parameters: None,
     })
 }

@@ -19,9 +19,12 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod convert;
+mod copy;
 mod ctf_sink;
 mod data;
 mod description;
+mod fingerprint;
 mod frames;
 mod htk_files;
 mod htk_sink;
@@ -34,11 +37,18 @@ mod reader;
 mod runs;
 mod sequence;
 mod sequences;
+mod sinks;
 mod statistics;
 
 pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Severity, Trimmed, compare};
+pub use convert::{
+    ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, ShardReport, Sharding, Target,
+    TargetFormat,
+};
+pub use copy::{CopyOptions, CopyReport, copy_table};
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
+pub use fingerprint::{Fingerprint, Fingerprinter, StreamFingerprint, fingerprint};
 pub use htk_sink::{HtkOptions, write_htk};
 pub use name::Named;
 pub use open::Opened;
@@ -46,7 +56,7 @@ pub use pdnn_sink::write_pdnn;
 pub use picture::Picture;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
-    Position, Problem, Quote, Result, Source, Stream, float_text,
+    Position, Problem, Quote, Result, Sink, Source, Stream, float_text,
 };
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order,

@@ -7,6 +7,8 @@ use seqfeed_core::{
     Stream, Tolerance,
 };
 use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
+use seqfeed_htk::param::ParamKind;
+use seqfeed_htk::source::HtkSource;
 use seqfeed_io::Policy;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
@@ -30,6 +32,8 @@ pub struct Opened {
     unknown: Vec<String>,
     /// One a source.
     frame_shifts: Vec<Option<f64>>,
+    doubles: Vec<String>,
+    parameters: Option<Arc<HtkSource>>,
 }
 
 impl Description {
@@ -58,12 +62,16 @@ impl Description {
         let mut report = JoinReport::default();
         let (mut warnings, mut frame_shifts) = (Vec::new(), Vec::new());
         let mut spooled_bytes = 0;
+        let mut doubles = Vec::new();
+        let mut parameters = None;
         for (name, stream) in self.streams() {
             let primary = sources.first().map(|source| source.index().as_ref());
             let table = self.open_stream(&name, &stream, policy, join.errors, primary)?;
             warnings.extend(table.warnings);
             report.dropped.extend(table.report.dropped);
             spooled_bytes += table.spooled_bytes;
+            doubles.extend(table.doubles.then(|| name.clone()));
+            parameters = parameters.or(table.parameters);
             formats.push(table.format);
             frame_shifts.push(table.frame_shift);
             sources.push(table.source);
@@ -87,7 +95,49 @@ impl Description {
             files,
             unknown,
             frame_shifts,
+            doubles,
+            parameters,
         })
+    }
+
+    /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no type is asked
+    /// for.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_exactly(&self, policy: Policy) -> Result<Opened> {
+        let opened = self.open(policy)?;
+        let asked = |name: &String| {
+            self.streams().any(|(stream, described)| stream == *name && described.dtype.is_some())
+        };
+        let wider: Vec<String> =
+            opened.doubles.iter().filter(|name| !asked(name)).cloned().collect();
+        if wider.is_empty() {
+            return Ok(opened);
+        }
+        let mut description = self.clone();
+        description.streams = self.streams().collect();
+        for name in &wider {
+            if let Some(stream) = description.streams.get_mut(name) {
+                stream.dtype = Some(FloatName::Float64);
+            }
+        }
+        (description.features, description.labels) = (None, None);
+        description.open(policy)
+    }
+
+    /// The names of labels, the first one for label 0, where the description has a list of states for them.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the list cannot be read.
+    pub fn state_names(&self) -> Result<Vec<String>> {
+        let named = self.streams().find_map(|(name, stream)| Some((name, stream.states?)));
+        match named {
+            Some((stream, states)) => htk_files::state_names(&states, self.base_of(&stream)),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn open_data(&self, text: &str, policy: Policy) -> Result<Opened> {
@@ -132,6 +182,8 @@ impl Description {
             files: Vec::new(),
             frame_shifts: Vec::new(),
             unknown: spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect(),
+            doubles: Vec::new(),
+            parameters: None,
         })
     }
 
@@ -169,6 +221,8 @@ impl Description {
         let formats = files.iter().map(ReaderFile::format).collect();
         let (corpus, mut unknown) = (Arc::new(corpus), opened.unknown);
         unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
+        let doubles = Vec::new();
+        let parameters = files.iter().find_map(ReaderFile::parameters);
         Ok(Opened {
             corpus,
             settings,
@@ -178,6 +232,8 @@ impl Description {
             files,
             unknown,
             frame_shifts,
+            doubles,
+            parameters,
         })
     }
 
@@ -332,6 +388,7 @@ impl Description {
             warnings: Vec::new(),
             frame_shift: None,
             faults: table.faults().to_vec(),
+            doubles: element == Element::F32 && table.doubles() > 0,
             parameters: None,
             source: Arc::new(table),
         })
@@ -343,6 +400,18 @@ impl Opened {
     #[must_use]
     pub fn corpus(&self) -> &Arc<Corpus> {
         &self.corpus
+    }
+
+    /// Streams whose files hold 64-bit floats, but which were opened with 32 bits.
+    #[must_use]
+    pub fn narrowed(&self) -> &[String] {
+        &self.doubles
+    }
+
+    /// Kind and frame period (in units of 100 ns) of its features, if they are HTK's.
+    #[must_use]
+    pub fn parameters(&self) -> Option<(ParamKind, i32)> {
+        self.parameters.as_ref().and_then(|files| files.parameters())
     }
 
     /// The settings of its feed.

@@ -1,9 +1,14 @@
 //! The sequences of a corpus, one after another, for those who write them.
 
-use seqfeed_core::{Block, Key, Result, Source};
+use std::ops::Range;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use seqfeed_core::{Block, Index, Key, Result, Source};
 
 /// Visits the first `most` sequences of a corpus in its order: the key, the blocks that the sequence was loaded
-/// into, and its number in these. One chunk is in memory at a time.
+/// into, and its number in these. One chunk is in memory at a time. Sequences that only keep their places are
+/// passed over.
 ///
 /// # Errors
 ///
@@ -14,15 +19,9 @@ pub(crate) fn each_sequence(
     mut visit: impl FnMut(Key<'_>, &[Block], usize) -> Result<()>,
 ) -> Result<()> {
     let index = source.index();
+    let end = most.min(index.len() as u64) as u32;
     let mut blocks = source.new_blocks();
-    let mut left = most;
-    for chunk in 0..index.chunk_count() {
-        if left == 0 {
-            break;
-        }
-        let sequences: Vec<u32> =
-            index.chunk(chunk).take(left.try_into().unwrap_or(usize::MAX)).collect();
-        left -= sequences.len() as u64;
+    for sequences in pieces(index, 0..end) {
         blocks.iter_mut().for_each(Block::clear);
         source.load(&sequences, &mut blocks)?;
         for (number, &sequence) in sequences.iter().enumerate() {
@@ -30,4 +29,64 @@ pub(crate) fn each_sequence(
         }
     }
     Ok(())
+}
+
+/// Chunks ahead of the one that is written: one is loaded meanwhile.
+const AHEAD: usize = 1;
+
+/// As [`each_sequence`] for a range of sequences, with the next chunk being loaded in a thread meanwhile, where
+/// `look` sees each sequence too. Three chunks are in memory.
+///
+/// # Errors
+///
+/// As [`each_sequence`].
+pub(crate) fn each_sequence_ahead(
+    source: &dyn Source,
+    range: Range<u32>,
+    mut look: impl FnMut(Key<'_>, &[Block], usize) + Send,
+    mut visit: impl FnMut(Key<'_>, &[Block], usize) -> Result<()>,
+) -> Result<()> {
+    let index = source.index();
+    thread::scope(|scope| {
+        let (give, take) = sync_channel::<Result<(Vec<u32>, Vec<Block>)>>(AHEAD);
+        let (give_back, take_back) = sync_channel::<Vec<Block>>(AHEAD + 2);
+        scope.spawn(move || {
+            for sequences in pieces(index, range) {
+                let mut blocks = take_back.try_recv().unwrap_or_else(|_| source.new_blocks());
+                blocks.iter_mut().for_each(Block::clear);
+                let loaded = source.load(&sequences, &mut blocks);
+                if loaded.is_ok() {
+                    for (number, &sequence) in sequences.iter().enumerate() {
+                        look(index.key(sequence), &blocks, number);
+                    }
+                }
+                let failed = loaded.is_err();
+                // Whoever writes has given up when nobody takes it.
+                if give.send(loaded.map(|()| (sequences, blocks))).is_err() || failed {
+                    break;
+                }
+            }
+        });
+        for loaded in take {
+            let (sequences, blocks) = loaded?;
+            for (number, &sequence) in sequences.iter().enumerate() {
+                visit(index.key(sequence), &blocks, number)?;
+            }
+            // Its memory is used again; the thread may have ended.
+            let _ = give_back.try_send(blocks);
+        }
+        Ok(())
+    })
+}
+
+/// A range of sequences, cut where chunks end.
+fn pieces(index: &Index, range: Range<u32>) -> impl Iterator<Item = Vec<u32>> {
+    let chunks = (0..index.chunk_count()).map(move |chunk| {
+        let Range { start, end } = index.chunk(chunk);
+        start.max(range.start)..end.min(range.end)
+    });
+    let there = |sequences: Range<u32>| -> Vec<u32> {
+        sequences.filter(|&sequence| !index.is_withheld(sequence)).collect()
+    };
+    chunks.filter(|sequences| !sequences.is_empty()).map(there).filter(|piece| !piece.is_empty())
 }

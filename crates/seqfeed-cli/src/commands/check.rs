@@ -12,7 +12,8 @@ use seqfeed::io::Policy;
 use seqfeed::{Check, CheckOptions, Description, Finding, Repair, Severity, Source, compare};
 
 use crate::options::CorpusOptions;
-use crate::report::{self, count, counted, paint_out, progress_bar};
+use crate::progress;
+use crate::report::{self, count, counted, paint_out};
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -67,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut options = CheckOptions::default();
     (options.classes, options.trim) = (arguments.classes, arguments.trim);
     (options.threads, options.policy) = (arguments.threads, policy);
-    let bar = progress_bar(0, "samples");
+    let bar = progress::bar(0, "samples");
     let mut check =
         Check::of(&description, &options, |total| bar.set_length(total), |n| bar.inc(n))?;
     bar.finish_and_clear();
@@ -124,7 +125,7 @@ fn against(
         }
     }
     let (ours, theirs) = (description.open(policy)?, theirs.open(policy)?);
-    let bar: ProgressBar = progress_bar(ours.corpus().index().total_samples(), "samples compared");
+    let bar: ProgressBar = progress::bar(ours.corpus().index().total_samples(), "samples compared");
     let (one, other) = (ours.corpus().as_ref(), theirs.corpus().as_ref());
     let found = compare(one, other, arguments.tolerance, arguments.threads, |done| bar.inc(done))?;
     bar.finish_and_clear();

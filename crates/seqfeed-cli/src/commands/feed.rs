@@ -15,6 +15,7 @@ use seqfeed::io::write_atomically;
 use seqfeed::{Description, Element, Error, Minibatch, Opened, Source, State, Unit};
 
 use crate::options::{CorpusOptions, FeedOptions};
+use crate::progress;
 use crate::report;
 
 #[derive(Args, Debug)]
@@ -116,7 +117,7 @@ fn progress_bar(opened: &Opened, already: u64) -> ProgressBar {
     let sweep = opened.corpus().index().total_samples();
     let by_sweeps = settings.sweeps.map(|sweeps| sweeps.saturating_mul(sweep));
     let total = [by_sweeps, settings.samples].into_iter().flatten().min().unwrap_or(0);
-    report::progress_bar(total, "samples").with_position(already)
+    progress::bar(total, "samples").with_position(already)
 }
 
 /// What a run did.

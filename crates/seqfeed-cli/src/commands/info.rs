@@ -7,7 +7,8 @@ use clap::Args;
 use seqfeed::{LengthsBin, Moments, Source, Statistics, StreamStatistics, Summary};
 
 use crate::options::{CorpusOptions, FrameShift};
-use crate::report::{self, bytes, count, progress_bar};
+use crate::progress;
+use crate::report::{self, bytes, count};
 use crate::terminal::bar;
 
 /// Columns of the longest bar.
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         false => None,
         true => {
             let corpus = opened.corpus();
-            let progress = progress_bar(corpus.index().total_samples(), "samples");
+            let progress = progress::bar(corpus.index().total_samples(), "samples");
             let statistics =
                 Statistics::of(corpus.as_ref(), arguments.threads, |done| progress.inc(done))?;
             progress.finish_and_clear();

@@ -4,6 +4,8 @@
 mod check;
 mod cntk;
 mod containers;
+mod convert;
+mod copy;
 mod corpora;
 mod damage;
 mod data_specs;

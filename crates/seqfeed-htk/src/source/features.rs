@@ -16,7 +16,7 @@ use seqfeed_core::{
 use seqfeed_io::run_of;
 
 use super::files::{Files, Shape};
-use crate::param::{ReadOptions, Warning};
+use crate::param::{ParamKind, ReadOptions, Warning};
 use crate::script::{Entry, Script, Segment};
 
 /// The name of the format in messages.
@@ -236,6 +236,12 @@ impl HtkSource {
         // Headers count in 100 ns.
         let period = self.files.shape().map(|shape| shape.period).filter(|&period| period > 0)?;
         Some(f64::from(period) / 1e7)
+    }
+
+    /// Kind and frame period (in units of 100 ns) of its files; nothing, if it has no files.
+    #[must_use]
+    pub fn parameters(&self) -> Option<(ParamKind, i32)> {
+        self.files.shape().map(|shape| (shape.kind, shape.period))
     }
 
     /// What it is: "HTK features, FBANK of 40 values".

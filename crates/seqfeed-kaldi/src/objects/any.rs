@@ -83,6 +83,15 @@ macro_rules! any_object {
                 }
             }
 
+            fn read_over(&mut self, object_type: ObjectType, reader: &mut ObjectReader) -> Result<()> {
+                match (&mut *self, object_type) {
+                    $((Self::$variant(value), ObjectType::$variant) => return reader.read_into(value),)*
+                    _ => {}
+                }
+                *self = Self::read_as(object_type, reader)?;
+                Ok(())
+            }
+
             fn write_whole(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
                 match self {
                     $(Self::$variant(value) => write_object(value, out, mode),)*
@@ -183,6 +192,13 @@ any_object! {
     DoubleNumpyArray(NumpyArray<f64>) = "double-numpy-array",
 }
 
+impl Default for AnyObject {
+    /// An empty float matrix: the most common type, in whose place others are read.
+    fn default() -> Self {
+        Self::FloatMatrix(Matrix::default())
+    }
+}
+
 impl std::str::FromStr for ObjectType {
     type Err = Error;
 
@@ -201,17 +217,30 @@ impl std::fmt::Display for ObjectType {
     }
 }
 
+/// The type that was asked for, or that the data tell.
+fn known_or_found(reader: &mut ObjectReader) -> Result<ObjectType> {
+    match reader.object_type {
+        Some(object_type) => Ok(object_type),
+        None => detect(reader),
+    }
+}
+
 impl Holder for AnyObject {
     const TYPE: &'static str = "object";
     const HEADER: bool = false;
 
     fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
-        let object_type = detect(reader)?;
+        let object_type = known_or_found(reader)?;
         Self::read_as(object_type, reader)
     }
 
+    fn read_into(&mut self, reader: &mut ObjectReader, _: Mode) -> Result<()> {
+        let object_type = known_or_found(reader)?;
+        self.read_over(object_type, reader)
+    }
+
     fn skip(reader: &mut ObjectReader, _: Mode) -> Result<()> {
-        let object_type = detect(reader)?;
+        let object_type = known_or_found(reader)?;
         reader.skip_as(object_type)
     }
 

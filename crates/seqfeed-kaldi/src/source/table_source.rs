@@ -83,6 +83,8 @@ pub struct TableSource {
 #[derive(Clone, Copy, Default)]
 struct Counts {
     matrices: u64,
+    /// Matrices and vectors of 64-bit floats.
+    doubles: u64,
     compressed: u64,
     vectors: u64,
     decoded: u64,
@@ -161,10 +163,16 @@ impl TableSource {
         self.spooled_bytes
     }
 
+    /// Number of objects whose values are 64-bit floats in their files, whatever type they are loaded as.
+    #[must_use]
+    pub fn doubles(&self) -> u64 {
+        self.counts.doubles
+    }
+
     /// What the tables are, in words: "kaldi archive, 8 matrices, 3 of them compressed".
     #[must_use]
     pub fn format(&self) -> String {
-        let Counts { matrices, compressed, vectors, decoded } = self.counts;
+        let Counts { matrices, compressed, vectors, decoded, .. } = self.counts;
         let container = match &self.tables[..] {
             [TableKind::Archive] => "kaldi archive",
             [TableKind::Script] => "kaldi script file",
@@ -273,6 +281,9 @@ impl<'a> Opening<'a> {
         let shape = self.kind.shape(&header.object)?;
         let part = part(shape, range, self.kind.extent)?;
         let width = self.options.element.size() as u32;
+        if let Object::Matrix { width: 8, .. } | Object::Vector { width: 8, .. } = header.object {
+            self.counts.doubles += 1;
+        }
         match header.object {
             Object::Matrix { width: own, .. } => {
                 self.counts.matrices += 1;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
-use seqfeed_io::{Input, RxFilename};
+use seqfeed_io::RxFilename;
 
 use crate::OBJECT;
 use crate::holder::Holder;
@@ -67,7 +67,7 @@ impl<T: Holder> ObjectLoader<T> {
             RxFilename::File(path) => (path, 0),
             RxFilename::Offset(path, offset) => (path, *offset),
             RxFilename::Stdin | RxFilename::Pipe(_) => {
-                let mut reader = ObjectReader::open(&name, &self.options.policy)?;
+                let mut reader = self.options.open(&name)?;
                 let value = read(&mut reader);
                 // A command that has said all that it had to say also says whether it failed; then that
                 // is why its output cannot be read.
@@ -85,7 +85,7 @@ impl<T: Holder> ObjectLoader<T> {
         };
         let mut reader = match kept {
             Some(reader) => reader,
-            None => ObjectReader::new(Input::open(&name, &self.options.policy)?),
+            None => self.options.open(&name)?,
         };
         let value = read(&mut reader).map_err(|error| explain(error, &name))?;
         // A file by itself is opened anew each time, as in Kaldi: it may have been replaced.

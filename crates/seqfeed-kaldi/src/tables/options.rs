@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use seqfeed_core::Error;
-use seqfeed_io::{Policy, RxFilename};
+use seqfeed_io::{Input, Policy, RxFilename};
+
+use crate::object_reader::ObjectReader;
+use crate::objects::any::ObjectType;
 
 /// How tables are read, apart from what rspecifiers say.
 #[derive(Clone, Debug, Default)]
@@ -15,9 +18,24 @@ pub struct ReadOptions {
     /// Entries of a script file may come in any order: they are read in the order in which they lie
     /// on the disk. All lines are then read at opening.
     pub any_order: bool,
+    /// With readers of [`AnyObject`](crate::AnyObject): the type that objects are read as. Otherwise it is found
+    /// from the data.
+    pub object_type: Option<ObjectType>,
 }
 
 impl ReadOptions {
+    /// A reader of what an input holds.
+    pub(crate) fn reader(&self, input: Input) -> ObjectReader {
+        let mut reader = ObjectReader::new(input);
+        reader.object_type = self.object_type;
+        reader
+    }
+
+    /// Opens a name for reading.
+    pub(crate) fn open(&self, name: &RxFilename) -> seqfeed_core::Result<ObjectReader> {
+        Ok(self.reader(Input::open(name, &self.policy)?))
+    }
+
     pub(crate) fn with_policy(policy: &Policy) -> Self {
         Self { policy: *policy, ..Self::default() }
     }

@@ -25,6 +25,7 @@ pub(crate) struct RandomAccessArchive<T> {
     /// Under `o`: which keys were read.
     read: Vec<bool>,
     rspecifier: Rspecifier,
+    options: ReadOptions,
     loaded: Option<usize>,
     value: Option<T>,
 }
@@ -48,11 +49,11 @@ impl<T: Holder> RandomAccessArchive<T> {
                 name => name,
             };
             // Opened now: under this name may stand another file later.
-            let values = ObjectReader::open(&name, &options.policy)?;
-            (ObjectReader::new(input), Values::Open(values))
+            let values = options.open(&name)?;
+            (options.reader(input), Values::Open(values))
         } else {
             let (input, recording) = input.recorded()?;
-            (ObjectReader::new(input), Values::Copy(recording))
+            (options.reader(input), Values::Copy(recording))
         };
         Ok(Self {
             scan: Some(scan),
@@ -61,6 +62,7 @@ impl<T: Holder> RandomAccessArchive<T> {
             index: KeyIndex::default(),
             read: Vec::new(),
             rspecifier: rspecifier.clone(),
+            options: options.clone(),
             loaded: None,
             value: None,
         })
@@ -97,11 +99,22 @@ impl<T: Holder> RandomAccessArchive<T> {
         Ok(self.value.as_ref())
     }
 
+    /// All keys, in the archive's order; reads on to its end.
+    pub(crate) fn keys(&mut self) -> Result<Vec<Vec<u8>>> {
+        while self.scan_one()?.is_some() {}
+        match &self.damage {
+            Some(error) if !self.rspecifier.permissive => Err(error.clone()),
+            _ => {
+                Ok((0..self.index.len()).map(|number| self.index.key(number).0.to_vec()).collect())
+            }
+        }
+    }
+
     fn load(&mut self, number: usize) -> Result<()> {
         let mut value = self.value.take();
         self.loaded = None;
         if let Values::Copy(recording) = &self.values {
-            self.values = Values::Open(ObjectReader::new(recording.open()?));
+            self.values = Values::Open(self.options.reader(recording.open()?));
         }
         let Values::Open(reader) = &mut self.values else { return Ok(()) };
         reader.seek(self.index.value(number))?;

@@ -56,7 +56,7 @@ pub struct RandomAccessReader<T> {
 
 enum Table<T> {
     Script(RandomAccessScript<T>),
-    Archive(RandomAccessArchive<T>),
+    Archive(Box<RandomAccessArchive<T>>),
     Sorted(SortedArchive<T>),
 }
 
@@ -83,7 +83,9 @@ impl<T: Holder> RandomAccessReader<T> {
             TableKind::Archive if parsed.sorted && parsed.called_sorted => {
                 Table::Sorted(SortedArchive::open(&parsed, options)?)
             }
-            TableKind::Archive => Table::Archive(RandomAccessArchive::open(&parsed, options)?),
+            TableKind::Archive => {
+                Table::Archive(Box::new(RandomAccessArchive::open(&parsed, options)?))
+            }
         };
         Ok(Self { rspecifier: rspecifier.to_owned(), table })
     }
@@ -120,6 +122,30 @@ impl<T: Holder> RandomAccessReader<T> {
 }
 
 /// Fails if a key is none: empty, or with white space or control characters.
+impl<T: Holder> RandomAccessReader<T> {
+    /// All keys in ascending order. An archive is read over to its end, of a script file no object is read.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an archive cannot be read or has a key twice, or for archives with `s,cs`, of which only one
+    /// object is in reach at a time.
+    pub fn sorted_keys(&mut self) -> Result<Vec<Vec<u8>>> {
+        let mut keys = match &mut self.table {
+            Table::Script(table) => table.keys(),
+            Table::Archive(table) => table.keys()?,
+            Table::Sorted(_) => {
+                return Err(Error::usage(format!(
+                    "{}: the keys of an archive with `s,cs` are known one after another",
+                    self.rspecifier
+                ))
+                .with_help("take `s,cs` out of the rspecifier"));
+            }
+        };
+        keys.sort_unstable();
+        Ok(keys)
+    }
+}
+
 pub(crate) fn check_key(key: Key<'_>) -> Result<()> {
     if is_token(key.0) {
         return Ok(());

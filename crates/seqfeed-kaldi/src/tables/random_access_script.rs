@@ -59,6 +59,12 @@ impl<T: Holder> RandomAccessScript<T> {
         Ok(script)
     }
 
+    /// All keys, sorted.
+    pub(crate) fn keys(&self) -> Vec<Vec<u8>> {
+        let key = |line: &Line| self.text[line.start as usize..][..line.key_len as usize].to_vec();
+        self.lines.iter().map(key).collect()
+    }
+
     /// Sorts the lines, or checks that they are sorted.
     fn sort(&mut self, sorted: bool) -> Result<()> {
         let Self { text, lines, .. } = self;

@@ -107,7 +107,7 @@ impl<T: Holder> SequentialReader<T> {
         let table = match parsed.kind {
             TableKind::Archive => {
                 let name = options.name(&parsed.rxfilename)?;
-                Table::Archive(ObjectReader::open(&name, &options.policy)?)
+                Table::Archive(options.open(&name)?)
             }
             TableKind::Script => {
                 let lines = ScriptLines::open(&parsed.rxfilename, options)?;

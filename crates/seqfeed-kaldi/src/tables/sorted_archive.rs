@@ -37,7 +37,7 @@ impl<T: Holder> SortedArchive<T> {
     pub(crate) fn open(rspecifier: &Rspecifier, options: &ReadOptions) -> Result<Self> {
         let name = options.name(&rspecifier.rxfilename)?;
         Ok(Self {
-            reader: Some(ObjectReader::open(&name, &options.policy)?),
+            reader: Some(options.open(&name)?),
             damage: None,
             rspecifier: rspecifier.clone(),
             key: Vec::new(),

@@ -185,15 +185,27 @@ impl<T: Holder> TableWriter<T> {
     ///
     /// Fails if not everything could be written, or if a command failed.
     pub fn close(self) -> Result<WriteReport> {
+        let (report, outputs) = self.into_outputs()?;
+        Output::finish_together(outputs)?;
+        Ok(report)
+    }
+
+    /// Ends the table without giving its files their names yet, so that they appear together with others: what
+    /// was written, and the archive, then the script file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if not everything could be written.
+    pub fn into_outputs(self) -> Result<(WriteReport, Vec<Output>)> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        match self.table {
-            Table::Archive(archive) => archive.finish()?,
-            Table::Both { archive, script, .. } => Output::finish_together(vec![archive, script])?,
-            Table::Script(_) => {}
-        }
-        Ok(self.report)
+        let outputs = match self.table {
+            Table::Archive(archive) => vec![archive],
+            Table::Both { archive, script, .. } => vec![archive, script],
+            Table::Script(_) => Vec::new(),
+        };
+        Ok((self.report, outputs))
     }
 }
 

@@ -91,7 +91,8 @@ macro_rules! of_type {
 }
 
 fn options(golden: &Path) -> ReadOptions {
-    ReadOptions { policy: Policy::with_pipes(), base: Some(golden.join("bad")), any_order: false }
+    let (policy, base) = (Policy::with_pipes(), Some(golden.join("bad")));
+    ReadOptions { policy, base, ..ReadOptions::default() }
 }
 
 /// An rspecifier whose commands run in the directory of the cases.

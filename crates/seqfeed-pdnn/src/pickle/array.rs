@@ -132,14 +132,14 @@ impl Array {
 }
 
 /// A shape as Python writes it.
-pub(super) struct Shape<'a>(pub(super) &'a [usize]);
+pub(super) struct Shape<'a, T>(pub(super) &'a [T]);
 
-impl std::fmt::Display for Shape<'_> {
+impl<T: std::fmt::Display> std::fmt::Display for Shape<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             [one] => write!(f, "({one},)"),
             dims => {
-                let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
+                let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
                 write!(f, "({})", dims.join(", "))
             }
         }

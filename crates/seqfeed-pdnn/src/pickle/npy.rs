@@ -193,14 +193,14 @@ impl<'a> Words<'a> {
 ///
 /// Fails when the writer does.
 pub fn write_npy(out: &mut impl Write, array: &Array) -> std::io::Result<()> {
-    out.write_all(&header(array))?;
+    let shape: Vec<u64> = array.shape().iter().map(|&dim| dim as u64).collect();
+    out.write_all(&header(&shape, array.dtype(), array.is_fortran()))?;
     out.write_all(array.data().as_slice())
 }
 
 /// The header, padded so that data begin at a multiple of 64 bytes.
-fn header(array: &Array) -> Vec<u8> {
-    let fortran = if array.is_fortran() { "True" } else { "False" };
-    let (dtype, shape) = (array.dtype(), Shape(array.shape()));
+pub(super) fn header(shape: &[u64], dtype: Dtype, fortran: bool) -> Vec<u8> {
+    let (fortran, shape) = (if fortran { "True" } else { "False" }, Shape(shape));
     let mut text =
         format!("{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
     let padding = 63 - (MAGIC.len() + 4 + text.len()) % 64;

@@ -5,7 +5,7 @@ use std::io::Write;
 use seqfeed_core::{Error, ErrorKind, Result};
 use seqfeed_io::{Output, Policy, WxFilename};
 
-use super::{Array, Bytes};
+use super::{Array, Bytes, Dtype};
 
 /// How a pickle is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,20 +63,19 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-fn integer(out: &mut Vec<u8>, value: usize) {
+fn integer(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&[0x8a, 8]);
-    out.extend_from_slice(&(value as u64).to_le_bytes());
+    out.extend_from_slice(&value.to_le_bytes());
 }
 
-fn shape(out: &mut Vec<u8>, shape: &[usize]) {
+fn shape(out: &mut Vec<u8>, shape: &[u64]) {
     out.push(b'(');
     shape.iter().for_each(|&dim| integer(out, dim));
     out.push(b't');
 }
 
 /// `numpy.dtype('f4', False, True)` with the state `(3, '<', None, None, None, -1, -1, 0)`.
-fn dtype(out: &mut Vec<u8>, array: &Array) {
-    let dtype = array.dtype();
+fn dtype(out: &mut Vec<u8>, dtype: Dtype) {
     global(out, "numpy", "dtype");
     out.push(b'(');
     text(out, dtype.number.code());
@@ -85,56 +84,92 @@ fn dtype(out: &mut Vec<u8>, array: &Array) {
     out.extend_from_slice(b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb");
 }
 
-/// As Python 3 writes it: `numpy.core.multiarray` is known to numpy 1 and 2.
-fn write(output: &mut Output, arrays: [&Array; 2], protocol: Protocol) -> std::io::Result<()> {
-    let mut out = match protocol {
+/// What stands behind the bytes of an array.
+pub(super) const ARRAY_END: &[u8] = b"tb";
+/// What stands behind a pair of arrays.
+pub(super) const PAIR_END: &[u8] = b"\x86.";
+
+/// What a pickle begins with.
+pub(super) fn begin(protocol: Protocol) -> Vec<u8> {
+    match protocol {
         Protocol::Two => b"\x80\x02".to_vec(),
         Protocol::Five => b"\x80\x05".to_vec(),
-    };
+    }
+}
+
+/// What stands before the bytes of an array, as Python 3 writes it: `numpy.core.multiarray` is known to numpy 1
+/// and 2.
+pub(super) fn begin_array(out: &mut Vec<u8>, dims: &[u64], element: Dtype, fortran: bool) {
+    global(out, "numpy.core.multiarray", "_reconstruct");
+    global(out, "numpy", "ndarray");
+    out.extend_from_slice(b"K\0\x85");
+    encoded(out, "b");
+    out.extend_from_slice(b"\x87R(K\x01");
+    shape(out, dims);
+    dtype(out, element);
+    out.push(if fortran { 0x88 } else { 0x89 });
+}
+
+/// Bytes as they are, of protocol 5.
+pub(super) fn begin_bytes(out: &mut Vec<u8>, len: u64) {
+    out.push(0x8e);
+    out.extend_from_slice(&len.to_le_bytes());
+}
+
+/// Bytes as text that is encoded again when it is loaded, of protocol 2: the text is `len` bytes long.
+pub(super) fn begin_text(out: &mut Vec<u8>, len: u32) {
+    global(out, "_codecs", "encode");
+    out.push(b'X');
+    out.extend_from_slice(&len.to_le_bytes());
+}
+
+/// What stands behind the text of [`begin_text`].
+pub(super) fn end_text(out: &mut Vec<u8>) {
+    text(out, "latin1");
+    out.extend_from_slice(b"\x86R");
+}
+
+/// Bytes as text in UTF-8.
+pub(super) fn push_text(out: &mut Vec<u8>, bytes: &[u8]) {
+    for &byte in bytes {
+        match byte {
+            0..0x80 => out.push(byte),
+            _ => out.extend_from_slice(&[0xc0 | byte >> 6, 0x80 | byte & 0x3f]),
+        }
+    }
+}
+
+fn write(output: &mut Output, arrays: [&Array; 2], protocol: Protocol) -> std::io::Result<()> {
+    let mut out = begin(protocol);
     for array in arrays {
-        global(&mut out, "numpy.core.multiarray", "_reconstruct");
-        global(&mut out, "numpy", "ndarray");
-        out.extend_from_slice(b"K\0\x85");
-        encoded(&mut out, "b");
-        out.extend_from_slice(b"\x87R(K\x01");
-        shape(&mut out, array.shape());
-        dtype(&mut out, array);
-        out.push(if array.is_fortran() { 0x88 } else { 0x89 });
+        let shape: Vec<u64> = array.shape().iter().map(|&dim| dim as u64).collect();
+        begin_array(&mut out, &shape, array.dtype(), array.is_fortran());
         match protocol {
             Protocol::Two => write_text(output, &mut out, array.data())?,
             Protocol::Five => {
-                out.push(0x8e);
-                out.extend_from_slice(&(array.data().len() as u64).to_le_bytes());
+                begin_bytes(&mut out, array.data().len() as u64);
                 output.write_all(&out)?;
                 output.write_all(array.data().as_slice())?;
                 out.clear();
             }
         }
-        out.extend_from_slice(b"tb");
+        out.extend_from_slice(ARRAY_END);
     }
-    out.extend_from_slice(b"\x86.");
+    out.extend_from_slice(PAIR_END);
     output.write_all(&out)
 }
 
 /// Bytes as a text that is encoded again when it is loaded.
 fn write_text(output: &mut Output, out: &mut Vec<u8>, data: &Bytes) -> std::io::Result<()> {
-    global(out, "_codecs", "encode");
-    out.push(b'X');
-    out.extend_from_slice(&(text_len(data) as u32).to_le_bytes());
+    begin_text(out, text_len(data) as u32);
     output.write_all(out)?;
     for piece in data.as_slice().chunks(32 << 10) {
         out.clear();
-        for &byte in piece {
-            match byte {
-                0..0x80 => out.push(byte),
-                _ => out.extend_from_slice(&[0xc0 | byte >> 6, 0x80 | byte & 0x3f]),
-            }
-        }
+        push_text(out, piece);
         output.write_all(out)?;
     }
     out.clear();
-    text(out, "latin1");
-    out.extend_from_slice(b"\x86R");
+    end_text(out);
     Ok(())
 }
 

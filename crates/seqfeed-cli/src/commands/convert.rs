@@ -1,0 +1,301 @@
+//! `seqfeed convert`: a corpus in another format.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use seqfeed::htk::param::{ByteOrder, Encoding, ParamKind};
+use seqfeed::io::Policy;
+use seqfeed::kaldi::CompressionMethod;
+use seqfeed::pdnn::pickle::Protocol;
+use seqfeed::{
+    ConvertOptions, ConvertPlan, ConvertReport, Element, Error, Sharding, Source, Target,
+};
+
+use crate::options::CorpusOptions;
+use crate::progress;
+use crate::report::{self, bytes, count, counted};
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES, override_usage = "seqfeed convert [OPTIONS] [CORPUS] <SINK>")]
+pub(crate) struct Arguments {
+    /// What is written: a wspecifier (ark:, ark,scp:), a file (.ctf, .pfile, .pickle, .npy, .npz, .ali, also with
+    /// .gz), .htk for HTK's archive with script and labels, or FORMAT:NAME (kaldi:NAME, htk-files:NAME). Given
+    /// last, behind the corpus
+    #[arg(value_name = "SINK", required = true)]
+    sink: Option<String>,
+
+    #[command(flatten)]
+    corpus: CorpusOptions,
+
+    /// With a wspecifier as the sink: where another stream goes, such as labels=ark:ali.ark
+    #[arg(long = "to", value_name = "STREAM=WSPECIFIER")]
+    to: Vec<String>,
+
+    /// Write these streams only
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    streams: Vec<String>,
+
+    /// Sparse streams whose samples are classes (one value, which is 1), and become labels
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    classes: Vec<String>,
+
+    /// Type of floats, instead of that of the source
+    #[arg(long, value_name = "TYPE")]
+    dtype: Option<Dtype>,
+
+    /// With Kaldi's tables: compress matrices by one of Kaldi's methods, 1 to 7, or auto
+    #[arg(long, value_name = "METHOD", num_args = 0..=1, default_missing_value = "auto", require_equals = true)]
+    compress: Option<String>,
+
+    /// With pickles: 2 (for Python 2 and 3) or 5 (Python 3.8 and later) [default: 5]
+    #[arg(long, value_name = "N")]
+    protocol: Option<u8>,
+
+    /// With HTK's files: the kind of parameters, such as FBANK [default: that of the source, else
+    /// USER]
+    #[arg(long, value_name = "KIND")]
+    htk_kind: Option<String>,
+
+    /// With HTK's files: from one frame to the next, in units of 100 ns [default: that of the source,
+    /// else 100000]
+    #[arg(long, value_name = "N")]
+    htk_period: Option<i32>,
+
+    /// With HTK's files: little-endian, for tools with NATURALREADORDER
+    #[arg(long)]
+    htk_little_endian: bool,
+
+    /// With HTK's files: names of the labels, one a line [default: those of --states, else
+    /// s0, s1 ...]
+    #[arg(long, value_name = "FILE")]
+    state_names: Option<std::path::PathBuf>,
+
+    /// Write N shards, of about as many samples each; those that an earlier run has left whole are kept
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    shards: usize,
+
+    /// Write so many shards at a time [default: one a core]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+
+    /// Write all shards, also those that are whole
+    #[arg(long)]
+    anew: bool,
+
+    /// Write a description (NAME.toml) beside the files also where these can be opened without one
+    #[arg(long)]
+    describe: bool,
+
+    /// Allow what would be lost (precision, keys, streams ...) to be lost
+    #[arg(long)]
+    allow_lossy: bool,
+
+    /// Print what was written as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  seqfeed convert corpus.toml out.pfile --allow-lossy
+  seqfeed convert scp:feats.scp --labels ark:ali.ark kaldi:out/train --compress
+  seqfeed convert train.scp --labels train.mlf --states states.list ark,scp:f.ark,f.scp --to labels=ark:ali.ark
+  seqfeed convert train.ctf train.pickle.gz --classes labels --allow-lossy
+  seqfeed convert corpus.toml out/train.ctf --shards 16 --jobs 4";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Dtype {
+    Float32,
+    Float64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    // Two names are corpus and sink; the first one that clap finds alone is the sink.
+    let (corpus, sink) = arguments.names()?;
+    let target = Target::parse(&sink)?;
+    let to_stdout = target.is_standard_output();
+    if arguments.json && to_stdout {
+        return Err(Error::usage("--json prints on standard output, where the data go")
+            .with_help("write to a file")
+            .into());
+    }
+    let mut corpus_options = arguments.corpus.clone();
+    corpus_options.rename(corpus);
+    let description = corpus_options.describe(None)?;
+    let opened = corpus_options.open_exactly(&description)?;
+    for group in &opened.report().dropped {
+        report::warning(&format!("skipped {group}"));
+    }
+    opened.warnings().iter().for_each(|warning| report::warning(warning));
+
+    let mut options = arguments.options(target, opened.parameters())?;
+    options.states = match &arguments.state_names {
+        Some(file) => lines(file)?,
+        None => description.state_names()?,
+    };
+    let corpus = opened.corpus();
+    let plan = ConvertPlan::new(corpus, options)?;
+    plan.notes().iter().for_each(|note| report::note(note));
+    let said = if arguments.allow_lossy { "lost" } else { "would be lost" };
+    plan.losses().iter().for_each(|loss| report::warning(&format!("{said}: {loss}")));
+
+    let samples = corpus.index().total_samples();
+    let bar = progress::bar(samples, "samples");
+    let started = Instant::now();
+    let converted = plan.run(&|samples| bar.inc(samples));
+    bar.finish_and_clear();
+    let converted = converted?;
+    if arguments.describe && converted.description.is_none() {
+        report::note("no description is written: none can name all of these files");
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    if arguments.json {
+        let mut out = io::stdout().lock();
+        serde_json::to_writer_pretty(&mut out, &converted)?;
+        writeln!(out)?;
+    } else {
+        let text = text(&converted, seconds);
+        match to_stdout {
+            true => report::lines(&text),
+            false => io::stdout().lock().write_all(text.as_bytes())?,
+        }
+    }
+    Ok(())
+}
+
+impl Arguments {
+    /// The name of the corpus, if there is one, and that of the sink.
+    fn names(&self) -> Result<(Option<String>, String)> {
+        let missing =
+            || Error::usage("the sink is missing").with_help("seqfeed convert CORPUS SINK");
+        let first = self.sink.clone().ok_or_else(missing)?;
+        Ok(match self.corpus.name() {
+            Some(second) => (Some(first), second.to_owned()),
+            None => (None, first),
+        })
+    }
+
+    fn options(
+        &self,
+        target: Target,
+        parameters: Option<(ParamKind, i32)>,
+    ) -> Result<ConvertOptions> {
+        let mut options = ConvertOptions::new(target);
+        options.parameters = parameters;
+        options.others =
+            self.to.iter().map(|text| other(text)).collect::<Result<BTreeMap<_, _>>>()?;
+        options.streams.clone_from(&self.streams);
+        options.classes.clone_from(&self.classes);
+        options.dtype = self.dtype.map(|dtype| match dtype {
+            Dtype::Float32 => Element::F32,
+            Dtype::Float64 => Element::F64,
+        });
+        options.compress = self.compress.as_deref().map(compression).transpose()?;
+        options.protocol = match self.protocol {
+            None | Some(5) => Protocol::Five,
+            Some(2) => Protocol::Two,
+            Some(other) => {
+                return Err(Error::usage(format!(
+                    "pickles are written in protocol 2 or 5, not {other}"
+                ))
+                .into());
+            }
+        };
+        let mut encoding = Encoding::default();
+        if let Some((kind, period)) = parameters {
+            (encoding.kind, encoding.period) = (kind, period);
+        }
+        if let Some(kind) = &self.htk_kind {
+            encoding.kind = kind.parse().map_err(|error: Error| {
+                Error::usage(format!("--htk-kind: {}", error.message()))
+                    .with_help(error.help().unwrap_or_default().to_owned())
+            })?;
+        }
+        encoding.period = self.htk_period.unwrap_or(encoding.period);
+        if self.htk_little_endian {
+            encoding.order = ByteOrder::Little;
+        }
+        options.encoding = encoding;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        options.sharding =
+            Sharding { shards: self.shards, jobs: self.jobs.unwrap_or(cores), anew: self.anew };
+        options.describe = self.describe;
+        options.allow_lossy = self.allow_lossy;
+        // What is typed may be a command.
+        options.policy = Policy::with_pipes();
+        Ok(options)
+    }
+}
+
+/// `STREAM=WSPECIFIER`.
+fn other(text: &str) -> Result<(String, String)> {
+    match text.split_once('=') {
+        Some((stream, wspecifier)) if !stream.is_empty() => {
+            Ok((stream.to_owned(), wspecifier.to_owned()))
+        }
+        _ => Err(Error::usage(format!("--to {text}: a stream's name and `=` are expected"))
+            .with_help("such as --to labels=ark:ali.ark")
+            .into()),
+    }
+}
+
+/// A compression method of Kaldi's, by its number.
+pub(crate) fn compression(text: &str) -> Result<CompressionMethod> {
+    if text == "auto" {
+        return Ok(CompressionMethod::Auto);
+    }
+    let method = text.parse().ok().and_then(|number: i32| CompressionMethod::try_from(number).ok());
+    Ok(method.ok_or_else(|| {
+        Error::usage(format!("--compress={text}: expected a compression method of Kaldi's")).with_help(
+            "1 or auto, 2 (speech features), 3 (two bytes), 4 (two bytes, integers), 5 (one byte), \
+             6 (one byte, integers), 7 (one byte, 0 to 1)",
+        )
+    })?)
+}
+
+fn lines(file: &std::path::Path) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Error::io("reading", error).in_file(file.display().to_string()))?;
+    Ok(text.lines().map(str::to_owned).collect())
+}
+
+fn text(converted: &ConvertReport, seconds: f64) -> String {
+    let mut text = String::new();
+    let mut line = |what: &str, value: String| text += &format!("{what:<12} {value}\n");
+    let kept = converted.shards.iter().filter(|shard| shard.kept).count();
+    match &converted.shards[..] {
+        [one] => one.files.iter().for_each(|file| line("wrote", file.clone())),
+        shards => {
+            let first = shards.first().and_then(|shard| shard.files.first());
+            let more =
+                if kept > 0 { format!(", {kept} kept from an earlier run") } else { String::new() };
+            line(
+                "wrote",
+                format!(
+                    "{}{more}: {} ...",
+                    counted(shards.len() as u64, "shard"),
+                    first.map_or("", String::as_str)
+                ),
+            );
+        }
+    }
+    if let Some(description) = &converted.description {
+        line("description", description.clone());
+    }
+    line("sequences", count(converted.fingerprint.sequences));
+    for stream in &converted.fingerprint.streams {
+        line(
+            &stream.name,
+            format!("{} samples, checksum {:016x}", count(stream.samples), stream.values),
+        );
+    }
+    let written = converted.bytes as f64;
+    let fresh: u64 =
+        converted.shards.iter().filter(|shard| !shard.kept).map(|shard| shard.bytes).sum();
+    let rate = bytes(fresh as f64 / seconds.max(1e-9));
+    line("bytes", format!("{} ({rate}/s)", bytes(written)));
+    text
+}

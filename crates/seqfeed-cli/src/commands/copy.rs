@@ -1,0 +1,130 @@
+//! `seqfeed copy`: a table of Kaldi's, copied.
+
+use std::collections::HashSet;
+use std::io::BufRead;
+
+use anyhow::Result;
+use clap::Args;
+use seqfeed::io::{Input, Policy, RxFilename};
+use seqfeed::kaldi::ObjectType;
+use seqfeed::{CopyOptions, Error, Key, copy_table};
+
+use crate::commands::convert::compression;
+use crate::progress;
+use crate::report::{self, bytes, counted};
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The table that is read, such as scp:feats.scp
+    #[arg(value_name = "RSPECIFIER")]
+    from: String,
+
+    /// The table that is written, such as ark,scp:copy.ark,copy.scp
+    #[arg(value_name = "WSPECIFIER")]
+    to: String,
+
+    /// Type of the objects, such as float-matrix or int32-vector [default: told from the data]
+    #[arg(long = "type", value_name = "TYPE")]
+    object_type: Option<ObjectType>,
+
+    /// Compress matrices by one of Kaldi's methods, 1 to 7, or auto
+    #[arg(long, value_name = "METHOD", num_args = 0..=1, default_missing_value = "auto", require_equals = true)]
+    compress: Option<String>,
+
+    /// Write text
+    #[arg(long)]
+    text: bool,
+
+    /// Copy objects with these keys only: KEY,KEY,... or @FILE, of whose lines the first words are keys
+    #[arg(long, value_name = "KEYS")]
+    select: Option<String>,
+
+    /// Do not copy objects with these keys
+    #[arg(long, value_name = "KEYS")]
+    exclude: Option<String>,
+
+    /// Copy in ascending order of keys
+    #[arg(long)]
+    sort: bool,
+
+    /// Copy no more than the first N objects
+    #[arg(long, value_name = "N")]
+    head: Option<u64>,
+
+    /// Write N tables, with equally many objects each: JOB in the WSPECIFIER becomes 1 to N
+    #[arg(long, value_name = "N")]
+    split: Option<usize>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  seqfeed copy scp:feats.scp ark,t:-
+  seqfeed copy ark:feats.ark ark,scp:small.ark,small.scp --compress=2 --sort
+  seqfeed copy scp:feats.scp ark:some.ark --select @utterances.txt
+  seqfeed copy scp:feats.scp ark,scp:split/feats.JOB.ark,split/feats.JOB.scp --split 8";
+
+/// Missing keys that are named.
+const NAMED: usize = 5;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let policy = Policy::with_pipes();
+    let mut options = CopyOptions::default();
+    options.object_type = arguments.object_type;
+    options.compress = arguments.compress.as_deref().map(compression).transpose()?;
+    options.text = arguments.text;
+    options.select = arguments.select.as_deref().map(|text| keys(text, policy)).transpose()?;
+    options.exclude = arguments
+        .exclude
+        .as_deref()
+        .map(|text| keys(text, policy))
+        .transpose()?
+        .unwrap_or_default();
+    options.sort = arguments.sort;
+    options.head = arguments.head;
+    options.split = arguments.split;
+    options.policy = policy;
+    let bar = progress::spinner("objects");
+    let copied = copy_table(&arguments.from, &arguments.to, &options, &mut || bar.inc(1));
+    bar.finish_and_clear();
+    let copied = copied?;
+    if !copied.missing.is_empty() {
+        let named: Vec<String> =
+            copied.missing.iter().take(NAMED).map(|key| Key(key).to_string()).collect();
+        let more = if copied.missing.len() > NAMED { ", ..." } else { "" };
+        let missing = counted(copied.missing.len() as u64, "key");
+        report::warning(&format!("{missing} not found: {}{more}", named.join(", ")));
+    }
+    if copied.skipped > 0 {
+        report::warning(&format!("{} could not be read", counted(copied.skipped, "object")));
+    }
+    let written = copied.written;
+    let mut text =
+        format!("copied {}, {}", counted(written.objects, "object"), bytes(written.bytes as f64));
+    if copied.left_out > 0 {
+        text += &format!("; {} left out", counted(copied.left_out, "object"));
+    }
+    report::note(&text);
+    Ok(())
+}
+
+/// Keys out of a list, or of a file.
+fn keys(text: &str, policy: Policy) -> Result<HashSet<Vec<u8>>> {
+    let Some(file) = text.strip_prefix('@') else {
+        let keys = text.split(',').filter(|key| !key.is_empty());
+        return Ok(keys.map(|key| key.as_bytes().to_vec()).collect());
+    };
+    let mut input = Input::open(&RxFilename::parse(file)?, &policy)?;
+    let mut keys = HashSet::new();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = input.read_until(b'\n', &mut line);
+        if read.map_err(|error| Error::io("reading", error).in_file(file))? == 0 {
+            input.finish()?;
+            return Ok(keys);
+        }
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        keys.extend(words.next().map(<[u8]>::to_vec));
+    }
+}

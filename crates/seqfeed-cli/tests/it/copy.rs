@@ -1,0 +1,212 @@
+//! `seqfeed copy`: tables of any objects.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use crate::corpora::corpus;
+use crate::program::{run, shared};
+
+fn copy(directory: &Path, arguments: &[&str]) -> Output {
+    run(directory, &[&["copy"], arguments].concat())
+}
+
+/// Copies, and gives what went to standard output.
+fn text(directory: &Path, arguments: &[&str]) -> String {
+    let output = copy(directory, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn refused(directory: &Path, arguments: &[&str]) -> (i32, String) {
+    let output = copy(directory, arguments);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success(), "{arguments:?}: {text}");
+    (output.status.code().unwrap(), text)
+}
+
+fn keys(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| line.split(' ').next()).collect()
+}
+
+#[test]
+fn tables_are_copied_byte_for_byte_whatever_they_hold() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    corpus(12).write(at);
+    for table in ["feats.ark", "ali.ark"] {
+        copy(at, &[&format!("ark:{table}"), "ark,scp:copy.ark,copy.scp"]);
+        assert_eq!(
+            fs::read(at.join("copy.ark")).unwrap(),
+            fs::read(at.join(table)).unwrap(),
+            "{table}"
+        );
+    }
+    let script = fs::read_to_string(at.join("feats.scp")).unwrap().replace("feats.ark", "copy.ark");
+    copy(at, &["scp:feats.scp", "ark,scp:copy.ark,copy.scp"]);
+    assert_eq!(fs::read_to_string(at.join("copy.scp")).unwrap(), script);
+    assert_eq!(
+        text(at, &["ark:ali.ark", "ark:-", "--text"]),
+        fs::read_to_string(at.join("ali.txt")).unwrap()
+    );
+    // Through a command, and back from text.
+    let there = text(at, &["ark:cat ali.txt |", "ark:| cat > piped.ark"]);
+    assert!(there.is_empty());
+    assert_eq!(fs::read(at.join("piped.ark")).unwrap(), fs::read(at.join("ali.ark")).unwrap());
+}
+
+#[test]
+fn types_can_be_given_where_they_cannot_be_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    fs::write(at.join("a.txt"), "a 7\nb 8\n").unwrap();
+    let copied = |name: &str| {
+        let done = copy(at, &["ark:a.txt", "ark:x.ark", "--type", name]);
+        assert!(done.status.success(), "{done:?}");
+        fs::read(at.join("x.ark")).unwrap()
+    };
+    assert_eq!(copied("int32"), b"a \0B\x04\x07\0\0\0b \0B\x04\x08\0\0\0");
+    assert_eq!(
+        copied("int32-vector"),
+        b"a \0B\x04\x01\0\0\0\x04\x07\0\0\0b \0B\x04\x01\0\0\0\x04\x08\0\0\0"
+    );
+    assert_eq!(copied("token"), b"a 7\nb 8\n");
+    // By key, too.
+    let sorted = copy(at, &["ark:a.txt", "ark:y.ark", "--type", "int32", "--sort"]);
+    assert!(sorted.status.success());
+    assert_eq!(fs::read(at.join("y.ark")).unwrap(), copied("int32"));
+    let (code, said) = refused(at, &["ark:a.txt", "ark:x.ark", "--type", "matrix"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("float-matrix"), "{said}");
+}
+
+#[test]
+fn objects_are_chosen_by_key_order_and_number() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    fs::write(at.join("t.txt"), "d 4\na 1\nc 3\nb 2\ne 5\n").unwrap();
+    fs::write(at.join("list"), "c utterance three\n\ne\n").unwrap();
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&[], &["d", "a", "c", "b", "e"]),
+        (&["--sort"], &["a", "b", "c", "d", "e"]),
+        (&["--select", "a,e"], &["a", "e"]),
+        (&["--select", "@list"], &["c", "e"]),
+        (&["--exclude", "@list"], &["d", "a", "b"]),
+        (&["--select", "@list", "--exclude", "c"], &["e"]),
+        (&["--head", "2"], &["d", "a"]),
+        (&["--sort", "--head", "2", "--exclude", "a"], &["b", "c"]),
+        (&["--head", "0"], &[]),
+    ];
+    for (arguments, expected) in cases {
+        let copied = text(at, &[&["ark:t.txt", "ark,t:-"], arguments].concat());
+        assert_eq!(keys(&copied), expected, "{arguments:?}");
+    }
+    let output = copy(at, &["ark:t.txt", "ark,t:-", "--select", "a,x,y"]);
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("2 keys not found: x, y") && said.contains("4 objects left out"),
+        "{said}"
+    );
+    // Script files as well.
+    corpus(5).write(at);
+    let copied = text(at, &["scp:feats.scp", "ark,t:-", "--sort", "--select", "spk0-utt003"]);
+    assert!(copied.starts_with("spk0-utt003  ["), "{copied}");
+    // A key that is there twice has no place in a sorted table.
+    fs::write(at.join("twice.txt"), "a 1\na 2\n").unwrap();
+    let (code, said) = refused(at, &["ark:twice.txt", "ark:x", "--sort"]);
+    assert!(code == 1 && said.contains("the key stands twice"), "{said}");
+    // Sorting reads what passes once, too.
+    let copied = text(at, &["ark:cat t.txt |", "ark,t:-", "--sort"]);
+    assert_eq!(keys(&copied), ["a", "b", "c", "d", "e"]);
+}
+
+#[test]
+fn a_table_is_split_into_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    corpus(11).write(at);
+    text(at, &["scp:feats.scp", "ark,scp:s.JOB.ark,s.JOB.scp", "--split", "3"]);
+    let read = |n: usize| fs::read_to_string(at.join(format!("s.{n}.scp"))).unwrap();
+    let lines: Vec<usize> = (1..=3).map(|n| read(n).lines().count()).collect();
+    assert_eq!(lines, [3, 4, 4]);
+    let all = [1, 2, 3].map(|n| fs::read(at.join(format!("s.{n}.ark"))).unwrap()).concat();
+    assert_eq!(all, fs::read(at.join("feats.ark")).unwrap());
+    text(at, &["ark:ali.ark", "ark:ali.ark2", "--split", "2", "--sort", "--head", "4"]);
+    assert!(
+        at.join("ali-00001-of-00002.ark2").exists() && at.join("ali-00002-of-00002.ark2").exists()
+    );
+    let (code, said) = refused(at, &["ark:cat ali.ark |", "ark:x.ark", "--split", "2"]);
+    assert!(code == 2 && said.contains("copy it to a file first"), "{said}");
+    let (code, said) = refused(at, &["ark:ali.ark", "ark:x.ark", "--split", "12"]);
+    assert!(code == 2 && said.contains("11 objects cannot be split into 12 tables"), "{said}");
+    assert!(!at.join("x-00001-of-00012.ark").exists());
+}
+
+#[test]
+fn only_matrices_are_compressed() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    corpus(4).write(at);
+    text(at, &["ark:feats.ark", "ark:c.ark", "--compress"]);
+    let compressed = fs::read(at.join("c.ark")).unwrap();
+    assert!(compressed.windows(4).any(|window| window == b"\0BCM"));
+    let (code, said) = refused(at, &["ark:ali.ark", "ark:x.ark", "--compress=2"]);
+    assert!(code == 1 && said.contains("int32-vector cannot be compressed"), "{said}");
+    assert!(said.contains("spk0-utt000") && !at.join("x.ark").exists(), "{said}");
+}
+
+#[test]
+fn damage_leaves_nothing_under_the_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    corpus(4).write(at);
+    let feats = fs::read(at.join("feats.ark")).unwrap();
+    fs::write(at.join("short.ark"), &feats[..feats.len() - 5]).unwrap();
+    fs::write(at.join("x.ark"), "before").unwrap();
+    for more in [&[][..], &["--sort"], &["--split", "2"]] {
+        let (code, said) = refused(at, &[&["ark:short.ark", "ark:x.ark"], more].concat());
+        assert!(code == 1 && said.contains("5 bytes are missing"), "{said}");
+        assert_eq!(fs::read(at.join("x.ark")).unwrap(), b"before");
+    }
+    let output = copy(at, &["ark,p:short.ark", "ark:x.ark"]);
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("1 object could not be read"));
+    let (code, said) = refused(at, &["feats.ark", "ark:y.ark"]);
+    assert!(code == 2 && said.contains("did you mean `ark:feats.ark`"), "{said}");
+}
+
+#[test]
+fn all_golden_archives_are_copied_to_themselves() {
+    let Some(golden) = shared("golden/kaldi") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let (mut copied, mut pending) = (0, vec![golden.canonicalize().unwrap()]);
+    while let Some(folder) = pending.pop() {
+        for entry in fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() && !path.ends_with("bad") && !path.ends_with("tools") {
+                pending.push(path);
+                continue;
+            }
+            // `AnyObject` holds sparse values as 32-bit floats, also those that are wider; Kaldi writes memory that
+            // it never set into empty compressed matrices.
+            let other = ["dsm.bin.ark", "cm_empty.ark"].iter().any(|name| path.ends_with(name));
+            if other || path.extension().is_none_or(|end| end != "ark") {
+                continue;
+            }
+            let output = copy(directory.path(), &[&format!("ark:{}", path.display()), "ark:x.ark"]);
+            let bytes = fs::read(&path).unwrap();
+            // Texts are written as binary objects.
+            if output.status.success() && bytes.windows(2).any(|two| two == b"\0B") {
+                assert_eq!(
+                    fs::read(directory.path().join("x.ark")).unwrap(),
+                    bytes,
+                    "{}",
+                    path.display()
+                );
+                copied += 1;
+            }
+        }
+    }
+    assert!(copied >= 40, "{copied} archives");
+}

@@ -1,0 +1,102 @@
+//! Outputs that are compressed where their names say so.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use flate2::write::GzEncoder;
+use seqfeed_core::{Error, Result};
+
+use crate::{Output, Policy, WxFilename};
+
+/// An [`Output`] whose bytes are compressed with gzip if its name ends with `.gz`.
+pub struct CompressedOutput(Form);
+
+enum Form {
+    Plain(Output),
+    // Large, and there are few.
+    Gzip(Box<GzEncoder<Output>>),
+}
+
+impl CompressedOutput {
+    /// Opens a name for writing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Output::create`].
+    pub fn create(name: &WxFilename, policy: &Policy) -> Result<Self> {
+        let packs = matches!(name, WxFilename::File(path)
+            if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")));
+        let output = Output::create(name, policy)?;
+        Ok(Self(match packs {
+            true => Form::Gzip(Box::new(GzEncoder::new(output, flate2::Compression::default()))),
+            false => Form::Plain(output),
+        }))
+    }
+
+    fn output(&self) -> &Output {
+        match &self.0 {
+            Form::Plain(output) => output,
+            Form::Gzip(encoder) => encoder.get_ref(),
+        }
+    }
+
+    /// The name for messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.output().name()
+    }
+
+    /// Turns an error from writing to this output into one that says where it happened.
+    #[must_use]
+    pub fn error(&self, source: io::Error) -> Error {
+        self.output().error(source)
+    }
+
+    /// Ends the compression: what is left is to finish the output.
+    ///
+    /// # Errors
+    ///
+    /// When the operating system fails to write.
+    pub fn into_output(self) -> Result<Output> {
+        match self.0 {
+            Form::Plain(output) => Ok(output),
+            Form::Gzip(mut encoder) => {
+                encoder.try_finish().map_err(|error| encoder.get_ref().error(error))?;
+                // Nothing is left to be written that could fail.
+                encoder.finish().map_err(|error| Error::io("writing", error))
+            }
+        }
+    }
+
+    /// Completes the output, as [`Output::finish`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Output::finish`].
+    pub fn finish(self) -> Result<()> {
+        self.into_output()?.finish()
+    }
+}
+
+impl Write for CompressedOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Form::Plain(output) => output.write(bytes),
+            Form::Gzip(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Form::Plain(output) => output.flush(),
+            // A flush here would cut the compressed stream, which costs size; the end is written by `into_output`.
+            Form::Gzip(_) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for CompressedOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompressedOutput").field("name", &self.name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,139 @@
+//! Any corpus as any format that can hold it.
+
+mod describe;
+mod loss;
+mod plan;
+mod record;
+mod run;
+mod shaped;
+mod target;
+
+pub use loss::{Loss, LossKind};
+pub use run::{ConvertReport, ShardReport};
+pub(crate) use shaped::{Change, Shaped};
+pub(crate) use target::numbered_wspecifier;
+pub use target::{Target, TargetFormat};
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use seqfeed_core::{Corpus, Element};
+use seqfeed_htk::param::{Encoding, ParamKind};
+use seqfeed_io::Policy;
+use seqfeed_kaldi::CompressionMethod;
+use seqfeed_pdnn::pickle::Protocol;
+
+/// How a corpus is converted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConvertOptions {
+    /// What is written.
+    pub target: Target,
+    /// With a wspecifier as the target: those of other streams, by name.
+    pub others: BTreeMap<String, String>,
+    /// The streams that are written; all, if none are named.
+    pub streams: Vec<String>,
+    /// Sparse streams whose samples are classes (one value, which is 1) and become labels. Formats that hold no
+    /// sparse streams take all for such.
+    pub classes: Vec<String>,
+    /// The type of floats, instead of that of the source.
+    pub dtype: Option<Element>,
+    /// With Kaldi's tables: how matrices are compressed.
+    pub compress: Option<CompressionMethod>,
+    /// With pickles.
+    pub protocol: Protocol,
+    /// With HTK's files: kind, frame period and byte order.
+    pub encoding: Encoding,
+    /// Kind and frame period of the source, if it is of HTK's: what other formats do not hold.
+    pub parameters: Option<(ParamKind, i32)>,
+    /// With HTK's files: names of labels, the first one for label 0. Those that are missing are `s0`, `s1`, ...
+    pub states: Vec<String>,
+    /// Into how many shards, and by how many threads.
+    pub sharding: Sharding,
+    /// Write the [description](Target::description_file) of the result, also where its name alone opens it.
+    pub describe: bool,
+    /// Whether what would be lost may be lost.
+    pub allow_lossy: bool,
+    /// What the target's names may do.
+    pub policy: Policy,
+}
+
+/// Into how many parts a corpus is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sharding {
+    /// Number of shards, 1 for a whole.
+    pub shards: usize,
+    /// Shards that are written at the same time; each loads its next chunk in another thread.
+    pub jobs: usize,
+    /// Write shards again that are whole.
+    pub anew: bool,
+}
+
+impl Default for Sharding {
+    fn default() -> Self {
+        Self { shards: 1, jobs: 1, anew: false }
+    }
+}
+
+impl ConvertOptions {
+    /// All of a corpus, as it is.
+    #[must_use]
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            others: BTreeMap::new(),
+            streams: Vec::new(),
+            classes: Vec::new(),
+            dtype: None,
+            compress: None,
+            protocol: Protocol::Five,
+            encoding: Encoding::default(),
+            parameters: None,
+            states: Vec::new(),
+            sharding: Sharding::default(),
+            describe: false,
+            allow_lossy: false,
+            policy: Policy::default(),
+        }
+    }
+}
+
+/// A conversion that can be done: what will be written, and what would be lost.
+///
+/// ```
+/// use seqfeed::{ConvertOptions, ConvertPlan, Description, Target, fingerprint};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let text = directory.path().join("x.txt").display().to_string();
+/// # std::fs::write(&text, "utt1  [ 1 2.5\n 3 4 ]\nutt2  [ 5 6\n 7 8 ]\n")?;
+/// # let out = directory.path().join("x.pfile").display().to_string();
+/// let corpus = Description::from_toml(&format!("features = 'ark:{text}'"))?.open(Default::default())?;
+/// let mut options = ConvertOptions::new(Target::parse(&out)?);
+/// options.allow_lossy = true; // a PFile numbers its sentences: keys are lost
+/// let plan = ConvertPlan::new(corpus.corpus(), options)?;
+/// assert_eq!(plan.losses().len(), 1);
+/// let report = plan.run(&|_samples| {})?;
+/// assert_eq!(report.fingerprint.streams[0].samples, 4);
+///
+/// let again = Description::from_toml(&format!("data = '{out}'"))?.open(Default::default())?;
+/// let again = fingerprint(again.corpus().as_ref())?;
+/// assert_eq!(report.fingerprint.streams[0].values, again.streams[0].values);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct ConvertPlan {
+    corpus: Arc<Corpus>,
+    options: ConvertOptions,
+    /// Numbers of the corpus' streams, and what becomes of them.
+    picks: Vec<(usize, Change)>,
+    /// With Kaldi's tables: the wspecifiers of streams of `picks`, before they are numbered.
+    wspecifiers: Vec<(usize, String)>,
+    /// Keys stand in the files as they are.
+    keeps_keys: bool,
+    losses: Vec<Loss>,
+    notes: Vec<String>,
+    description: Option<PathBuf>,
+}

@@ -1,0 +1,158 @@
+//! The description of what was written: the `corpus.toml` that opens it again.
+
+use std::path::Path;
+
+use seqfeed_core::{Element, Extent, Kind, Stream};
+use seqfeed_kaldi::Wspecifier;
+use toml::{Table, Value};
+
+use super::target::{Target, TargetFormat};
+use crate::fingerprint::Fingerprint;
+
+/// The description of targets that hold the parts of one corpus, for a file in the directory `base`; nothing,
+/// where no description can name them all.
+pub(super) fn describe(
+    parts: &[Target],
+    tables: &[Vec<(usize, String)>],
+    streams: &[Stream],
+    fingerprint: &Fingerprint,
+    base: &Path,
+) -> Option<String> {
+    let format = parts.first()?.format();
+    let mut top = Table::new();
+    match format {
+        TargetFormat::Kaldi => {
+            let mut described = Table::new();
+            for (number, stream) in streams.iter().enumerate() {
+                let sources: Option<Vec<Value>> = tables
+                    .iter()
+                    .filter_map(|tables| tables.iter().find(|(stream, _)| *stream == number))
+                    .map(|(_, wspecifier)| {
+                        let table = Wspecifier::parse(wspecifier).ok()?;
+                        let name = match (table.archive, table.script) {
+                            (Some(archive), _) => format!("ark:{}", relative(&archive, base)?),
+                            (None, Some(script)) => format!("scp:{}", relative(&script, base)?),
+                            (None, None) => return None,
+                        };
+                        Some(Value::String(name))
+                    })
+                    .collect();
+                // Posteriors are written, but nothing reads them as a stream.
+                if stream.kind == Kind::Sparse {
+                    continue;
+                }
+                described.insert(stream.name.clone(), stream_table(stream, one_or_all(sources?)));
+            }
+            top.insert("streams".to_owned(), Value::Table(described));
+        }
+        TargetFormat::Htk | TargetFormat::HtkFiles => {
+            let all = |end: &str| -> Option<Value> {
+                let name = |part: &Target| {
+                    relative(&format!("{}.{end}", part.name()), base).map(Value::String)
+                };
+                parts.iter().map(name).collect::<Option<Vec<Value>>>().map(one_or_all)
+            };
+            let mut described = Table::new();
+            for stream in streams {
+                let table = if stream.kind == Kind::Dense {
+                    stream_table(stream, all("scp")?)
+                } else {
+                    let mut table = stream_table(stream, all("mlf")?);
+                    // The longest list has the names of all the others.
+                    let longest = parts.iter().max_by_key(|part| {
+                        std::fs::metadata(format!("{}.states", part.name())).map_or(0, |m| m.len())
+                    })?;
+                    let states = relative(&format!("{}.states", longest.name()), base)?;
+                    table.as_table_mut()?.insert("states".to_owned(), Value::String(states));
+                    table
+                };
+                described.insert(stream.name.clone(), table);
+            }
+            top.insert("streams".to_owned(), Value::Table(described));
+        }
+        TargetFormat::Ctf => {
+            let [part] = parts else { return None };
+            top.insert("reader".to_owned(), Value::String(relative(part.name(), base)?));
+            let mut inputs = Table::new();
+            for (stream, found) in streams.iter().zip(&fingerprint.streams) {
+                let sparse = stream.kind != Kind::Dense;
+                let dim = match stream.kind {
+                    Kind::Label => i64::from(found.largest.unwrap_or(0)) + 1,
+                    _ => i64::try_from(stream.dim).unwrap_or(i64::MAX),
+                };
+                let mut input = Table::new();
+                input.insert("dim".to_owned(), Value::Integer(dim));
+                let format = if sparse { "sparse" } else { "dense" };
+                input.insert("format".to_owned(), Value::String(format.to_owned()));
+                inputs.insert(stream.name.clone(), Value::Table(input));
+            }
+            top.insert("inputs".to_owned(), Value::Table(inputs));
+        }
+        TargetFormat::Alignments => {
+            let name = |part: &Target| {
+                Some(Value::String(format!("ark:{}", relative(part.name(), base)?)))
+            };
+            let names: Option<Vec<Value>> = parts.iter().map(name).collect();
+            let mut described = Table::new();
+            let stream = streams.first()?;
+            described.insert(stream.name.clone(), stream_table(stream, one_or_all(names?)));
+            top.insert("streams".to_owned(), Value::Table(described));
+        }
+        TargetFormat::PFile | TargetFormat::Pickle | TargetFormat::Npy | TargetFormat::Npz => {
+            let names: Option<Vec<String>> =
+                parts.iter().map(|part| relative(part.name(), base)).collect();
+            let names = names?;
+            // A comma would begin an option.
+            if names.iter().any(|name| name.contains([',', '|', '*', '?', '['])) {
+                return None;
+            }
+            let data = match &names[..] {
+                [one] => one.clone(),
+                _ => pattern(&names)?,
+            };
+            top.insert("data".to_owned(), Value::String(data));
+        }
+    }
+    let text = toml::to_string(&top).ok()?;
+    Some(format!("# Written by seqfeed convert. Names are relative to this file.\n{text}"))
+}
+
+/// A pattern for names that differ in their numbers: `out-*-of-00008.pfile`.
+fn pattern(names: &[String]) -> Option<String> {
+    let first = names.first()?;
+    let at = first.rfind("00001-of-")?;
+    let pattern = format!("{}*{}", &first[..at], &first[at + 5..]);
+    let fits = |name: &String| name.len() == first.len() && name.starts_with(&first[..at]);
+    names.iter().all(fits).then_some(pattern)
+}
+
+fn one_or_all(mut names: Vec<Value>) -> Value {
+    if names.len() == 1 { names.remove(0) } else { Value::Array(names) }
+}
+
+fn stream_table(stream: &Stream, source: Value) -> Value {
+    let mut table = Table::new();
+    table.insert("source".to_owned(), source);
+    if stream.kind == Kind::Label {
+        table.insert("kind".to_owned(), Value::String("label".to_owned()));
+    }
+    if stream.element == Element::F64 {
+        table.insert("dtype".to_owned(), Value::String("float64".to_owned()));
+    }
+    if stream.extent == Extent::Sequence {
+        table.insert("extent".to_owned(), Value::String("sequence".to_owned()));
+    }
+    Value::Table(table)
+}
+
+/// A name as seen from a directory: the name alone for what lies in it, else an absolute one. Nothing for what is
+/// no file.
+fn relative(name: &str, base: &Path) -> Option<String> {
+    if name == "-" || name.starts_with('|') {
+        return None;
+    }
+    let absolute = std::path::absolute(name).ok()?;
+    let base = std::path::absolute(base).ok()?;
+    let inside = absolute.strip_prefix(&base).ok().filter(|inside| !inside.as_os_str().is_empty());
+    inside.unwrap_or(&absolute).to_str().map(str::to_owned)
+}

@@ -1,0 +1,52 @@
+//! What a conversion would lose.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Something that a source holds and the files to be written do not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Loss {
+    /// What kind of thing it is.
+    pub kind: LossKind,
+    /// In words: "features: float64 values become float32".
+    pub what: String,
+    /// How to keep it, where there is a way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cure: Option<&'static str>,
+}
+
+/// The kinds of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LossKind {
+    /// Digits of values.
+    Precision,
+    /// Keys of sequences.
+    Keys,
+    /// Where sequences begin and end.
+    Boundaries,
+    /// A whole stream.
+    Stream,
+    /// Names of streams.
+    Names,
+    /// Frame periods and kinds of parameters.
+    Times,
+}
+
+impl Loss {
+    pub(super) fn new(kind: LossKind, what: String, cure: Option<&'static str>) -> Self {
+        Self { kind, what, cure }
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        match self.cure {
+            Some(cure) => write!(f, " ({cure})"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What is known of the shards of a conversion, so that those which are whole are not written again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use seqfeed_core::{Error, Problem, Result};
+use seqfeed_io::write_atomically;
+use serde::{Deserialize, Serialize};
+
+use super::ShardReport;
+
+/// The file beside the shards that says which are whole: `out.shards.json`.
+#[derive(Debug)]
+pub(super) struct RecordFile {
+    path: PathBuf,
+    record: Record,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Record {
+    /// What was converted to what: another conversion's shards are not taken for ours.
+    conversion: String,
+    shards: BTreeMap<usize, Recorded>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Recorded {
+    /// A hash of some of the shard's sequences, as they came from the source.
+    probe: String,
+    /// Sizes of its files.
+    sizes: Vec<u64>,
+    #[serde(flatten)]
+    report: ShardReport,
+}
+
+impl RecordFile {
+    /// The record of a conversion, with what an earlier run of the same one has left.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is a file that is no record.
+    pub(super) fn open(path: PathBuf, conversion: String) -> Result<Self> {
+        let name = path.display().to_string();
+        let record = match fs::read(&path) {
+            Ok(text) => serde_json::from_slice::<Record>(&text).map_err(|error| {
+                let problem = Problem::Unsupported(error.to_string().into());
+                Error::format("record of shards", problem)
+                    .in_file(name)
+                    .with_help("remove the file to write all shards anew")
+            })?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Record::default(),
+            Err(error) => return Err(Error::io("reading", error).in_file(name)),
+        };
+        let record = match record.conversion == conversion {
+            true => record,
+            false => Record { conversion, shards: BTreeMap::new() },
+        };
+        Ok(Self { path, record })
+    }
+
+    /// The report of a shard, if it is there as it was written.
+    pub(super) fn whole(&self, shard: usize, probe: &str) -> Option<ShardReport> {
+        let recorded = self.record.shards.get(&shard).filter(|recorded| recorded.probe == probe)?;
+        let files = recorded.report.files.iter().zip(&recorded.sizes);
+        let same = |(file, size): (&String, &u64)| {
+            fs::metadata(file).is_ok_and(|found| found.is_dir() || found.len() == *size)
+        };
+        let all = recorded.report.files.len() == recorded.sizes.len();
+        (all && files.into_iter().all(same))
+            .then(|| ShardReport { kept: true, ..recorded.report.clone() })
+    }
+
+    /// Notes that a shard is whole.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the record cannot be written.
+    pub(super) fn add(&mut self, shard: usize, probe: String, report: &ShardReport) -> Result<()> {
+        let size = |file: &String| fs::metadata(file).map_or(0, |found| found.len());
+        let sizes = report.files.iter().map(size).collect();
+        self.record.shards.insert(shard, Recorded { probe, sizes, report: report.clone() });
+        let text = serde_json::to_vec_pretty(&self.record)
+            .map_err(|error| Error::io("writing", error.into()))?;
+        write_atomically(&self.path, &text, false)
+    }
+}

@@ -1,0 +1,160 @@
+//! A corpus as it shall be written: some of its streams, some with other types.
+
+use std::sync::Arc;
+
+use seqfeed_core::{Block, Element, Error, Index, Key, Kind, Result, Source, Stream};
+
+/// What becomes of the values of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// They stay.
+    None,
+    /// 64-bit floats become 32-bit ones.
+    Narrow,
+    /// 32-bit floats become 64-bit ones.
+    Widen,
+    /// Sparse samples with one value, which is 1, become labels.
+    Classes,
+}
+
+/// Some streams of a source, changed.
+pub(crate) struct Shaped<'a> {
+    source: &'a dyn Source,
+    /// The numbers of the streams, and what becomes of them.
+    picks: Vec<(usize, Change)>,
+    streams: Vec<Stream>,
+}
+
+impl<'a> Shaped<'a> {
+    pub(crate) fn new(source: &'a dyn Source, picks: Vec<(usize, Change)>) -> Self {
+        let shape = |&(stream, change): &(usize, Change)| {
+            let stream = source.streams()[stream].clone();
+            match change {
+                Change::None => stream,
+                Change::Narrow => Stream { element: Element::F32, ..stream },
+                Change::Widen => Stream { element: Element::F64, ..stream },
+                Change::Classes => {
+                    Stream { kind: Kind::Label, element: Element::I32, dim: 1, ..stream }
+                }
+            }
+        };
+        let streams = picks.iter().map(shape).collect();
+        Self { source, picks, streams }
+    }
+}
+
+impl Source for Shaped<'_> {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Arc<Index> {
+        self.source.index()
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        let unchanged = |pick: usize| self.picks[pick].1 == Change::None;
+        // One of several streams can be loaded without the others.
+        if let ([(stream, Change::None)], [block]) = (&self.picks[..], &mut *blocks) {
+            return self.source.load_stream(*stream, sequences, block);
+        }
+        let mut whole = self.source.new_blocks();
+        let swap = |whole: &mut [Block], blocks: &mut [Block]| {
+            for (pick, block) in blocks.iter_mut().enumerate().filter(|(pick, _)| unchanged(*pick))
+            {
+                std::mem::swap(&mut whole[self.picks[pick].0], block);
+            }
+        };
+        swap(&mut whole, blocks);
+        let loaded = match self.picks[..] {
+            [(stream, _)] => self.source.load_stream(stream, sequences, &mut whole[stream]),
+            _ => self.source.load(sequences, &mut whole),
+        };
+        swap(&mut whole, blocks);
+        loaded?;
+        for ((&(stream, change), block), shaped) in self.picks.iter().zip(blocks).zip(&self.streams)
+        {
+            for (number, &sequence) in sequences.iter().enumerate() {
+                let key = self.source.index().key(sequence);
+                change.push(&whole[stream], number, block, shaped, key)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, sequence: u32) -> Option<Error> {
+        self.source.fault(sequence)
+    }
+
+    fn files(&self) -> Vec<u32> {
+        self.source.files()
+    }
+}
+
+impl Change {
+    /// Adds a sequence of one block to another.
+    fn push(
+        self,
+        from: &Block,
+        number: usize,
+        to: &mut Block,
+        stream: &Stream,
+        key: Key<'_>,
+    ) -> Result<()> {
+        match self {
+            Self::None => {}
+            Self::Classes => {
+                let samples = from.sparse_samples(number);
+                let ones = samples.values.chunks_exact(from.element().size());
+                let is_one = |value: &[u8]| match from.element() {
+                    Element::F64 => value == 1f64.to_ne_bytes(),
+                    Element::F32 => value == 1f32.to_ne_bytes(),
+                    Element::I32 => value == 1i32.to_ne_bytes(),
+                    _ => false,
+                };
+                let single = (0..samples.len())
+                    .all(|sample| samples.values_in(sample..sample + 1).len() == 1);
+                if !single || !ones.into_iter().all(is_one) {
+                    let what = format!(
+                        "a sample of the sparse stream {} has not one value that is 1, so it is no label",
+                        stream.name
+                    );
+                    let help =
+                        "write a format that holds sparse streams (CTF, or posteriors of Kaldi)";
+                    return Err(Error::corpus(what).of_key(key).with_help(help));
+                }
+                to.push_i32(samples.len()).copy_from_slice(samples.indices);
+            }
+            Self::Narrow | Self::Widen => {
+                if from.is_sparse() {
+                    let samples = from.sparse_samples(number);
+                    let count = samples.indices.len();
+                    let mut values = vec![0; count * to.element().size()];
+                    self.floats(samples.values, &mut values);
+                    let ends = (1..=samples.len()).map(|end| samples.values_in(0..end).end as u32);
+                    to.push_sparse(&values, samples.indices, &ends.collect::<Vec<u32>>());
+                } else {
+                    let samples = from.samples(number);
+                    self.floats(samples.bytes(), to.push_bytes(samples.len()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn floats(self, from: &[u8], to: &mut [u8]) {
+        if self == Self::Narrow {
+            for (from, to) in from.as_chunks::<8>().0.iter().zip(to.as_chunks_mut::<4>().0) {
+                *to = (f64::from_ne_bytes(*from) as f32).to_ne_bytes();
+            }
+        } else {
+            for (from, to) in from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<8>().0) {
+                *to = f64::from(f32::from_ne_bytes(*from)).to_ne_bytes();
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A corpus as numpy's arrays: pickles, `.npy` and `.npz` files.
+
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream};
+use seqfeed_io::{Policy, WxFilename};
+use seqfeed_pdnn::pickle::{ArraysLayout, ArraysWriter, Container};
+
+use super::one_stream;
+use super::values::Values;
+
+/// Writes the samples of all sequences as one matrix, with labels if there are any.
+pub(crate) struct ArraysSink {
+    name: String,
+    writer: ArraysWriter,
+    features: usize,
+    labels: Option<usize>,
+    integers: Values<i32>,
+}
+
+impl ArraysSink {
+    /// `samples` is how many samples there will be.
+    pub(crate) fn create(
+        name: &WxFilename,
+        container: Container,
+        streams: &[Stream],
+        samples: u64,
+        policy: &Policy,
+    ) -> Result<Self> {
+        let Some(features) = one_stream(streams, "floats", |kind| kind == Kind::Dense)? else {
+            return Err(Error::usage("there is no stream of floats to be written as a matrix"));
+        };
+        let labels = one_stream(streams, "labels", |kind| kind == Kind::Label)?;
+        let Stream { dim, element, .. } = streams[features];
+        let layout = ArraysLayout { rows: samples, dim, element, labels: labels.is_some() };
+        let writer = ArraysWriter::create(name, container, layout, policy)?;
+        let (name, integers) = (name.to_string(), Values::default());
+        Ok(Self { name, writer, features, labels, integers })
+    }
+}
+
+impl Sink for ArraysSink {
+    fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
+        let labels = match self.labels {
+            Some(stream) => self.integers.of(blocks[stream].samples(number).bytes()),
+            None => &[],
+        };
+        let features = blocks[self.features].samples(number).bytes();
+        self.writer.write(features, labels).map_err(|error| error.of_key(key))
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<String>> {
+        self.writer.finish()?;
+        Ok(vec![self.name])
+    }
+}

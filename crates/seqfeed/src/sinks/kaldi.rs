@@ -1,0 +1,178 @@
+//! A corpus as Kaldi's tables, one a stream.
+
+use seqfeed_core::{Block, Element, Error, Extent, Key, Kind, Result, Sink, Stream};
+use seqfeed_io::{Output, Policy};
+use seqfeed_kaldi::{
+    AnyObject, CompressedMatrix, CompressionMethod, Matrix, Posterior, TableWriter, Vector,
+};
+
+use super::values::Values;
+
+/// A table to be written.
+#[derive(Clone, Debug)]
+pub(crate) struct KaldiTable {
+    /// The number of its stream.
+    pub(crate) stream: usize,
+    pub(crate) wspecifier: String,
+}
+
+/// How tables are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KaldiOptions {
+    pub(crate) compress: Option<CompressionMethod>,
+    pub(crate) policy: Policy,
+}
+
+/// Writes a table for each stream: matrices, vectors of integers, posteriors; a vector or an integer where a
+/// sequence has one sample.
+pub(crate) struct KaldiSink {
+    tables: Vec<Table>,
+}
+
+struct Table {
+    stream: Stream,
+    number: usize,
+    writer: TableWriter<AnyObject>,
+    compress: Option<CompressionMethod>,
+    object: AnyObject,
+    floats: Values<f32>,
+    doubles: Values<f64>,
+}
+
+impl KaldiSink {
+    pub(crate) fn create(
+        tables: &[KaldiTable],
+        streams: &[Stream],
+        options: &KaldiOptions,
+    ) -> Result<Self> {
+        let open = |table: &KaldiTable| {
+            let stream = streams[table.stream].clone();
+            let object = Table::empty(&stream)?;
+            Ok(Table {
+                stream,
+                number: table.stream,
+                writer: TableWriter::create(&table.wspecifier, &options.policy)?,
+                compress: options.compress,
+                object,
+                floats: Values::default(),
+                doubles: Values::default(),
+            })
+        };
+        Ok(Self { tables: tables.iter().map(open).collect::<Result<_>>()? })
+    }
+}
+
+impl Sink for KaldiSink {
+    fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
+        for table in &mut self.tables {
+            let block = &blocks[table.number];
+            table.fill(block, number).map_err(|error| error.of_key(key))?;
+            match table.compressed().map_err(|error| error.of_key(key))? {
+                Some(compressed) => table.writer.write(key, &compressed)?,
+                None => table.writer.write(key, &table.object)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<String>> {
+        let mut outputs = Vec::new();
+        for table in self.tables {
+            outputs.extend(table.writer.into_outputs()?.1);
+        }
+        let names = outputs.iter().map(|output| output.name().to_owned()).collect();
+        Output::finish_together(outputs)?;
+        Ok(names)
+    }
+}
+
+impl Table {
+    /// The object that a stream's samples are put into, whose memory is used again.
+    fn empty(stream: &Stream) -> Result<AnyObject> {
+        let whole = stream.extent == Extent::Sequence;
+        Ok(match (stream.kind, stream.element) {
+            (Kind::Sparse, _) => AnyObject::Posterior(Posterior::default()),
+            (_, Element::I32) if whole && stream.dim == 1 => AnyObject::Int32(0),
+            (_, Element::I32) if stream.dim == 1 => AnyObject::Int32Vector(Vec::new()),
+            (_, Element::I32) => {
+                return Err(Error::usage(format!(
+                    "stream {}: Kaldi's tables hold no matrices of integers",
+                    stream.name
+                )));
+            }
+            (_, Element::F64) if whole => AnyObject::DoubleVector(Vector::default()),
+            (_, Element::F64) => AnyObject::DoubleMatrix(Matrix::default()),
+            (_, _) if whole => AnyObject::FloatVector(Vector::default()),
+            (_, _) => AnyObject::FloatMatrix(Matrix::default()),
+        })
+    }
+
+    fn fill(&mut self, block: &Block, number: usize) -> Result<()> {
+        if let AnyObject::Posterior(posterior) = &mut self.object {
+            let samples = block.sparse_samples(number);
+            posterior.0.resize_with(samples.len(), Vec::new);
+            let double = self.stream.element == Element::F64;
+            let (floats, doubles): (&[f32], &[f64]) = match double {
+                true => (&[], self.doubles.of(samples.values)),
+                false => (self.floats.of(samples.values), &[]),
+            };
+            for (sample, frame) in posterior.0.iter_mut().enumerate() {
+                let values = samples.values_in(sample..sample + 1);
+                frame.clear();
+                frame.extend(values.map(|at| {
+                    (samples.indices[at], if double { doubles[at] as f32 } else { floats[at] })
+                }));
+            }
+            return Ok(());
+        }
+        let samples = block.samples(number);
+        let bytes = samples.bytes();
+        match &mut self.object {
+            AnyObject::FloatMatrix(matrix) => {
+                (matrix.rows, matrix.cols) = (samples.len(), self.stream.dim);
+                copy(bytes, &mut matrix.values);
+            }
+            AnyObject::DoubleMatrix(matrix) => {
+                (matrix.rows, matrix.cols) = (samples.len(), self.stream.dim);
+                copy(bytes, &mut matrix.values);
+            }
+            AnyObject::FloatVector(vector) => copy(bytes, &mut vector.0),
+            AnyObject::DoubleVector(vector) => copy(bytes, &mut vector.0),
+            AnyObject::Int32Vector(values) => copy(bytes, values),
+            AnyObject::Int32(value) => {
+                *value = bytemuck::try_pod_read_unaligned(bytes).map_err(|_| {
+                    Error::corpus(format!("{} labels for a sequence, expected 1", samples.len()))
+                })?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn compressed(&self) -> Result<Option<AnyObject>> {
+        let Some(method) = self.compress else { return Ok(None) };
+        Ok(match &self.object {
+            AnyObject::FloatMatrix(matrix) => {
+                Some(AnyObject::CompressedMatrix(CompressedMatrix::compress(matrix, method)?))
+            }
+            AnyObject::DoubleMatrix(matrix) => {
+                Some(AnyObject::CompressedMatrix(CompressedMatrix::compress(matrix, method)?))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Values in the machine's order, in the place of others.
+fn copy<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(bytes: &[u8], values: &mut Vec<T>) {
+    let count = bytes.len() / size_of::<T>();
+    values.clear();
+    match bytemuck::try_cast_slice(bytes) {
+        Ok(aligned) => values.extend_from_slice(aligned),
+        Err(_) => {
+            values.reserve(count);
+            values
+                .extend(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>));
+        }
+    }
+}

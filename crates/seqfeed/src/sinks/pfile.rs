@@ -1,0 +1,77 @@
+//! A corpus as a PFile.
+
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream};
+use seqfeed_io::{Policy, WxFilename};
+use seqfeed_pdnn::pfile::{PFileLayout, PFileWriter};
+
+use super::one_stream;
+use super::values::Values;
+
+/// Writes a PFile: one stream of 32-bit floats, and all streams of labels side by side.
+pub(crate) struct PFileSink {
+    name: String,
+    writer: PFileWriter,
+    features: Option<usize>,
+    labels: Vec<usize>,
+    floats: Values<f32>,
+    integers: Values<i32>,
+    /// Labels of several streams, frame by frame.
+    together: Vec<i32>,
+}
+
+impl PFileSink {
+    pub(crate) fn create(name: &WxFilename, streams: &[Stream], policy: &Policy) -> Result<Self> {
+        let features = one_stream(streams, "floats", |kind| kind == Kind::Dense)?;
+        let labels: Vec<usize> =
+            (0..streams.len()).filter(|&number| streams[number].kind == Kind::Label).collect();
+        let layout = PFileLayout {
+            features: features.map_or(0, |number| streams[number].dim),
+            labels: labels.len(),
+        };
+        let writer = PFileWriter::create(name, layout, policy)?;
+        Ok(Self {
+            name: name.to_string(),
+            writer,
+            features,
+            labels,
+            floats: Values::default(),
+            integers: Values::default(),
+            together: Vec::new(),
+        })
+    }
+}
+
+impl Sink for PFileSink {
+    fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
+        let Self { writer, features, labels, floats, integers, together, .. } = self;
+        let features = match features {
+            Some(stream) => floats.of(blocks[*stream].samples(number).bytes()),
+            None => &[],
+        };
+        let labels = match labels[..] {
+            [] => &[],
+            [one] => integers.of(blocks[one].samples(number).bytes()),
+            _ => {
+                let frames = blocks[labels[0]].sequence_len(number);
+                together.clear();
+                together.resize(frames * labels.len(), 0);
+                for (column, &stream) in labels.iter().enumerate() {
+                    let values = integers.of(blocks[stream].samples(number).bytes());
+                    if values.len() != frames {
+                        let what = format!("{} labels beside {frames}", values.len());
+                        return Err(Error::corpus(what).of_key(key));
+                    }
+                    let cells = together[column..].iter_mut().step_by(labels.len());
+                    cells.zip(values).for_each(|(cell, &value)| *cell = value);
+                }
+                together
+            }
+        };
+        writer.write_sentence(features, labels).map_err(|error| error.of_key(key))
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<String>> {
+        self.writer.finish()?;
+        Ok(vec![self.name])
+    }
+}
