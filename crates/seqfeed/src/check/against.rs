@@ -183,7 +183,11 @@ fn first_difference(
                 .map(|&(dim, _)| dim)
                 .collect::<std::collections::BTreeSet<_>>();
             let value = |given: &[(usize, f64)], dim: usize| {
-                given.iter().filter(|&&(at, _)| at == dim).map(|&(_, value)| value).sum::<f64>()
+                given
+                    .iter()
+                    .filter(|&&(at, _)| at == dim)
+                    .map(|&(_, value)| value)
+                    .fold(0.0, |sum, value| sum + value)
             };
             dims.into_iter()
                 .find_map(|dim| pair(dim, Some(value(&here, dim)), Some(value(&there, dim))))

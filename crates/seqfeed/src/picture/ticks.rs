@@ -10,7 +10,7 @@ pub(super) fn ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String)> {
     let power = 10f64.powf(rough.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
     let step = steps.into_iter().find(|&step| step >= rough * 0.999).unwrap_or(steps[3]);
-    let decimals = (-step.log10() + 1e-9).ceil().clamp(0.0, 12.0) as usize;
+    let decimals = (-step.log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
     let (first, last) = ((from / step - 1e-9).ceil() as i64, (to / step + 1e-9).floor() as i64);
     (first..=last)
         .map(|number| number as f64 * step)
