@@ -16,7 +16,7 @@ pub(crate) struct CorpusOptions {
     /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), an HTK script
     /// (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a data
     /// specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind any
-    /// other name too
+    /// other name too; an Arrow or Parquet file (train.arrow, train.parquet)
     #[arg(value_name = "CORPUS")]
     corpus: Option<String>,
 
@@ -278,6 +278,10 @@ impl CorpusOptions {
             }
             Some(name) if self.features.is_empty() && is_htk(name) => {
                 given.names("features", &[name.to_owned()]);
+                Description::from_table(given.0)?
+            }
+            Some(name) if Description::is_arrow_file(name) => {
+                given.names("corpus", &[name.to_owned()]);
                 Description::from_table(given.0)?
             }
             Some(name) if is_reader(name) => {

@@ -18,6 +18,8 @@
 
 #![forbid(unsafe_code)]
 
+mod arrow_files;
+mod arrow_sink;
 mod ctf_sink;
 mod data;
 mod description;
@@ -31,6 +33,7 @@ mod reader;
 mod sequences;
 mod statistics;
 
+pub use arrow_sink::{write_arrow, write_parquet};
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
 pub use htk_sink::{HtkOptions, write_htk};
@@ -47,6 +50,8 @@ pub use seqfeed_feed::{
 pub use statistics::{Lengths, StreamSummary, Summary};
 pub use toml::{Table, Value};
 
+/// Arrow IPC and Parquet files.
+pub use seqfeed_arrow as arrow;
 /// CNTK's text format and configurations.
 pub use seqfeed_cntk as cntk;
 /// HTK's parameter files, scripts and labels.

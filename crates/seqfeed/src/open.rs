@@ -11,6 +11,7 @@ use seqfeed_io::Policy;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
+use crate::arrow_files;
 use crate::data::{self, Rounding};
 use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
 use crate::frames::FrameSource;
@@ -55,6 +56,21 @@ impl Description {
         let mut formats = Vec::new();
         let mut report = JoinReport::default();
         let (mut spooled_bytes, mut warnings) = (0, Vec::new());
+        if let Some(names) = &self.corpus {
+            let wanted = arrow_files::Wanted {
+                stream: "",
+                kind: None,
+                element: None,
+                extent: None,
+                chunk_samples: self.chunk_samples()?,
+                policy,
+                base: self.base_of("corpus"),
+            };
+            let opened = arrow_files::open_all(&names.to_vec(), &wanted)?;
+            spooled_bytes += opened.spooled_bytes;
+            formats.push(opened.format);
+            sources.push(opened.source);
+        }
         for (name, stream) in self.streams() {
             let primary = sources.first().map(|source| source.index().as_ref());
             let table = self.open_stream(&name, &stream, policy, join.errors, primary)?;
@@ -78,7 +94,7 @@ impl Description {
     }
 
     fn open_data(&self, text: &str, policy: Policy) -> Result<Opened> {
-        if self.reader.is_some() || self.streams().next().is_some() {
+        if self.reader.is_some() || self.corpus.is_some() || self.streams().next().is_some() {
             return Err(Error::usage(
                 "data of a data specification have their own streams: none can be added to them",
             ));
@@ -122,7 +138,7 @@ impl Description {
     }
 
     fn open_reader(&self, name: &str, policy: Policy) -> Result<Opened> {
-        if self.streams().next().is_some() {
+        if self.corpus.is_some() || self.streams().next().is_some() {
             return Err(Error::usage("a reader has its own streams: none can be added to it"));
         }
         let given = [
@@ -182,7 +198,7 @@ impl Description {
         let streams = corpus.streams();
         let has = |name: &str| streams.iter().any(|stream| stream.name == name);
         let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);
-        if self.data.is_some() || self.reader.is_some() {
+        if self.data.is_some() || self.reader.is_some() || self.corpus.is_some() {
             for context in &mut settings.context {
                 if !has(&context.stream)
                     && let Some(dense) = first(Kind::Dense)
@@ -270,6 +286,21 @@ impl Description {
             ExtentName::Sequence => Extent::Sequence,
         });
         let (names, base) = (source.to_vec(), self.base_of(name));
+        if names.first().is_some_and(|name| arrow_files::is_arrow(name)) {
+            let wanted = arrow_files::Wanted {
+                stream: name,
+                kind: stream.kind.map(|kind| match kind {
+                    KindName::Dense => Kind::Dense,
+                    KindName::Label => Kind::Label,
+                }),
+                element: stream.dtype.map(|_| element),
+                extent,
+                chunk_samples: self.chunk_samples()?,
+                policy,
+                base,
+            };
+            return arrow_files::open_one(&names, &wanted);
+        }
         if htk_files::is_htk(&names, base) {
             let wanted = Wanted {
                 stream: name,
