@@ -13,8 +13,8 @@ use seqfeed_core::Result;
 use seqfeed_io::{DataFile, Spool};
 
 use batch::Cursor;
-pub(crate) use messages::is_file;
 use messages::{Content, Messages};
+pub(crate) use messages::{is_file, is_stream};
 
 use crate::keys::lengths;
 use crate::piece::Piece;

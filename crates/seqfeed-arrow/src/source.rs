@@ -89,16 +89,26 @@ impl ArrowSource {
             RxFilename::File(path) => plain(path, &parsed, policy)?,
             _ => copy(&parsed, policy)?,
         };
+        let mut source = Self::from_data(file.with_name(name), options)?;
+        source.spooled_bytes += copied;
+        Ok(source)
+    }
+
+    /// A source of a file that is open, under its name.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn from_data(file: DataFile, options: &ArrowOptions) -> Result<Self> {
         let file = Arc::new(file);
-        let mut head = [0; 4];
+        let mut head = [0; 6];
         let found = file.read_at(&mut head, 0)?;
         let opened = match &head[..found] {
-            b"PAR1" => Opening::new(options).parquet(&file),
-            b"PARE" => Err(not_supported("an encrypted Parquet file")),
-            b"FEA1" => Err(not_supported("version 1 of Feather")
+            [b'P', b'A', b'R', b'1', ..] => Opening::new(options).parquet(&file),
+            [b'P', b'A', b'R', b'E', ..] => Err(not_supported("an encrypted Parquet file")),
+            [b'F', b'E', b'A', b'1', ..] => Err(not_supported("version 1 of Feather")
                 .with_help("pyarrow.feather.write_feather writes version 2 unless told otherwise")),
-            head if ipc::is_file(b"ARROW1") && head == b"ARRO" => Opening::new(options).ipc(&file),
-            [0xff, 0xff, 0xff, 0xff] => Opening::new(options).ipc(&file),
+            head if ipc::is_file(head) || ipc::is_stream(head) => Opening::new(options).ipc(&file),
             head => {
                 let problem = Problem::Unexpected {
                     expected: "the beginning of an Arrow or Parquet file".into(),
@@ -107,9 +117,8 @@ impl ArrowSource {
                 Err(Error::format(ARROW, problem).at_byte(0))
             }
         };
-        let mut source = opened.map_err(|error| error.in_file(name))?;
-        source.name = name.to_owned();
-        source.spooled_bytes += copied;
+        let mut source = opened.map_err(|error| error.in_file(file.name()))?;
+        source.name = file.name().to_owned();
         Ok(source)
     }
 

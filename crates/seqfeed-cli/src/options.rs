@@ -16,7 +16,8 @@ pub(crate) struct CorpusOptions {
     /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), an HTK script
     /// (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a data
     /// specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind any
-    /// other name too; an Arrow or Parquet file (train.arrow, train.parquet)
+    /// other name too; an Arrow or Parquet file (train.arrow, train.parquet), or a column of
+    /// one (train.parquet#features)
     #[arg(value_name = "CORPUS")]
     corpus: Option<String>,
 
@@ -218,6 +219,12 @@ impl Given {
         }
     }
 
+    fn stream(&mut self, name: &str, source: &str) {
+        let table = |key: &str, value| Value::Table(Table::from_iter([(key.to_owned(), value)]));
+        let source = table("source", Value::String(source.to_owned()));
+        self.0.insert("streams".to_owned(), table(name, source));
+    }
+
     fn names(&mut self, key: &str, names: &[String]) {
         if !names.is_empty() {
             let names = names.iter().cloned().map(Value::String).collect();
@@ -281,7 +288,10 @@ impl CorpusOptions {
                 Description::from_table(given.0)?
             }
             Some(name) if Description::is_arrow_file(name) => {
-                given.names("corpus", &[name.to_owned()]);
+                match Description::arrow_column(name) {
+                    Some(column) => given.stream(column, name),
+                    None => given.names("corpus", &[name.to_owned()]),
+                }
                 Description::from_table(given.0)?
             }
             Some(name) if is_reader(name) => {

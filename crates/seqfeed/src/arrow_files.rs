@@ -29,6 +29,11 @@ fn split(name: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// The column that a name means, if it means one.
+pub(crate) fn column(name: &str) -> Option<&str> {
+    split(name).1.filter(|_| is_arrow(name))
+}
+
 /// What a stream of such files is asked for.
 pub(crate) struct Wanted<'a> {
     pub(crate) stream: &'a str,

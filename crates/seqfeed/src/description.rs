@@ -422,6 +422,12 @@ impl Description {
         crate::arrow_files::is_arrow(name)
     }
 
+    /// The column of an Arrow or Parquet file that a name means (`train.parquet#features`), if it means one.
+    #[must_use]
+    pub fn arrow_column(name: &str) -> Option<&str> {
+        crate::arrow_files::column(name)
+    }
+
     /// Whether a file, by its content, is an HTK script, parameter file, or master label file.
     #[must_use]
     pub fn is_htk_file(name: &str) -> bool {

@@ -8,7 +8,7 @@ use seqfeed_core::{
 };
 use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
 use seqfeed_io::Policy;
-use seqfeed_kaldi::{Role, TableOptions, TableSource};
+use seqfeed_kaldi::{Role, TableOptions, TableSource, WaveSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use crate::arrow_files;
@@ -293,7 +293,7 @@ impl Description {
                     KindName::Dense => Kind::Dense,
                     KindName::Label => Kind::Label,
                 }),
-                element: stream.dtype.map(|_| element),
+                element: Some(element),
                 extent,
                 chunk_samples: self.chunk_samples()?,
                 policy,
@@ -331,6 +331,15 @@ impl Description {
             errors,
             base: base.map(std::path::Path::to_owned),
         };
+        if !label && WaveSource::is_wave(&names, &options) {
+            let waves = WaveSource::open(&names, &options)?;
+            return Ok(OpenedStream {
+                format: waves.format().to_owned(),
+                report: waves.report().clone(),
+                spooled_bytes: waves.spooled_bytes(),
+                source: Arc::new(waves),
+            });
+        }
         let table = TableSource::open(&names, &options)?;
         Ok(OpenedStream {
             format: table.format(),

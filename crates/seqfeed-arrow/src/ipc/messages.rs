@@ -23,6 +23,11 @@ pub(crate) fn is_file(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
+/// Whether a stream begins as IPC streams do.
+pub(crate) fn is_stream(head: &[u8]) -> bool {
+    head.starts_with(&CONTINUATION)
+}
+
 /// The messages with data of a file or stream, one after another.
 pub(crate) struct Messages {
     file: Arc<DataFile>,
