@@ -127,7 +127,8 @@ fn open(
         1 => parts.remove(0),
         _ => Arc::new(Series::new(parts, SeriesKeys::Own)?),
     };
-    Ok(OpenedStream { source, format, report: JoinReport::default(), spooled_bytes })
+    let (report, warnings) = (JoinReport::default(), Vec::new());
+    Ok(OpenedStream { source, format, report, spooled_bytes, warnings })
 }
 
 fn shown(name: RxFilename) -> String {

@@ -337,6 +337,7 @@ impl Description {
                 format: waves.format().to_owned(),
                 report: waves.report().clone(),
                 spooled_bytes: waves.spooled_bytes(),
+                warnings: waves.warnings().to_vec(),
                 source: Arc::new(waves),
             });
         }
