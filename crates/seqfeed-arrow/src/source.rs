@@ -419,17 +419,16 @@ impl<'a> Opening<'a> {
     /// their own, where nothing else is said.
     fn own_lengths(&self, columns: &mut [Column]) {
         let Some(first) = measure(columns) else { return };
-        for number in 0..columns.len() {
-            let column = &columns[number];
-            if number == first || column.marked || column.stream.extent != Extent::Samples {
-                continue;
-            }
-            let differs = |piece: &Piece| {
+        let differs = |number: usize| {
+            self.pieces.iter().any(|piece| {
                 let (own, other) = (&piece.columns[number], &piece.columns[first]);
                 (0..piece.rows).any(|row| own.samples(row) != other.samples(row))
-            };
-            if self.pieces.iter().any(differs) {
-                columns[number].stream.extent = Extent::Own;
+            })
+        };
+        for (number, column) in columns.iter_mut().enumerate() {
+            let open = !column.marked && column.stream.extent == Extent::Samples;
+            if number != first && open && differs(number) {
+                column.stream.extent = Extent::Own;
             }
         }
     }
