@@ -1,5 +1,8 @@
 //! What must hold for any bytes.
 
+use seqfeed_arrow::{ArrowOptions, ArrowSource};
+use seqfeed_core::Source;
+use seqfeed_io::Spool;
 use seqfeed_kaldi::{AnyObject, Holder, Mode, ObjectReader, write_object};
 
 /// Reads an object of a type from any bytes: that never panics; what is read is written and read
@@ -51,4 +54,20 @@ pub fn any(bytes: &[u8]) {
 /// The first byte chooses, the others are the data.
 pub fn choose(bytes: &[u8]) -> Option<(u8, &[u8])> {
     bytes.split_first().map(|(&first, rest)| (first, rest))
+}
+
+/// Opens and loads an Arrow or Parquet file.
+pub fn arrow(bytes: &[u8]) {
+    let mut spool = Spool::new().expect("a temporary file");
+    spool.write_all(bytes).expect("a temporary file");
+    let file = spool.into_data_file().expect("a temporary file");
+    let Ok(source) = ArrowSource::from_data(file, &ArrowOptions::default()) else { return };
+    let mut blocks = source.new_blocks();
+    for chunk in 0..source.index().chunk_count().min(64) {
+        blocks.iter_mut().for_each(seqfeed_core::Block::clear);
+        if source.load_chunk(chunk, &mut blocks).is_ok() {
+            let sequences = source.index().chunk(chunk).len();
+            assert!(blocks.iter().all(|block| block.len() == sequences));
+        }
+    }
 }

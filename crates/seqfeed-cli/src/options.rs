@@ -16,7 +16,8 @@ pub(crate) struct CorpusOptions {
     /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), an HTK script
     /// (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a data
     /// specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind any
-    /// other name too
+    /// other name too; an Arrow or Parquet file (train.arrow, train.parquet), or a column of
+    /// one (train.parquet#features)
     #[arg(value_name = "CORPUS")]
     corpus: Option<String>,
 

@@ -11,5 +11,7 @@ pub(crate) mod header;
 mod load;
 mod spooler;
 mod table_source;
+mod wave_source;
 
 pub use table_source::{Role, TableOptions, TableSource};
+pub use wave_source::WaveSource;

@@ -42,6 +42,9 @@ pub struct Description {
     pub data: Option<String>,
     /// Where that names the data of several tasks (`a.pfile|b.pfile,context=5`): the one that is fed, from 0.
     pub task: Option<usize>,
+    /// Files that hold all streams of a corpus, one after another: Arrow IPC files (`.arrow`, `.feather`,
+    /// `.arrows`, `.ipc`) or Parquet files (`.parquet`). Other streams are joined to theirs by key.
+    pub corpus: Option<Names>,
     /// The inputs of a bare CTF file, by the names of their streams, where they shall not be found from
     /// its data.
     #[serde(default)]
@@ -156,8 +159,10 @@ pub struct Description {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct StreamDescription {
-    /// Where its samples are: an rspecifier, or several that follow one another; or an HTK script,
-    /// parameter files, or master label files (`htk:NAME`, or the name alone).
+    /// Where its samples are: an rspecifier, or several that follow one another; an HTK script,
+    /// parameter files, or master label files (`htk:NAME`, or the name alone); or a column of an Arrow or
+    /// Parquet file (`train.parquet#COLUMN`, or the name alone where the column has the stream's name or is
+    /// the only one).
     pub source: Option<Names>,
     /// The list of states of labels in master label files.
     pub states: Option<String>,

@@ -41,6 +41,23 @@ pub(crate) struct OpenedStream {
     pub(crate) doubles: bool,
 }
 
+impl OpenedStream {
+    /// A source of which there is nothing more to say.
+    pub(crate) fn new(source: Arc<dyn Source>, format: String) -> Self {
+        Self {
+            source,
+            format,
+            report: JoinReport::default(),
+            spooled_bytes: 0,
+            warnings: Vec::new(),
+            frame_shift: None,
+            faults: Vec::new(),
+            parameters: None,
+            doubles: false,
+        }
+    }
+}
+
 /// What a stream of HTK's files is asked for.
 pub(crate) struct Wanted<'a> {
     pub(crate) stream: &'a str,
@@ -214,15 +231,12 @@ fn features(
     let source = HtkSource::open(name, script, &options, &|name| Ok(name.to_vec()))?;
     let source = Arc::new(source);
     Ok(OpenedStream {
-        format: source.format(),
         report: source.report().clone(),
-        spooled_bytes: 0,
         warnings: parameter_warnings(&source),
         frame_shift: source.frame_shift(),
         faults: source.faults().to_vec(),
         parameters: Some(Arc::clone(&source)),
-        doubles: false,
-        source,
+        ..OpenedStream::new(Arc::clone(&source) as Arc<dyn Source>, source.format())
     })
 }
 
@@ -327,15 +341,6 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Opened
     }
     let format = source.format();
     let faults = first.to_vec();
-    Ok(OpenedStream {
-        source: Arc::new(source),
-        format,
-        report,
-        spooled_bytes: 0,
-        warnings,
-        frame_shift: None,
-        faults,
-        doubles: false,
-        parameters: None,
-    })
+    let stream = OpenedStream::new(Arc::new(source), format);
+    Ok(OpenedStream { report, warnings, faults, ..stream })
 }

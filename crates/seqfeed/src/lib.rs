@@ -18,6 +18,8 @@
 
 #![forbid(unsafe_code)]
 
+mod arrow_files;
+mod arrow_sink;
 mod check;
 mod convert;
 mod copy;
@@ -40,6 +42,7 @@ mod sequences;
 mod sinks;
 mod statistics;
 
+pub use arrow_sink::{write_arrow, write_parquet};
 pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Severity, Trimmed, compare};
 pub use convert::{
     ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, ShardReport, Sharding, Target,
@@ -68,6 +71,8 @@ pub use statistics::{
 };
 pub use toml::{Table, Value};
 
+/// Arrow IPC and Parquet files.
+pub use seqfeed_arrow as arrow;
 /// CNTK's text format and configurations.
 pub use seqfeed_cntk as cntk;
 /// HTK's parameter files, scripts and labels.

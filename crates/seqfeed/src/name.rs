@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use seqfeed_core::{Error, Result};
 use toml::{Table, Value};
 
+use crate::arrow_files;
 use crate::description::Description;
 
 /// What a name means.
@@ -22,7 +23,8 @@ pub struct Named {
 
 impl Description {
     /// The corpus of a name: a description (`corpus.toml`), an rspecifier of features (`scp:feats.scp`), an
-    /// HTK script or parameter file (`train.scp`), a reader of CNTK (`train.cntk#Train.reader`,
+    /// HTK script or parameter file (`train.scp`), an Arrow or Parquet file (`train.parquet`, or one column of it,
+    /// `train.parquet#features`), a reader of CNTK (`train.cntk#Train.reader`,
     /// `reader.json`), a CTF file, or a data specification of PDNN (`train.pfile,context=5,random=True`),
     /// whose options may stand behind any other name too.
     ///
@@ -83,6 +85,13 @@ impl Description {
             one("features", &name)?
         } else if !typed_features && is_htk(&name) {
             one("features", &name)?
+        } else if let Some(column) = arrow_files::column(&name) {
+            let source = Table::from_iter([("source".to_owned(), Value::String(name.clone()))]);
+            let stream = Table::from_iter([(column.to_owned(), Value::Table(source))]);
+            instead.insert("streams".to_owned(), Value::Table(stream));
+            Self::from_table(instead)?
+        } else if arrow_files::is_arrow(&name) {
+            one("corpus", &name)?
         } else if is_reader(&name) {
             one("reader", &name)?
         } else {

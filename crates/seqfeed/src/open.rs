@@ -10,9 +10,10 @@ use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
 use seqfeed_htk::param::ParamKind;
 use seqfeed_htk::source::HtkSource;
 use seqfeed_io::Policy;
-use seqfeed_kaldi::{Role, TableOptions, TableSource};
+use seqfeed_kaldi::{Role, TableOptions, TableSource, WaveSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
+use crate::arrow_files;
 use crate::data::{self, Rounding};
 use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
 use crate::frames::FrameSource;
@@ -64,6 +65,22 @@ impl Description {
         let mut spooled_bytes = 0;
         let mut doubles = Vec::new();
         let mut parameters = None;
+        if let Some(names) = &self.corpus {
+            let wanted = arrow_files::Wanted {
+                stream: "",
+                kind: None,
+                element: None,
+                extent: None,
+                chunk_samples: self.chunk_samples()?,
+                policy,
+                base: self.base_of("corpus"),
+            };
+            let opened = arrow_files::open_all(&names.to_vec(), &wanted)?;
+            spooled_bytes += opened.spooled_bytes;
+            formats.push(opened.format);
+            frame_shifts.push(opened.frame_shift);
+            sources.push(opened.source);
+        }
         for (name, stream) in self.streams() {
             let primary = sources.first().map(|source| source.index().as_ref());
             let table = self.open_stream(&name, &stream, policy, join.errors, primary)?;
@@ -141,7 +158,7 @@ impl Description {
     }
 
     fn open_data(&self, text: &str, policy: Policy) -> Result<Opened> {
-        if self.reader.is_some() || self.streams().next().is_some() {
+        if self.reader.is_some() || self.corpus.is_some() || self.streams().next().is_some() {
             return Err(Error::usage(
                 "data of a data specification have their own streams: none can be added to them",
             ));
@@ -188,7 +205,7 @@ impl Description {
     }
 
     fn open_reader(&self, name: &str, policy: Policy) -> Result<Opened> {
-        if self.streams().next().is_some() {
+        if self.corpus.is_some() || self.streams().next().is_some() {
             return Err(Error::usage("a reader has its own streams: none can be added to it"));
         }
         let given = [
@@ -262,7 +279,7 @@ impl Description {
         let streams = corpus.streams();
         let has = |name: &str| streams.iter().any(|stream| stream.name == name);
         let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);
-        if self.data.is_some() || self.reader.is_some() {
+        if self.data.is_some() || self.reader.is_some() || self.corpus.is_some() {
             for context in &mut settings.context {
                 if !has(&context.stream)
                     && let Some(dense) = first(Kind::Dense)
@@ -350,6 +367,21 @@ impl Description {
             ExtentName::Sequence => Extent::Sequence,
         });
         let (names, base) = (source.to_vec(), self.base_of(name));
+        if names.first().is_some_and(|name| arrow_files::is_arrow(name)) {
+            let wanted = arrow_files::Wanted {
+                stream: name,
+                kind: stream.kind.map(|kind| match kind {
+                    KindName::Dense => Kind::Dense,
+                    KindName::Label => Kind::Label,
+                }),
+                element: Some(element),
+                extent,
+                chunk_samples: self.chunk_samples()?,
+                policy,
+                base,
+            };
+            return arrow_files::open_one(&names, &wanted);
+        }
         if htk_files::is_htk(&names, base) {
             let wanted = Wanted {
                 stream: name,
@@ -380,17 +412,28 @@ impl Description {
             errors,
             base: base.map(std::path::Path::to_owned),
         };
-        let table = TableSource::open(&names, &options)?;
+        if !label && WaveSource::is_wave(&names, &options) {
+            let waves = WaveSource::open(&names, &options)?;
+            let waves = Arc::new(waves);
+            let rate = (!waves.index().is_empty()).then(|| waves.sample_rate(0));
+            return Ok(OpenedStream {
+                report: waves.report().clone(),
+                spooled_bytes: waves.spooled_bytes(),
+                warnings: waves.warnings().to_vec(),
+                frame_shift: rate.map(|rate| 1.0 / f64::from(rate)),
+                ..OpenedStream::new(
+                    Arc::clone(&waves) as Arc<dyn Source>,
+                    waves.format().to_owned(),
+                )
+            });
+        }
+        let table = Arc::new(TableSource::open(&names, &options)?);
         Ok(OpenedStream {
-            format: table.format(),
             report: table.report().clone(),
             spooled_bytes: table.spooled_bytes(),
-            warnings: Vec::new(),
-            frame_shift: None,
             faults: table.faults().to_vec(),
             doubles: element == Element::F32 && table.doubles() > 0,
-            parameters: None,
-            source: Arc::new(table),
+            ..OpenedStream::new(Arc::clone(&table) as Arc<dyn Source>, table.format())
         })
     }
 }

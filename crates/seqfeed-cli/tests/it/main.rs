@@ -1,6 +1,7 @@
 //! The program as its users run it.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod arrow;
 mod check;
 mod cntk;
 mod containers;

@@ -245,7 +245,7 @@ fn read_samples(
         let whole = there / width * width;
         // The bytes after the last whole sample belong to the object as well.
         let taken = if whole == 0 { there } else { whole };
-        decode(header, &buffer[..whole], values);
+        decode(header.encoding, header.big_endian, &buffer[..whole], values);
         reader.consume(taken);
         left -= taken as u64;
     }
@@ -253,7 +253,7 @@ fn read_samples(
 }
 
 /// Appends samples.
-fn decode(header: &WaveHeader, bytes: &[u8], values: &mut Vec<f32>) {
+pub(crate) fn decode(encoding: Encoding, big_endian: bool, bytes: &[u8], values: &mut Vec<f32>) {
     fn extend<const N: usize>(values: &mut Vec<f32>, bytes: &[u8], decode: fn([u8; N]) -> f32) {
         values.extend(bytes.as_chunks().0.iter().map(|&bytes| decode(bytes)));
     }
@@ -261,7 +261,7 @@ fn decode(header: &WaveHeader, bytes: &[u8], values: &mut Vec<f32>) {
     fn scaled(value: i32) -> f32 {
         value as f32 / 65536.0
     }
-    match (header.encoding, header.big_endian) {
+    match (encoding, big_endian) {
         (Encoding::U8, _) => {
             extend(values, bytes, |[a]: [u8; 1]| (f32::from(a) - 128.0) * 256.0);
         }
@@ -279,6 +279,7 @@ fn decode(header: &WaveHeader, bytes: &[u8], values: &mut Vec<f32>) {
         }
         (Encoding::I32, false) => extend(values, bytes, |v| scaled(i32::from_le_bytes(v))),
         (Encoding::I32, true) => extend(values, bytes, |v| scaled(i32::from_be_bytes(v))),
+        (Encoding::Values, _) => extend(values, bytes, f32::from_ne_bytes),
         (Encoding::F32, false) => extend(values, bytes, |v| f32::from_le_bytes(v) * 32768.0),
         (Encoding::F32, true) => extend(values, bytes, |v| f32::from_be_bytes(v) * 32768.0),
         (Encoding::F64, false) => {

@@ -36,6 +36,8 @@ pub(crate) enum Encoding {
     I32,
     F32,
     F64,
+    /// Values as they are given out, as floats of 32 bits: in no file but the spool.
+    Values,
 }
 
 impl Encoding {
@@ -57,7 +59,7 @@ impl Encoding {
             Self::U8 => 1,
             Self::I16 => 2,
             Self::I24 => 3,
-            Self::I32 | Self::F32 => 4,
+            Self::I32 | Self::F32 | Self::Values => 4,
             Self::F64 => 8,
         }
     }
@@ -74,7 +76,7 @@ pub(crate) struct WaveHeader {
     /// write to pipes.
     pub(crate) data: Option<u64>,
     /// Bytes behind the samples that the RIFF chunk has by its size.
-    behind: u64,
+    pub(crate) behind: u64,
     pub(crate) warnings: Vec<String>,
 }
 

@@ -59,6 +59,27 @@ pub struct TableOptions {
     pub base: Option<PathBuf>,
 }
 
+impl TableOptions {
+    /// Options for a stream of a name: one sample a time step, chunks of at most 32,768 samples, files
+    /// that are read, no commands, no errors passed over.
+    #[must_use]
+    pub fn new(stream: impl Into<String>, role: Role, element: Element) -> Self {
+        Self {
+            stream: stream.into(),
+            role,
+            element,
+            extent: None,
+            chunk_samples: 32_768,
+            policy: Policy::default(),
+            specifier_policy: Policy::default(),
+            map: false,
+            errors: Tolerance::Stop,
+            or_compressed: false,
+            base: None,
+        }
+    }
+}
+
 /// One or more tables that follow one another, as a [`Source`] of one stream.
 ///
 /// Opening reads keys and headers. Objects that cannot be read twice in place (text, compressed

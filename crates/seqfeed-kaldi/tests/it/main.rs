@@ -11,4 +11,5 @@ mod objects;
 mod round_trip;
 mod speech_objects;
 mod tables;
+mod wave_source;
 mod waves;

@@ -39,8 +39,10 @@ impl Description {
                 contexts.push(Context { stream, left, right });
             }
         }
-        // Readers and data have their own streams; whose context it is shows when they are open.
-        if let (Some(text), true) = (&self.context, self.reader.is_some() || self.data.is_some()) {
+        // Readers, data and corpora have their own streams; whose context it is shows when they are open.
+        let own = self.reader.is_some() || self.data.is_some() || self.corpus.is_some();
+        let taken = contexts.iter().any(|context| context.stream == "features");
+        if let (Some(text), true, false) = (&self.context, own, taken) {
             let (left, right) = quantity::context(&text.text())?;
             contexts.push(Context { stream: "features".to_owned(), left, right });
         }

@@ -1,6 +1,7 @@
 //! Whole corpora through the front door.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod arrow;
 mod htk;
 mod htk_files;
 mod job;

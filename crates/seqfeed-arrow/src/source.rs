@@ -1,0 +1,535 @@
+//! Tables as a source of sequences.
+
+use std::fmt;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use seqfeed_core::{
+    Block, Error, Extent, Index, IndexBuilder, Key, Kind, Problem, Result, Source, Stream,
+};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+
+use crate::ARROW;
+use crate::ipc;
+use crate::keys::{each_key, lengths};
+use crate::piece::Piece;
+use crate::row_groups::{MOST_ROWS, RowGroups};
+use crate::schema::{ArrowOptions, Column, Columns};
+
+/// Row groups of more chunks than this are decoded once, into a temporary file.
+const MOST_CHUNKS: u64 = 2;
+/// Where lengths are not known, row groups of more bytes than this are.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// An Arrow IPC file or stream, or a Parquet file, as a [`Source`]: a row is a sequence, a column a stream.
+///
+/// See the [crate's documentation](crate) for which columns are what.
+///
+/// ```
+/// use seqfeed_arrow::{ArrowOptions, ArrowSource, KeyType, ParquetWriter, WriteOptions};
+/// use seqfeed_core::{Block, Element, Extent, Key, Kind, Source, Stream};
+/// use seqfeed_io::{Policy, WxFilename};
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let path = directory.path().join("train.parquet");
+///
+/// let stream = Stream {
+///     name: "features".into(),
+///     kind: Kind::Dense,
+///     element: Element::F32,
+///     dim: 2,
+///     extent: Extent::Samples,
+/// };
+/// let mut blocks = vec![Block::of(&stream)];
+/// blocks[0].push_f32(3).copy_from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+/// let name = WxFilename::File(path.clone());
+/// let (options, policy) = (WriteOptions::default(), Policy::default());
+/// let mut writer = ParquetWriter::create(&name, &[stream], KeyType::Text, &options, &policy)?;
+/// writer.write(Key(b"utt1"), &blocks, 0)?;
+/// writer.finish()?;
+///
+/// let source = ArrowSource::open(path.to_str().unwrap(), &ArrowOptions::default(), &policy)?;
+/// let mut loaded = source.new_blocks();
+/// source.load(&[0], &mut loaded)?;
+/// assert_eq!(loaded[0].samples(0).bytes(), blocks[0].samples(0).bytes());
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+pub struct ArrowSource {
+    name: String,
+    streams: Vec<Stream>,
+    columns: Vec<Column>,
+    index: Arc<Index>,
+    /// First sequence of each piece, and the number of all.
+    firsts: Vec<u32>,
+    pieces: Pieces,
+    format: String,
+    spooled_bytes: u64,
+}
+
+enum Pieces {
+    /// Samples can be read where they lie.
+    Placed(Vec<Arc<Piece>>),
+    /// Each row group is a piece.
+    Groups(Box<RowGroups>),
+}
+
+impl ArrowSource {
+    /// Opens a file by any name that can be read; what it is, its first bytes tell. What cannot be read in
+    /// place (pipes, compressed files) is copied into a temporary file first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read, is damaged, or holds no samples; if a column that is asked for is
+    /// not there or cannot be what it is asked to be; or if what is read holds nulls.
+    pub fn open(name: &str, options: &ArrowOptions, policy: &Policy) -> Result<Self> {
+        let parsed = RxFilename::parse(name)?;
+        let (file, copied) = match &parsed {
+            RxFilename::File(path) => plain(path, &parsed, policy)?,
+            _ => copy(&parsed, policy)?,
+        };
+        let mut source = Self::from_data(file.with_name(name), options)?;
+        source.spooled_bytes += copied;
+        Ok(source)
+    }
+
+    /// A source of a file that is open, under its name.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn from_data(file: DataFile, options: &ArrowOptions) -> Result<Self> {
+        let file = Arc::new(file);
+        let mut head = [0; 6];
+        let found = file.read_at(&mut head, 0)?;
+        let opened = match &head[..found] {
+            [b'P', b'A', b'R', b'1', ..] => Opening::new(options).parquet(&file),
+            [b'P', b'A', b'R', b'E', ..] => Err(not_supported("an encrypted Parquet file")),
+            [b'F', b'E', b'A', b'1', ..] => Err(not_supported("version 1 of Feather")
+                .with_help("pyarrow.feather.write_feather writes version 2 unless told otherwise")),
+            head if ipc::is_file(head) || ipc::is_stream(head) => Opening::new(options).ipc(&file),
+            head => {
+                let problem = Problem::Unexpected {
+                    expected: "the beginning of an Arrow or Parquet file".into(),
+                    found: head.to_vec(),
+                };
+                Err(Error::format(ARROW, problem).at_byte(0))
+            }
+        };
+        let mut source = opened.map_err(|error| error.in_file(file.name()))?;
+        source.name = file.name().to_owned();
+        Ok(source)
+    }
+
+    /// What the file is, in words: "parquet, 8 row groups".
+    #[must_use]
+    pub fn format(&self) -> &str {
+        &self.format
+    }
+
+    /// Bytes decoded or copied into a temporary file.
+    #[must_use]
+    pub fn spooled_bytes(&self) -> u64 {
+        self.spooled_bytes
+    }
+
+    /// The piece that a sequence lies in.
+    fn piece_of(&self, sequence: u32) -> usize {
+        self.firsts.partition_point(|&first| first <= sequence) - 1
+    }
+
+    /// Calls `each` with runs of rows that follow one another in a piece.
+    fn runs(
+        &self,
+        sequences: &[u32],
+        mut each: impl FnMut(&Piece, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let follow = |&a: &u32, &b: &u32| {
+            a.checked_add(1) == Some(b) && self.piece_of(a) == self.piece_of(b)
+        };
+        let mut last: Option<(usize, Arc<Piece>)> = None;
+        for run in sequences.chunk_by(follow) {
+            let number = self.piece_of(run[0]);
+            let piece = match &last {
+                Some((found, piece)) if *found == number => Arc::clone(piece),
+                _ => match &self.pieces {
+                    Pieces::Placed(pieces) => Arc::clone(&pieces[number]),
+                    Pieces::Groups(groups) => groups.group(number)?,
+                },
+            };
+            last = Some((number, Arc::clone(&piece)));
+            let first = (run[0] - self.firsts[number]) as usize;
+            each(&piece, first..first + run.len()).map_err(|error| {
+                let error = error.in_file(&self.name);
+                if run.len() == 1 { error.of_key(self.index.key(run[0])) } else { error }
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Source for ArrowSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        self.runs(sequences, |piece, rows| {
+            let columns = self.columns.iter().zip(&piece.columns).zip(blocks.iter_mut());
+            for ((column, found), block) in columns {
+                found.load(column, rows.clone(), block)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        self.runs(sequences, |piece, rows| {
+            piece.columns[stream].load(&self.columns[stream], rows, block)
+        })
+    }
+
+    fn fault(&self, sequence: u32) -> Option<Error> {
+        let Pieces::Placed(pieces) = &self.pieces else { return None };
+        let number = self.piece_of(sequence);
+        let row = (sequence - self.firsts[number]) as usize;
+        let expected = u64::from(self.index.samples(sequence));
+        let wrong = |(stream, found): (&Stream, u64)| {
+            let what = format!("{} has {found} samples, but {expected} are expected", stream.name);
+            let key = self.index.key(sequence);
+            Error::corpus(what).in_file(&self.name).of_key(key)
+        };
+        let columns = self.streams.iter().zip(&pieces[number].columns);
+        let mut lengths = columns
+            .filter(|(stream, _)| stream.extent == Extent::Samples)
+            .map(|(stream, column)| (stream, column.samples(row)));
+        lengths.find(|&(_, found)| found != expected).map(wrong)
+    }
+}
+
+impl fmt::Debug for ArrowSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArrowSource")
+            .field("name", &self.name)
+            .field("format", &self.format)
+            .field("streams", &self.streams)
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A source in the making.
+struct Opening<'a> {
+    options: &'a ArrowOptions,
+    keys: Vec<u8>,
+    /// Where each key ends.
+    key_ends: Vec<usize>,
+    /// What the column of lengths says.
+    lengths: Vec<u32>,
+    firsts: Vec<u32>,
+    pieces: Vec<Piece>,
+}
+
+impl<'a> Opening<'a> {
+    fn new(options: &'a ArrowOptions) -> Self {
+        let (keys, key_ends, lengths) = (Vec::new(), Vec::new(), Vec::new());
+        Self { options, keys, key_ends, lengths, firsts: vec![0], pieces: Vec::new() }
+    }
+
+    /// Adds the keys of `rows` rows.
+    fn keys(&mut self, rows: usize, keys: Option<&ArrayRef>) -> Result<()> {
+        let before = self.key_ends.len();
+        if before + rows >= u32::MAX as usize {
+            return Err(Error::corpus("there are 2^32 - 1 rows or more"));
+        }
+        match keys {
+            Some(keys) => each_key(keys, &mut |key| {
+                self.keys.extend_from_slice(key.0);
+                self.key_ends.push(self.keys.len());
+                Ok(())
+            }),
+            None => {
+                for row in before..before + rows {
+                    self.keys.extend_from_slice(row.to_string().as_bytes());
+                    self.key_ends.push(self.keys.len());
+                }
+                Ok(())
+            }
+        }?;
+        match self.key_ends.len() - before {
+            found if found == rows => Ok(()),
+            found => {
+                let (expected, found) = (rows as u64, found as u64);
+                let problem = Problem::CountMismatch { what: "keys", expected, found };
+                Err(Error::format(ARROW, problem))
+            }
+        }
+    }
+
+    fn ipc(mut self, file: &Arc<DataFile>) -> Result<ArrowSource> {
+        let mut spool = None;
+        let ipc::Found { mut columns, batches, compressed } =
+            ipc::scan(file, self.options, &mut spool)?;
+        let count = batches.len();
+        for batch in batches {
+            self.keys(batch.piece.rows, batch.keys.as_ref())?;
+            self.lengths.extend(batch.lengths.into_iter().flatten());
+            self.firsts.push(self.key_ends.len() as u32);
+            self.pieces.push(batch.piece);
+        }
+        let spooled_bytes = self.settle(spool, file.name())?;
+        self.widths(&mut columns)?;
+        let plural = if count == 1 { "" } else { "es" };
+        let how = if compressed { ", compressed" } else { "" };
+        let format = format!("arrow, {count} record batch{plural}{how}");
+        self.finish(columns, None, format, spooled_bytes)
+    }
+
+    fn parquet(mut self, file: &Arc<DataFile>) -> Result<ArrowSource> {
+        let groups = RowGroups::open(file, self.options)?;
+        let count = groups.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let format = format!("parquet, {count} row group{plural}");
+        let mut columns = groups.columns.clone();
+        let open = columns.streams.iter().any(|column| column.open_dim);
+        let known = columns.length.is_some() && !open;
+        if known {
+            groups.read_index(|batch, fields| self.batch(&groups, batch, fields))?;
+            let mut rows = 0;
+            for group in 0..count {
+                rows += groups.rows(group);
+                self.firsts.push(rows as u32);
+            }
+            if rows != self.key_ends.len() || rows != self.lengths.len() {
+                let (expected, found) = (rows as u64, self.lengths.len() as u64);
+                let problem = Problem::CountMismatch { what: "rows", expected, found };
+                return Err(Error::format(crate::PARQUET, problem));
+            }
+        }
+        let small = (0..count).all(|group| {
+            groups.rows(group) <= MOST_ROWS
+                && if known {
+                    let rows = self.firsts[group] as usize..self.firsts[group + 1] as usize;
+                    let samples: u64 =
+                        self.lengths[rows.clone()].iter().map(|&n| u64::from(n)).sum();
+                    rows.len() <= 1 || samples <= MOST_CHUNKS * self.options.chunk_samples
+                } else {
+                    groups.bytes(group) <= MOST_BYTES
+                }
+        });
+        if known && small {
+            return self.finish(columns, Some(groups), format, 0);
+        }
+        let mut opening = Opening::new(self.options);
+        if small {
+            // Only lengths and widths are kept of what is decoded.
+            for group in 0..count {
+                let piece = groups.group(group)?;
+                let starts = piece.columns.iter().map(|column| column.starts.clone());
+                let kept =
+                    starts.zip(&piece.columns).map(|(starts, column)| crate::piece::PieceColumn {
+                        starts,
+                        inner: column.inner.clone(),
+                        indices: None,
+                        values: crate::store::Store::Memory(Vec::<u8>::new().into()),
+                    });
+                let mut piece = Piece { rows: piece.rows, columns: kept.collect() };
+                widths(&mut columns, &piece)?;
+                piece.columns.iter_mut().for_each(|column| column.inner = None);
+                opening.firsts.push(opening.firsts[group] + piece.rows as u32);
+                opening.pieces.push(piece);
+            }
+            groups.read_index(|batch, fields| opening.batch(&groups, batch, fields))?;
+            return opening.finish(columns, Some(groups), format, 0);
+        }
+        let mut spool = Spool::new()?;
+        groups.read_all(|batch, fields| {
+            opening.batch(&groups, batch, fields)?;
+            let mut piece = groups.piece(batch)?;
+            widths(&mut columns, &piece)?;
+            piece.columns.iter_mut().try_for_each(|column| column.spool(&mut spool))?;
+            opening.firsts.push(opening.key_ends.len() as u32);
+            opening.pieces.push(piece);
+            Ok(())
+        })?;
+        let spooled_bytes = opening.settle(Some(spool), file.name())?;
+        opening.finish(columns, None, format, spooled_bytes)
+    }
+
+    /// Adds the keys and lengths of a batch.
+    fn batch(
+        &mut self,
+        groups: &RowGroups,
+        batch: &arrow_array::RecordBatch,
+        fields: &[usize],
+    ) -> Result<()> {
+        let key = groups.columns.key.map(|key| groups.field(batch, fields, key)).transpose()?;
+        self.keys(batch.num_rows(), key)?;
+        if let Some(length) = groups.columns.length {
+            self.lengths.extend(lengths(groups.field(batch, fields, length)?)?);
+        }
+        Ok(())
+    }
+
+    /// Ends the spool; its size.
+    fn settle(&mut self, spool: Option<Spool>, name: &str) -> Result<u64> {
+        let Some(spool) = spool else { return Ok(0) };
+        let file = Arc::new(spool.into_data_file()?.with_name(name));
+        for piece in &mut self.pieces {
+            piece.columns.iter_mut().for_each(|column| column.settle(&file));
+        }
+        Ok(file.len())
+    }
+
+    fn widths(&self, columns: &mut Columns) -> Result<()> {
+        self.pieces.iter().try_for_each(|piece| widths(columns, piece))
+    }
+
+    fn finish(
+        self,
+        mut columns: Columns,
+        groups: Option<RowGroups>,
+        format: String,
+        spooled_bytes: u64,
+    ) -> Result<ArrowSource> {
+        self.own_lengths(&mut columns.streams);
+        let index = self.index(&columns)?;
+        let mut columns = columns.streams;
+        columns.iter_mut().for_each(|column| column.open_dim = false);
+        let streams = columns.iter().map(|column| column.stream.clone()).collect();
+        let pieces = match groups {
+            Some(groups) => Pieces::Groups(Box::new(groups)),
+            None => Pieces::Placed(self.pieces.into_iter().map(Arc::new).collect()),
+        };
+        let (name, firsts) = (String::new(), self.firsts);
+        let index = Arc::new(index);
+        Ok(ArrowSource { name, streams, columns, index, firsts, pieces, format, spooled_bytes })
+    }
+
+    /// Streams whose lists are not as many as those of the first dense stream have a number of samples of
+    /// their own, where nothing else is said.
+    fn own_lengths(&self, columns: &mut [Column]) {
+        let Some(first) = measure(columns) else { return };
+        let differs = |number: usize| {
+            self.pieces.iter().any(|piece| {
+                let (own, other) = (&piece.columns[number], &piece.columns[first]);
+                (0..piece.rows).any(|row| own.samples(row) != other.samples(row))
+            })
+        };
+        for (number, column) in columns.iter_mut().enumerate() {
+            let open = !column.marked && column.stream.extent == Extent::Samples;
+            if number != first && open && differs(number) {
+                column.stream.extent = Extent::Own;
+            }
+        }
+    }
+
+    fn index(&self, columns: &Columns) -> Result<Index> {
+        let mut builder = IndexBuilder::new(self.options.chunk_samples);
+        let streams = &columns.streams;
+        let lists = streams.iter().any(|column| column.stream.extent != Extent::Sequence);
+        let first = measure(streams);
+        let mut start = 0;
+        let mut push = |builder: &mut IndexBuilder, samples: u64| {
+            let end = self.key_ends[builder.len()];
+            let key = Key(&self.keys[start..end]);
+            start = end;
+            match u32::try_from(samples) {
+                Ok(samples) => builder.push(key, samples),
+                Err(_) => {
+                    return Err(Error::corpus("the sequence has 2^32 samples or more").of_key(key));
+                }
+            }
+            Ok(())
+        };
+        if columns.length.is_some() && lists && self.lengths.len() == self.key_ends.len() {
+            for &samples in &self.lengths {
+                push(&mut builder, samples.into())?;
+            }
+        } else if !lists {
+            (0..self.key_ends.len()).try_for_each(|_| push(&mut builder, 1))?;
+        } else {
+            for piece in &self.pieces {
+                for row in 0..piece.rows {
+                    let samples = match first {
+                        Some(first) => piece.columns[first].samples(row),
+                        None => {
+                            let each = streams.iter().zip(&piece.columns);
+                            let own = each.filter(|(c, _)| c.stream.extent == Extent::Own);
+                            own.map(|(_, column)| column.samples(row)).max().unwrap_or(1)
+                        }
+                    };
+                    push(&mut builder, samples)?;
+                }
+            }
+        }
+        Ok(builder.finish())
+    }
+}
+
+/// The stream whose samples are counted: the first dense one with a sample a time step, or the first of
+/// any kind.
+fn measure(columns: &[Column]) -> Option<usize> {
+    let steps = |column: &Column| column.stream.extent == Extent::Samples;
+    let dense = |column: &Column| steps(column) && column.stream.kind == Kind::Dense;
+    columns.iter().position(dense).or_else(|| columns.iter().position(steps))
+}
+
+/// Takes the width of lists that are samples from the first one.
+fn widths(columns: &mut Columns, piece: &Piece) -> Result<()> {
+    for (column, found) in columns.streams.iter_mut().zip(&piece.columns) {
+        if column.open_dim
+            && let Some(width) = found.first_width(column)?
+        {
+            let Some(width) =
+                usize::try_from(width).ok().filter(|width| (1..1 << 31).contains(width))
+            else {
+                let name = &column.stream.name;
+                return Err(Error::corpus(format!("the first sample of {name} has no values")));
+            };
+            (column.stream.dim, column.open_dim) = (width, false);
+        }
+    }
+    Ok(())
+}
+
+/// A file that is read in place, if it can be.
+fn plain(path: &Path, name: &RxFilename, policy: &Policy) -> Result<(DataFile, u64)> {
+    match DataFile::open(path) {
+        Ok(file) if file.compression()? == Compression::None => Ok((file, 0)),
+        Err(error) if error.is_not_found() || path.is_dir() => Err(error),
+        _ => copy(name, policy),
+    }
+}
+
+/// A copy of what can be read once; its size.
+fn copy(name: &RxFilename, policy: &Policy) -> Result<(DataFile, u64)> {
+    let mut input = Input::open(name, policy)?;
+    let mut spool = Spool::new()?;
+    let mut step = vec![0; 1 << 16];
+    loop {
+        match input.read(&mut step) {
+            Ok(0) => break,
+            Ok(count) => spool.write_all(&step[..count])?,
+            Err(error) => return Err(input.error(error)),
+        }
+    }
+    let shown = input.name().to_owned();
+    input.finish()?;
+    let file = spool.into_data_file()?.with_name(shown);
+    let len = file.len();
+    Ok((file, len))
+}
+
+fn not_supported(what: &'static str) -> Error {
+    Error::format(ARROW, Problem::Unsupported(what.into()))
+}

@@ -1,0 +1,523 @@
+//! Tables of waves as a source of sequences.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use seqfeed_core::{
+    Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
+    Source, Stream, Tolerance,
+};
+use seqfeed_io::{Compression, DataFile, Input, RxFilename, Spool};
+
+use super::entry::{SPOOL, Skips};
+use super::files::Files;
+use super::table_source::TableOptions;
+use crate::holder::{Holder, Mode};
+use crate::object_reader::ObjectReader;
+use crate::objects::wave::{Wave, decode};
+use crate::objects::wave_header::{Encoding, WAVE, WaveHeader};
+use crate::specifier::{Rspecifier, TableKind};
+use crate::{SCRIPT, ScriptLine};
+
+/// Bytes of a file that are read to find a header in; longer ones are read again.
+const HEAD: usize = 4096;
+/// Bytes of a header by which a wave is told: `RIFF`, a size, `WAVE`.
+const MAGIC: usize = 12;
+
+/// One or more tables of waves that follow one another, as a [`Source`] of one dense stream: a sample a
+/// sample, a value a channel.
+///
+/// Values are those of [`Wave`]: of 16-bit integers, whatever the encoding, as floats. Opening reads
+/// headers; samples are read when they are wanted. Waves out of pipes and compressed files are decoded once into an
+/// unnamed temporary file.
+///
+/// ```
+/// use seqfeed_core::{Element, Extent, Source, Tolerance};
+/// use seqfeed_kaldi::{
+///     Matrix, Mode, Role, TableOptions, Wave, WaveSource, write_object,
+/// };
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let path = directory.path().join("wav.ark");
+///
+/// let samples = Matrix { rows: 2, cols: 3, values: vec![1.0, 2.0, 3.0, -1.0, -2.0, -3.0] };
+/// let wave = Wave { sample_rate: 8000.0, samples, warnings: Vec::new() };
+/// let mut archive = b"utt1 ".to_vec();
+/// write_object(&wave, &mut archive, Mode::Binary)?;
+/// std::fs::write(&path, archive).unwrap();
+///
+/// let options = TableOptions::new("audio", Role::Features, Element::F32);
+/// let source = WaveSource::open(&[format!("ark:{}", path.display())], &options)?;
+/// assert_eq!((source.index().samples(0), source.streams()[0].dim), (3, 2));
+/// assert_eq!(source.sample_rate(0), 8000);
+/// let mut blocks = source.new_blocks();
+/// source.load(&[0], &mut blocks)?;
+/// assert_eq!(blocks[0].samples(0).row(1), [2.0f32, -2.0].map(f32::to_ne_bytes).as_flattened());
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+pub struct WaveSource {
+    name: String,
+    streams: Vec<Stream>,
+    index: Arc<Index>,
+    entries: Vec<Entry>,
+    files: Files,
+    format: String,
+    spooled_bytes: u64,
+    report: JoinReport,
+    warnings: Vec<String>,
+}
+
+/// Where the samples of a wave lie.
+#[derive(Clone, Copy)]
+struct Entry {
+    offset: u64,
+    file: u32,
+    rate: u32,
+    encoding: Encoding,
+    big_endian: bool,
+}
+
+impl WaveSource {
+    /// Whether the first object of a table is a wave. A command that is the first object is run for it, if
+    /// the policy allows that.
+    #[must_use]
+    pub fn is_wave(rspecifiers: &[String], options: &TableOptions) -> bool {
+        let first = || -> Result<bool> {
+            let Some(text) = rspecifiers.first() else { return Ok(false) };
+            let rspecifier = Rspecifier::parse(text)?;
+            let name = relative(RxFilename::parse(&rspecifier.rxfilename)?, options);
+            if !name_can_be_read_again(&name) {
+                return Ok(false);
+            }
+            let mut input = Input::open(&name, &options.specifier_policy)?;
+            let mut reader = match rspecifier.kind {
+                TableKind::Archive => {
+                    let mut reader = ObjectReader::new(input);
+                    if !reader.read_key(&mut Vec::new())? {
+                        return Ok(false);
+                    }
+                    reader
+                }
+                TableKind::Script => {
+                    let mut line = Vec::new();
+                    let read = input.read_until(b'\n', &mut line);
+                    read.map_err(|error| input.error(error))?;
+                    let line = ScriptLine::parse(&line)?;
+                    let beside = directories(&name, options);
+                    let name = match RxFilename::parse(line.rxfilename)? {
+                        RxFilename::File(path) => RxFilename::File(find(&path, &beside)),
+                        RxFilename::Offset(path, offset) => {
+                            RxFilename::Offset(find(&path, &beside), offset)
+                        }
+                        other => other,
+                    };
+                    ObjectReader::open(&name, &options.policy)?
+                }
+            };
+            let head = reader.ensure(MAGIC)?;
+            let riff = head.starts_with(b"RIFF") || head.starts_with(b"RIFX");
+            Ok(riff && head.get(8..MAGIC) == Some(b"WAVE"))
+        };
+        // What is wrong with it is said when it is opened.
+        first().unwrap_or(false)
+    }
+
+    /// Opens tables by their rspecifiers.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a name is wrong or not allowed, if a file cannot be read, if more waves are damaged, or of
+    /// another number of channels than the first one, than allowed; or if not float samples are asked for.
+    pub fn open(rspecifiers: &[String], options: &TableOptions) -> Result<Self> {
+        let floats = matches!(options.element, Element::F32 | Element::F64);
+        if !floats || !matches!(options.extent, None | Some(Extent::Samples)) {
+            return Err(Error::usage(format!("stream {}: these are waves", options.stream))
+                .with_help("waves are dense streams of samples"));
+        }
+        let mut opening = Opening::new(options);
+        for text in rspecifiers {
+            let rspecifier = Rspecifier::parse(text)?;
+            opening.skips.tolerance =
+                if rspecifier.permissive { Tolerance::Skip } else { options.errors };
+            match rspecifier.kind {
+                TableKind::Archive => opening.archive(&rspecifier.rxfilename)?,
+                TableKind::Script => opening.script(&rspecifier.rxfilename)?,
+            }
+        }
+        let Opening { builder, entries, mut files, spool, skips, channels, warnings, .. } = opening;
+        let spooled_bytes = spool.as_ref().map_or(0, Spool::position);
+        if let Some(spool) = spool {
+            files.set_spool(spool.into_data_file()?);
+        }
+        let stream = Stream {
+            name: options.stream.clone(),
+            kind: Kind::Dense,
+            element: options.element,
+            dim: channels.map_or(1, usize::from),
+            extent: Extent::Samples,
+        };
+        let rates = entries.iter().map(|entry| entry.rate);
+        let mut format = match (rates.clone().min(), rates.max()) {
+            (Some(least), Some(most)) if least == most => format!("waves at {least} Hz"),
+            (Some(least), Some(most)) => format!("waves at {least} to {most} Hz"),
+            _ => "waves".to_owned(),
+        };
+        if !warnings.is_empty() {
+            format += &format!(", {} wrong sizes in headers", warnings.len());
+        }
+        Ok(Self {
+            name: rspecifiers.join(" "),
+            streams: vec![stream],
+            index: Arc::new(builder.finish()),
+            entries,
+            files,
+            format,
+            spooled_bytes,
+            report: skips.report,
+            warnings,
+        })
+    }
+
+    /// Samples a second of a sequence.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such sequence.
+    #[must_use]
+    pub fn sample_rate(&self, sequence: u32) -> u32 {
+        self.entries[sequence as usize].rate
+    }
+
+    /// What the tables are, in words: "waves at 16000 Hz".
+    #[must_use]
+    pub fn format(&self) -> &str {
+        &self.format
+    }
+
+    /// What was skipped.
+    #[must_use]
+    pub fn report(&self) -> &JoinReport {
+        &self.report
+    }
+
+    /// What is wrong with waves but keeps none from being read: sizes in headers.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Bytes decoded into a temporary file.
+    #[must_use]
+    pub fn spooled_bytes(&self) -> u64 {
+        self.spooled_bytes
+    }
+}
+
+impl Source for WaveSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        let samples = sequences.iter().map(|&sequence| self.index.samples(sequence) as usize).sum();
+        blocks[0].reserve(samples);
+        let (channels, mut bytes, mut values) = (self.streams[0].dim, Vec::new(), Vec::new());
+        for &sequence in sequences {
+            let entry = self.entries[sequence as usize];
+            let samples = self.index.samples(sequence) as usize;
+            let mut read = || -> Result<()> {
+                let file = self.files.get(entry.file)?;
+                bytes.resize(samples * channels * entry.encoding.bytes(), 0);
+                file.read_exact_at(&mut bytes, entry.offset, "the samples of a wave")
+            };
+            read().map_err(|error| error.of_key(self.index.key(sequence)))?;
+            values.clear();
+            decode(entry.encoding, entry.big_endian, &bytes, &mut values);
+            match blocks[0].element() {
+                Element::F64 => {
+                    let out = blocks[0].push_f64(samples).iter_mut();
+                    out.zip(&values).for_each(|(out, &value)| *out = value.into());
+                }
+                _ => blocks[0].push_f32(samples).copy_from_slice(&values),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for WaveSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WaveSource")
+            .field("name", &self.name)
+            .field("format", &self.format)
+            .field("index", &self.index)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A source in the making.
+struct Opening<'a> {
+    options: &'a TableOptions,
+    builder: IndexBuilder,
+    entries: Vec<Entry>,
+    files: Files,
+    by_name: HashMap<PathBuf, u32>,
+    spool: Option<Spool>,
+    skips: Skips,
+    channels: Option<u16>,
+    warnings: Vec<String>,
+}
+
+impl<'a> Opening<'a> {
+    fn new(options: &'a TableOptions) -> Self {
+        Self {
+            options,
+            builder: IndexBuilder::new(options.chunk_samples),
+            entries: Vec::new(),
+            files: Files::default(),
+            by_name: HashMap::new(),
+            spool: None,
+            skips: Skips::new(options.errors),
+            channels: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds a wave whose samples lie in a file, `there` bytes of them.
+    fn add(
+        &mut self,
+        key: Key<'_>,
+        header: &WaveHeader,
+        (file, offset): (u32, u64),
+        there: u64,
+    ) -> Result<()> {
+        let said = header.data.unwrap_or(there);
+        if said > there {
+            self.warnings.push(format!(
+                "{key}: the header says {said} bytes of samples, there are {there}: is the file cut short?"
+            ));
+        }
+        let samples = said.min(there) / header.align();
+        let wrong = |problem| Err(Error::format(WAVE, problem));
+        if samples == 0 {
+            return wrong(Problem::Unsupported("a wave without samples".into()));
+        }
+        let Ok(samples) = u32::try_from(samples) else {
+            return wrong(Problem::Unsupported("a wave of 2^32 samples or more".into()));
+        };
+        let expected = *self.channels.get_or_insert(header.channels);
+        if header.channels != expected {
+            return wrong(Problem::CountMismatch {
+                what: "channels (the number of the first wave of the table is expected)",
+                expected: expected.into(),
+                found: header.channels.into(),
+            });
+        }
+        self.warnings.extend(header.warnings.iter().map(|warning| format!("{key}: {warning}")));
+        let (encoding, big_endian, rate) = (header.encoding, header.big_endian, header.rate);
+        self.entries.push(Entry { offset, file, rate, encoding, big_endian });
+        self.builder.push(key, samples);
+        Ok(())
+    }
+
+    fn archive(&mut self, rxfilename: &str) -> Result<()> {
+        let name = relative(RxFilename::parse(rxfilename)?, self.options);
+        let path = match &name {
+            RxFilename::File(path) | RxFilename::Offset(path, _) => Some(path),
+            _ => None,
+        };
+        let file = match path.map(|path| (path, DataFile::open(path))) {
+            Some((path, Ok(file))) if file.compression()? == Compression::None => {
+                Some((self.files.add(path), file.len()))
+            }
+            Some((path, Err(error))) if error.is_not_found() || path.is_dir() => return Err(error),
+            _ => None,
+        };
+        let mut reader = ObjectReader::open(&name, &self.options.specifier_policy)?;
+        let mut key = Vec::new();
+        while reader.read_key(&mut key)? {
+            let read = match file {
+                Some(file) => self.in_place(&mut reader, Key(&key), file),
+                None => self.spooled(&mut reader, Key(&key)),
+            };
+            if let Err(error) = read {
+                // Nothing behind a wave that cannot be read can be found.
+                return self.skips.absorb(Key(&key), error);
+            }
+        }
+        reader.finish()
+    }
+
+    /// Adds the wave of an archive at which a reader stands, and goes over it.
+    fn in_place(
+        &mut self,
+        reader: &mut ObjectReader,
+        key: Key<'_>,
+        (file, len): (u32, u64),
+    ) -> Result<()> {
+        let at = reader.position();
+        let header = WaveHeader::read(reader)?;
+        let offset = reader.position();
+        let there = len.saturating_sub(offset);
+        let place = |error: Error| error.in_file(reader.name()).at_byte(at);
+        self.add(key, &header, (file, offset), there).map_err(place)?;
+        let data = header.data.unwrap_or(there).min(there);
+        reader.skip_bytes(data, "a wave")?;
+        header.skip_behind(reader)
+    }
+
+    /// Decodes the wave at which a reader stands into the spool.
+    fn spooled(&mut self, reader: &mut ObjectReader, key: Key<'_>) -> Result<()> {
+        let at = reader.position();
+        let wave = Wave::read(reader, Mode::Binary)?;
+        let (channels, samples) = (wave.samples.rows, wave.samples.cols);
+        let header = WaveHeader {
+            big_endian: cfg!(target_endian = "big"),
+            encoding: Encoding::Values,
+            rate: wave.sample_rate as u32,
+            // There were no more in the header.
+            channels: channels as u16,
+            data: None,
+            behind: 0,
+            warnings: wave.warnings,
+        };
+        let spool = match &mut self.spool {
+            Some(spool) => spool,
+            none => none.insert(Spool::new()?),
+        };
+        let offset = spool.position();
+        let values = &wave.samples.values;
+        let mut bytes = Vec::with_capacity(values.len() * 4);
+        for sample in 0..samples {
+            for channel in 0..channels {
+                bytes.extend_from_slice(&values[channel * samples + sample].to_ne_bytes());
+            }
+        }
+        spool.write_all(&bytes)?;
+        let added = self.add(key, &header, (SPOOL, offset), bytes.len() as u64);
+        added.map_err(|error| error.in_file(reader.name()).at_byte(at))
+    }
+
+    fn script(&mut self, rxfilename: &str) -> Result<()> {
+        let name = relative(RxFilename::parse(rxfilename)?, self.options);
+        let beside = directories(&name, self.options);
+        let mut input = Input::open(&name, &self.options.specifier_policy)?;
+        let file = input.name().to_owned();
+        let mut line = Vec::new();
+        for number in 1u64.. {
+            line.clear();
+            match input.read_until(b'\n', &mut line) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => return Err(input.error(error)),
+            }
+            let place = |error: Error| error.in_file(file.as_str()).at_line(number);
+            let parsed = ScriptLine::parse(&line).map_err(place)?;
+            if let Err(error) = self.script_entry(&parsed, &beside) {
+                self.skips.absorb(parsed.key, place(error))?;
+            }
+        }
+        input.finish()
+    }
+
+    fn script_entry(&mut self, line: &ScriptLine<'_>, beside: &[PathBuf]) -> Result<()> {
+        let wrong = |what: String| Error::format(SCRIPT, Problem::Unsupported(what.into()));
+        if line.range.is_some() {
+            return Err(wrong("a range of a wave".to_owned())
+                .with_help("cut it, for instance with extract-segments"));
+        }
+        let name = RxFilename::parse(line.rxfilename).map_err(|error| wrong(error.message()))?;
+        let (path, offset) = match &name {
+            RxFilename::File(path) => (path, 0),
+            RxFilename::Offset(path, offset) => (path, *offset),
+            _ => return self.script_stream(line.key, &name),
+        };
+        let path = find(path, beside);
+        let number = match self.by_name.get(&path) {
+            Some(&number) => number,
+            None => {
+                let number = self.files.add(&path);
+                self.by_name.insert(path.clone(), number);
+                number
+            }
+        };
+        let again = |path| match offset {
+            0 => RxFilename::File(path),
+            offset => RxFilename::Offset(path, offset),
+        };
+        let data = self.files.get(number)?;
+        let mut head = vec![0; HEAD];
+        let read = data.read_at(&mut head, offset)?;
+        if offset == 0 && Compression::detect(&head[..read]) != Compression::None {
+            return self.script_stream(line.key, &again(path));
+        }
+        head.truncate(read);
+        let place = |error: Error| error.in_file(data.name()).at_byte(offset);
+        let mut reader = ObjectReader::from_bytes(data.name(), head);
+        let (header, start) = match WaveHeader::read(&mut reader) {
+            Ok(header) => (header, reader.position()),
+            // Chunks in front of the samples may be long.
+            Err(_) if read == HEAD => {
+                let mut reader = ObjectReader::open(&again(path), &self.options.policy)?;
+                let first = reader.position();
+                let header = WaveHeader::read(&mut reader)?;
+                (header, reader.position() - first)
+            }
+            Err(error) if offset > 0 => return Err(place(error)),
+            Err(error) => return Err(error),
+        };
+        let there = data.len().saturating_sub(offset + start);
+        self.add(line.key, &header, (number, offset + start), there).map_err(place)
+    }
+
+    /// A wave that is read from front to back.
+    fn script_stream(&mut self, key: Key<'_>, name: &RxFilename) -> Result<()> {
+        let mut reader = ObjectReader::open(name, &self.options.policy)?;
+        let read = self.spooled(&mut reader, key);
+        // A command that failed is the cause of what is missing.
+        reader.finish()?;
+        read
+    }
+}
+
+fn relative(name: RxFilename, options: &TableOptions) -> RxFilename {
+    match &options.base {
+        Some(base) => name.relative_to(base),
+        None => name,
+    }
+}
+
+/// Where files that a script names are looked for besides the working directory.
+fn directories(script: &RxFilename, options: &TableOptions) -> Vec<PathBuf> {
+    let beside = match script {
+        RxFilename::File(path) => path.parent().map(Path::to_owned),
+        _ => None,
+    };
+    beside.into_iter().chain(options.base.clone()).collect()
+}
+
+/// A file relative to the working directory, as in Kaldi, or to the first directory where it is.
+fn find(path: &Path, beside: &[PathBuf]) -> PathBuf {
+    if path.exists() {
+        return path.to_owned();
+    }
+    let mut there = beside.iter().map(|directory| directory.join(path));
+    there.find(|path| path.exists()).unwrap_or_else(|| path.to_owned())
+}
+
+/// Whether looking at a table takes nothing away from who reads it.
+fn name_can_be_read_again(name: &RxFilename) -> bool {
+    match name {
+        RxFilename::File(path) | RxFilename::Offset(path, _) => path.is_file(),
+        _ => false,
+    }
+}

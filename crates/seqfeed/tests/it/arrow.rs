@@ -1,0 +1,91 @@
+//! A corpus gives the same minibatches from Arrow and Parquet files as from Kaldi's.
+
+use std::path::{Path, PathBuf};
+
+use seqfeed::arrow::{Compress, WriteOptions};
+use seqfeed::io::{Policy, WxFilename};
+use seqfeed::{Description, Minibatch, Source};
+
+fn digits() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits")
+}
+
+/// Keys, first frames, features and labels of each minibatch.
+type Data = Vec<(Vec<(Vec<u8>, u32)>, Vec<f32>, Vec<i32>)>;
+
+fn feed(description: &Description) -> Data {
+    let opened = description.open(Policy::default()).unwrap();
+    let data = |minibatch: &Minibatch| {
+        let keys = minibatch.keys().zip(minibatch.pieces());
+        (
+            keys.map(|(key, piece)| (key.0.to_vec(), piece.first)).collect(),
+            minibatch.dense("features").unwrap().to_vec(),
+            minibatch.labels("labels").unwrap().to_vec(),
+        )
+    };
+    opened.feed(None).unwrap().map(|minibatch| data(&minibatch.unwrap())).collect()
+}
+
+fn settings(text: &str) -> Description {
+    let settings = "context = '5:5'\nbatch-size = 128\nseed = 1\nsweeps = 2\nchunk-size = 2000\n";
+    Description::from_toml(&format!("{settings}{text}")).unwrap()
+}
+
+#[test]
+fn digits_are_the_same_from_every_container() {
+    let mut kaldi = settings("features = 'scp:train/feats.scp'\nlabels = 'ark:train/ali.ark'");
+    kaldi.base = Some(digits());
+    let expected = feed(&kaldi);
+    assert!(expected.len() > 20);
+    let opened = kaldi.open(Policy::default()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let name = |name: &str| directory.path().join(name).display().to_string();
+    // Row groups that are read in place, and such that are decoded into the spool.
+    for (file, group_samples, compress) in [
+        ("small.arrow", 2000, Compress::None),
+        ("zstd.arrow", 2000, Compress::Zstd(1)),
+        ("small.parquet", 2000, Compress::Zstd(1)),
+        ("large.parquet", 1 << 20, Compress::None),
+    ] {
+        let options = WriteOptions { group_samples, compress };
+        let (path, policy) = (WxFilename::File(name(file).into()), Policy::default());
+        let corpus = opened.corpus().as_ref();
+        match file.ends_with("arrow") {
+            true => seqfeed::write_arrow(corpus, &path, &options, u64::MAX, &policy).unwrap(),
+            false => seqfeed::write_parquet(corpus, &path, &options, u64::MAX, &policy).unwrap(),
+        }
+        let whole = settings(&format!("corpus = '{}'", name(file)));
+        let again = whole.open(Policy::default()).unwrap();
+        assert_eq!(again.corpus().index(), opened.corpus().index(), "{file}");
+        assert_eq!(again.spooled_bytes() > 0, file != "small.arrow" && file != "small.parquet");
+        assert!(feed(&whole) == expected, "{file}: other minibatches");
+        // Columns as streams of their own, and joined with Kaldi's.
+        let parts = settings(&format!("features = '{0}'\nlabels = '{0}#labels'", name(file)));
+        assert!(feed(&parts) == expected, "{file}: other minibatches of columns");
+        let ali = digits().join("train/ali.ark").display().to_string();
+        let mixed = format!("features = '{}#features'\nlabels = 'ark:{ali}'", name(file));
+        assert!(feed(&settings(&mixed)) == expected, "{file}: other minibatches of a join");
+    }
+}
+
+#[test]
+fn names_that_say_too_little_are_explained() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seqfeed-arrow/tests/foreign");
+    let open = |text: &str| {
+        let mut description = Description::from_toml(text).unwrap();
+        description.base = Some(fixture.clone());
+        description.open(Policy::default())
+    };
+    let opened = open("corpus = 'mixed.arrow'\n[streams.more]\nsource = 'mixed.parquet#xvector'");
+    assert_eq!(opened.unwrap().corpus().streams().len(), 5);
+    let error = open("[streams.x]\nsource = 'mixed.arrow'").unwrap_err();
+    assert!(error.is_usage() && error.help().unwrap().ends_with("mixed.arrow#tokens"), "{error}");
+    let error = open("corpus = 'mixed.arrow#wave'").unwrap_err();
+    assert!(error.is_usage() && error.help().unwrap().contains("[streams.wave]"), "{error}");
+    let error = open("features = 'mixed.arrow#speech'").unwrap_err();
+    assert!(error.message().contains("there is no column speech"), "{error}");
+    assert!(open("corpus = 'plain.arrow'\ndata = 'x.pfile'").unwrap_err().is_usage());
+    // Files that follow one another.
+    let two = open("corpus = ['plain.arrow', 'snappy.parquet']").unwrap();
+    assert_eq!(two.corpus().index().len(), 6, "an empty sequence in each");
+}
