@@ -42,6 +42,6 @@ pub(crate) fn bar(share: f64, columns: usize) -> String {
     }
     let eighths = (share * columns as f64 * 8.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
-    bar.extend(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8].chars());
+    bar.push_str(["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]);
     bar
 }

@@ -11,7 +11,7 @@ const TILE: usize = 8;
 /// What the values of one column are: mean, deviation, extremes. Values that are no finite numbers are
 /// counted, and are in nothing else.
 ///
-/// Sums are kept as a mean and the squares around it, in 64 bits, and are joined as Chan, Golub and LeVeque
+/// Sums are kept as a mean and the squares around it, in 64 bits, and are joined as Chan, Golub and `LeVeque`
 /// do: so a small deviation around a large mean is not lost, and a constant column has none at all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
