@@ -46,7 +46,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     details.set_item("offset", offset)?;
     details.set_item("line", line)?;
     details.set_item("column", column)?;
-    details.set_item("help", error.help())?;
+    details.set_item("help", error.help().map(in_python))?;
     details.set_item("reason", error.message())?;
     details.set_item("errno", errno)?;
     let class = py.import("seqfeed._errors")?.getattr(name)?;
@@ -54,7 +54,18 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         Some(quote) => format!("{error}\n{quote}"),
         None => error.to_string(),
     };
-    Ok(PyErr::from_value(class.call((text,), Some(&details))?))
+    let exception = PyErr::from_value(class.call((in_python(&text),), Some(&details))?);
+    if let ErrorKind::Io { source, .. } = error.kind()
+        && let Some(cause) = source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>())
+    {
+        exception.set_cause(py, Some(cause.clone_ref(py)));
+    }
+    Ok(exception)
+}
+
+/// Cures name options as the command line spells them.
+fn in_python(text: &str) -> String {
+    text.replace("--allow-pipes", "allow_pipes=True")
 }
 
 /// The exception for a key that is not in a table.

@@ -292,8 +292,8 @@ fn values_of<T: Element + Copy>(
     let array = array.cast_into::<PyArrayDyn<T>>()?.readonly();
     let shape = array.shape().to_vec();
     let values = match array.as_slice() {
-        Ok(values) => values.to_vec(),
-        Err(_) => array.as_array().iter().copied().collect(),
+        Ok(values) if array.is_c_contiguous() => values.to_vec(),
+        _ => array.as_array().iter().copied().collect(),
     };
     Ok((shape, values))
 }
