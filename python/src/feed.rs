@@ -242,6 +242,12 @@ impl Feed {
         Ok(streams)
     }
 
+    /// The seed of the shuffle: sweep `s` is shuffled as sweep 0 of seed `seed + s`.
+    #[getter]
+    fn seed(&self) -> u64 {
+        lock(&self.seen).opened.settings().seed
+    }
+
     /// Number of utterances in the corpus.
     #[getter]
     fn utterances(&self) -> usize {

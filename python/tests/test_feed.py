@@ -152,7 +152,7 @@ def test_ranks_share_a_sweep(corpus: Any) -> None:
         ["examples/digits/train.ctf"],
         ["examples/digits/train.cntk#Train.reader", "--batch-size", "100"],
         ["examples/digits/train.pfile,context=5,ignore-label=0,random=True", "--batch-size", "64"],
-        ["examples/digits/train.pickle"],
+        ["examples/digits/train.pickle", "--batch-size", "64"],
     ],
 )
 def test_the_same_as_on_the_command_line(cli: Path, arguments: list[str]) -> None:

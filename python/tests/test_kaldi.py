@@ -162,10 +162,10 @@ def test_wrong_keys_are_refused(tmp_path: Path, key: Any) -> None:
 
 def test_keys_that_are_no_text_come_back(tmp_path: Path) -> None:
     with kaldi.Writer(tmp_path / "a.ark") as writer:
-        writer[b"\xff\xfe"] = [1]
-        writer["\udcff"] = [2]
+        writer[b"\xfe\xfd"] = [1]
+        writer["\udcfe"] = [2]
     keys = [key for key, _ in kaldi.SequentialReader(tmp_path / "a.ark")]
-    assert keys == ["\udcff\udcfe", "\udcff"]
+    assert keys == ["\udcfe\udcfd", "\udcfe"]
     assert seqfeed.open(tmp_path / "a.ark")[keys[0]].tolist() == [1]
 
 
@@ -301,12 +301,13 @@ def test_pipes_need_leave(corpus: Any) -> None:
 
 
 def test_objects_without_a_type_of_pythons(tmp_path: Path) -> None:
-    text = b"lat \n0 1 3 3 1.5,2.5,1_2\n1 0.5,0.25,\n\n"
+    text = b"lat \n0 1 3 1.5,2.5,1_2\n1 0.5,0.25,\n\n"
     (tmp_path / "lat.ark").write_bytes(text)
     [(_, lattice)] = kaldi.SequentialReader(tmp_path / "lat.ark", object_type="compact-lattice")
     assert isinstance(lattice, kaldi.KaldiObject) and lattice.object_type == "compact-lattice"
-    assert pickle.loads(pickle.dumps(lattice)) == lattice
-    assert kaldi.KaldiObject.from_bytes("compact-lattice", lattice.to_bytes()) == lattice
+    copy = pickle.loads(pickle.dumps(lattice))
+    assert copy == kaldi.KaldiObject.from_bytes("compact-lattice", lattice.to_bytes())
+    assert copy.to_bytes() == lattice.to_bytes() and copy != 5
     with kaldi.Writer(tmp_path / "again.ark", text=True) as writer:
         writer["lat"] = lattice
     assert (tmp_path / "again.ark").read_text().split() == text.decode().split()

@@ -5,9 +5,9 @@
 >>> import seqfeed
 >>> table = seqfeed.open("examples/digits/train.ctf")
 >>> sorted(table.streams)
-['x', 'y']
+['features', 'labels']
 
-Kaldi's tables by themselves are in ``seqfeed.kaldi``; loaders for frameworks in ``seqfeed.torch``.
+Kaldi's tables by themselves are in ``seqfeed.kaldi``.
 """
 
 from seqfeed import kaldi

@@ -38,10 +38,9 @@ class Error(Exception):
         details.setdefault("reason", message)
         for name in self._details:
             setattr(self, name, details.get(name))
-        errno = details.get("errno")
         if isinstance(self, OSError):
-            self.errno = errno
-            self.filename = self.path
+            setattr(self, "errno", details.get("errno"))
+            setattr(self, "filename", self.path)
 
     def __str__(self) -> str:
         return self._message

@@ -36,7 +36,7 @@ class Sparse(NamedTuple):
 
     def toarray(self) -> npt.NDArray[Any]:
         """All values in a dense array; those of one place are added."""
-        dense = np.zeros(self.shape, self.data.dtype)
+        dense: npt.NDArray[Any] = np.zeros(self.shape, self.data.dtype)
         rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
         np.add.at(dense, (rows, self.indices), self.data)
         return dense
@@ -106,7 +106,8 @@ class PackedMatrix(NamedTuple):
     def symmetric(self) -> npt.NDArray[Any]:
         """The symmetric matrix, of shape (size, size)."""
         lower = self.triangular()
-        return lower + np.tril(lower, -1).T
+        full: npt.NDArray[Any] = lower + np.tril(lower, -1).T
+        return full
 
 
 def open_table(
@@ -129,8 +130,8 @@ def open_table(
 
     >>> with open_table("examples/digits/train.ctf") as table:
     ...     key, value = next(iter(table))
-    ...     value["x"].shape, value["x"].dtype.name
-    ((5, 64), 'float32')
+    >>> value["features"].shape, value["features"].dtype.name
+    ((120, 40), 'float32')
 
     :raises seqfeed.Error: where the source is wrong, or cannot be read
     """

@@ -104,8 +104,8 @@ pub(crate) fn rows(
     };
     if let Some(range) = span(&rows) {
         match random.take_part(key, &range) {
-            // It is shorter: the rest below finds out how much.
-            Err(error) if is_beyond_end(&error) => {}
+            // It is shorter, or of a type that has no ranges in script files.
+            Err(error) if has_no_such_part(&error) => {}
             other => return other,
         }
     }
@@ -113,8 +113,9 @@ pub(crate) fn rows(
     cut(object, rows).map(Some).map_err(|error| error.of_key(key))
 }
 
-fn is_beyond_end(error: &seqfeed::Error) -> bool {
-    matches!(error.kind(), ErrorKind::Format { problem: Problem::OutOfRange { .. }, .. })
+fn has_no_such_part(error: &seqfeed::Error) -> bool {
+    let ErrorKind::Format { problem, .. } = error.kind() else { return false };
+    matches!(problem, Problem::OutOfRange { .. } | Problem::Unsupported(_))
 }
 
 /// Rows of an object that is in memory, cut off at its end.

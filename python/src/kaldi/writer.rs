@@ -221,8 +221,8 @@ fn wspecifier_of(name: String, text: bool) -> PyResult<String> {
 }
 
 fn check_key(key: &[u8]) -> seqfeed::Result<()> {
-    let space = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
-    if key.is_empty() || key.iter().any(space) {
+    let of_key = |byte: &u8| matches!(byte, 0x21..=0x7e | 0x80..=0xfe);
+    if key.is_empty() || !key.iter().all(of_key) {
         return Err(seqfeed::Error::usage(format!("\"{}\" is no key", key.escape_ascii()))
             .with_help("a key is not empty and holds neither white space nor control characters"));
     }
