@@ -115,6 +115,15 @@ impl Feed {
     }
 }
 
+impl Drop for Feed {
+    fn drop(&mut self) {
+        // Its threads end what they are at before they are gone: not for others to wait for.
+        if let Some(run) = self.run.get() {
+            Python::try_attach(|py| py.detach(|| lock(&run).stop()));
+        }
+    }
+}
+
 #[pymethods]
 impl Feed {
     #[new]
