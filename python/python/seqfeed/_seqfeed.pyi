@@ -7,6 +7,21 @@ import numpy.typing as npt
 
 from seqfeed._types import Progress, Stream
 
+__all__ = [
+    "Feed",
+    "KaldiObject",
+    "Minibatch",
+    "RandomAccessReader",
+    "SequentialReader",
+    "Table",
+    "TableIterator",
+    "Writer",
+    "__version__",
+    "load",
+    "object_types",
+    "save",
+]
+
 _Name = str | os.PathLike[str]
 
 class _Readable(Protocol):
