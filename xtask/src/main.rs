@@ -1,6 +1,7 @@
-//! The project's own tasks: `cargo xtask test`, `cargo xtask bench`.
+//! The project's own tasks: `cargo xtask test [python]`, `cargo xtask bench`.
 
 mod bench;
+mod python;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,11 +12,14 @@ use anyhow::{Result, bail};
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let done = match arguments.first().map(String::as_str) {
-        Some("test") => test(),
+        Some("test") => match arguments.get(1).map(String::as_str) {
+            Some("python") => python::test(),
+            _ => test(),
+        },
         Some("bench") => bench::run(&arguments[1..]),
         _ => {
             eprintln!(
-                "usage: cargo xtask test | bench [feed|tables] [--corpus DIR] [--peers PYTHON] \
+                "usage: cargo xtask test [python] | bench [feed|tables] [--corpus DIR] [--peers PYTHON] \
                  [--rounds N]"
             );
             return ExitCode::from(2);
@@ -30,11 +34,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs all tests: of the code, of its documentation, and the example programs.
+/// Runs all tests: of the code, of its documentation, the example programs, and the Python package.
 fn test() -> Result<()> {
-    cargo(&["test", "--workspace", "--all-targets"])?;
-    cargo(&["test", "--workspace", "--doc"])?;
-    cargo(&["run", "--release", "--example", "train_digits"])
+    // The Python package is built and tested by itself: what links it is Python.
+    let workspace = ["--workspace", "--exclude", "seqfeed-python"];
+    cargo(&[&["test"], &workspace[..], &["--all-targets"]].concat())?;
+    cargo(&[&["test"], &workspace[..], &["--doc"]].concat())?;
+    cargo(&["run", "--release", "--example", "train_digits"])?;
+    python::test()
 }
 
 fn cargo(arguments: &[&str]) -> Result<()> {

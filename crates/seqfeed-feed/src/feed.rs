@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stream};
 
@@ -57,6 +59,8 @@ use crate::state::State;
 /// ```
 pub struct Feed {
     queue: Option<Receiver<Receiver<Result<Minibatch>>>>,
+    /// The next minibatch, while it is waited for.
+    promised: Option<Receiver<Result<Minibatch>>>,
     threads: Vec<JoinHandle<()>>,
     streams: Vec<Stream>,
     state: State,
@@ -148,7 +152,45 @@ impl Feed {
         let (planning, failed) = (Mutex::new(planning), AtomicBool::new(false));
         let work = Arc::new(Work { planning, failed, packer, shape });
         let threads = start_threads(&work, &source, &loader, settings.threads)?;
-        Ok(Self { queue: Some(queue), threads, streams, state, memory_bound })
+        Ok(Self { queue: Some(queue), promised: None, threads, streams, state, memory_bound })
+    }
+
+    /// The next minibatch, if it comes within a time: for callers that have something else to look after
+    /// while they wait. As the iterator otherwise, and both may be mixed.
+    pub fn next_within(&mut self, patience: Duration) -> Poll<Option<Result<Minibatch>>> {
+        // Beyond what a clock can count, as long as it takes.
+        let until = Instant::now().checked_add(patience);
+        let promised = match self.promised.take() {
+            Some(promised) => promised,
+            None => {
+                let Some(queue) = &self.queue else { return Poll::Ready(None) };
+                match receive(queue, until) {
+                    Ok(promised) => promised,
+                    Err(RecvTimeoutError::Timeout) => return Poll::Pending,
+                    Err(RecvTimeoutError::Disconnected) => return Poll::Ready(self.end()),
+                }
+            }
+        };
+        let minibatch = match receive(&promised, until) {
+            Ok(minibatch) => minibatch,
+            Err(RecvTimeoutError::Timeout) => {
+                self.promised = Some(promised);
+                return Poll::Pending;
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(panicked()),
+        };
+        match &minibatch {
+            Ok(minibatch) => self.state.clone_from(&minibatch.after),
+            Err(_) => self.queue = None,
+        }
+        Poll::Ready(Some(minibatch))
+    }
+
+    /// The end, unless the threads ended otherwise: never take a crash for the end.
+    fn end(&mut self) -> Option<Result<Minibatch>> {
+        self.queue = None;
+        let crashed = self.threads.drain(..).filter_map(|thread| thread.join().err()).count();
+        (crashed > 0).then(|| Err(panicked()))
     }
 
     /// The state after the last minibatch that the iterator gave.
@@ -174,24 +216,19 @@ impl Iterator for Feed {
     type Item = Result<Minibatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let minibatch = match self.queue.as_ref()?.recv() {
-            Ok(promised) => promised.recv().unwrap_or_else(|_| Err(panicked())),
-            Err(_) => {
-                // The end, unless the threads ended otherwise: never take a crash for the end.
-                self.queue = None;
-                let crashed =
-                    self.threads.drain(..).filter_map(|thread| thread.join().err()).count();
-                if crashed == 0 {
-                    return None;
-                }
-                Err(panicked())
+        loop {
+            if let Poll::Ready(next) = self.next_within(Duration::MAX) {
+                return next;
             }
-        };
-        match &minibatch {
-            Ok(minibatch) => self.state.clone_from(&minibatch.after),
-            Err(_) => self.queue = None,
         }
-        Some(minibatch)
+    }
+}
+
+/// Waits for what comes through a channel until a time, or as long as it takes.
+fn receive<T>(channel: &Receiver<T>, until: Option<Instant>) -> Result<T, RecvTimeoutError> {
+    match until {
+        Some(until) => channel.recv_timeout(until.saturating_duration_since(Instant::now())),
+        None => channel.recv().map_err(|_| RecvTimeoutError::Disconnected),
     }
 }
 
@@ -203,7 +240,7 @@ fn panicked() -> Error {
 impl Drop for Feed {
     fn drop(&mut self) {
         // Threads notice that nobody listens, and end.
-        self.queue = None;
+        (self.queue, self.promised) = (None, None);
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }

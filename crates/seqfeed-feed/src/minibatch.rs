@@ -255,6 +255,17 @@ impl Minibatch {
         })
     }
 
+    /// The memory of all streams, to be changed in place: values in the order of
+    /// [`streams`](Minibatch::streams), as long as [`StreamBatch::values`] says; for sparse streams also the
+    /// indices and the offsets.
+    pub fn memory_mut(
+        &mut self,
+    ) -> impl ExactSizeIterator<Item = (&mut Array, &mut [i32], &mut [u64])> {
+        let rows = self.buffers.rows.iter_mut();
+        let arrays = self.buffers.arrays.iter_mut().zip(rows);
+        arrays.map(|(array, rows)| (array, &mut rows.indices[..], &mut rows.offsets[..]))
+    }
+
     /// The stream of a name.
     #[must_use]
     pub fn stream(&self, name: &str) -> Option<StreamBatch<'_>> {

@@ -1,5 +1,8 @@
 //! A state names the very next minibatch; threads do not matter.
 
+use std::task::Poll;
+use std::time::Duration;
+
 use seqfeed_feed::{BatchSize, Feed, Layout, Order, Settings, State, Unit, Window};
 
 use crate::memory_corpus::{MemoryCorpus, corpus, run, samples};
@@ -45,6 +48,30 @@ fn a_state_after_any_minibatch_goes_on_with_the_next() {
         assert!(feed.next().is_none());
         assert!(run(&corpus, &settings, Some(feed.state())).is_empty());
     }
+}
+
+#[test]
+fn waiting_in_slices_changes_nothing() {
+    let corpus = corpus();
+    let settings =
+        Settings { batch: BatchSize::Samples(41), sweeps: Some(2), ..Settings::default() };
+    let whole = run(&corpus, &settings, None);
+    let mut feed = Feed::new(corpus.clone() as _, settings, None).unwrap();
+    let mut found = Vec::new();
+    loop {
+        let state = feed.state().clone();
+        match feed.next_within(Duration::from_nanos(found.len() as u64)) {
+            Poll::Pending => assert_eq!(feed.state(), &state),
+            Poll::Ready(Some(minibatch)) => found.push(samples(&minibatch.unwrap())),
+            Poll::Ready(None) => break,
+        }
+        // Both ways may be mixed.
+        if found.len() % 5 == 3 {
+            found.push(samples(&feed.next().unwrap().unwrap()));
+        }
+    }
+    assert_eq!(found, whole);
+    assert!(feed.next_within(Duration::MAX).is_ready() && feed.next().is_none());
 }
 
 #[test]

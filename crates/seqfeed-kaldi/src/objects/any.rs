@@ -98,6 +98,18 @@ macro_rules! any_object {
                 }
             }
 
+            fn read_part_as(
+                object_type: ObjectType,
+                reader: &mut ObjectReader,
+                range: &Range,
+            ) -> Result<Option<Self>> {
+                match object_type {
+                    $(ObjectType::$variant => {
+                        Ok(reader.read_part::<$type>(range)?.map(Self::$variant))
+                    })*
+                }
+            }
+
             fn extract_part(&self, range: &Range) -> Result<Self> {
                 match self {
                     $(Self::$variant(value) => value.extract(range).map(Self::$variant),)*
@@ -242,6 +254,11 @@ impl Holder for AnyObject {
     fn skip(reader: &mut ObjectReader, _: Mode) -> Result<()> {
         let object_type = known_or_found(reader)?;
         reader.skip_as(object_type)
+    }
+
+    fn read_part(reader: &mut ObjectReader, _: Mode, range: &Range) -> Result<Option<Self>> {
+        let object_type = detect(reader)?;
+        Self::read_part_as(object_type, reader, range)
     }
 
     fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {

@@ -6,6 +6,7 @@ use seqfeed_io::{Input, Recording, RxFilename};
 use crate::ARCHIVE;
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
+use crate::range::Range;
 use crate::specifier::Rspecifier;
 use crate::tables::key_index::KeyIndex;
 use crate::tables::object_loader::{read_or_replace, with_cure};
@@ -110,17 +111,39 @@ impl<T: Holder> RandomAccessArchive<T> {
         }
     }
 
+    pub(crate) fn take(&mut self, key: Key<'_>) -> Result<Option<T>> {
+        Ok(if self.get(key)?.is_some() { self.value.take() } else { None })
+    }
+
+    pub(crate) fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<T>> {
+        let number = if self.rspecifier.once { None } else { self.find(key)? };
+        if let Some(number) = number
+            && (self.loaded != Some(number) || self.value.is_none())
+            && let Some(reader) = self.reader_at(number)?
+            && let Some(part) = reader.read_part(range)?
+        {
+            return Ok(Some(part));
+        }
+        self.get(key)?.map(|value| value.extract(range)).transpose()
+    }
+
     fn load(&mut self, number: usize) -> Result<()> {
         let mut value = self.value.take();
         self.loaded = None;
-        if let Values::Copy(recording) = &self.values {
-            self.values = Values::Open(self.options.reader(recording.open()?));
-        }
-        let Values::Open(reader) = &mut self.values else { return Ok(()) };
-        reader.seek(self.index.value(number))?;
+        let Some(reader) = self.reader_at(number)? else { return Ok(()) };
         read_or_replace(reader, &mut value)?;
         (self.loaded, self.value) = (Some(number), value);
         Ok(())
+    }
+
+    /// The reader of objects that were passed, standing at one of them.
+    fn reader_at(&mut self, number: usize) -> Result<Option<&mut ObjectReader>> {
+        if let Values::Copy(recording) = &self.values {
+            self.values = Values::Open(self.options.reader(recording.open()?));
+        }
+        let Values::Open(reader) = &mut self.values else { return Ok(None) };
+        reader.seek(self.index.value(number))?;
+        Ok(Some(reader))
     }
 
     /// The number of a key in the index; reads on until it is found.

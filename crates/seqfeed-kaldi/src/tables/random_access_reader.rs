@@ -7,6 +7,7 @@ use seqfeed_io::Policy;
 
 use crate::holder::Holder;
 use crate::object_reader::is_token;
+use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
 use crate::tables::options::ReadOptions;
 use crate::tables::random_access_archive::RandomAccessArchive;
@@ -103,6 +104,39 @@ impl<T: Holder> RandomAccessReader<T> {
             Table::Archive(table) => table.get(key),
             Table::Sorted(table) => table.get(key),
         }
+    }
+
+    /// The object of a key, to keep. It is moved out where it can be read again; otherwise (`s,cs`) it is a
+    /// copy.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn take(&mut self, key: Key<'_>) -> Result<Option<T>>
+    where
+        T: Clone,
+    {
+        check_key(key)?;
+        match &mut self.table {
+            Table::Script(table) => table.take(key),
+            Table::Archive(table) => table.take(key),
+            Table::Sorted(table) => Ok(table.get(key)?.cloned()),
+        }
+    }
+
+    /// A part of the object of a key. Where the type and the file allow it, only that part is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get), and if the range does not fit the object.
+    pub fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<T>> {
+        check_key(key)?;
+        match &mut self.table {
+            Table::Script(table) => table.take_part(key, range),
+            Table::Archive(table) => table.take_part(key, range),
+            Table::Sorted(table) => table.get(key)?.map(|value| value.extract(range)).transpose(),
+        }
+        .map_err(|error| error.of_key(key))
     }
 
     /// Whether there is an object of a key: Kaldi's `HasKey`. Of a script file this says that the key

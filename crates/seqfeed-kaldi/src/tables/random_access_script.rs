@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use seqfeed_core::{Error, Key, Problem, Result};
 
 use crate::holder::Holder;
+use crate::range::Range;
 use crate::specifier::Rspecifier;
 use crate::tables::object_loader::ObjectLoader;
 use crate::tables::options::ReadOptions;
@@ -125,6 +126,24 @@ impl<T: Holder> RandomAccessScript<T> {
         let Some(number) = self.find(key) else { return Ok(None) };
         match self.load(number) {
             Ok(()) => Ok(self.value.as_ref()),
+            Err(error) if self.permissive && is_excusable(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn take(&mut self, key: Key<'_>) -> Result<Option<T>> {
+        Ok(if self.get(key)?.is_some() { self.value.take() } else { None })
+    }
+
+    pub(crate) fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<T>> {
+        let Some(number) = self.find(key) else { return Ok(None) };
+        let line = ScriptLine::parse(self.line(number))?;
+        if line.range.is_some() || self.loaded == Some(number) && self.value.is_some() {
+            return self.get(key)?.map(|value| value.extract(range)).transpose();
+        }
+        let (rxfilename, mut part) = (line.rxfilename.to_owned(), None);
+        match self.loader.load(&rxfilename, Some(range), &mut part) {
+            Ok(()) => Ok(part),
             Err(error) if self.permissive && is_excusable(&error) => Ok(None),
             Err(error) => Err(error),
         }

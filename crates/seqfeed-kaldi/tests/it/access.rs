@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use seqfeed_core::{Key, Result};
 use seqfeed_io::{Output, Policy, WxFilename};
 use seqfeed_kaldi::{
-    MappedReader, Matrix, RandomAccessReader, ReadOptions, Rspecifier, SequentialReader,
-    TableWriter, Token, Wspecifier,
+    AnyObject, MappedReader, Matrix, RandomAccessReader, Range, ReadOptions, Rspecifier,
+    SequentialReader, TableWriter, Token, Wspecifier,
 };
 
 type Table = Vec<(Vec<u8>, Matrix<f32>)>;
@@ -523,4 +523,47 @@ fn text_of_a_live_pipe_is_not_waited_behind() {
     let _ = read_one.send(());
     assert_eq!(reader.next().unwrap().unwrap().1.values, [5.0, 6.0]);
     assert!(writer.join().unwrap(), "the reader waited for more than the first object");
+}
+
+#[test]
+fn objects_and_parts_are_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let counted =
+        |rows: usize| Matrix { rows, cols: 3, values: (0..rows * 3).map(|v| v as f32).collect() };
+    let table: Table = vec![(b"a".to_vec(), counted(4)), (b"b".to_vec(), counted(9000))];
+    let (ark, scp, text) = (at("t.ark"), at("t.scp"), at("t.txt"));
+    write(&format!("ark,scp:{ark},{scp}"), &table);
+    write(&format!("ark,t:{text}"), &table);
+    let range = |first, last| Range { rows: Some((first, last)), cols: None };
+    for name in [
+        &*format!("scp:{scp}"),
+        &format!("ark:{ark}"),
+        &format!("ark:{text}"),
+        &format!("ark,s,cs:{ark}"),
+    ] {
+        let mut typed = RandomAccessReader::<Matrix<f32>>::open(name, &Policy::default()).unwrap();
+        let mut any = RandomAccessReader::<AnyObject>::open(name, &Policy::default()).unwrap();
+        for (key, matrix) in &table {
+            let (key, part) = (Key(key), matrix.values[3..9].to_vec());
+            for _ in 0..2 {
+                assert_eq!(
+                    typed.take_part(key, &range(1, 2)).unwrap().unwrap().values,
+                    part,
+                    "{name}"
+                );
+                assert_eq!(typed.take(key).unwrap().as_ref(), Some(matrix), "{name}");
+                assert_eq!(typed.get(key).unwrap(), Some(matrix), "{name}");
+                assert_eq!(any.take(key).unwrap(), Some(AnyObject::FloatMatrix(matrix.clone())));
+                let part = Matrix { rows: 2, cols: 3, values: part.clone() };
+                let found = any.take_part(key, &range(1, 2)).unwrap();
+                assert_eq!(found, Some(AnyObject::FloatMatrix(part)), "{name}");
+            }
+            let error = typed.take_part(key, &range(20_000, 20_001)).unwrap_err();
+            assert_eq!(error.place().key, Some(key.to_string()), "{name}: {error}");
+            assert_eq!(typed.take(key).unwrap().as_ref(), Some(matrix), "{name}");
+        }
+        assert!(typed.take(Key(b"c")).unwrap().is_none(), "{name}");
+        assert!(typed.take_part(Key(b"c"), &range(0, 1)).unwrap().is_none(), "{name}");
+    }
 }

@@ -1,0 +1,55 @@
+"""One engine for three decades of sequence-model training data.
+
+``open`` gives any corpus as a table of numpy arrays, ``Feed`` gives it as minibatches:
+
+>>> import seqfeed
+>>> table = seqfeed.open("examples/digits/train.ctf")
+>>> sorted(table.streams)
+['features', 'labels']
+
+Kaldi's tables by themselves are in ``seqfeed.kaldi``.
+"""
+
+from seqfeed import kaldi
+from seqfeed._errors import (
+    AccessError,
+    CommandError,
+    CorpusError,
+    DataWarning,
+    Error,
+    ForbiddenError,
+    FormatError,
+    IoError,
+    LimitError,
+    MissingKeyError,
+    NotFoundError,
+    UsageError,
+)
+from seqfeed._seqfeed import Feed, Minibatch, Table, TableIterator, __version__
+from seqfeed._types import Progress, Sparse, Stream
+from seqfeed._types import open_table as open
+
+__all__ = [
+    "AccessError",
+    "CommandError",
+    "CorpusError",
+    "DataWarning",
+    "Error",
+    "Feed",
+    "ForbiddenError",
+    "FormatError",
+    "IoError",
+    "LimitError",
+    "Minibatch",
+    "MissingKeyError",
+    "NotFoundError",
+    "Progress",
+    "Sparse",
+    "Stream",
+    "Table",
+    "TableIterator",
+    "UsageError",
+    "__version__",
+    "kaldi",
+    "open",
+]

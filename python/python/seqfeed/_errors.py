@@ -1,0 +1,95 @@
+"""The exceptions: one base, a subclass for each kind, each also what Python calls such an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class DataWarning(UserWarning):
+    """Something about the data that stops nothing: sequences that were skipped, settings without effect."""
+
+
+class Error(Exception):
+    """Anything that seqfeed refuses or cannot do.
+
+    ``str(error)`` is one line: the place, what happened, and the cure.
+    """
+
+    reason: str
+    """What happened, without the place and the cure."""
+    key: str | None
+    """The key of the sequence."""
+    path: str | None
+    """The file, by the name that it was opened by."""
+    offset: int | None
+    """Bytes before the place in the file."""
+    line: int | None
+    """The line, from 1."""
+    column: int | None
+    """The byte in the line, from 1."""
+    help: str | None
+    """The cure, where it is known."""
+
+    _details = ("reason", "key", "path", "offset", "line", "column", "help")
+
+    def __init__(self, message: str = "", **details: Any) -> None:
+        super().__init__(message)
+        self._message = message
+        details.setdefault("reason", message)
+        for name in self._details:
+            setattr(self, name, details.get(name))
+        if isinstance(self, OSError):
+            setattr(self, "errno", details.get("errno"))
+            setattr(self, "filename", self.path)
+
+    def __str__(self) -> str:
+        return self._message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        details = {name: getattr(self, name) for name in self._details}
+        details["errno"] = getattr(self, "errno", None)
+        return _remake, (type(self), self._message, details)
+
+
+def _remake(kind: type[Error], message: str, details: dict[str, Any]) -> Error:
+    return kind(message, **details)
+
+
+class IoError(Error, OSError):
+    """The operating system refused."""
+
+
+class NotFoundError(IoError, FileNotFoundError):
+    """A file is not there."""
+
+
+class AccessError(IoError, PermissionError):
+    """A file may not be opened."""
+
+
+class FormatError(Error, ValueError):
+    """A file is wrong."""
+
+
+class CommandError(Error, OSError):
+    """The command of a pipe failed."""
+
+
+class CorpusError(Error, ValueError):
+    """The sources of a corpus do not fit together."""
+
+
+class UsageError(Error, ValueError):
+    """The request is wrong or contradicts itself."""
+
+
+class ForbiddenError(Error, PermissionError):
+    """Not allowed by the caller: a pipe without ``allow_pipes=True``."""
+
+
+class LimitError(Error, MemoryError):
+    """More than the caller allowed."""
+
+
+class MissingKeyError(Error, KeyError):
+    """A key is not in the table."""

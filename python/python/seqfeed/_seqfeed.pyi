@@ -1,0 +1,371 @@
+import os
+from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
+from typing import Any, Protocol, final
+
+import numpy as np
+import numpy.typing as npt
+
+from seqfeed._types import Progress, Stream
+
+__all__ = [
+    "Feed",
+    "KaldiObject",
+    "Minibatch",
+    "RandomAccessReader",
+    "SequentialReader",
+    "Table",
+    "TableIterator",
+    "Writer",
+    "__version__",
+    "load",
+    "object_types",
+    "save",
+]
+
+_Name = str | os.PathLike[str]
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes | bytearray | None: ...
+
+class _Writable(Protocol):
+    def write(self, data: bytes, /) -> Any: ...
+
+__version__: str
+
+@final
+class Feed:
+    """Minibatches of a corpus: an iterator, which threads load and pack ahead without the interpreter.
+
+    ``source`` is what the command line takes: a description (``corpus.toml``), an rspecifier of features, a
+    reader of CNTK (``train.cntk#reader``), a CTF file, an HTK script, a data specification of PDNN
+    (``train.pfile,context=5``), or a description's keys as a dictionary. ``options`` are keys of a
+    description, with ``_`` for ``-``; they replace those of the source.
+
+    One loop goes through one sweep; the next loop goes on with the next sweep, which has an order of its own.
+    A loop that is left in the middle is gone on with by the next one. Where ``sweeps`` or ``samples`` are
+    given, one loop goes through all of them.
+
+    >>> feed = Feed("examples/digits/train.toml", sweeps=1, batch_size=512)
+    >>> for minibatch in feed:
+    ...     x, y = minibatch["features"], minibatch["labels"]
+    >>> x.dtype.name, y.dtype.name, x.shape[1]
+    ('float32', 'int32', 440)
+
+    Which minibatches come depends on corpus, settings and seed alone. ``progress`` is called with a
+    ``Progress`` at most ten times a second, and at the end of each loop.
+
+    In a forked child it goes on from where it stood, with threads of its own.
+
+    :raises seqfeed.Error: where the description is wrong, or data cannot be read
+    """
+
+    def __new__(
+        cls,
+        source: _Name | dict[str, Any] | None = None,
+        *,
+        allow_pipes: bool = False,
+        progress: Callable[[Progress], object] | None = None,
+        **options: Any,
+    ) -> Feed: ...
+    def __iter__(self) -> Feed: ...
+    def __next__(self) -> Minibatch: ...
+    def __len__(self) -> int:
+        """Number of minibatches of a loop, from its beginning.
+
+        :raises TypeError: where that is not known before they are cut
+        """
+    def next_into(self, buffers: dict[str, npt.NDArray[Any]]) -> Minibatch | None:
+        """The next minibatch, with the arrays of some streams at the beginning of the caller's memory.
+
+        A buffer is a contiguous array of the stream's dtype, of any shape, that holds as many values at
+        least. None at the end of the loop.
+
+        :raises ValueError: if a buffer does not fit (the minibatch is lost then)
+        :raises KeyError: if there is no such stream
+        """
+    def state_dict(self) -> dict[str, Any]:
+        """The state after the last minibatch that was given: JSON's types only. Empty at the very start."""
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes to where a state was taken: the next minibatch is the one that came after it.
+
+        Also with another number of ranks, unless each rank cuts its own minibatches.
+
+        :raises seqfeed.Error: if the state belongs to another corpus or order
+        """
+    @property
+    def sweep(self) -> int:
+        """The sweep of the next minibatch, from 0: the number of sweeps that are done."""
+    @property
+    def streams(self) -> dict[str, Stream]:
+        """The streams, by name; dims count the context."""
+    @property
+    def seed(self) -> int:
+        """The seed of the shuffle: sweep ``s`` is shuffled as sweep 0 of ``seed + s``."""
+    @property
+    def utterances(self) -> int:
+        """Number of utterances in the corpus."""
+    @property
+    def samples(self) -> int:
+        """Number of samples in the corpus."""
+    def close(self) -> None:
+        """Ends the threads and gives memory back; what was handed out stays."""
+    def __enter__(self) -> Feed: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
+@final
+class Minibatch:
+    """One minibatch: a mapping of the names of streams to arrays, and what belongs to all of them.
+
+    The arrays lie in the feed's own memory, which it has back when the last of them is gone: they may be kept,
+    and changed. Labels of one value have no last axis.
+
+    ==============  ==================================================================================
+    layout          shape of a stream's array
+    ==============  ==================================================================================
+    frames          (samples, dim)
+    padded          (sequences, longest, dim), zeros and the padding label behind the end
+    concatenated    (samples, dim), sequence after sequence: see ``offsets``
+    packed          (rows, longest row, dim): see ``rows``
+    truncated       (rows, truncation, dim): see ``rows``
+    ==============  ==================================================================================
+
+    Streams of one sample a sequence have the shape (sequences, dim). Sparse streams are ``Sparse`` rows.
+    """
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The arrays by the names of their streams."""
+    @property
+    def utterances(self) -> list[str]:
+        """For each sequence (each frame, where frames are dealt out) the key of its utterance."""
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Number of samples of each sequence."""
+    @property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """The first sample of each sequence that is here, counted in its utterance from 0."""
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Samples before each sequence and in all: one number more than sequences."""
+    @property
+    def sequences(self) -> int:
+        """Number of sequences (of frames, where frames are dealt out)."""
+    @property
+    def samples(self) -> int:
+        """Number of samples, without padding."""
+    @property
+    def index(self) -> int:
+        """Number of this minibatch of this rank since the very start, from 0."""
+    @property
+    def sweep(self) -> int:
+        """The sweep that it belongs to, from 0."""
+    @property
+    def end_of_sweep(self) -> bool:
+        """Whether the sweep ends with it, on all ranks."""
+    @property
+    def layout(self) -> str:
+        """How samples lie in the arrays."""
+    def rows(self, stream: str) -> npt.NDArray[np.int64]:
+        """Where the sequences lie in a stream, of shape (sequences, 2): the first row, counted over all rows of
+        the array one after another, and the number of rows.
+
+        :raises KeyError: if there is no such stream
+        """
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the feed after this minibatch, for ``Feed.load_state_dict``."""
+    def __getitem__(self, stream: str, /) -> Any: ...
+    def __contains__(self, stream: object, /) -> bool: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def keys(self) -> KeysView[str]:
+        """The names of the streams."""
+    def values(self) -> ValuesView[Any]:
+        """The arrays."""
+    def items(self) -> ItemsView[str, Any]:
+        """Pairs of name and array."""
+    def get(self, stream: str, default: Any = None) -> Any:
+        """The array of a stream, or ``default`` if there is no such stream."""
+
+@final
+class Table:
+    """A table of any format: keys and arrays; made by ``seqfeed.open``.
+
+    Iterating gives pairs of key and value in the order of the data; each iteration reads anew. Any number of
+    threads may use it; in a forked child, and unpickled elsewhere, it opens its files again.
+    """
+
+    def __new__(
+        cls,
+        source: _Name | dict[str, Any],
+        *,
+        object_type: str | None = None,
+        allow_pipes: bool = False,
+        **options: Any,
+    ) -> Table: ...
+    def __getitem__(self, key: str | bytes, /) -> Any: ...
+    def __contains__(self, key: str | bytes, /) -> bool: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> TableIterator: ...
+    def rows(self, key: str | bytes, start: int = 0, stop: int | None = None) -> Any:
+        """Rows ``start`` to ``stop`` of a key's value, as a slice (never negative) means them.
+
+        Of matrices in Kaldi's tables, only these rows are read; of other values, all is read first.
+
+        :raises KeyError: if there is no such key
+        """
+    def get(self, key: str | bytes, default: Any = None) -> Any:
+        """The value of a key, or ``default`` if there is none."""
+    def keys(self) -> TableIterator:
+        """The keys, in order."""
+    def values(self) -> TableIterator:
+        """The values, in order."""
+    def items(self) -> TableIterator:
+        """Pairs of key and value, in order: as iterating the table."""
+    @property
+    def streams(self) -> dict[str, Stream]:
+        """The streams, by name; none for tables of Kaldi, whose objects may be of any type."""
+    @property
+    def name(self) -> str:
+        """The name that it was opened by."""
+    def close(self) -> None:
+        """Closes it; what was handed out stays."""
+    def __enter__(self) -> Table: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
+@final
+class TableIterator:
+    """Goes through a table once."""
+
+    def __iter__(self) -> TableIterator: ...
+    def __next__(self) -> Any: ...
+
+@final
+class SequentialReader:
+    """Reads a table from its first object to its last: an iterator of pairs of key and value.
+
+    ``source`` is an rspecifier (``scp:feats.scp``, ``ark,p:feats.ark``), the path of an archive or script file,
+    or a file object with an archive in it, opened in binary mode. ``object_type`` is one of
+    ``object_types()``; without it, each object's type is learned from its data. Integers in binary form look
+    alike: vectors of vectors, pairs and posteriors need it where objects are short.
+
+    :raises seqfeed.Error: where the name is wrong, or an object cannot be read; the next call goes on with the
+        next entry of a script file
+    """
+
+    def __new__(
+        cls,
+        source: _Name | _Readable,
+        *,
+        object_type: str | None = None,
+        allow_pipes: bool = False,
+    ) -> SequentialReader: ...
+    def __iter__(self) -> SequentialReader: ...
+    def __next__(self) -> tuple[str, Any]: ...
+    def _skip_to(self, done: int) -> None: ...
+    @property
+    def name(self) -> str:
+        """What it reads."""
+    @property
+    def skipped(self) -> int:
+        """Objects that could not be read and were passed over, as the option ``p`` asks."""
+    def close(self) -> None:
+        """Closes it."""
+    def __enter__(self) -> SequentialReader: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
+@final
+class RandomAccessReader:
+    """Reads objects of a table by their keys, in any order; no ``s,cs`` is needed.
+
+    :raises seqfeed.Error: where the name is wrong, or an object cannot be read
+    """
+
+    def __new__(
+        cls, source: _Name, *, object_type: str | None = None, allow_pipes: bool = False
+    ) -> RandomAccessReader: ...
+    def __getitem__(self, key: str | bytes, /) -> Any: ...
+    def __contains__(self, key: str | bytes, /) -> bool: ...
+    def rows(self, key: str | bytes, start: int = 0, stop: int | None = None) -> Any:
+        """Rows ``start`` to ``stop`` of a key's value, as a slice (never negative) means them."""
+    def get(self, key: str | bytes, default: Any = None) -> Any:
+        """The value of a key, or ``default`` if there is none."""
+    @property
+    def name(self) -> str:
+        """What it reads."""
+    def close(self) -> None:
+        """Closes it."""
+    def __enter__(self) -> RandomAccessReader: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
+@final
+class Writer:
+    """Writes a table.
+
+    ``target`` is a wspecifier (``ark:a.ark``, ``ark,scp:a.ark,a.scp``, ``ark,t:-``), the path of an archive, or a
+    file object opened in binary mode. The type of each object is ``object_type``, or follows from the
+    value: arrays of floats become vectors and matrices of their precision, integers vectors of int32, str a
+    token, and so on as ``seqfeed.kaldi`` says. ``compression`` (``"auto"``, ``"speech"``, ... or Kaldi's
+    number) compresses matrices.
+
+    Files appear under their names when it is closed; after an exception in a ``with``, or if it is never
+    closed, nothing of them appears.
+
+    :raises seqfeed.Error: where the name, a key or a value is wrong, or writing fails
+    """
+
+    def __new__(
+        cls,
+        target: _Name | _Writable,
+        *,
+        object_type: str | None = None,
+        compression: str | int | None = None,
+        text: bool = False,
+        allow_pipes: bool = False,
+    ) -> Writer: ...
+    def write(self, key: str | bytes, value: Any) -> None:
+        """Writes a value under a key."""
+    def __setitem__(self, key: str | bytes, value: Any, /) -> None: ...
+    @property
+    def name(self) -> str:
+        """What it writes."""
+    def close(self) -> None:
+        """Ends the table: its files appear under their names now. A file object is flushed, and stays open."""
+    def __enter__(self) -> Writer: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class KaldiObject:
+    """An object of Kaldi's that Python has no type for (a transducer, a lattice, an example for a network): to
+    be carried from table to table, or looked at as text."""
+
+    @property
+    def object_type(self) -> str:
+        """The name of its type, such as ``lattice``."""
+    def to_text(self) -> str:
+        """As text, where the type has such a form."""
+    def to_bytes(self) -> bytes:
+        """As bytes, the form in which tables hold it."""
+    @classmethod
+    def from_bytes(cls, object_type: str, data: bytes) -> KaldiObject:
+        """Reads one from what ``to_bytes`` gave."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+def object_types() -> list[str]:
+    """The names of all types of objects."""
+
+def load(
+    source: _Name | bytes | _Readable, *, object_type: str | None = None, allow_pipes: bool = False
+) -> Any:
+    """Reads one object from an rxfilename, a path, bytes or a file object."""
+
+def save(
+    target: _Name | _Writable,
+    value: Any,
+    *,
+    object_type: str | None = None,
+    compression: str | int | None = None,
+    text: bool = False,
+    allow_pipes: bool = False,
+) -> None:
+    """Writes one object to a wxfilename, a path or a file object."""

@@ -1,0 +1,149 @@
+"""Small types, and what the compiled part makes objects with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from seqfeed._seqfeed import Table
+
+
+class Sparse(NamedTuple):
+    """Rows of which only some values are given: compressed sparse rows, as scipy takes them.
+
+    Row ``r`` has the values ``data[indptr[r]:indptr[r + 1]]`` at the columns
+    ``indices[indptr[r]:indptr[r + 1]]``. ``scipy.sparse.csr_matrix(sparse[:3], shape=sparse.shape)``
+    makes a matrix of them without copying.
+
+    >>> import numpy as np
+    >>> Sparse(np.array([2.0, 3.0]), np.array([1, 0]), np.array([0, 1, 2]), (2, 3)).toarray()
+    array([[0., 2., 0.],
+           [3., 0., 0.]])
+    """
+
+    data: npt.NDArray[Any]
+    """The values."""
+    indices: npt.NDArray[np.int32]
+    """The column of each value, from 0."""
+    indptr: npt.NDArray[np.int64]
+    """Values before each row and in all: one number more than rows."""
+    shape: tuple[int, int]
+    """Rows, and possible columns."""
+
+    def toarray(self) -> npt.NDArray[Any]:
+        """All values in a dense array; those of one place are added."""
+        dense: npt.NDArray[Any] = np.zeros(self.shape, self.data.dtype)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        np.add.at(dense, (rows, self.indices), self.data)
+        return dense
+
+
+class Stream(NamedTuple):
+    """What a stream is."""
+
+    name: str
+    kind: str
+    """``dense``, ``label`` or ``sparse``."""
+    dtype: str
+    """``float32``, ``float64`` or ``int32``."""
+    dim: int
+    """Values in a sample, context counted; where samples are sparse, possible ones."""
+    extent: str
+    """``samples`` (one a time step), ``sequence`` (one for the whole utterance) or ``own``."""
+
+
+class Progress(NamedTuple):
+    """What a feed's progress hook is told."""
+
+    samples: int
+    """Samples that this loop has given."""
+    total: int
+    """Samples of the loop, over all ranks."""
+    minibatches: int
+    """Minibatches that this loop has given."""
+    seconds: float
+    """Since the loop began."""
+
+
+class Wave(NamedTuple):
+    """A waveform as Kaldi has it."""
+
+    sample_rate: float
+    """Samples a second."""
+    samples: npt.NDArray[np.float32]
+    """Of shape (channels, samples), in the range of 16-bit integers."""
+
+
+class HtkMatrix(NamedTuple):
+    """A matrix in HTK's parameter format, as Kaldi has it."""
+
+    matrix: npt.NDArray[np.float32]
+    """Of shape (frames, values)."""
+    sample_period: int
+    """Time between frames, in 100 ns."""
+    kind: int
+    """HTK's parameter kind with its qualifiers."""
+
+
+class PackedMatrix(NamedTuple):
+    """A symmetric or lower triangular matrix: Kaldi's ``SpMatrix`` and ``TpMatrix``."""
+
+    size: int
+    """Rows and columns."""
+    values: npt.NDArray[Any]
+    """Row after row of the lower triangle, ``size * (size + 1) / 2`` values."""
+
+    def triangular(self) -> npt.NDArray[Any]:
+        """The lower triangular matrix, of shape (size, size)."""
+        full = np.zeros((self.size, self.size), self.values.dtype)
+        full[np.tril_indices(self.size)] = self.values
+        return full
+
+    def symmetric(self) -> npt.NDArray[Any]:
+        """The symmetric matrix, of shape (size, size)."""
+        lower = self.triangular()
+        full: npt.NDArray[Any] = lower + np.tril(lower, -1).T
+        return full
+
+
+def open_table(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    object_type: str | None = None,
+    allow_pipes: bool = False,
+    **options: Any,
+) -> Table:
+    """Opens any corpus as a table of numpy arrays.
+
+    ``source`` is what the command line takes: an rspecifier (``scp:feats.scp``), a table's file
+    (``feats.scp``, ``ali.ark.gz``), an HTK script or master label file, a CTF file or a reader of CNTK
+    (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), a description (``corpus.toml``),
+    or a description's keys as a dictionary. ``options`` are keys of a description, with ``_`` for ``-``.
+
+    The value of a key is an array, a fresh one each time: floats of shape (frames, dim), labels of shape
+    (frames,), ``Sparse`` rows. Of several streams it is a dictionary of them. Tables of Kaldi hold any
+    objects: see ``seqfeed.kaldi.SequentialReader`` for what they become, and for ``object_type``.
+
+    >>> with open_table("examples/digits/train.ctf") as table:
+    ...     key, value = next(iter(table))
+    >>> value["features"].shape, value["features"].dtype.name
+    ((120, 40), 'float32')
+
+    :raises seqfeed.Error: where the source is wrong, or cannot be read
+    """
+    if isinstance(source, Mapping) and not isinstance(source, dict):
+        source = dict(source)
+    return Table(source, object_type=object_type, allow_pipes=allow_pipes, **options)
+
+
+def _remake(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any], state: Any) -> Any:
+    made = kind(*arguments, **options)
+    if isinstance(state, dict) and state:
+        made.load_state_dict(state)
+    elif isinstance(state, int) and state:
+        made._skip_to(state)
+    return made

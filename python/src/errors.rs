@@ -1,0 +1,96 @@
+//! The library's error as Python's exceptions.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use seqfeed::{Error, ErrorKind, Position};
+
+/// The exception that an error is in Python.
+pub(crate) fn to_python(error: &Error) -> PyErr {
+    Python::attach(|py| exception(py, error).unwrap_or_else(|failed| failed))
+}
+
+/// A result with Python's exceptions.
+pub(crate) fn raise<T>(result: seqfeed::Result<T>) -> PyResult<T> {
+    result.map_err(|error| to_python(&error))
+}
+
+fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let (name, errno) = match error.kind() {
+        ErrorKind::Io { source, .. } => {
+            let name = match source.kind() {
+                std::io::ErrorKind::NotFound => "NotFoundError",
+                std::io::ErrorKind::PermissionDenied => "AccessError",
+                _ => "IoError",
+            };
+            (name, source.raw_os_error())
+        }
+        ErrorKind::Format { .. } => ("FormatError", None),
+        ErrorKind::Command { .. } => ("CommandError", None),
+        ErrorKind::Corpus(_) => ("CorpusError", None),
+        ErrorKind::Usage(_) => ("UsageError", None),
+        ErrorKind::Forbidden(_) => ("ForbiddenError", None),
+        ErrorKind::Limit { .. } => ("LimitError", None),
+        _ => ("Error", None),
+    };
+    let place = error.place();
+    let (offset, line, column) = match place.position {
+        Some(Position::Byte(byte)) => (Some(byte), None, None),
+        Some(Position::Line(line)) => (None, Some(line), None),
+        Some(Position::Column { line, column }) => (None, Some(line), Some(column)),
+        None => (None, None, None),
+    };
+    let details = PyDict::new(py);
+    details.set_item("key", place.key.as_deref())?;
+    details.set_item("path", place.file.as_deref())?;
+    details.set_item("offset", offset)?;
+    details.set_item("line", line)?;
+    details.set_item("column", column)?;
+    details.set_item("help", error.help().map(in_python))?;
+    details.set_item("reason", error.message())?;
+    details.set_item("errno", errno)?;
+    let class = py.import("seqfeed._errors")?.getattr(name)?;
+    let text = match error.quote() {
+        Some(quote) => format!("{error}\n{quote}"),
+        None => error.to_string(),
+    };
+    let exception = PyErr::from_value(class.call((in_python(&text),), Some(&details))?);
+    if let ErrorKind::Io { source, .. } = error.kind()
+        && let Some(cause) = source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>())
+    {
+        exception.set_cause(py, Some(cause.clone_ref(py)));
+    }
+    Ok(exception)
+}
+
+/// Cures name options as the command line spells them.
+fn in_python(text: &str) -> String {
+    text.replace("--allow-pipes", "allow_pipes=True")
+}
+
+/// The exception for a key that is not in a table.
+pub(crate) fn no_key(py: Python<'_>, table: &str, key: &str) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let details = PyDict::new(py);
+        details.set_item("key", key)?;
+        details.set_item("path", table)?;
+        let class = py.import("seqfeed._errors")?.getattr("MissingKeyError")?;
+        let text = format!("{table} (key {key}): there is no such key");
+        Ok(PyErr::from_value(class.call((text,), Some(&details))?))
+    };
+    make().unwrap_or_else(|failed| failed)
+}
+
+/// Warns, as Python does, with `seqfeed.DataWarning`.
+pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
+    let class = py.import("seqfeed._errors")?.getattr("DataWarning")?;
+    let details = PyDict::new(py);
+    details.set_item("stacklevel", 2)?;
+    py.import("warnings")?.call_method("warn", (message, class), Some(&details)).map(drop)
+}
+
+/// The exception for a value of a wrong type.
+pub(crate) fn wrong_type(expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
+    let name = found.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("expected {expected}, found {name}"))
+}

@@ -1,0 +1,302 @@
+//! The feed as a Python iterator.
+
+mod run;
+mod size;
+
+use std::sync::{Arc, Mutex};
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use seqfeed::io::Policy;
+use seqfeed::{Description, Opened, Source, State};
+
+use self::run::{Found, Run};
+use crate::forks::{PerProcess, lock};
+use crate::interrupt::interruptible;
+use crate::minibatch::Minibatch;
+use crate::{describe, errors, interrupt};
+
+/// Minibatches of a corpus, loaded and packed ahead by threads that do not hold the interpreter.
+#[pyclass(frozen, module = "seqfeed", weakref)]
+pub(crate) struct Feed {
+    name: String,
+    description: Description,
+    policy: Policy,
+    run: PerProcess<Run>,
+    /// What is known while minibatches are waited for.
+    seen: Mutex<Seen>,
+    progress: Option<Py<PyAny>>,
+    /// What it was made from, to be made again elsewhere.
+    source: Py<PyAny>,
+    options: Py<PyDict>,
+}
+
+struct Seen {
+    opened: Arc<Opened>,
+    /// After the last minibatch that was given.
+    state: Option<State>,
+    /// The sweep of the loop under way.
+    loop_sweep: Option<u64>,
+    closed: bool,
+    watch: size::Watch,
+}
+
+impl Feed {
+    /// Whether one loop goes through one sweep, since nothing says where all ends.
+    fn by_sweeps(&self) -> bool {
+        let seen = lock(&self.seen);
+        let settings = seen.opened.settings();
+        settings.sweeps.is_none() && settings.samples.is_none()
+    }
+
+    fn state_now(&self) -> Option<State> {
+        lock(&self.seen).state.clone()
+    }
+
+    /// The run of this process; in a child that was forked, a new one from where the parent stood.
+    fn run(&self, py: Python<'_>) -> PyResult<Arc<Mutex<Run>>> {
+        if lock(&self.seen).closed {
+            return Err(PyValueError::new_err("the feed is closed"));
+        }
+        if let Some(run) = self.run.get() {
+            return Ok(run);
+        }
+        let (description, policy) = (self.description.clone(), self.policy);
+        let opened = Arc::new(interruptible(py, move || description.open(policy))?);
+        let mut seen = lock(&self.seen);
+        let before = std::mem::replace(&mut seen.opened, Arc::clone(&opened));
+        // The parent's threads may have held its locks.
+        std::mem::forget(before);
+        Ok(self.run.renew(Run::new(opened, seen.state.clone(), seen.loop_sweep)))
+    }
+
+    /// The next minibatch; none at the end of the loop.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<seqfeed::Minibatch>> {
+        let (run, by_sweeps) = (self.run(py)?, self.by_sweeps());
+        loop {
+            let found = py.detach(|| lock(&run).next_within(interrupt::SLICE, by_sweeps));
+            match errors::raise(found)? {
+                Found::Minibatch(minibatch) => {
+                    self.note(py, &minibatch)?;
+                    return Ok(Some(minibatch));
+                }
+                Found::End => {
+                    lock(&self.seen).loop_sweep = None;
+                    self.report(py, true)?;
+                    return Ok(None);
+                }
+                Found::Nothing => py.check_signals()?,
+            }
+        }
+    }
+
+    fn note(&self, py: Python<'_>, minibatch: &seqfeed::Minibatch) -> PyResult<()> {
+        {
+            let mut seen = lock(&self.seen);
+            seen.state = Some(minibatch.state().clone());
+            seen.loop_sweep = Some(minibatch.sweep());
+            seen.watch.count(minibatch.samples() as u64);
+        }
+        self.report(py, false)
+    }
+
+    fn report(&self, py: Python<'_>, at_end: bool) -> PyResult<()> {
+        let Some(hook) = &self.progress else { return Ok(()) };
+        let report = {
+            let mut seen = lock(&self.seen);
+            let total = size::samples(&seen.opened);
+            seen.watch.report(total, at_end)
+        };
+        match report {
+            Some(report) => hook.call1(py, (report.to_python(py)?,)).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        // Its threads end what they are at before they are gone: not for others to wait for.
+        if let Some(run) = self.run.get() {
+            Python::try_attach(|py| py.detach(|| lock(&run).stop()));
+        }
+    }
+}
+
+#[pymethods]
+impl Feed {
+    #[new]
+    #[pyo3(signature = (source=None, *, allow_pipes=false, progress=None, **options))]
+    fn new(
+        py: Python<'_>,
+        source: Option<Bound<'_, PyAny>>,
+        allow_pipes: bool,
+        progress: Option<Py<PyAny>>,
+        options: Option<Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let options = options.unwrap_or_else(|| PyDict::new(py));
+        let described = describe::describe(source.as_ref(), &options)?;
+        options.set_item("allow_pipes", allow_pipes)?;
+        let policy = Policy { pipes: allow_pipes };
+        let description = described.description.clone();
+        let opened = interruptible(py, move || description.open(policy))?;
+        for warning in described.warnings.iter().chain(&opened.warnings()) {
+            errors::warn(py, warning)?;
+        }
+        for group in &opened.report().dropped {
+            errors::warn(py, &format!("{}: skipped {group}", described.name))?;
+        }
+        let opened = Arc::new(opened);
+        let run = Run::new(Arc::clone(&opened), None, None);
+        let seen = Seen {
+            opened,
+            state: None,
+            loop_sweep: None,
+            closed: false,
+            watch: size::Watch::default(),
+        };
+        Ok(Self {
+            name: described.name,
+            description: described.description,
+            policy,
+            run: PerProcess::new(run),
+            seen: Mutex::new(seen),
+            progress,
+            source: source.map_or_else(|| py.None(), Bound::unbind),
+            options: options.unbind(),
+        })
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyResult<PyRef<'_, Self>> {
+        let py = slf.py();
+        let run = slf.run(py)?;
+        py.detach(|| lock(&run).begin_loop());
+        {
+            let mut seen = lock(&slf.seen);
+            seen.loop_sweep = None;
+            seen.watch.begin();
+        }
+        Ok(slf)
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Minibatch>> {
+        self.next(py)?.map(|minibatch| Minibatch::new(py, minibatch)).transpose()
+    }
+
+    /// The next minibatch, with the arrays of some streams in memory of the caller's (pinned, or used over
+    /// and over); None at the end of the loop.
+    fn next_into(
+        &self,
+        py: Python<'_>,
+        buffers: &Bound<'_, PyDict>,
+    ) -> PyResult<Option<Minibatch>> {
+        let Some(minibatch) = self.__next__(py)? else { return Ok(None) };
+        minibatch.fill(py, buffers)?;
+        Ok(Some(minibatch))
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        let seen = lock(&self.seen);
+        size::minibatches(&seen.opened).map(|count| count as usize).ok_or_else(|| {
+            PyTypeError::new_err(
+                "the number of minibatches is not known before they are cut (it is for frames, and for \
+                 sequences counted by sequences)",
+            )
+        })
+    }
+
+    /// The state after the last minibatch that was given: a dictionary of numbers and text.
+    fn state_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.state_now() {
+            Some(state) => py.import("json")?.call_method1("loads", (state.to_json(),)),
+            None => Ok(PyDict::new(py).into_any()),
+        }
+    }
+
+    /// Goes to where a state was taken: the next minibatch is the one that came after it.
+    fn load_state_dict(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
+        let state = if state.is_empty() {
+            None
+        } else {
+            let text: String = py.import("json")?.call_method1("dumps", (state,))?.extract()?;
+            Some(errors::raise(State::from_json(&text))?)
+        };
+        let run = self.run(py)?;
+        errors::raise(py.detach(|| lock(&run).go_to(state.clone())))?;
+        let mut seen = lock(&self.seen);
+        (seen.state, seen.loop_sweep) = (state, None);
+        seen.watch = size::Watch::default();
+        Ok(())
+    }
+
+    /// The sweep of the next minibatch, from 0: the number of sweeps that are done.
+    #[getter]
+    fn sweep(&self) -> u64 {
+        self.state_now().map_or(0, |state| state.sweep)
+    }
+
+    /// The streams: a dictionary of names to kind, dtype, dim (context counted) and extent.
+    #[getter]
+    fn streams<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let opened = Arc::clone(&lock(&self.seen).opened);
+        let streams = PyDict::new(py);
+        for stream in opened.corpus().streams() {
+            let contexts = &opened.settings().context;
+            let context = contexts.iter().find(|context| context.stream == stream.name);
+            let width = context.map_or(1, |context| context.left + 1 + context.right);
+            let fields = crate::table::stream_info(py, stream, width)?;
+            streams.set_item(&stream.name, fields)?;
+        }
+        Ok(streams)
+    }
+
+    /// The seed of the shuffle: sweep `s` is shuffled as sweep 0 of seed `seed + s`.
+    #[getter]
+    fn seed(&self) -> u64 {
+        lock(&self.seen).opened.settings().seed
+    }
+
+    /// Number of utterances in the corpus.
+    #[getter]
+    fn utterances(&self) -> usize {
+        lock(&self.seen).opened.corpus().index().len()
+    }
+
+    /// Number of samples in the corpus.
+    #[getter]
+    fn samples(&self) -> u64 {
+        lock(&self.seen).opened.corpus().index().total_samples()
+    }
+
+    /// Ends the threads and gives memory back; what was handed out stays.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if lock(&self.seen).closed {
+            return Ok(());
+        }
+        let run = self.run(py)?;
+        lock(&self.seen).closed = true;
+        py.detach(|| lock(&run).stop());
+        Ok(())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let remake = py.import("seqfeed._types")?.getattr("_remake")?;
+        let class = py.get_type::<Self>();
+        let arguments = (class, (&self.source,), &self.options, self.state_dict(py)?);
+        Ok((remake, arguments).into_pyobject(py)?.into_any())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<seqfeed.Feed {}>", self.name)
+    }
+}

@@ -1,0 +1,109 @@
+//! How much there is to come, and how much has come.
+
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+use seqfeed::{BatchSize, Cut, Opened, Partial, Shard, Source, Unit};
+
+use crate::values;
+
+/// Number of minibatches of the rank in a loop, where that is known without cutting them.
+pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
+    let settings = opened.settings();
+    let index = opened.corpus().index();
+    let excluded = settings.labels.as_ref().is_some_and(|rules| !rules.ignore.is_empty());
+    let simple = settings.cut == Cut::Steps
+        && settings.shard == Shard::Minibatches
+        && settings.bucket.is_none()
+        && settings.samples.is_none()
+        && settings.truncated.is_none()
+        && !excluded
+        && !index.withholds();
+    let (units, size) = match (settings.unit, settings.batch) {
+        (Unit::Frame, BatchSize::Samples(size) | BatchSize::Units(size)) => {
+            (index.total_samples(), size)
+        }
+        (Unit::Sequence, BatchSize::Units(size)) => (index.len() as u64, size),
+        _ => return None,
+    };
+    if !simple || size == 0 {
+        return None;
+    }
+    let (rank, ranks) = (settings.rank as u64, settings.ranks as u64);
+    let in_sweep = match settings.partial {
+        Partial::Keep => (units.div_ceil(size) + ranks - 1 - rank) / ranks,
+        Partial::Drop => units / (size * ranks),
+        Partial::Even => units.div_ceil(size * ranks),
+    };
+    Some(in_sweep * settings.sweeps.unwrap_or(1))
+}
+
+/// Number of samples in a loop over all ranks, as far as that is known.
+pub(super) fn samples(opened: &Opened) -> u64 {
+    let settings = opened.settings();
+    let in_sweeps =
+        opened.corpus().index().total_samples().saturating_mul(settings.sweeps.unwrap_or(1));
+    settings.samples.map_or(in_sweeps, |samples| samples.min(in_sweeps))
+}
+
+/// What the progress hook is told of, and when.
+#[derive(Default)]
+pub(super) struct Watch {
+    started: Option<Instant>,
+    reported: Option<Instant>,
+    minibatches: u64,
+    samples: u64,
+}
+
+pub(super) struct Report {
+    samples: u64,
+    total: u64,
+    minibatches: u64,
+    seconds: f64,
+}
+
+impl Watch {
+    /// The least time between two reports.
+    const PAUSE: Duration = Duration::from_millis(100);
+
+    pub(super) fn begin(&mut self) {
+        *self = Self { started: Some(Instant::now()), ..Self::default() };
+    }
+
+    pub(super) fn count(&mut self, samples: u64) {
+        self.started.get_or_insert_with(Instant::now);
+        self.minibatches += 1;
+        self.samples += samples;
+    }
+
+    pub(super) fn report(&mut self, total: u64, at_end: bool) -> Option<Report> {
+        let now = Instant::now();
+        let started = *self.started.get_or_insert(now);
+        if !at_end && self.reported.is_some_and(|last| now.duration_since(last) < Self::PAUSE) {
+            return None;
+        }
+        self.reported = Some(now);
+        let report = Report {
+            samples: self.samples,
+            total,
+            minibatches: self.minibatches,
+            seconds: now.duration_since(started).as_secs_f64(),
+        };
+        if at_end {
+            *self = Self::default();
+        }
+        Some(report)
+    }
+}
+
+impl Report {
+    pub(super) fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let fields = [
+            ("samples", self.samples.into_pyobject(py)?.into_any()),
+            ("total", self.total.into_pyobject(py)?.into_any()),
+            ("minibatches", self.minibatches.into_pyobject(py)?.into_any()),
+            ("seconds", self.seconds.into_pyobject(py)?.into_any()),
+        ];
+        values::named(py, "Progress", &fields)
+    }
+}

@@ -1,0 +1,61 @@
+//! Objects that survive a fork.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Something behind a lock that belongs to one process: a child that was forked makes its own anew.
+///
+/// The outer lock is held only for moments, by threads that hold the interpreter, and the interpreter is held by
+/// the thread that forks: in the child it is free. The inner one may be held, by a thread that the child
+/// does not have: it is left alone there.
+pub(crate) struct PerProcess<T>(Mutex<Owned<T>>);
+
+struct Owned<T> {
+    process: u32,
+    value: Arc<Mutex<T>>,
+}
+
+impl<T> PerProcess<T> {
+    pub(crate) fn new(value: T) -> Self {
+        let value = Arc::new(Mutex::new(value));
+        Self(Mutex::new(Owned { process: std::process::id(), value }))
+    }
+
+    /// This process' value; none in a child, until [`renew`](Self::renew) is called.
+    pub(crate) fn get(&self) -> Option<Arc<Mutex<T>>> {
+        let owned = lock(&self.0);
+        (owned.process == std::process::id()).then(|| Arc::clone(&owned.value))
+    }
+
+    /// Looks at the parent's value in a child, if no thread of the parent's was at it.
+    pub(crate) fn peek<R>(&self, look: impl FnOnce(&T) -> R) -> Option<R> {
+        lock(&self.0).value.try_lock().ok().map(|value| look(&value))
+    }
+
+    /// Gives a child a value of its own, unless another of its threads has; the one that counts.
+    pub(crate) fn renew(&self, value: T) -> Arc<Mutex<T>> {
+        let mut owned = lock(&self.0);
+        let process = std::process::id();
+        if owned.process != process {
+            let fresh = Arc::new(Mutex::new(value));
+            // Not dropped: its threads are the parent's, and its files share the parent's positions.
+            std::mem::forget(std::mem::replace(&mut owned.value, fresh));
+            owned.process = process;
+        }
+        Arc::clone(&owned.value)
+    }
+}
+
+impl<T> Drop for PerProcess<T> {
+    fn drop(&mut self) {
+        let owned = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if owned.process != std::process::id() {
+            // One more count, never given back.
+            std::mem::forget(Arc::clone(&owned.value));
+        }
+    }
+}
+
+/// A lock whatever happened to those who held it before: each value is whole between calls.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,44 @@
+//! Waiting that Ctrl-C ends.
+
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use seqfeed::Error;
+
+use crate::errors;
+
+/// How long Ctrl-C may wait.
+pub(crate) const SLICE: Duration = Duration::from_millis(50);
+
+/// Does something long in a thread of its own; Ctrl-C leaves it alone there.
+pub(crate) fn interruptible<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> seqfeed::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let (sender, receiver) = sync_channel(1);
+    let spawned = thread::Builder::new().name("seqfeed-open".to_owned()).spawn(move || {
+        let _ = sender.send(work());
+    });
+    errors::raise(spawned.map(drop).map_err(|error| Error::io("starting a thread", error)))?;
+    let mut receiver = Some(receiver);
+    loop {
+        let waited = py.detach(|| {
+            let channel = receiver.take()?;
+            match channel.recv_timeout(SLICE) {
+                Ok(done) => Some(done),
+                Err(RecvTimeoutError::Timeout) => {
+                    receiver = Some(channel);
+                    None
+                }
+                Err(RecvTimeoutError::Disconnected) => Some(Err(Error::corpus("opening panicked")
+                    .with_help("this is a bug in seqfeed; please report it"))),
+            }
+        });
+        if let Some(done) = waited {
+            return errors::raise(done);
+        }
+        py.check_signals()?;
+    }
+}

@@ -1,0 +1,164 @@
+//! `seqfeed.kaldi.RandomAccessReader`.
+
+use std::sync::{Arc, Mutex};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use seqfeed::io::Policy;
+use seqfeed::kaldi::{AnyObject, ObjectType};
+use seqfeed_core::Key;
+
+use crate::forks::{PerProcess, lock};
+use crate::kaldi::table::rows;
+use crate::kaldi::to_python::object_to_python;
+use crate::kaldi::types::{Random, open_random};
+use crate::{describe, errors, keys};
+
+/// Reads objects of a table by their keys.
+#[pyclass(frozen, module = "seqfeed.kaldi", mapping, weakref)]
+pub(crate) struct RandomAccessReader {
+    rspecifier: String,
+    object_type: Option<ObjectType>,
+    policy: Policy,
+    /// None when it is closed.
+    reader: PerProcess<Option<Box<dyn Random>>>,
+}
+
+impl RandomAccessReader {
+    fn reader(&self, py: Python<'_>) -> PyResult<Arc<Mutex<Option<Box<dyn Random>>>>> {
+        if let Some(reader) = self.reader.get() {
+            return Ok(reader);
+        }
+        let closed = self.reader.peek(Option::is_none).unwrap_or(false);
+        let open = || open_random(&self.rspecifier, self.object_type, &self.policy);
+        let fresh = errors::raise(py.detach(open))?;
+        Ok(self.reader.renew((!closed).then_some(fresh)))
+    }
+
+    fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        use_it: impl FnOnce(&mut dyn Random) -> seqfeed::Result<R> + Send,
+    ) -> PyResult<R> {
+        let reader = self.reader(py)?;
+        let used = py.detach(|| lock(&reader).as_mut().map(|reader| use_it(reader.as_mut())));
+        let closed = || PyValueError::new_err("the reader is closed");
+        errors::raise(used.ok_or_else(closed)?)
+    }
+
+    fn found<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        object: Option<AnyObject>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match object {
+            Some(object) => object_to_python(py, object),
+            None => Err(errors::no_key(py, &self.rspecifier, &key.str()?.to_string_lossy())),
+        }
+    }
+}
+
+#[pymethods]
+impl RandomAccessReader {
+    #[new]
+    #[pyo3(signature = (source, *, object_type=None, allow_pipes=false))]
+    fn new(
+        py: Python<'_>,
+        source: Bound<'_, PyAny>,
+        object_type: Option<&str>,
+        allow_pipes: bool,
+    ) -> PyResult<Self> {
+        let object_type: Option<ObjectType> =
+            errors::raise(object_type.map(str::parse).transpose())?;
+        let policy = Policy { pipes: allow_pipes };
+        let Some(name) = keys::name_of(&source)? else {
+            return Err(errors::wrong_type("an rspecifier or a path", &source));
+        };
+        let rspecifier = describe::rspecifier_of(&name).unwrap_or(name);
+        let reader = py.detach(|| open_random(&rspecifier, object_type, &policy));
+        let reader = PerProcess::new(Some(errors::raise(reader)?));
+        Ok(Self { rspecifier, object_type, policy, reader })
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = keys::from_python(key)?;
+        let object = self.with(py, |reader| reader.take(Key(&bytes)))?;
+        self.found(py, key, object)
+    }
+
+    /// Rows `start` to `stop` (as in a slice, never negative) of a key's value.
+    #[pyo3(signature = (key, start=0, stop=None))]
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        start: usize,
+        stop: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = keys::from_python(key)?;
+        let wanted = start..stop.unwrap_or(usize::MAX);
+        let object = self.with(py, |reader| rows(reader, Key(&bytes), wanted))?;
+        self.found(py, key, object)
+    }
+
+    /// The value of a key, or `default` if there is none.
+    #[pyo3(signature = (key, default=None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let bytes = keys::from_python(key)?;
+        match self.with(py, |reader| reader.take(Key(&bytes)))? {
+            Some(object) => object_to_python(py, object).map(Some),
+            None => Ok(default),
+        }
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let bytes = keys::from_python(key)?;
+        self.with(py, |reader| reader.contains(Key(&bytes)))
+    }
+
+    /// What it reads.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.rspecifier
+    }
+
+    /// Closes it.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let reader = self.reader(py)?;
+        py.detach(|| *lock(&reader) = None);
+        Ok(())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let options = PyDict::new(py);
+        options.set_item("object_type", self.object_type.map(ObjectType::name))?;
+        options.set_item("allow_pipes", self.policy.pipes)?;
+        let remake = py.import("seqfeed._types")?.getattr("_remake")?;
+        let arguments = (py.get_type::<Self>(), (&self.rspecifier,), options, py.None());
+        Ok((remake, arguments).into_pyobject(py)?.into_any())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<seqfeed.kaldi.RandomAccessReader {}>", self.rspecifier)
+    }
+}

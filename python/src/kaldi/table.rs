@@ -1,0 +1,184 @@
+//! A Kaldi table behind `seqfeed.open`.
+
+use std::ops::Range as Rows;
+use std::sync::Mutex;
+
+use seqfeed::io::Policy;
+use seqfeed::kaldi::{AnyObject, ObjectType, Range, Rspecifier, TableKind};
+use seqfeed::{ErrorKind, Problem, Stream};
+use seqfeed_core::Key;
+
+use crate::forks::lock;
+use crate::kaldi::types::{Random, Sequential, open_random, open_sequential};
+use crate::table::{Backend, Item, Walk};
+
+/// A table that is read in order by walks of its own, and at random by one reader.
+pub(crate) struct KaldiTable {
+    rspecifier: String,
+    object_type: Option<ObjectType>,
+    policy: Policy,
+    random: Mutex<Option<Box<dyn Random>>>,
+    count: Mutex<Option<usize>>,
+}
+
+impl KaldiTable {
+    /// Opens a table; of an archive nothing is read yet.
+    pub(crate) fn open(
+        rspecifier: String,
+        object_type: Option<ObjectType>,
+        policy: Policy,
+    ) -> seqfeed::Result<Self> {
+        let parsed = Rspecifier::parse(&rspecifier)?;
+        // What is wrong with the name is said now; a command is not run before it is needed.
+        let random = match parsed.kind {
+            TableKind::Archive if parsed.rxfilename.trim_end().ends_with('|') && policy.pipes => {
+                None
+            }
+            _ if parsed.rxfilename == "-" => None,
+            _ => Some(open_random(&rspecifier, object_type, &policy)?),
+        };
+        let (random, count) = (Mutex::new(random), Mutex::new(None));
+        Ok(Self { rspecifier, object_type, policy, random, count })
+    }
+
+    fn with_random<R>(
+        &self,
+        use_it: impl FnOnce(&mut dyn Random) -> seqfeed::Result<R>,
+    ) -> seqfeed::Result<R> {
+        let mut random = lock(&self.random);
+        let reader = match &mut *random {
+            Some(reader) => reader,
+            none => none.insert(open_random(&self.rspecifier, self.object_type, &self.policy)?),
+        };
+        use_it(reader.as_mut())
+    }
+}
+
+impl Backend for KaldiTable {
+    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<Item>> {
+        let object = self.with_random(|random| random.take(Key(key)))?;
+        Ok(object.map(Item::Object))
+    }
+
+    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<Item>> {
+        self.with_random(|random| rows(random, Key(key), start..stop))
+            .map(|object| object.map(Item::Object))
+    }
+
+    fn contains(&self, key: &[u8]) -> seqfeed::Result<bool> {
+        self.with_random(|random| random.contains(Key(key)))
+    }
+
+    fn count(&self) -> seqfeed::Result<usize> {
+        if let Some(count) = *lock(&self.count) {
+            return Ok(count);
+        }
+        let mut reader = open_sequential(&self.rspecifier, self.object_type, &self.policy)?;
+        let (mut key, mut count) = (Vec::new(), 0);
+        while reader.next_key(&mut key)? {
+            count += 1;
+        }
+        *lock(&self.count) = Some(count);
+        Ok(count)
+    }
+
+    fn walk(&self) -> seqfeed::Result<Box<dyn Walk>> {
+        Ok(Box::new(KaldiWalk(open_sequential(&self.rspecifier, self.object_type, &self.policy)?)))
+    }
+
+    fn streams(&self) -> Vec<Stream> {
+        Vec::new()
+    }
+}
+
+/// Rows of an object, as a slice of Python's means them.
+pub(crate) fn rows(
+    random: &mut dyn Random,
+    key: Key<'_>,
+    rows: Rows<usize>,
+) -> seqfeed::Result<Option<AnyObject>> {
+    let span = |rows: &Rows<usize>| -> Option<Range> {
+        let last = u32::try_from(rows.end.checked_sub(1)?).ok()?;
+        let first = u32::try_from(rows.start).ok()?;
+        (first <= last).then_some(Range { rows: Some((first, last)), cols: None })
+    };
+    if let Some(range) = span(&rows) {
+        match random.take_part(key, &range) {
+            // It is shorter, or of a type that has no ranges in script files.
+            Err(error) if has_no_such_part(&error) => {}
+            other => return other,
+        }
+    }
+    let Some(object) = random.take(key)? else { return Ok(None) };
+    cut(object, rows).map(Some).map_err(|error| error.of_key(key))
+}
+
+fn has_no_such_part(error: &seqfeed::Error) -> bool {
+    let ErrorKind::Format { problem, .. } = error.kind() else { return false };
+    matches!(problem, Problem::OutOfRange { .. } | Problem::Unsupported(_))
+}
+
+/// Rows of an object that is in memory, cut off at its end.
+fn cut(mut object: AnyObject, rows: Rows<usize>) -> seqfeed::Result<AnyObject> {
+    let len = match &object {
+        AnyObject::FloatMatrix(matrix) => matrix.rows,
+        AnyObject::DoubleMatrix(matrix) => matrix.rows,
+        AnyObject::CompressedMatrix(matrix) => matrix.rows(),
+        AnyObject::FloatVector(vector) => vector.0.len(),
+        AnyObject::DoubleVector(vector) => vector.0.len(),
+        AnyObject::Int32Vector(values) => values.len(),
+        AnyObject::SparseMatrix(matrix) => matrix.rows.len(),
+        AnyObject::Posterior(posterior) => posterior.0.len(),
+        AnyObject::TokenVector(words) => words.0.len(),
+        AnyObject::Int32VectorVector(vectors) => vectors.len(),
+        other => {
+            return Err(seqfeed::Error::usage(format!(
+                "an object of type {} has no rows",
+                other.object_type()
+            )));
+        }
+    };
+    let stop = rows.end.min(len);
+    let kept = rows.start.min(stop)..stop;
+    match &mut object {
+        AnyObject::FloatMatrix(matrix) => cut_matrix(matrix, &kept),
+        AnyObject::DoubleMatrix(matrix) => cut_matrix(matrix, &kept),
+        AnyObject::CompressedMatrix(matrix) => {
+            let mut whole = matrix.to_matrix::<f32>();
+            cut_matrix(&mut whole, &kept);
+            object = AnyObject::FloatMatrix(whole);
+        }
+        AnyObject::FloatVector(vector) => keep(&mut vector.0, &kept),
+        AnyObject::DoubleVector(vector) => keep(&mut vector.0, &kept),
+        AnyObject::Int32Vector(values) => keep(values, &kept),
+        AnyObject::SparseMatrix(matrix) => keep(&mut matrix.rows, &kept),
+        AnyObject::Posterior(posterior) => keep(&mut posterior.0, &kept),
+        AnyObject::TokenVector(words) => keep(&mut words.0, &kept),
+        AnyObject::Int32VectorVector(vectors) => keep(vectors, &kept),
+        _ => {}
+    }
+    Ok(object)
+}
+
+fn keep<T>(values: &mut Vec<T>, kept: &Rows<usize>) {
+    values.truncate(kept.end);
+    values.drain(..kept.start);
+}
+
+fn cut_matrix<T>(matrix: &mut seqfeed::kaldi::Matrix<T>, kept: &Rows<usize>) {
+    keep(&mut matrix.values, &(kept.start * matrix.cols..kept.end * matrix.cols));
+    matrix.rows = kept.len();
+}
+
+/// A walk through a Kaldi table.
+struct KaldiWalk(Box<dyn Sequential>);
+
+impl Walk for KaldiWalk {
+    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<Item>> {
+        Ok(self.0.next(key)?.map(Item::Object))
+    }
+
+    fn next_key(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<bool> {
+        self.0.next_key(key)
+    }
+}

@@ -1,0 +1,142 @@
+//! Kaldi's objects as Python's values.
+
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use seqfeed::kaldi::{AnyObject, Matrix, PackedMatrix, SparseVector};
+
+use crate::kaldi::object::KaldiObject;
+use crate::{keys, values};
+
+/// An object as Python has it: arrays for numbers, text and lists for the rest.
+pub(crate) fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match object {
+        AnyObject::FloatMatrix(matrix) => matrix_array(py, matrix)?,
+        AnyObject::DoubleMatrix(matrix) => matrix_array(py, matrix)?,
+        AnyObject::CompressedMatrix(matrix) => {
+            matrix_array(py, py.detach(|| matrix.to_matrix::<f32>()))?
+        }
+        AnyObject::FloatVector(vector) => vector.0.into_pyarray(py).into_any(),
+        AnyObject::DoubleVector(vector) => vector.0.into_pyarray(py).into_any(),
+        AnyObject::SparseMatrix(matrix) => {
+            let cols = matrix.cols();
+            sparse_rows(py, &matrix.rows, cols)?
+        }
+        AnyObject::SparseVector(vector) => {
+            let dim = vector.dim;
+            sparse_rows(py, &[vector], dim)?
+        }
+        AnyObject::FloatPackedMatrix(matrix) => packed(py, matrix)?,
+        AnyObject::DoublePackedMatrix(matrix) => packed(py, matrix)?,
+        AnyObject::Int8(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Int16(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Int32(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Int64(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Uint8(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Uint16(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Uint32(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Uint64(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Float(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Double(number) => number.into_pyobject(py)?.into_any(),
+        AnyObject::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
+        AnyObject::Int32Vector(numbers) => numbers.into_pyarray(py).into_any(),
+        AnyObject::Int32VectorVector(vectors) => {
+            list(py, vectors.into_iter().map(|vector| Ok(vector.into_pyarray(py).into_any())))?
+        }
+        AnyObject::Int32PairVector(pairs) => {
+            let values = pairs.iter().flat_map(|&(a, b)| [a, b]).collect::<Vec<i32>>();
+            values::array(py, &[pairs.len(), 2], values)?
+        }
+        AnyObject::FloatPairVector(pairs) => {
+            let values = pairs.iter().flat_map(|&(a, b)| [a, b]).collect::<Vec<f32>>();
+            values::array(py, &[pairs.len(), 2], values)?
+        }
+        AnyObject::Token(token) => keys::to_python(py, &token.0)?.into_any(),
+        AnyObject::TokenVector(words) => {
+            list(py, words.0.iter().map(|word| Ok(keys::to_python(py, word)?.into_any())))?
+        }
+        AnyObject::Posterior(posterior) => posterior.0.into_pyobject(py)?.into_any(),
+        AnyObject::GaussPosterior(posterior) => list(
+            py,
+            posterior.0.into_iter().map(|frame| {
+                list(
+                    py,
+                    frame.into_iter().map(|(number, values)| {
+                        Ok((number, values.0.into_pyarray(py)).into_pyobject(py)?.into_any())
+                    }),
+                )
+            }),
+        )?,
+        AnyObject::Wave(wave) => values::named(
+            py,
+            "Wave",
+            &[
+                ("sample_rate", wave.sample_rate.into_pyobject(py)?.into_any()),
+                ("samples", matrix_array(py, wave.samples)?),
+            ],
+        )?,
+        AnyObject::HtkMatrix(htk) => values::named(
+            py,
+            "HtkMatrix",
+            &[
+                ("matrix", matrix_array(py, htk.matrix)?),
+                ("sample_period", htk.sample_period.into_pyobject(py)?.into_any()),
+                ("kind", htk.kind.into_pyobject(py)?.into_any()),
+            ],
+        )?,
+        AnyObject::FloatNumpyArray(array) => values::array(py, &array.shape, array.values)?,
+        AnyObject::DoubleNumpyArray(array) => values::array(py, &array.shape, array.values)?,
+        other => Bound::new(py, KaldiObject { object: other })?.into_any(),
+    })
+}
+
+fn matrix_array<T: numpy::Element>(
+    py: Python<'_>,
+    matrix: Matrix<T>,
+) -> PyResult<Bound<'_, PyAny>> {
+    values::array(py, &[matrix.rows, matrix.cols], matrix.values)
+}
+
+fn packed<T: numpy::Element>(
+    py: Python<'_>,
+    matrix: PackedMatrix<T>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let fields = [
+        ("size", matrix.size.into_pyobject(py)?.into_any()),
+        ("values", matrix.values.into_pyarray(py).into_any()),
+    ];
+    values::named(py, "PackedMatrix", &fields)
+}
+
+fn sparse_rows<'py>(
+    py: Python<'py>,
+    rows: &[SparseVector<f32>],
+    cols: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let pairs = || rows.iter().flat_map(|row| &row.pairs);
+    let data: Vec<f32> = pairs().map(|&(_, value)| value).collect();
+    let indices: Vec<i32> = pairs().map(|&(index, _)| index).collect();
+    let mut indptr = vec![0i64];
+    indptr.extend(rows.iter().scan(0, |end, row| {
+        *end += row.pairs.len() as i64;
+        Some(*end)
+    }));
+    values::sparse(
+        py,
+        data.into_pyarray(py).into_any(),
+        indices.into_pyarray(py).into_any(),
+        indptr.into_pyarray(py).into_any(),
+        (rows.len(), cols),
+    )
+}
+
+fn list<'py>(
+    py: Python<'py>,
+    items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let list = PyList::empty(py);
+    for item in items {
+        list.append(item?)?;
+    }
+    Ok(list.into_any())
+}

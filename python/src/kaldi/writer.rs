@@ -1,0 +1,230 @@
+//! `seqfeed.kaldi.Writer`.
+
+use std::sync::{Arc, Mutex};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyAnyMethods, PyBytes, PyTuple};
+use seqfeed::io::Policy;
+use seqfeed::kaldi::{AnyObject, CompressionMethod, Mode, ObjectType, TableWriter, write_object};
+use seqfeed_core::Key;
+
+use crate::forks::{PerProcess, lock};
+use crate::kaldi::from_python::Conversion;
+use crate::{errors, keys};
+
+/// Writes a table.
+#[pyclass(frozen, module = "seqfeed.kaldi", weakref)]
+pub(crate) struct Writer {
+    name: String,
+    conversion: Conversion,
+    /// None when it is closed.
+    table: PerProcess<Option<Sink>>,
+}
+
+enum Sink {
+    Table(Box<TableWriter<AnyObject>>),
+    /// A file-like object, whose `write` takes bytes.
+    File {
+        file: Py<PyAny>,
+        mode: Mode,
+    },
+}
+
+/// A compression method by its name or number.
+fn compression(method: Option<&Bound<'_, PyAny>>) -> PyResult<Option<CompressionMethod>> {
+    let Some(method) = method else { return Ok(None) };
+    if let Ok(number) = method.extract::<i32>() {
+        return errors::raise(CompressionMethod::try_from(number)).map(Some);
+    }
+    const NAMES: [(&str, CompressionMethod); 7] = [
+        ("auto", CompressionMethod::Auto),
+        ("speech", CompressionMethod::Speech),
+        ("two-byte-auto", CompressionMethod::TwoByteAuto),
+        ("two-byte-signed-integer", CompressionMethod::TwoByteSignedInteger),
+        ("one-byte-auto", CompressionMethod::OneByteAuto),
+        ("one-byte-unsigned-integer", CompressionMethod::OneByteUnsignedInteger),
+        ("one-byte-zero-one", CompressionMethod::OneByteZeroOne),
+    ];
+    let name: String = method.extract()?;
+    match NAMES.iter().find(|(known, _)| *known == name) {
+        Some((_, method)) => Ok(Some(*method)),
+        None => {
+            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            Err(PyValueError::new_err(format!(
+                "there is no compression `{name}`: the methods are {}",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// How values are converted, from the keywords of a call.
+pub(crate) fn conversion(
+    object_type: Option<&str>,
+    method: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Conversion> {
+    let object_type: Option<ObjectType> = errors::raise(object_type.map(str::parse).transpose())?;
+    Ok(Conversion { object_type, compression: compression(method)? })
+}
+
+/// Hands bytes to a file-like object.
+pub(crate) fn write_to(file: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        // Raw files write less than they are given, and say how much.
+        let written = file.call_method1("write", (PyBytes::new(file.py(), rest),))?;
+        let written = if written.is_none() { rest.len() } else { written.extract::<usize>()? };
+        if written == 0 || written > rest.len() {
+            return Err(PyValueError::new_err("write() of the file object takes nothing"));
+        }
+        rest = &rest[written..];
+    }
+    Ok(())
+}
+
+impl Writer {
+    fn table(&self) -> PyResult<Arc<Mutex<Option<Sink>>>> {
+        self.table.get().ok_or_else(|| {
+            PyValueError::new_err("a writer cannot be used in a forked process: open one there")
+        })
+    }
+}
+
+#[pymethods]
+impl Writer {
+    #[new]
+    #[pyo3(signature = (target, *, object_type=None, compression=None, text=false, allow_pipes=false))]
+    fn new(
+        py: Python<'_>,
+        target: Bound<'_, PyAny>,
+        object_type: Option<&str>,
+        compression: Option<Bound<'_, PyAny>>,
+        text: bool,
+        allow_pipes: bool,
+    ) -> PyResult<Self> {
+        let conversion = conversion(object_type, compression.as_ref())?;
+        let (name, sink) = match keys::name_of(&target)? {
+            Some(name) => {
+                let wspecifier = wspecifier_of(name, text)?;
+                let policy = Policy { pipes: allow_pipes };
+                let table = errors::raise(py.detach(|| TableWriter::create(&wspecifier, &policy)))?;
+                (wspecifier, Sink::Table(Box::new(table)))
+            }
+            None if target.hasattr("write")? => {
+                let mode = if text { Mode::Text } else { Mode::Binary };
+                let name = super::file_like::name_of(&target);
+                (name, Sink::File { file: target.unbind(), mode })
+            }
+            None => {
+                return Err(errors::wrong_type("a wspecifier, a path or a file object", &target));
+            }
+        };
+        Ok(Self { name, conversion, table: PerProcess::new(Some(sink)) })
+    }
+
+    /// Writes a value under a key.
+    fn write(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (key, table) = (keys::from_python(key)?, self.table()?);
+        let object = self.conversion.object(value)?;
+        let closed = || PyValueError::new_err("the writer is closed");
+        // What a file object is to be given; it is written to with the interpreter, not with the lock.
+        let given = py.detach(|| match &mut *lock(&table) {
+            None => None,
+            Some(Sink::Table(table)) => Some(table.write(Key(&key), &object).map(|()| None)),
+            Some(Sink::File { mode, .. }) => {
+                let mut bytes = [&key[..], b" "].concat();
+                let written = check_key(&key)
+                    .and_then(|()| write_object(&object, &mut bytes, *mode))
+                    .map_err(|error| error.of_key(Key(&key)));
+                Some(written.map(|()| Some(bytes)))
+            }
+        });
+        if let Some(bytes) = errors::raise(given.ok_or_else(closed)?)? {
+            let file = match &*lock(&table) {
+                Some(Sink::File { file, .. }) => file.clone_ref(py),
+                _ => return Err(closed()),
+            };
+            write_to(file.bind(py), &bytes)?;
+        }
+        Ok(())
+    }
+
+    fn __setitem__(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        self.write(py, key, value)
+    }
+
+    /// What it writes.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Ends the table: its files appear under their names now. A file object is flushed, and stays open.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let table = self.table()?;
+        match py.detach(|| lock(&table).take()) {
+            None => Ok(()),
+            Some(Sink::Table(table)) => errors::raise(py.detach(|| table.close())).map(drop),
+            Some(Sink::File { file, .. }) => match file.bind(py).hasattr("flush")? {
+                true => file.call_method0(py, "flush").map(drop),
+                false => Ok(()),
+            },
+        }
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Closes the table; after an exception, nothing of it appears.
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if exception.get_item(0).is_ok_and(|kind| !kind.is_none()) {
+            let table = self.table()?;
+            let dropped = py.detach(|| lock(&table).take());
+            drop(dropped);
+            return Ok(());
+        }
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<seqfeed.kaldi.Writer {}>", self.name)
+    }
+}
+
+/// The wspecifier of a name: a path alone is an archive.
+fn wspecifier_of(name: String, text: bool) -> PyResult<String> {
+    let kind = name.split(':').next().unwrap_or_default();
+    let is_wspecifier =
+        name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp");
+    match (is_wspecifier, text) {
+        (false, false) => Ok(format!("ark:{name}")),
+        (false, true) => Ok(format!("ark,t:{name}")),
+        (true, false) => Ok(name),
+        (true, true) => match name.split_once(':') {
+            Some((kind, names)) => Ok(format!("{kind},t:{names}")),
+            None => Ok(name),
+        },
+    }
+}
+
+fn check_key(key: &[u8]) -> seqfeed::Result<()> {
+    let of_key = |byte: &u8| matches!(byte, 0x21..=0x7e | 0x80..=0xfe);
+    if key.is_empty() || !key.iter().all(of_key) {
+        return Err(seqfeed::Error::usage(format!("\"{}\" is no key", key.escape_ascii()))
+            .with_help("a key is not empty and holds neither white space nor control characters"));
+    }
+    Ok(())
+}

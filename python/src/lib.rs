@@ -1,0 +1,47 @@
+//! The Python package's compiled part: `seqfeed._seqfeed`.
+//!
+//! Every wait, read and copy of size is done detached from the interpreter; locks are taken only while
+//! detached, so that a thread that waits for one never holds the interpreter.
+
+// Docstrings are Markdown of Python's, not rustdoc's.
+#![allow(clippy::doc_markdown)]
+
+mod corpus_table;
+mod describe;
+mod errors;
+mod feed;
+mod forks;
+mod interrupt;
+mod kaldi;
+mod keys;
+mod minibatch;
+mod table;
+mod values;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _seqfeed {
+    #[pymodule_export]
+    use super::feed::Feed;
+    #[pymodule_export]
+    use super::kaldi::object::{KaldiObject, object_types};
+    #[pymodule_export]
+    use super::kaldi::random_access::RandomAccessReader;
+    #[pymodule_export]
+    use super::kaldi::sequential::SequentialReader;
+    #[pymodule_export]
+    use super::kaldi::single::{load, save};
+    #[pymodule_export]
+    use super::kaldi::writer::Writer;
+    #[pymodule_export]
+    use super::minibatch::Minibatch;
+    #[pymodule_export]
+    use super::table::{Table, TableIterator};
+    use super::{Bound, PyModule, PyModuleMethods, PyResult};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,346 @@
+//! Minibatches whose arrays lie in the feed's own memory.
+
+use std::mem::ManuallyDrop;
+
+use numpy::ndarray::{ArrayView, IxDyn};
+use numpy::{Element, PyArrayDyn};
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator, PyList, PyString};
+use seqfeed::{Kind, Layout};
+use seqfeed_core::Array;
+
+use crate::{errors, keys, values};
+
+/// The memory of a minibatch: what its arrays have as their base. When the last array is gone, the feed has
+/// it back.
+#[pyclass(frozen, module = "seqfeed._seqfeed", name = "_Memory")]
+struct Memory {
+    minibatch: ManuallyDrop<seqfeed::Minibatch>,
+    process: u32,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // In a child that was forked, the feed that wants it back is not there, but its lock may be held.
+        if self.process == std::process::id() {
+            // SAFETY: it is not used again.
+            unsafe { ManuallyDrop::drop(&mut self.minibatch) };
+        }
+    }
+}
+
+/// One minibatch: a mapping of the names of streams to arrays, and what belongs to all of them.
+#[pyclass(frozen, module = "seqfeed", mapping)]
+pub(crate) struct Minibatch {
+    memory: Py<Memory>,
+    arrays: Py<PyDict>,
+}
+
+/// Where the values of a stream lie, taken while the minibatch can be changed.
+struct Place {
+    values: Pointer,
+    count: usize,
+    indices: (*mut i32, usize),
+    offsets: (*mut u64, usize),
+}
+
+enum Pointer {
+    F32(*mut f32),
+    F64(*mut f64),
+    I32(*mut i32),
+}
+
+impl Minibatch {
+    pub(crate) fn new(py: Python<'_>, mut minibatch: seqfeed::Minibatch) -> PyResult<Self> {
+        let counts: Vec<usize> = minibatch.streams().map(|batch| batch.values()).collect();
+        let places: Vec<Place> = minibatch
+            .memory_mut()
+            .zip(counts)
+            .map(|((array, indices, offsets), count)| {
+                let values = match array {
+                    Array::F32(values) => Pointer::F32(values.as_mut_ptr()),
+                    Array::F64(values) => Pointer::F64(values.as_mut_ptr()),
+                    Array::I32(values) => Pointer::I32(values.as_mut_ptr()),
+                    _ => Pointer::I32(std::ptr::NonNull::dangling().as_ptr()),
+                };
+                let (indices, offsets) =
+                    ((indices.as_mut_ptr(), indices.len()), (offsets.as_mut_ptr(), offsets.len()));
+                Place { values, count, indices, offsets }
+            })
+            .collect();
+        let memory = Bound::new(
+            py,
+            Memory { minibatch: ManuallyDrop::new(minibatch), process: std::process::id() },
+        )?;
+        let arrays = PyDict::new(py);
+        for (batch, place) in memory.get().minibatch.streams().zip(places) {
+            let stream = batch.stream();
+            let array = if stream.kind == Kind::Sparse {
+                let shape = batch.shape();
+                let rows = shape[..shape.len() - 1].iter().product();
+                values::sparse(
+                    py,
+                    view_values(&memory, &[place.count], &place.values),
+                    view(&memory, &[place.indices.1], place.indices.0),
+                    view(&memory, &[place.offsets.1], place.offsets.0.cast::<i64>()),
+                    (rows, stream.dim),
+                )?
+            } else {
+                let mut shape = batch.shape();
+                if stream.kind == Kind::Label && stream.dim == 1 {
+                    shape.pop();
+                }
+                view_values(&memory, &shape, &place.values)
+            };
+            arrays.set_item(&stream.name, array)?;
+        }
+        Ok(Self { memory: memory.unbind(), arrays: arrays.unbind() })
+    }
+
+    fn batch(&self) -> &seqfeed::Minibatch {
+        &self.memory.get().minibatch
+    }
+
+    /// Copies the arrays of some streams into memory of the caller's.
+    pub(crate) fn fill(&self, py: Python<'_>, buffers: &Bound<'_, PyDict>) -> PyResult<()> {
+        let arrays = self.arrays.bind(py);
+        for (name, buffer) in buffers.iter() {
+            let Some(array) = arrays.get_item(&name)? else {
+                return Err(PyKeyError::new_err(format!("there is no stream {name}")));
+            };
+            if !array.is_instance_of::<numpy::PyUntypedArray>() {
+                return Err(PyValueError::new_err(format!(
+                    "stream {name} is sparse: it has no buffer to be copied into"
+                )));
+            }
+            let filled = fill_one(&name, &array, &buffer)?;
+            arrays.set_item(name, filled)?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies an array to the beginning of a buffer; the array that lies there.
+fn fill_one<'py>(
+    name: &Bound<'py, PyAny>,
+    array: &Bound<'py, PyAny>,
+    buffer: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if !buffer.is_instance_of::<numpy::PyUntypedArray>() {
+        return Err(errors::wrong_type("a numpy array as buffer", buffer));
+    }
+    let flags = buffer.getattr("flags")?;
+    let usable =
+        flags.getattr("c_contiguous")?.is_truthy()? && flags.getattr("writeable")?.is_truthy()?;
+    let (have, need) = (buffer.getattr("dtype")?, array.getattr("dtype")?);
+    if !usable || !have.eq(&need)? {
+        return Err(PyValueError::new_err(format!(
+            "the buffer of stream {name} must be contiguous, writable and {need}, it is {have}"
+        )));
+    }
+    let size: usize = array.getattr("size")?.extract()?;
+    let room: usize = buffer.getattr("size")?.extract()?;
+    if room < size {
+        return Err(PyValueError::new_err(format!(
+            "the buffer of stream {name} holds {room} values, but the minibatch has {size}"
+        )));
+    }
+    let flat = buffer.call_method1("reshape", (-1,))?;
+    let slice = pyo3::types::PySlice::new(buffer.py(), 0, size as isize, 1);
+    let filled = flat.get_item(slice)?.call_method1("reshape", (array.getattr("shape")?,))?;
+    buffer.py().import("numpy")?.call_method1("copyto", (&filled, array))?;
+    Ok(filled)
+}
+
+fn view_values<'py>(
+    memory: &Bound<'py, Memory>,
+    shape: &[usize],
+    values: &Pointer,
+) -> Bound<'py, PyAny> {
+    match *values {
+        Pointer::F32(start) => view(memory, shape, start),
+        Pointer::F64(start) => view(memory, shape, start),
+        Pointer::I32(start) => view(memory, shape, start),
+    }
+}
+
+/// An array over a minibatch's memory, which lives as long as the array.
+fn view<'py, T: Element>(
+    memory: &Bound<'py, Memory>,
+    shape: &[usize],
+    start: *mut T,
+) -> Bound<'py, PyAny> {
+    // SAFETY: the pointers come from the minibatch's own vectors, which hold at least as many values, were
+    // not moved nor changed in length since then, and live in `memory`, the array's base; Rust does not look
+    // at their values again before `memory` is dropped, so that Python may write to them.
+    unsafe {
+        let array = ArrayView::from_shape_ptr(IxDyn(shape), start.cast_const());
+        PyArrayDyn::borrow_from_array(&array, memory.clone().into_any()).into_any()
+    }
+}
+
+fn numbers(py: Python<'_>, numbers: impl Iterator<Item = u64>) -> PyResult<Bound<'_, PyAny>> {
+    let numbers: Vec<i64> = numbers.map(|number| number as i64).collect();
+    values::array(py, &[numbers.len()], numbers)
+}
+
+#[pymethods]
+impl Minibatch {
+    /// The arrays by the names of their streams.
+    #[getter]
+    fn arrays(&self, py: Python<'_>) -> Py<PyDict> {
+        self.arrays.clone_ref(py)
+    }
+
+    /// For each sequence (each frame, where frames are dealt out) the key of its utterance.
+    #[getter]
+    fn utterances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        let mut last: Option<(u32, Bound<'py, PyString>)> = None;
+        for (piece, key) in self.batch().pieces().iter().zip(self.batch().keys()) {
+            let text = match &last {
+                Some((sequence, text)) if *sequence == piece.sequence => text.clone(),
+                _ => keys::to_python(py, key.0)?,
+            };
+            list.append(&text)?;
+            last = Some((piece.sequence, text));
+        }
+        Ok(list)
+    }
+
+    /// Number of samples of each sequence, int64.
+    #[getter]
+    fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numbers(py, self.batch().pieces().iter().map(|piece| u64::from(piece.samples)))
+    }
+
+    /// The first sample of each sequence that is here, counted in its utterance from 0, int64.
+    #[getter]
+    fn starts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numbers(py, self.batch().pieces().iter().map(|piece| u64::from(piece.first)))
+    }
+
+    /// Samples before each sequence and in all, int64: one number more than sequences.
+    #[getter]
+    fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        numbers(py, self.batch().offsets().iter().copied())
+    }
+
+    /// Where the sequences lie in a stream, int64 of shape (sequences, 2): the first row, counted over
+    /// all rows of the array one after another, and the number of rows.
+    fn rows<'py>(&self, py: Python<'py>, stream: &str) -> PyResult<Bound<'py, PyAny>> {
+        let minibatch = self.batch();
+        let batch =
+            minibatch.stream(stream).ok_or_else(|| PyKeyError::new_err(stream.to_owned()))?;
+        let rows: Vec<i64> = (0..minibatch.len())
+            .flat_map(|piece| {
+                let (first, count) = batch.rows_of(piece);
+                [first as i64, count as i64]
+            })
+            .collect();
+        values::array(py, &[rows.len() / 2, 2], rows)
+    }
+
+    /// Number of sequences (of frames, where frames are dealt out).
+    #[getter]
+    fn sequences(&self) -> usize {
+        self.batch().len()
+    }
+
+    /// Number of samples, without padding.
+    #[getter]
+    fn samples(&self) -> usize {
+        self.batch().samples()
+    }
+
+    /// Number of this minibatch of this rank since the very start, from 0.
+    #[getter]
+    fn index(&self) -> u64 {
+        self.batch().index()
+    }
+
+    /// The sweep that it belongs to, from 0.
+    #[getter]
+    fn sweep(&self) -> u64 {
+        self.batch().sweep()
+    }
+
+    /// Whether the sweep ends with it, on all ranks.
+    #[getter]
+    fn end_of_sweep(&self) -> bool {
+        self.batch().end_of_sweep()
+    }
+
+    /// How samples lie in the arrays: frames, padded, concatenated, packed or truncated.
+    #[getter]
+    fn layout(&self) -> &'static str {
+        match self.batch().layout() {
+            Layout::Frames => "frames",
+            Layout::Padded => "padded",
+            Layout::Concatenated => "concatenated",
+            Layout::Packed => "packed",
+            Layout::Truncated => "truncated",
+        }
+    }
+
+    /// The state of the feed after this minibatch, for `Feed.load_state_dict`.
+    fn state_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("json")?.call_method1("loads", (self.batch().state().to_json(),))
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.arrays.bind(py).as_any().get_item(stream)
+    }
+
+    fn __contains__(&self, py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.arrays.bind(py).contains(stream)
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.arrays.bind(py).len()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.arrays.bind(py).as_any().try_iter()
+    }
+
+    /// The names of the streams.
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.arrays.bind(py).call_method0("keys")
+    }
+
+    /// The arrays.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.arrays.bind(py).call_method0("values")
+    }
+
+    /// Pairs of name and array.
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.arrays.bind(py).call_method0("items")
+    }
+
+    /// The array of a stream, or `default` if there is no such stream.
+    #[pyo3(signature = (stream, default=None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        stream: &str,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(self.arrays.bind(py).get_item(stream)?.or(default))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let mut parts =
+            vec![format!("index={}", self.index()), format!("samples={}", self.samples())];
+        for (name, array) in self.arrays.bind(py).iter() {
+            parts.push(format!("{name}: {}", array.getattr("shape")?.repr()?));
+        }
+        Ok(format!("<seqfeed.Minibatch {}>", parts.join(", ")))
+    }
+}

@@ -1,0 +1,392 @@
+//! Any corpus as a table of numpy arrays.
+
+use std::sync::{Arc, Mutex};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use seqfeed::Stream;
+use seqfeed::io::Policy;
+use seqfeed::kaldi::{AnyObject, ObjectType};
+
+use crate::corpus_table::{CorpusTable, Loaded};
+use crate::forks::{PerProcess, lock};
+use crate::interrupt::interruptible;
+use crate::kaldi::table::KaldiTable;
+use crate::kaldi::to_python::object_to_python;
+use crate::{describe, errors, keys, values};
+
+/// A value as it is read, before it is Python's.
+pub(crate) enum Item {
+    Object(AnyObject),
+    /// One stream alone.
+    Stream(Loaded),
+    /// Several, by name.
+    Streams(Vec<(String, Loaded)>),
+}
+
+impl Item {
+    fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Item::Object(object) => object_to_python(py, object),
+            Item::Stream(loaded) => loaded.to_python(py),
+            Item::Streams(streams) => {
+                let all = PyDict::new(py);
+                for (name, loaded) in streams {
+                    all.set_item(name, loaded.to_python(py)?)?;
+                }
+                Ok(all.into_any())
+            }
+        }
+    }
+}
+
+/// Where a table's objects come from. All methods are called detached from the interpreter.
+pub(crate) trait Backend: Send + Sync {
+    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<Item>>;
+    /// Rows `start..stop`, cut off at the end.
+    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<Item>>;
+    fn contains(&self, key: &[u8]) -> seqfeed::Result<bool>;
+    fn count(&self) -> seqfeed::Result<usize>;
+    fn walk(&self) -> seqfeed::Result<Box<dyn Walk>>;
+    /// Name, kind, element type, dim of each stream, where they are known.
+    fn streams(&self) -> Vec<Stream>;
+}
+
+/// A walk through a table in its order.
+pub(crate) trait Walk: Send {
+    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<Item>>;
+    fn next_key(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<bool>;
+}
+
+/// A table of any format: keys and arrays.
+#[pyclass(frozen, module = "seqfeed", mapping, weakref)]
+pub(crate) struct Table {
+    name: String,
+    recipe: Recipe,
+    backend: PerProcess<Option<Arc<dyn Backend>>>,
+    source: Py<PyAny>,
+    options: Py<PyDict>,
+}
+
+/// How a table is opened, here and in a child.
+#[derive(Clone)]
+enum Recipe {
+    Kaldi { rspecifier: String, object_type: Option<ObjectType>, policy: Policy },
+    Corpus { description: Box<seqfeed::Description>, policy: Policy },
+}
+
+impl Recipe {
+    fn open(self) -> seqfeed::Result<(Arc<dyn Backend>, Vec<String>)> {
+        match self {
+            Recipe::Kaldi { rspecifier, object_type, policy } => {
+                let table = KaldiTable::open(rspecifier, object_type, policy)?;
+                Ok((Arc::new(table), Vec::new()))
+            }
+            Recipe::Corpus { description, policy } => {
+                let opened = description.open(policy)?;
+                let dropped = opened.report().dropped.iter();
+                let mut warnings = opened.warnings();
+                warnings.extend(dropped.map(|group| format!("skipped {group}")));
+                Ok((Arc::new(CorpusTable::new(Arc::clone(opened.corpus()))), warnings))
+            }
+        }
+    }
+}
+
+impl Table {
+    fn backend(&self, py: Python<'_>) -> PyResult<Arc<dyn Backend>> {
+        let slot = match self.backend.get() {
+            Some(slot) => slot,
+            None => {
+                let recipe = self.recipe.clone();
+                let (backend, _) = interruptible(py, move || recipe.open())?;
+                self.backend.renew(Some(backend))
+            }
+        };
+        let backend = lock(&slot).clone();
+        backend.ok_or_else(|| PyValueError::new_err("the table is closed"))
+    }
+
+    fn found<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        item: seqfeed::Result<Option<Item>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match errors::raise(item)? {
+            Some(item) => item.to_python(py),
+            None => Err(errors::no_key(py, &self.name, &key.str()?.to_string_lossy())),
+        }
+    }
+
+    fn iterate(slf: &Bound<'_, Self>, what: What) -> PyResult<TableIterator> {
+        let (py, backend) = (slf.py(), slf.get().backend(slf.py())?);
+        let walk = errors::raise(py.detach(|| backend.walk()))?;
+        let walker = Walker { walk, done: 0, ended: false };
+        Ok(TableIterator { table: slf.clone().unbind(), walker: PerProcess::new(walker), what })
+    }
+}
+
+#[pymethods]
+impl Table {
+    #[new]
+    #[pyo3(signature = (source, *, object_type=None, allow_pipes=false, **options))]
+    fn new(
+        py: Python<'_>,
+        source: Bound<'_, PyAny>,
+        object_type: Option<&str>,
+        allow_pipes: bool,
+        options: Option<Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let options = options.unwrap_or_else(|| PyDict::new(py));
+        let policy = Policy { pipes: allow_pipes };
+        let object_type = object_type.map(str::parse::<ObjectType>).transpose();
+        let object_type = errors::raise(object_type)?;
+        let named = keys::name_of(&source)?;
+        let table = named.as_deref().filter(|_| options.is_empty());
+        let (name, recipe) = match table.and_then(describe::rspecifier_of) {
+            Some(rspecifier) => {
+                (rspecifier.clone(), Recipe::Kaldi { rspecifier, object_type, policy })
+            }
+            None if object_type.is_some() => {
+                return Err(errors::to_python(
+                    &seqfeed::Error::usage("only tables of Kaldi have objects of a type")
+                        .with_help("give an rspecifier, such as ark:feats.ark"),
+                ));
+            }
+            None => {
+                let described = describe::describe_table(&source, &options)?;
+                for warning in &described.warnings {
+                    errors::warn(py, warning)?;
+                }
+                let description = Box::new(described.description);
+                (described.name, Recipe::Corpus { description, policy })
+            }
+        };
+        let opening = recipe.clone();
+        let (backend, warnings) = interruptible(py, move || opening.open())?;
+        for warning in &warnings {
+            errors::warn(py, &format!("{name}: {warning}"))?;
+        }
+        options.set_item("object_type", object_type.map(ObjectType::name))?;
+        options.set_item("allow_pipes", allow_pipes)?;
+        let backend = PerProcess::new(Some(backend));
+        Ok(Self { name, recipe, backend, source: source.unbind(), options: options.unbind() })
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (backend, bytes) = (self.backend(py)?, keys::from_python(key)?);
+        self.found(py, key, py.detach(|| backend.get(&bytes)))
+    }
+
+    /// Rows `start` to `stop` (as in a slice, never negative) of a key's value.
+    #[pyo3(signature = (key, start=0, stop=None))]
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        start: usize,
+        stop: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (backend, bytes) = (self.backend(py)?, keys::from_python(key)?);
+        let stop = stop.unwrap_or(usize::MAX);
+        self.found(py, key, py.detach(|| backend.rows(&bytes, start, stop)))
+    }
+
+    /// The value of a key, or `default` if there is none.
+    #[pyo3(signature = (key, default=None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (backend, bytes) = (self.backend(py)?, keys::from_python(key)?);
+        match errors::raise(py.detach(|| backend.get(&bytes)))? {
+            Some(item) => item.to_python(py).map(Some),
+            None => Ok(default),
+        }
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (backend, bytes) = (self.backend(py)?, keys::from_python(key)?);
+        errors::raise(py.detach(|| backend.contains(&bytes)))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let backend = self.backend(py)?;
+        errors::raise(py.detach(|| backend.count()))
+    }
+
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<TableIterator> {
+        Self::iterate(slf, What::Pairs)
+    }
+
+    /// The keys, in order.
+    fn keys(slf: &Bound<'_, Self>) -> PyResult<TableIterator> {
+        Self::iterate(slf, What::Keys)
+    }
+
+    /// The values, in order.
+    fn values(slf: &Bound<'_, Self>) -> PyResult<TableIterator> {
+        Self::iterate(slf, What::Values)
+    }
+
+    /// Pairs of key and value, in order: as iterating the table.
+    fn items(slf: &Bound<'_, Self>) -> PyResult<TableIterator> {
+        Self::iterate(slf, What::Pairs)
+    }
+
+    /// The streams: a dictionary of names to kind, dtype, dim and extent; empty for tables of Kaldi, whose
+    /// objects may be of any type.
+    #[getter]
+    fn streams<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let streams = PyDict::new(py);
+        for stream in self.backend(py)?.streams() {
+            streams.set_item(&stream.name, stream_info(py, &stream, 1)?)?;
+        }
+        Ok(streams)
+    }
+
+    /// The name that it was opened by.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Closes it; what was handed out stays.
+    fn close(&self) {
+        if let Some(slot) = self.backend.get() {
+            *lock(&slot) = None;
+        }
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
+        self.close();
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let remake = py.import("seqfeed._types")?.getattr("_remake")?;
+        let arguments = (py.get_type::<Self>(), (&self.source,), &self.options, py.None());
+        Ok((remake, arguments).into_pyobject(py)?.into_any())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<seqfeed.Table {}>", self.name)
+    }
+}
+
+/// What a stream is, `seqfeed.Stream`; `width` frames of context count as one sample.
+pub(crate) fn stream_info<'py>(
+    py: Python<'py>,
+    stream: &Stream,
+    width: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let extent = match stream.extent {
+        seqfeed::Extent::Samples => "samples",
+        seqfeed::Extent::Sequence => "sequence",
+        seqfeed::Extent::Own => "own",
+    };
+    let fields = [
+        ("name", (&stream.name).into_pyobject(py)?.into_any()),
+        ("kind", stream.kind.name().into_pyobject(py)?.into_any()),
+        ("dtype", stream.element.name().into_pyobject(py)?.into_any()),
+        ("dim", (stream.dim * width).into_pyobject(py)?.into_any()),
+        ("extent", extent.into_pyobject(py)?.into_any()),
+    ];
+    values::named(py, "Stream", &fields)
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Pairs,
+    Keys,
+    Values,
+}
+
+/// Goes through a table once.
+#[pyclass(frozen, module = "seqfeed")]
+pub(crate) struct TableIterator {
+    table: Py<Table>,
+    walker: PerProcess<Walker>,
+    what: What,
+}
+
+struct Walker {
+    walk: Box<dyn Walk>,
+    done: u64,
+    ended: bool,
+}
+
+/// What a step came to: a key, and a value where one is wanted.
+type Step = Option<(Vec<u8>, Option<Item>)>;
+
+impl Walker {
+    fn step(&mut self, what: What) -> seqfeed::Result<Step> {
+        if self.ended {
+            return Ok(None);
+        }
+        let mut key = Vec::new();
+        let item = match what {
+            What::Keys => self.walk.next_key(&mut key)?.then_some(None),
+            What::Pairs | What::Values => self.walk.next(&mut key)?.map(Some),
+        };
+        self.ended = item.is_none();
+        self.done += 1;
+        Ok(item.map(|item| (key, item)))
+    }
+}
+
+impl TableIterator {
+    /// The walk of this process; in a child, a new one from where the parent stood.
+    fn walker(&self, py: Python<'_>) -> PyResult<Arc<Mutex<Walker>>> {
+        if let Some(walker) = self.walker.get() {
+            return Ok(walker);
+        }
+        let backend = self.table.get().backend(py)?;
+        let fresh =
+            Walker { walk: errors::raise(py.detach(|| backend.walk()))?, done: 0, ended: false };
+        // Only the count is looked at: the lock may be held by a thread that is not there.
+        let done = self.walker.peek(|walker| walker.done).unwrap_or(0);
+        let mut fresh = fresh;
+        errors::raise(py.detach(|| {
+            let mut key = Vec::new();
+            while fresh.done < done && fresh.walk.next_key(&mut key)? {
+                fresh.done += 1;
+            }
+            Ok(())
+        }))?;
+        Ok(self.walker.renew(fresh))
+    }
+}
+
+#[pymethods]
+impl TableIterator {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let walker = self.walker(py)?;
+        let what = self.what;
+        let step = errors::raise(py.detach(|| lock(&walker).step(what)))?;
+        let Some((key, item)) = step else { return Ok(None) };
+        let key = || keys::to_python(py, &key);
+        let Some(item) = item else { return Ok(Some(key()?.into_any())) };
+        let value = item.to_python(py)?;
+        match what {
+            What::Pairs => Ok(Some((key()?, value).into_pyobject(py)?.into_any())),
+            _ => Ok(Some(value)),
+        }
+    }
+}
