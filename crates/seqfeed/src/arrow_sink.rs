@@ -15,6 +15,7 @@ use crate::sequences::each_sequence;
 /// # let path = directory.path().join("x.ark").display().to_string();
 /// # let parquet = directory.path().join("x.parquet");
 /// # std::fs::write(&path, "utt1  [ 1 2.5\n 3 4 ]\nutt2  [ 5 6\n 7 8 ]\n")?;
+/// use seqfeed::Source;
 /// use seqfeed::io::{Policy, WxFilename};
 ///
 /// let description = seqfeed::Description::from_toml(&format!("features = 'ark:{path}'"))?;

@@ -21,6 +21,8 @@ use crate::name::is_rspecifier;
 
 /// Classes of a label file without a list of states, where they are 16-bit numbers.
 const CLASSES: u32 = 1 << 16;
+/// How binary files of other formats begin: NumPy's, Zip's, Arrow's, Parquet's, waves.
+const OTHERS: [&[u8]; 5] = [b"\x93NUMPY", b"PK\x03\x04", b"ARROW1", b"PAR1", b"RIFF"];
 /// What is looked at to tell a file's kind.
 const HEAD: usize = 4096;
 
@@ -114,6 +116,9 @@ impl Kind {
         let plain_name = packed.unwrap_or(&name);
         if head.starts_with(b"#!MLF!#") || plain_name.ends_with(".mlf") {
             return Ok(Some(Self::Labels));
+        }
+        if !said && OTHERS.iter().any(|magic| head.starts_with(magic)) {
+            return Ok(None);
         }
         if head.contains(&0) {
             // Short and damaged files are to be recognised too: what is wrong is said when they are opened.

@@ -56,7 +56,7 @@ impl Description {
         let (mut warnings, mut specifiers) = (Vec::new(), BTreeSet::new());
         let mut name = name.to_owned();
         let typed_features = instead.contains_key("features");
-        if Self::is_data_spec(&name) && !is_htk(&name) {
+        if Self::is_data_spec(&name) && !is_htk_script(&name) {
             match Self::split_data_spec(&name)? {
                 None => {
                     instead.insert("data".to_owned(), Value::String(name));
@@ -110,6 +110,11 @@ pub(crate) fn is_rspecifier(name: &str) -> bool {
 /// Whether a name is that of one of HTK's files, or is said to be. A script of Kaldi's is named with `scp:`.
 fn is_htk(name: &str) -> bool {
     name.starts_with("htk:") || Description::is_htk_file(name)
+}
+
+/// Whether a script, which PDNN could read too, is one of HTK's.
+fn is_htk_script(name: &str) -> bool {
+    name.starts_with("htk:") || name.to_ascii_lowercase().ends_with(".scp") && is_htk(name)
 }
 
 /// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.

@@ -407,7 +407,7 @@ fn wrong_inputs_are_named() {
     edit("a.cntk", "labelDim = 2", "labelDim = 1");
     fails(&["a.cntk"], &["a.mlf:6", "below 1"]);
     fails(&["a.scp", "--labels=a.scp"], &["labels stand in master label files"]);
-    fails(&["htk:states"], &["no HTK script"]);
+    fails(&["htk:states"], &["s0", "named in states, line 1"]);
     fails(&["htk:none.scp"], &["none.scp"]);
     fails(&["scp:a.scp"], &["a.scp"]);
 }
