@@ -17,7 +17,7 @@ pub(crate) enum Loaded {
 }
 
 impl Loaded {
-    pub(crate) fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
             Loaded::Dense { shape, values } => values::any_array(py, &shape, values),
             Loaded::Sparse { values, indices, offsets, dim } => {

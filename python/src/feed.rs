@@ -79,7 +79,7 @@ impl Feed {
             match errors::raise(found)? {
                 Found::Minibatch(minibatch) => {
                     self.note(py, &minibatch)?;
-                    return Ok(Some(minibatch));
+                    return Ok(Some(*minibatch));
                 }
                 Found::End => {
                     lock(&self.seen).loop_sweep = None;

@@ -26,14 +26,14 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    fn to_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
             Item::Object(object) => object_to_python(py, object),
-            Item::Stream(loaded) => loaded.to_python(py),
+            Item::Stream(loaded) => loaded.into_python(py),
             Item::Streams(streams) => {
                 let all = PyDict::new(py);
                 for (name, loaded) in streams {
-                    all.set_item(name, loaded.to_python(py)?)?;
+                    all.set_item(name, loaded.into_python(py)?)?;
                 }
                 Ok(all.into_any())
             }
@@ -115,7 +115,7 @@ impl Table {
         item: seqfeed::Result<Option<Item>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match errors::raise(item)? {
-            Some(item) => item.to_python(py),
+            Some(item) => item.into_python(py),
             None => Err(errors::no_key(py, &self.name, &key.str()?.to_string_lossy())),
         }
     }
@@ -208,7 +208,7 @@ impl Table {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (backend, bytes) = (self.backend(py)?, keys::from_python(key)?);
         match errors::raise(py.detach(|| backend.get(&bytes)))? {
-            Some(item) => item.to_python(py).map(Some),
+            Some(item) => item.into_python(py).map(Some),
             None => Ok(default),
         }
     }
@@ -383,7 +383,7 @@ impl TableIterator {
         let Some((key, item)) = step else { return Ok(None) };
         let key = || keys::to_python(py, &key);
         let Some(item) = item else { return Ok(Some(key()?.into_any())) };
-        let value = item.to_python(py)?;
+        let value = item.into_python(py)?;
         match what {
             What::Pairs => Ok(Some((key()?, value).into_pyobject(py)?.into_any())),
             _ => Ok(Some(value)),

@@ -8,7 +8,7 @@ use seqfeed::{Feed, Minibatch, Opened, Result, State};
 
 /// What a wait found.
 pub(super) enum Found {
-    Minibatch(Minibatch),
+    Minibatch(Box<Minibatch>),
     /// The end of the loop.
     End,
     /// Nothing yet.
@@ -58,7 +58,7 @@ impl Run {
             }
             self.sweep = Some(minibatch.sweep());
         }
-        Ok(Found::Minibatch(minibatch))
+        Ok(Found::Minibatch(Box::new(minibatch)))
     }
 
     /// Goes on from a state.

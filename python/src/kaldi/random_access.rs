@@ -15,6 +15,9 @@ use crate::kaldi::to_python::object_to_python;
 use crate::kaldi::types::{Random, open_random};
 use crate::{describe, errors, keys};
 
+/// A reader of objects of some type; none when it is closed.
+type Shared = Arc<Mutex<Option<Box<dyn Random>>>>;
+
 /// Reads objects of a table by their keys.
 #[pyclass(frozen, module = "seqfeed.kaldi", mapping, weakref)]
 pub(crate) struct RandomAccessReader {
@@ -26,7 +29,7 @@ pub(crate) struct RandomAccessReader {
 }
 
 impl RandomAccessReader {
-    fn reader(&self, py: Python<'_>) -> PyResult<Arc<Mutex<Option<Box<dyn Random>>>>> {
+    fn reader(&self, py: Python<'_>) -> PyResult<Shared> {
         if let Some(reader) = self.reader.get() {
             return Ok(reader);
         }

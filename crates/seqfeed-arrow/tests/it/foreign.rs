@@ -1,4 +1,4 @@
-//! Files of pyarrow, polars and DuckDB; `tests/foreign/make.py` wrote them.
+//! Files of pyarrow, polars and `DuckDB`; `tests/foreign/make.py` wrote them.
 
 use std::path::{Path, PathBuf};
 

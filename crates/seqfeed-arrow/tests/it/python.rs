@@ -1,4 +1,4 @@
-//! What is written here is read by pyarrow, polars and DuckDB, if they are installed.
+//! What is written here is read by pyarrow, polars and `DuckDB`, if they are installed.
 
 use std::path::Path;
 use std::process::Command;
