@@ -1,4 +1,4 @@
-//! The project's own tasks: `cargo xtask test [python]`, `cargo xtask bench`.
+//! The project's own tasks: `cargo xtask test [python]`, `cargo xtask docs`, `cargo xtask bench`.
 
 mod bench;
 mod python;
@@ -17,10 +17,11 @@ fn main() -> ExitCode {
             _ => test(),
         },
         Some("bench") => bench::run(&arguments[1..]),
+        Some("docs") => docs(),
         _ => {
             eprintln!(
-                "usage: cargo xtask test [python] | bench [feed|tables] [--corpus DIR] [--peers PYTHON] \
-                 [--rounds N]"
+                "usage: cargo xtask test [python] | docs | bench [feed|tables] [--corpus DIR] \
+                 [--peers PYTHON] [--rounds N]"
             );
             return ExitCode::from(2);
         }
@@ -44,10 +45,34 @@ fn test() -> Result<()> {
     python::test()
 }
 
+/// Writes what commands print today into the pages of `docs/` and `crates/seqfeed-cli/tests/cmd`, and builds the
+/// book where mdBook is there.
+fn docs() -> Result<()> {
+    let test = ["test", "-p", "seqfeed-cli", "--test", "it", "transcripts"];
+    run_cargo(&test, &[("TRYCMD", "overwrite")])?;
+    eprintln!("Look at the difference: what has changed should have.");
+    match Command::new("mdbook").args(["build", "docs"]).current_dir(root()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => bail!("mdbook build docs failed: {status}"),
+        Err(_) => {
+            eprintln!("The book was not built: there is no mdbook (cargo install mdbook).");
+            Ok(())
+        }
+    }
+}
+
 fn cargo(arguments: &[&str]) -> Result<()> {
+    run_cargo(arguments, &[])
+}
+
+fn run_cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     eprintln!("$ cargo {}", arguments.join(" "));
     let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let status = Command::new(cargo).args(arguments).current_dir(root()).status()?;
+    let status = Command::new(cargo)
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .current_dir(root())
+        .status()?;
     if !status.success() {
         bail!("cargo {} failed: {status}", arguments.join(" "));
     }

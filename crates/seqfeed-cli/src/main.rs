@@ -8,15 +8,25 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// One engine for three decades of sequence-model training data.
 #[derive(Parser)]
-#[command(name = "seqfeed", version, arg_required_else_help = true)]
+#[command(name = "seqfeed", version, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  seqfeed info scp:feats.scp
+  seqfeed check corpus.toml
+  seqfeed convert train.ctf train.parquet
+  seqfeed feed corpus.toml --context 5 --batch-size 1024
+  seqfeed feed --help
+
+`seqfeed COMMAND --help` explains a command, with examples.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -36,6 +46,10 @@ enum Command {
     Describe(Box<commands::describe::Arguments>),
     /// One of Kaldi's tools by its own name: same options, output, log lines and exit codes
     Kaldi(commands::kaldi::Arguments),
+    /// Print what a shell needs to complete commands, options and names
+    Completions(commands::completions::Arguments),
+    /// Write man pages: one for the program, one for each command
+    Manual(commands::manual::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -45,10 +59,16 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
         Command::Check(arguments) => commands::check::run(&arguments),
+        Command::Completions(arguments) => {
+            commands::completions::run(&arguments, Arguments::command()).map(success)
+        }
         Command::Describe(arguments) => commands::describe::run(&arguments).map(success),
         Command::Feed(arguments) => commands::feed::run(&arguments).map(success),
         Command::Info(arguments) => commands::info::run(&arguments).map(success),
         Command::Kaldi(arguments) => commands::kaldi::run(&arguments),
+        Command::Manual(arguments) => {
+            commands::manual::run(&arguments, Arguments::command()).map(success)
+        }
         Command::Show(mut arguments) => commands::show::run(&mut arguments).map(success),
         Command::Convert(arguments) => commands::convert::run(&arguments).map(success),
         Command::Copy(arguments) => commands::copy::run(&arguments).map(success),

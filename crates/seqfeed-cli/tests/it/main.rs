@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod arrow;
+mod book;
 mod check;
 mod cntk;
 mod containers;
@@ -11,6 +12,7 @@ mod corpora;
 mod damage;
 mod data_specs;
 mod describe;
+mod examples;
 mod htk;
 mod info;
 mod kaldi_tools;
@@ -18,5 +20,7 @@ mod options;
 mod program;
 mod ranks;
 mod resume;
+mod shells;
 mod show;
 mod speech;
+mod transcripts;
