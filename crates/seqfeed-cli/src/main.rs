@@ -22,7 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   seqfeed info scp:feats.scp
   seqfeed check corpus.toml
-  seqfeed convert train.ctf train.parquet
+  seqfeed convert corpus.toml out.pfile --allow-lossy
   seqfeed feed corpus.toml --context 5 --batch-size 1024
   seqfeed feed --help
 

@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &Arguments, program: Command) -> Result<()> {
 fn with_choices(argument: Arg) -> Arg {
     let [name] = argument.get_value_names().unwrap_or_default() else { return argument };
     let words = name.split('|').filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
-    let words: Vec<String> = words.map(str::to_owned).collect();
+    // clap keeps names for the whole run; this one ends when they are printed.
+    let words: Vec<&'static str> = words.map(|word| &*word.to_owned().leak()).collect();
     match words.is_empty() {
         true => argument,
         false => argument.value_parser(PossibleValuesParser::new(words)),

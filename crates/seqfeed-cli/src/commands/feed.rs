@@ -21,8 +21,8 @@ use crate::report;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   seqfeed feed corpus.toml
-  seqfeed feed --features scp:feats.scp --labels ark:ali.ark --context 5 --batch-size 1024 --seed 7
-  seqfeed feed train.scp --labels train.mlf --states states.list --unit sequence --batch-size 8 --batch-unit sequences
+  seqfeed feed scp:feats.scp --labels ark:ali.ark --context 5 --batch-size 1024 --seed 7
+  seqfeed feed train.scp --labels train.mlf --states states.list --unit sequence
   seqfeed feed train.cntk#Train.reader --ranks 2 --rank 0
   seqfeed feed train.pfile,context=5,random=True --dump jsonl
   seqfeed feed corpus.toml --state state.json --samples 100000")]

@@ -70,7 +70,10 @@ fn page(name: &str, command: &Command) -> io::Result<Vec<u8>> {
         examples_section(&mut rest, &examples.to_string());
     }
     rest.control("SH", ["EXIT STATUS"]);
-    rest.text([roman("0: done; 1: the data or the work failed; 2: wrong usage.")]);
+    rest.text([roman(match command.get_name() {
+        "kaldi" => "Kaldi's: 0: done; 1: wrong number of arguments, or nothing done; 255: an error.",
+        _ => "0: done; 1: the data or the work failed; 2: wrong usage.",
+    })]);
     rest.control("SH", ["SEE ALSO"]);
     rest.text([bold(if name == "seqfeed" { "seqfeed-feed" } else { "seqfeed" }), roman("(1)")]);
     rest.to_writer(&mut page)?;

@@ -22,7 +22,7 @@ const NAMED: u32 = 5;
   seqfeed show scp:feats.scp utt1
   seqfeed show corpus.toml utt1 utt2 --stream features --range 10:50
   seqfeed show corpus.toml utt1 --png utt1.png
-  seqfeed show train.ctf 0 --json | jq .streams.labels.data")]
+  seqfeed show train.ctf 0 --stream labels --json")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     corpus: CorpusOptions,

@@ -17,7 +17,7 @@ fn pages_print_what_they_show() {
     let scratch = tempfile::tempdir().unwrap();
     let mut copies: Vec<(PathBuf, PathBuf)> = Vec::new();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmd");
-    for directory in [docs(), own] {
+    for directory in [docs(), own.clone()] {
         for page in pages(&directory) {
             let text = fs::read_to_string(directory.join(&page)).unwrap();
             if !text.contains("```console") {
@@ -28,7 +28,11 @@ fn pages_print_what_they_show() {
             let copy = scratch.path().join(name);
             assert!(!copy.exists(), "two pages of one name: {}", page.display());
             fs::write(&copy, text).unwrap();
-            copy_directory(&examples().join("digits"), &copy.with_extension("in"));
+            let place = copy.with_extension("in");
+            copy_directory(&examples().join("digits"), &place);
+            if directory == own {
+                copy_directory(&own.join("files"), &place.join("wrong"));
+            }
             copies.push((directory.join(page), copy));
         }
     }
