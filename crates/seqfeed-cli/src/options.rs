@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use seqfeed::io::Policy;
-use seqfeed::{Description, Opened, Table, Value};
+use seqfeed::{Description, Error, Opened, Table, Value};
 
 use crate::report;
 
@@ -303,6 +303,12 @@ impl CorpusOptions {
         typed.extend((!self.features.is_empty()).then(|| "features".to_owned()));
         typed.extend((!self.labels.is_empty()).then(|| "labels".to_owned()));
         let mut description = match self.corpus.as_deref() {
+            None if typed.is_empty() => {
+                return Err(Error::usage("which corpus? give its name").with_help(
+                    "such as corpus.toml, scp:feats.scp, train.ctf, train.pfile, or an HTK script",
+                )
+                .into());
+            }
             None => Description::from_table(given.0)?,
             Some(name) => {
                 let named = Description::of_name_with(name, given.0)?;

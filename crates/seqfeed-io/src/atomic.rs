@@ -98,7 +98,11 @@ impl Pending {
             .map_err(|error| {
                 // Said without the temporary name, which means nothing to anyone.
                 let kind = error.kind();
-                let message = format!("no file can be made in {}: {kind}", directory.display());
+                let why = match kind {
+                    io::ErrorKind::NotFound => "there is no such directory".to_owned(),
+                    kind => kind.to_string(),
+                };
+                let message = format!("no file can be made in {}: {why}", directory.display());
                 io::Error::new(kind, message)
             })?;
         Ok((Self { temporary, target, permissions }, file))

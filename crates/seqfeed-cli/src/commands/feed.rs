@@ -163,9 +163,9 @@ impl Tally {
         let mut out = io::stdout().lock();
         writeln!(
             out,
-            "corpus       {} sequences, {} samples, {} (opened in {:.1} ms)",
-            report::count(index.len() as u64),
-            report::count(index.total_samples()),
+            "corpus       {}, {}, {} (opened in {:.1} ms)",
+            report::counted(index.len() as u64, "sequence"),
+            report::counted(index.total_samples(), "sample"),
             report::counted(index.chunk_count() as u64, "chunk"),
             self.opening.as_secs_f64() * 1e3
         )?;
@@ -178,13 +178,13 @@ impl Tally {
         }
         writeln!(
             out,
-            "minibatches  {} in {} sweeps: {} samples{}",
+            "minibatches  {} in {}: {}{}",
             report::count(self.minibatches),
-            self.sweeps_ended,
-            report::count(self.samples),
+            report::counted(self.sweeps_ended, "sweep"),
+            report::counted(self.samples, "sample"),
             match settings.unit {
                 Unit::Frame => String::new(),
-                Unit::Sequence => format!(" of {} sequences", report::count(self.sequences)),
+                Unit::Sequence => format!(" of {}", report::counted(self.sequences, "sequence")),
             }
         )?;
         writeln!(

@@ -16,7 +16,6 @@ use seqfeed_kaldi_tools::{Surroundings, TOOLS, Tool, find};
 #[derive(Args, Debug)]
 #[command(
     arg_required_else_help = true,
-    disable_help_flag = true,
     override_usage = "seqfeed kaldi TOOL [ARGUMENT]...\n       seqfeed kaldi --list\n       seqfeed kaldi --install DIR",
     after_help = "Examples:\n  seqfeed kaldi copy-feats --compress scp:feats.scp ark,scp:small.ark,small.scp\n  \
                   seqfeed kaldi feat-to-len scp:feats.scp ark,t:-\n  \

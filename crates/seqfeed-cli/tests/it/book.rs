@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::program::run;
+use crate::program::seqfeed;
 
 /// The directory of the book.
 pub(crate) fn docs() -> PathBuf {
@@ -71,7 +71,7 @@ fn every_link_leads_somewhere() {
 
 #[test]
 fn every_command_has_its_page_with_its_help() {
-    let help = run(&docs(), &["--help"]);
+    let help = seqfeed(&docs(), &["--help"]).env("COLUMNS", "1000").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let commands = commands.take_while(|line| !line.is_empty());

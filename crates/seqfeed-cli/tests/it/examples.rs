@@ -12,7 +12,7 @@ use crate::transcripts::copy_directory;
 fn every_example_of_help_runs() {
     let template = tempfile::tempdir().unwrap();
     prepare(template.path());
-    let help = run(template.path(), &["--help"]);
+    let help = seqfeed(template.path(), &["--help"]).env("COLUMNS", "1000").output().unwrap();
     let mut commands = vec![String::new()];
     let listed = String::from_utf8(help.stdout).unwrap();
     let listed = listed.lines().skip_while(|line| *line != "Commands:").skip(1);

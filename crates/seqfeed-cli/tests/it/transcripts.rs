@@ -55,14 +55,17 @@ fn pages_print_what_they_show() {
 
 /// A program that trycmd does not know would be passed over, and its output never compared.
 fn only_known_programs(page: &Path, text: &str) {
-    let mut inside = false;
+    // The language of the block that a line is in.
+    let mut block = None;
     for line in text.lines() {
-        if line.starts_with("```") {
-            assert!(!inside || line == "```", "{}: {line}", page.display());
+        if let Some(language) = line.strip_prefix("```") {
+            block = match block {
+                Some(_) => None,
+                None => Some(language),
+            };
             // trycmd takes blocks without a language for its own.
-            assert!(inside || line != "```", "{}: a block without a language", page.display());
-            inside = !inside && line.starts_with("```console");
-        } else if let (true, Some(command)) = (inside, line.strip_prefix("$ ")) {
+            assert_ne!(block, Some(""), "{}: a block without a language", page.display());
+        } else if let (Some("console"), Some(command)) = (block, line.strip_prefix("$ ")) {
             let program = command.split(' ').next().unwrap();
             let known = program == "seqfeed" || OTHERS.contains(&program);
             assert!(known, "{}: {command}", page.display());

@@ -416,7 +416,14 @@ impl<'a> Opening<'a> {
             let place = |error: Error| error.in_file(file.as_str()).at_line(number);
             let parsed = ScriptLine::parse(&line).map_err(place)?;
             if let Err(error) = self.script_entry(&parsed, directory.as_deref()) {
-                self.skips.absorb(parsed.key, place(error))?;
+                let error = match (&error.place().file, error.place().position, error.help()) {
+                    // The line is not one of the file that could not be opened.
+                    (Some(_), None, None) => {
+                        error.with_help(format!("line {number} of {file} names it"))
+                    }
+                    _ => place(error),
+                };
+                self.skips.absorb(parsed.key, error)?;
             }
         }
         input.finish()

@@ -14,6 +14,8 @@ use crate::tables::options::ReadOptions;
 /// Loads objects by rxfilename, perhaps with a range.
 pub(crate) struct ObjectLoader<T> {
     options: ReadOptions,
+    /// Where files are looked for that are not where their names say.
+    beside: Option<PathBuf>,
     /// The file of the last object, so that the next one in it is a seek away.
     file: Option<(PathBuf, ObjectReader)>,
     /// The object of the last range, whole, and its name.
@@ -21,8 +23,10 @@ pub(crate) struct ObjectLoader<T> {
 }
 
 impl<T: Holder> ObjectLoader<T> {
-    pub(crate) fn new(options: ReadOptions) -> Self {
-        Self { options, file: None, whole: None }
+    /// For the entries of a script file.
+    pub(crate) fn new(options: ReadOptions, script: &str) -> Self {
+        let beside = options.beside(script);
+        Self { options, beside, file: None, whole: None }
     }
 
     /// Loads an object or a range of it, in the place of an older value where there is one.
@@ -57,12 +61,27 @@ impl<T: Holder> ObjectLoader<T> {
         Ok(())
     }
 
+    /// A name as Kaldi takes it, or where there is no such file, one beside the script file.
+    fn found(&self, name: RxFilename) -> RxFilename {
+        let (Some(beside), RxFilename::File(path) | RxFilename::Offset(path, _)) =
+            (&self.beside, &name)
+        else {
+            return name;
+        };
+        let is_open = self.file.as_ref().is_some_and(|(open, _)| open == path);
+        let there = beside.join(path);
+        if path.is_absolute() || is_open || path.exists() || !there.exists() {
+            return name;
+        }
+        name.relative_to(beside)
+    }
+
     fn with_reader<R>(
         &mut self,
         rxfilename: &str,
         read: impl FnOnce(&mut ObjectReader) -> Result<R>,
     ) -> Result<R> {
-        let name = self.options.name(rxfilename)?;
+        let name = self.found(self.options.name(rxfilename)?);
         let (path, offset) = match &name {
             RxFilename::File(path) => (path, 0),
             RxFilename::Offset(path, offset) => (path, *offset),

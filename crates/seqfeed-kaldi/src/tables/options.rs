@@ -1,6 +1,6 @@
 //! How tables are read, apart from what rspecifiers say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use seqfeed_core::Error;
 use seqfeed_io::{Input, Policy, RxFilename};
@@ -38,6 +38,14 @@ impl ReadOptions {
 
     pub(crate) fn with_policy(policy: &Policy) -> Self {
         Self { policy: *policy, ..Self::default() }
+    }
+
+    /// The directory of a script file, where names in it are looked for that are not in the working directory.
+    pub(crate) fn beside(&self, script: &str) -> Option<PathBuf> {
+        match self.name(script) {
+            Ok(RxFilename::File(path)) => path.parent().map(Path::to_owned),
+            _ => None,
+        }
     }
 
     pub(crate) fn name(&self, text: &str) -> seqfeed_core::Result<RxFilename> {

@@ -567,3 +567,23 @@ fn objects_and_parts_are_taken() {
         assert!(typed.take_part(Key(b"c"), &range(0, 1)).unwrap().is_none(), "{name}");
     }
 }
+
+/// Names in a script file are relative to the working directory, or where nothing is there to the script file.
+#[test]
+fn files_are_looked_for_beside_their_script_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let table = two(directory.path());
+    let place = directory.path().display().to_string();
+    let script = fs::read_to_string(directory.path().join("f.scp")).unwrap();
+    fs::write(directory.path().join("f.scp"), script.replace(&format!("{place}/"), "")).unwrap();
+    let rspecifier = format!("scp:{place}/f.scp");
+    assert_eq!(read(&rspecifier).unwrap(), table);
+    let mut reader =
+        RandomAccessReader::<Matrix<f32>>::open(&rspecifier, &Policy::default()).unwrap();
+    for (key, value) in &table {
+        assert_eq!(reader.get(Key(key)).unwrap(), Some(value));
+    }
+    fs::remove_file(directory.path().join("f.ark")).unwrap();
+    let error = read(&rspecifier).unwrap_err().to_string();
+    assert!(error.contains("f.ark") && !error.contains(&place), "{error}");
+}
