@@ -102,7 +102,8 @@ const EXAMPLES: &str = "\
 Examples:
   seqfeed convert corpus.toml out.pfile --allow-lossy
   seqfeed convert scp:feats.scp --labels ark:ali.ark kaldi:out/train --compress
-  seqfeed convert train.scp --labels train.mlf --states states.list ark:f.ark --to labels=ark:ali.ark
+  seqfeed convert train.scp --labels train.mlf --states states.list kaldi:out/train --allow-lossy
+  seqfeed convert train.ctf ark:f.ark --to labels=ark:post.ark
   seqfeed convert train.ctf train.pickle.gz --classes labels --allow-lossy
   seqfeed convert corpus.toml out/train.ctf --shards 4 --jobs 2 --allow-lossy";
 

@@ -71,7 +71,9 @@ fn page(name: &str, command: &Command) -> io::Result<Vec<u8>> {
     }
     rest.control("SH", ["EXIT STATUS"]);
     rest.text([roman(match command.get_name() {
-        "kaldi" => "Kaldi's: 0: done; 1: wrong number of arguments, or nothing done; 255: an error.",
+        "kaldi" => {
+            "Kaldi's: 0: done; 1: wrong number of arguments, or nothing done; 255: an error."
+        }
         _ => "0: done; 1: the data or the work failed; 2: wrong usage.",
     })]);
     rest.control("SH", ["SEE ALSO"]);

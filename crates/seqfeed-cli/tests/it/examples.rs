@@ -58,11 +58,14 @@ fn prepare(directory: &Path) {
     let digits = examples().join("digits").canonicalize().unwrap();
     let script = fs::read_to_string(digits.join("train/feats.scp")).unwrap();
     let keys: Vec<&str> =
-        script.lines().take(6).map(|line| line.split_whitespace().next().unwrap()).collect();
+        script.lines().take(8).map(|line| line.split_whitespace().next().unwrap()).collect();
     // Text archives are the easiest to rename keys in.
     fs::write(directory.join("keys"), keys.join("\n")).unwrap();
     let (from, select) = (digits.display(), ["--select", "@keys"]);
-    for (table, name) in [(format!("scp:{from}/train/feats.scp"), "feats"), (format!("ark:{from}/train/ali.ark"), "ali")] {
+    for (table, name) in [
+        (format!("scp:{from}/train/feats.scp"), "feats"),
+        (format!("ark:{from}/train/ali.ark"), "ali"),
+    ] {
         let text = directory.join("text");
         done(directory, &[&["copy", &table, "ark,t:text"], &select[..]].concat());
         let mut renamed = fs::read_to_string(&text).unwrap();
@@ -84,11 +87,23 @@ fn prepare(directory: &Path) {
         fs::copy(digits.join(name), directory.join(name)).unwrap();
     }
     copy_directory(&digits.join("htk"), &directory.join("htk"));
-    let htk = [("train.scp", "train.scp"), ("train.htk", "train.htk"), ("train.mlf", "train.mlf"), ("train.states", "states.list")];
+    let htk = [
+        ("train.scp", "train.scp"),
+        ("train.htk", "train.htk"),
+        ("train.mlf", "train.mlf"),
+        ("train.states", "states.list"),
+    ];
     for (from, to) in htk {
         fs::copy(digits.join("htk").join(from), directory.join(to)).unwrap();
     }
-    for made in ["home/bin", "home/.zfunc", "home/.config/fish/completions", "home/.local/share/bash-completion/completions"] {
+    for made in [
+        "out",
+        "split",
+        "home/bin",
+        "home/.zfunc",
+        "home/.config/fish/completions",
+        "home/.local/share/bash-completion/completions",
+    ] {
         fs::create_dir_all(directory.join(made)).unwrap();
     }
 }

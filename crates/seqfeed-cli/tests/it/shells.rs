@@ -6,7 +6,16 @@ use std::process::Command;
 use crate::program::run;
 
 const COMMANDS: [&str; 10] = [
-    "feed", "convert", "copy", "info", "show", "check", "describe", "kaldi", "completions", "manual",
+    "feed",
+    "convert",
+    "copy",
+    "info",
+    "show",
+    "check",
+    "describe",
+    "kaldi",
+    "completions",
+    "manual",
 ];
 
 #[test]
@@ -64,7 +73,8 @@ fn every_command_has_a_man_page() {
     assert_eq!(fs::read_dir(&directory).unwrap().count(), COMMANDS.len() + 1);
     for command in COMMANDS {
         let page = fs::read_to_string(directory.join(format!("seqfeed-{command}.1"))).unwrap();
-        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "\"EXIT STATUS\""] {
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "\"EXIT STATUS\""]
+        {
             assert!(page.contains(&format!("\n.SH {section}\n")), "{command}: {section}\n{page}");
         }
         let start = format!(".TH SEQFEED-{} 1", command.to_uppercase());
