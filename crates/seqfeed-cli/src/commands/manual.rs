@@ -13,7 +13,9 @@ use seqfeed_kaldi_tools::TOOLS;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  seqfeed manual ~/.local/share/man/man1 && man seqfeed-feed")]
+  seqfeed manual ~/.local/share/man/man1
+
+Then `man seqfeed-feed` is the page of `seqfeed feed`.")]
 pub(crate) struct Arguments {
     /// Where the pages are written, seqfeed.1 and seqfeed-COMMAND.1; made if it is not there
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -21,13 +23,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, mut program: Command) -> Result<()> {
+    // What `seqfeed help` prints are these pages.
+    program = program.disable_help_subcommand(true);
     program.build();
     let directory = &arguments.directory;
     fs::create_dir_all(directory)
         .with_context(|| format!("making the directory {}", directory.display()))?;
     write(directory, "seqfeed", &program)?;
     let mut pages = 1;
-    for command in program.get_subcommands().filter(|command| command.get_name() != "help") {
+    for command in program.get_subcommands() {
         write(directory, &format!("seqfeed-{}", command.get_name()), command)?;
         pages += 1;
     }
