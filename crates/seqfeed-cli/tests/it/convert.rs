@@ -34,7 +34,7 @@ const fn format(sink: &'static str, holds: &str) -> Format {
     }
 }
 
-const FORMATS: [Format; 11] = [
+const FORMATS: [Format; 13] = [
     format("kaldi:x", "flks"),
     format("x.htk", "flks"),
     format("htk-files:x", "flks"),
@@ -46,6 +46,8 @@ const FORMATS: [Format; 11] = [
     format("x.npz", "fl--"),
     format("x.npy", "f---"),
     format("x.ali", "-lks"),
+    format("x.parquet", "flks"),
+    format("x.arrow", "flks"),
 ];
 
 /// Runs `convert` in a directory; what it says, as JSON.
@@ -103,6 +105,7 @@ fn every_pair(source: &[&str], original: &Fingerprint) {
             fs::create_dir(&there).unwrap();
             let mut arguments = vec!["../x.toml", second.sink, "--allow-lossy", "--describe"];
             // CTF calls labels sparse; as such they would be posteriors of Kaldi's, which are no stream.
+            // Columns hold them as they are.
             if first.sink.contains("ctf") {
                 arguments.extend(["--classes", "labels"]);
             }
@@ -113,6 +116,8 @@ fn every_pair(source: &[&str], original: &Fingerprint) {
                 || first.features
                 || second.sink.contains("ctf")
                 || second.sink.contains("kaldi")
+                || second.sink.contains("parquet")
+                || second.sink.contains("arrow")
                 || second.sink.contains("pfile");
             match done {
                 Ok(_) => {
@@ -399,6 +404,8 @@ fn shards_hold_all_and_are_kept_when_they_are_whole() {
         ("out.pfile", "pfile"),
         ("out.ctf.gz", "ctf.gz"),
         ("out.npz", "npz"),
+        ("out.parquet", "parquet"),
+        ("out.arrow", "arrow"),
     ] {
         let there = at.join("shards");
         fs::create_dir(&there).unwrap();

@@ -1,7 +1,10 @@
 //! Whole corpora through the front door.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+#[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(not(feature = "arrow"))]
+mod no_arrow;
 mod htk;
 mod htk_files;
 mod job;
