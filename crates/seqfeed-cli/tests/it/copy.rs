@@ -214,7 +214,9 @@ fn all_golden_archives_are_copied_to_themselves() {
         }
     }
     assert!(copied >= 40, "{copied} archives");
-    assert!(refused.is_empty(), "{refused:#?}");
+    // Kaldi fails as well at the first object of the one.
+    let names: Vec<&str> = refused.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["tolerant.ark"], "{refused:#?}");
 }
 
 #[test]

@@ -338,6 +338,8 @@ fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
         let empty = line.iter().all(|&byte| is_space(byte) || matches!(byte, b'[' | b']'));
         let behind = text.get(line.len()) == Some(&b' ');
         return match (frames, closed) {
+            // Rows may end with a semicolon.
+            (1, true) if line.contains(&b';') => ObjectType::FloatMatrix,
             (2.., _) => ObjectType::Posterior,
             (_, true) if !spaced && behind => ObjectType::Posterior,
             (_, true) if !spaced && empty => ObjectType::FloatPackedMatrix,
