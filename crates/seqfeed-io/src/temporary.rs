@@ -236,6 +236,9 @@ mod tests {
         assert_eq!(names(at), ["out"]);
         assert_eq!(names(&target), ["new"]);
         let error = OutputDirectory::create(&target).unwrap_err();
-        assert!(error.is_usage() && error.help().unwrap().contains("remove the old one"), "{error}");
+        assert!(
+            error.is_usage() && error.help().unwrap().contains("remove the old one"),
+            "{error}"
+        );
     }
 }

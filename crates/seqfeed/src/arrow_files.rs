@@ -55,9 +55,11 @@ pub(crate) struct Wanted<'a> {
 /// What is said of such files by a library that was built without the crates that read and write them.
 #[cfg(not(feature = "arrow"))]
 pub(crate) fn not_built(name: &str) -> Error {
-    Error::usage("Arrow and Parquet files need the cargo feature `arrow`, without which this was built")
-        .in_file(name)
-        .with_help("build with it: seqfeed = { features = [\"arrow\"] }")
+    Error::usage(
+        "Arrow and Parquet files need the cargo feature `arrow`, without which this was built",
+    )
+    .in_file(name)
+    .with_help("build with it: seqfeed = { features = [\"arrow\"] }")
 }
 
 #[cfg(not(feature = "arrow"))]

@@ -295,18 +295,7 @@ impl<'a> Writing<'a> {
         let writer = TableWriter::create(&first, &options.policy)?;
         let (outputs, written) = (Vec::new(), WriteReport::default());
         let (part, objects) = (0, 0);
-        Ok(Self {
-            names,
-            parts,
-            total,
-            part,
-            objects,
-            writer,
-            outputs,
-            written,
-            guesses,
-            options,
-        })
+        Ok(Self { names, parts, total, part, objects, writer, outputs, written, guesses, options })
     }
 
     fn write(&mut self, key: Key<'_>, object: &AnyObject) -> Result<()> {

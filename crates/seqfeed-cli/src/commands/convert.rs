@@ -173,7 +173,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let seconds = started.elapsed().as_secs_f64();
     let verified = arguments.verify.then(|| plan.verify(&converted)).transpose()?;
     if let Some(unread) = verified.as_ref().filter(|verified| !verified.unread.is_empty()) {
-        report::warning(&format!("not verified, as nothing reads it: {}", unread.unread.join(", ")));
+        report::warning(&format!(
+            "not verified, as nothing reads it: {}",
+            unread.unread.join(", ")
+        ));
     }
     if arguments.json {
         let mut out = io::stdout().lock();
@@ -217,9 +220,11 @@ impl Arguments {
         let mut rates = opened.sample_rates();
         let Some(rate) = self.sample_rate else { return Ok(rates) };
         if format != TargetFormat::Kaldi {
-            return Err(Error::usage("--sample-rate is for waves, which are written as Kaldi's tables")
-                .with_help("write ark:..., ark,scp:... or kaldi:...")
-                .into());
+            return Err(Error::usage(
+                "--sample-rate is for waves, which are written as Kaldi's tables",
+            )
+            .with_help("write ark:..., ark,scp:... or kaldi:...")
+            .into());
         }
         let streams = opened.corpus().streams().iter();
         for stream in streams.filter(|s| s.kind == Kind::Dense && s.extent != Extent::Sequence) {

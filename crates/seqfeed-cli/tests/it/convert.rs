@@ -631,9 +631,11 @@ fn waves_become_tables_of_waves_and_columns_and_waves_again() {
 
     // Elsewhere values stay, and rates do not.
     let (code, said) = convert(at, &["scp:wav.scp", "w.parquet"]).unwrap_err();
-    assert!(code == Some(1) && said.contains("8000 to 16000 samples a second is not held"), "{said}");
-    let columns =
-        convert(at, &["scp:wav.scp", "w.parquet", "--allow-lossy", "--verify"]).unwrap();
+    assert!(
+        code == Some(1) && said.contains("8000 to 16000 samples a second is not held"),
+        "{said}"
+    );
+    let columns = convert(at, &["scp:wav.scp", "w.parquet", "--allow-lossy", "--verify"]).unwrap();
     assert_eq!(columns["streams"][0]["sequences"], done["streams"][0]["sequences"]);
     let (_, said) = convert(at, &["scp:wav.scp", "ark:m.ark", "--dtype", "float32"]).unwrap_err();
     assert!(said.contains("is not held by matrices"), "{said}");
@@ -651,7 +653,10 @@ fn waves_become_tables_of_waves_and_columns_and_waves_again() {
     fs::write(at.join("half.ark"), "u  [\n 1\n 0.5\n -40000 ]\n").unwrap();
     let half = ["ark:half.ark", "ark:h.ark", "--sample-rate", "8000"];
     let (code, said) = convert(at, &half).unwrap_err();
-    assert!(code == Some(1) && said.contains("(key u)") && said.contains("sample 1 is 0.5"), "{said}");
+    assert!(
+        code == Some(1) && said.contains("(key u)") && said.contains("sample 1 is 0.5"),
+        "{said}"
+    );
     assert!(!at.join("h.ark").exists());
     convert(at, &[&half[..], &["--allow-lossy"]].concat()).unwrap();
     let expected = [b"u ".to_vec(), wave(8000, 1, &[1, 0, -32768])].concat();
@@ -705,8 +710,7 @@ fn what_was_written_is_verified() {
         (&["kaldi:c", "--compress"], "compression rounds them"),
         (&["ark,t:t", "--streams", "features", "--allow-lossy"], "Kaldi's text rounds them"),
     ] {
-        let output =
-            run(at, &[&["convert"], &source[..], more, &["--verify"]].concat());
+        let output = run(at, &[&["convert"], &source[..], more, &["--verify"]].concat());
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(why), "{said}");
     }

@@ -197,8 +197,8 @@ impl Planning<'_> {
                 Some("name the streams to be written with --streams"),
             );
         }
-        let needs_dense = !holds_any(format)
-            && !matches!(format, TargetFormat::PFile | TargetFormat::Alignments);
+        let needs_dense =
+            !holds_any(format) && !matches!(format, TargetFormat::PFile | TargetFormat::Alignments);
         if needs_dense && dense == 0 {
             return Err(Error::usage(format!(
                 "there is no stream of floats, which {} needs",
@@ -346,13 +346,16 @@ impl Planning<'_> {
             let name = &stream.name;
             let Some(rates) = options.sample_rates.get(name) else { continue };
             if stream.kind != Kind::Dense || stream.extent == Extent::Sequence {
-                return Err(Error::usage(format!("stream {name} is not sound: it has no sample rate")));
+                return Err(Error::usage(format!(
+                    "stream {name} is not sound: it has no sample rate"
+                )));
             }
             if waves {
                 self.waves.insert(at, rates.clone());
                 // 16-bit values are the same in either; others are found when they come.
                 let change = &mut self.picks[at].1;
-                *change = if stream.element == Element::F64 { Change::Narrow } else { Change::None };
+                *change =
+                    if stream.element == Element::F64 { Change::Narrow } else { Change::None };
                 self.notes.push(format!(
                     "stream {name} becomes waves of 16-bit samples; --dtype float32 makes matrices of it"
                 ));

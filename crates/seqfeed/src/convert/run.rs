@@ -21,12 +21,12 @@ use super::target::{Target, TargetFormat, numbered_wspecifier};
 use super::{ConvertPlan, Loss};
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::sequences::each_sequence_ahead;
-#[cfg(feature = "arrow")]
-use crate::sinks::{ArrowContainer, ArrowSink};
 use crate::sinks::{
     AlignmentSink, ArraysSink, CtfSink, HtkLayout, HtkSink, KaldiOptions, KaldiSink, KaldiTable,
     PFileSink,
 };
+#[cfg(feature = "arrow")]
+use crate::sinks::{ArrowContainer, ArrowSink};
 
 /// What a conversion has written.
 #[derive(Clone, Debug, Serialize)]

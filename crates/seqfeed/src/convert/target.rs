@@ -161,12 +161,13 @@ impl Target {
             "mlf" => {
                 "labels in a master label file come with HTK's other files: NAME.htk".to_owned()
             }
-            "arrows" => {
-                "streams of Arrow are read; what is written is its file format: NAME.arrow".to_owned()
-            }
-            _ => "names end with .ctf, .pfile, .pickle, .npy, .npz, .ali, .htk, .parquet or .arrow, \
-                  or begin with ark:, ark,scp:, kaldi:, htk-files: or another format and a colon"
+            "arrows" => "streams of Arrow are read; what is written is its file format: NAME.arrow"
                 .to_owned(),
+            _ => {
+                "names end with .ctf, .pfile, .pickle, .npy, .npz, .ali, .htk, .parquet or .arrow, \
+                  or begin with ark:, ark,scp:, kaldi:, htk-files: or another format and a colon"
+                    .to_owned()
+            }
         }))
     }
 

@@ -64,7 +64,9 @@ impl ConvertPlan {
             () => None,
         };
         if let Some(rounds) = rounds {
-            return Err(Error::usage(format!("--verify compares values, and {rounds} rounds them")));
+            return Err(Error::usage(format!(
+                "--verify compares values, and {rounds} rounds them"
+            )));
         }
         if options.target.description_file().is_none() {
             return Err(unreadable(&options.target));

@@ -158,7 +158,8 @@ impl Files {
             return Err(Error::format("HTK script", seqfeed_core::Problem::DuplicateKey));
         }
         fs::write(&path, &self.bytes).map_err(|error| {
-            Error::io("writing", error).in_file(self.directory.target().join(name).display().to_string())
+            Error::io("writing", error)
+                .in_file(self.directory.target().join(name).display().to_string())
         })?;
         let directory = self.directory.target().file_name().unwrap_or_default().to_string_lossy();
         Ok(format!("{directory}/{name}.htk"))

@@ -3,11 +3,11 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
-#[cfg(not(feature = "arrow"))]
-mod no_arrow;
 mod htk;
 mod htk_files;
 mod job;
+#[cfg(not(feature = "arrow"))]
+mod no_arrow;
 mod pdnn_feed;
 mod pictures;
 mod random_jobs;
