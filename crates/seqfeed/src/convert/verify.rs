@@ -1,6 +1,7 @@
 //! What was written, read back.
 
 use std::path::Path;
+use std::slice::from_ref;
 
 use seqfeed_core::{Error, Kind, Result, Source, Stream};
 
@@ -39,7 +40,7 @@ impl ConvertPlan {
             let base = base.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
             let base = if base == Path::new("") { Path::new(".") } else { base };
             let streams = source.streams();
-            let text = describe(&[target.clone()], &[tables], streams, &shard.fingerprint, base);
+            let text = describe(from_ref(&target), &[tables], streams, &shard.fingerprint, base);
             let text = text.ok_or_else(|| unreadable(&target))?;
             let mut description = Description::from_toml(&text)?;
             description.base = Some(base.to_owned());

@@ -19,9 +19,9 @@ pub(crate) struct ArrowSink {
 }
 
 enum Writer {
-    // Boxed, as it is far larger than the other.
+    // Boxed, as they are far larger than a sink needs to be.
     Parquet(Box<ParquetWriter>),
-    Ipc(ArrowWriter),
+    Ipc(Box<ArrowWriter>),
 }
 
 impl ArrowSink {
@@ -39,7 +39,7 @@ impl ArrowSink {
                 Writer::Parquet(Box::new(writer))
             }
             ArrowContainer::Ipc => {
-                Writer::Ipc(ArrowWriter::create(name, streams, keys, options, policy)?)
+                Writer::Ipc(Box::new(ArrowWriter::create(name, streams, keys, options, policy)?))
             }
         };
         Ok(Self { name: name.to_string(), writer })
