@@ -349,13 +349,18 @@ impl Corpus {
             let longer = self.length == LengthRule::Primary && found > expected;
             if found != expected && !longer {
                 let problem = Problem::CountMismatch {
-                    what: "number of samples",
+                    what: "samples of the sequence",
                     expected: expected as u64,
                     found: found as u64,
                 };
-                return Err(Error::format("data changed while in use", problem)
+                return Err(Error::format("stream", problem)
                     .in_file(source.name())
-                    .of_key(self.index.key(sequence)));
+                    .of_key(self.index.key(sequence))
+                    .with_help(format!(
+                        "stream {} is not as long as the file said when it was opened: its streams disagree in \
+                         length, or the file has changed since",
+                        stream.name
+                    )));
             }
         }
         Ok(())

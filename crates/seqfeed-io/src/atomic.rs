@@ -3,11 +3,12 @@
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, Result};
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::TempPath;
+
+use crate::temporary::temporary_file;
 
 /// Writes a whole file at once: under its name stands either what was there before or all of the
 /// new content. The permissions of an existing file stay.
@@ -24,7 +25,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> Result<()> 
         Target::Direct(mut file, _) => file.write_all(bytes),
         Target::Renamed(pending, mut file) => {
             file.write_all(bytes)?;
-            pending.seal(&file, durable)?.appear()
+            pending.seal(file, durable)?.appear()
         }
     };
     write().map_err(|error| Error::io("writing", error).in_file(path.display().to_string()))
@@ -38,15 +39,16 @@ pub(crate) enum Target {
     Renamed(Pending, File),
 }
 
-/// A temporary file on the way to its name. Dropping it removes it.
+/// A temporary file on the way to its name. Dropping it removes it; one that a killed process has left is removed
+/// when its target is written again.
 pub(crate) struct Pending {
     temporary: TempPath,
     target: PathBuf,
     permissions: Option<Permissions>,
 }
 
-/// A temporary file that is complete.
-pub(crate) struct Sealed(Pending);
+/// A temporary file that is complete; open, as it is locked until it has its name.
+pub(crate) struct Sealed(Pending, File);
 
 impl Target {
     /// Opens what a path stands for, for writing.
@@ -88,28 +90,21 @@ impl Pending {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
         };
-        let (file, temporary) = tempfile::Builder::new()
-            .prefix(".seqfeed-")
-            .suffix(".part")
-            // As for any new file; the umask takes away from it.
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(directory)
-            .map(NamedTempFile::into_parts)
-            .map_err(|error| {
-                // Said without the temporary name, which means nothing to anyone.
-                let kind = error.kind();
-                let why = match kind {
-                    io::ErrorKind::NotFound => "there is no such directory".to_owned(),
-                    kind => kind.to_string(),
-                };
-                let message = format!("no file can be made in {}: {why}", directory.display());
-                io::Error::new(kind, message)
-            })?;
+        let (file, temporary) = temporary_file(&target, directory).map_err(|error| {
+            // Said without the temporary name, which means nothing to anyone.
+            let kind = error.kind();
+            let why = match kind {
+                io::ErrorKind::NotFound => "there is no such directory".to_owned(),
+                kind => kind.to_string(),
+            };
+            let message = format!("no file can be made in {}: {why}", directory.display());
+            io::Error::new(kind, message)
+        })?;
         Ok((Self { temporary, target, permissions }, file))
     }
 
     /// Completes the file: what it holds is final.
-    pub(crate) fn seal(self, file: &File, durable: bool) -> io::Result<Sealed> {
+    pub(crate) fn seal(self, file: File, durable: bool) -> io::Result<Sealed> {
         if let Some(permissions) = &self.permissions {
             file.set_permissions(permissions.clone())?;
         }
@@ -120,14 +115,14 @@ impl Pending {
                 result => result?,
             }
         }
-        Ok(Sealed(self))
+        Ok(Sealed(self, file))
     }
 }
 
 impl Sealed {
     /// Gives the file its name.
     pub(crate) fn appear(self) -> io::Result<()> {
-        let Pending { temporary, target, .. } = self.0;
+        let Self(Pending { temporary, target, .. }, _file) = self;
         temporary.persist(target).map_err(|error| error.error)
     }
 }

@@ -9,7 +9,7 @@
 //! * [`DataFile`]: a regular file read at offsets by several threads; [`Mapped`] is the same file
 //!   in memory; [`Spool`] makes one from data that can only be read once.
 //! * [`Output`]: a file that appears under its name only when it is complete, or a command, or
-//!   standard output.
+//!   standard output; [`OutputDirectory`] is a directory of files that does so.
 //!
 //! Commands only run where the caller's [`Policy`] allows it: names come out of data files, and
 //! reading data must not run programs by surprise.
@@ -57,6 +57,7 @@ mod runs;
 mod specifier;
 mod spool;
 mod standard;
+mod temporary;
 
 pub use atomic::write_atomically;
 pub use compressed_output::CompressedOutput;
@@ -70,3 +71,4 @@ pub use policy::Policy;
 pub use recording::Recording;
 pub use runs::run_of;
 pub use spool::Spool;
+pub use temporary::OutputDirectory;

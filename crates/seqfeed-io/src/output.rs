@@ -156,7 +156,7 @@ impl Output {
         match sink {
             Sink::File { writer, pending } => {
                 let file = writer.into_inner().map_err(|error| fail(error.into_error()))?;
-                let sealed = pending.seal(&file, true).map_err(fail)?;
+                let sealed = pending.seal(file, true).map_err(fail)?;
                 return Ok(Finished::Renaming(sealed, name));
             }
             Sink::Direct { mut writer, .. } => writer.flush().map_err(fail)?,

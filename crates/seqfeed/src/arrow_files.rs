@@ -1,12 +1,18 @@
 //! Streams named by Arrow and Parquet files.
 
+#[cfg(feature = "arrow")]
+mod opening;
+
 use std::path::Path;
-use std::sync::Arc;
 
-use seqfeed_arrow::{ArrowOptions, ArrowSource, ColumnChoice};
-use seqfeed_core::{Element, Error, Extent, Kind, Result, Series, SeriesKeys, Source};
-use seqfeed_io::{Policy, RxFilename};
+#[cfg(feature = "arrow")]
+pub(crate) use opening::{open_all, open_one};
+use seqfeed_core::{Element, Extent, Kind};
+#[cfg(not(feature = "arrow"))]
+use seqfeed_core::{Error, Result};
+use seqfeed_io::Policy;
 
+#[cfg(not(feature = "arrow"))]
 use crate::htk_files::OpenedStream;
 
 /// Extensions of such files.
@@ -35,6 +41,7 @@ pub(crate) fn column(name: &str) -> Option<&str> {
 }
 
 /// What a stream of such files is asked for.
+#[cfg_attr(not(feature = "arrow"), expect(dead_code, reason = "nothing opens such files"))]
 pub(crate) struct Wanted<'a> {
     pub(crate) stream: &'a str,
     pub(crate) kind: Option<Kind>,
@@ -45,94 +52,22 @@ pub(crate) struct Wanted<'a> {
     pub(crate) base: Option<&'a Path>,
 }
 
-/// Opens all columns of files that follow one another.
-pub(crate) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream> {
-    if let Some(name) = names.iter().find(|name| split(name).1.is_some()) {
-        let (file, column) = split(name);
-        return Err(Error::usage(format!("{name} is one column, not a corpus")).with_help(format!(
-            "name the file alone ({file}), or give the stream: `[streams.{}]` with `source = \"{name}\"`",
-            column.unwrap_or_default()
-        )));
-    }
-    let options = ArrowOptions { chunk_samples: wanted.chunk_samples, ..ArrowOptions::default() };
-    open(names, wanted, |name| ArrowSource::open(name, &options, &wanted.policy))
+/// What is said of such files by a library that was built without the crates that read and write them.
+#[cfg(not(feature = "arrow"))]
+pub(crate) fn not_built(name: &str) -> Error {
+    Error::usage(
+        "Arrow and Parquet files need the cargo feature `arrow`, without which this was built",
+    )
+    .in_file(name)
+    .with_help("build with it: seqfeed = { features = [\"arrow\"] }")
 }
 
-/// Opens one stream: the column that is named, or that has the stream's name, or the only one.
+#[cfg(not(feature = "arrow"))]
+pub(crate) fn open_all(names: &[String], _: &Wanted<'_>) -> Result<OpenedStream> {
+    Err(not_built(names.first().map_or("", String::as_str)))
+}
+
+#[cfg(not(feature = "arrow"))]
 pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream> {
-    open(names, wanted, |name| {
-        let (file, column) = split(name);
-        let mut options =
-            ArrowOptions { chunk_samples: wanted.chunk_samples, ..ArrowOptions::default() };
-        let column = match column {
-            Some(column) => column.to_owned(),
-            None => {
-                let all = ArrowSource::open(file, &options, &wanted.policy)?;
-                let streams: Vec<&str> =
-                    all.streams().iter().map(|stream| stream.name.as_str()).collect();
-                match streams[..] {
-                    [only] => only.to_owned(),
-                    _ if streams.contains(&wanted.stream) => wanted.stream.to_owned(),
-                    _ => {
-                        return Err(Error::usage(format!(
-                            "stream {}: which column is meant? there are {}",
-                            wanted.stream,
-                            streams.join(", ")
-                        ))
-                        .in_file(file)
-                        .with_help(format!("name it: {file}#{}", streams[0])));
-                    }
-                }
-            }
-        };
-        options.columns = vec![ColumnChoice {
-            column,
-            stream: wanted.stream.to_owned(),
-            kind: wanted.kind,
-            element: wanted.element,
-            extent: wanted.extent,
-        }];
-        ArrowSource::open(file, &options, &wanted.policy)
-    })
-}
-
-fn open(
-    names: &[String],
-    wanted: &Wanted<'_>,
-    open: impl Fn(&str) -> Result<ArrowSource>,
-) -> Result<OpenedStream> {
-    let mut parts: Vec<Arc<dyn Source>> = Vec::new();
-    let (mut formats, mut spooled_bytes) = (Vec::new(), 0);
-    for name in names {
-        let (file, column) = split(name);
-        if !is_arrow(name) {
-            let what = format!("{name} is no Arrow or Parquet file, as the others are");
-            return Err(Error::usage(what));
-        }
-        let file = match wanted.base {
-            Some(base) => shown(RxFilename::parse(file)?.relative_to(base)),
-            None => file.to_owned(),
-        };
-        let column = column.map(|column| format!("#{column}")).unwrap_or_default();
-        let part = open(&format!("{file}{column}"))?;
-        spooled_bytes += part.spooled_bytes();
-        formats.push(part.format().to_owned());
-        parts.push(Arc::new(part));
-    }
-    let format = match &formats[..] {
-        [one] => one.clone(),
-        all => format!("{} files, the first one: {}", all.len(), all[0]),
-    };
-    let source: Arc<dyn Source> = match parts.len() {
-        1 => parts.remove(0),
-        _ => Arc::new(Series::new(parts, SeriesKeys::Own)?),
-    };
-    Ok(OpenedStream { spooled_bytes, ..OpenedStream::new(source, format) })
-}
-
-fn shown(name: RxFilename) -> String {
-    match name {
-        RxFilename::File(path) => path.display().to_string(),
-        other => other.to_string(),
-    }
+    open_all(names, wanted)
 }

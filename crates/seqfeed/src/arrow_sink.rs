@@ -1,10 +1,11 @@
 //! Any corpus as an Arrow or Parquet file.
 
-use seqfeed_arrow::{ArrowWriter, KeyType, ParquetWriter, WriteOptions};
-use seqfeed_core::{Result, Source};
+use seqfeed_arrow::{KeyType, WriteOptions};
+use seqfeed_core::{Result, Sink, Source};
 use seqfeed_io::{Policy, WxFilename};
 
 use crate::sequences::each_sequence;
+use crate::sinks::{ArrowContainer, ArrowSink};
 
 /// Writes the first `most` sequences of a corpus as a Parquet file, in its order, one chunk in memory at a
 /// time: a row a sequence, a column a stream, as [`seqfeed_arrow`] says.
@@ -41,10 +42,7 @@ pub fn write_parquet(
     most: u64,
     policy: &Policy,
 ) -> Result<()> {
-    let keys = KeyType::of(source.index());
-    let mut writer = ParquetWriter::create(name, source.streams(), keys, options, policy)?;
-    each_sequence(source, most, |key, blocks, number| writer.write(key, blocks, number))?;
-    writer.finish()
+    write(ArrowContainer::Parquet, source, name, options, most, policy)
 }
 
 /// Writes the first `most` sequences of a corpus as an Arrow IPC file, as [`write_parquet`] does as a Parquet
@@ -60,8 +58,19 @@ pub fn write_arrow(
     most: u64,
     policy: &Policy,
 ) -> Result<()> {
+    write(ArrowContainer::Ipc, source, name, options, most, policy)
+}
+
+fn write(
+    container: ArrowContainer,
+    source: &dyn Source,
+    name: &WxFilename,
+    options: &WriteOptions,
+    most: u64,
+    policy: &Policy,
+) -> Result<()> {
     let keys = KeyType::of(source.index());
-    let mut writer = ArrowWriter::create(name, source.streams(), keys, options, policy)?;
-    each_sequence(source, most, |key, blocks, number| writer.write(key, blocks, number))?;
-    writer.finish()
+    let mut sink = ArrowSink::create(name, container, source.streams(), keys, options, policy)?;
+    each_sequence(source, most, |key, blocks, number| sink.write(key, blocks, number))?;
+    Box::new(sink).finish().map(drop)
 }

@@ -3,16 +3,20 @@
 mod describe;
 mod loss;
 mod plan;
+mod rates;
 mod record;
 mod run;
 mod shaped;
 mod target;
+mod verify;
 
 pub use loss::{Loss, LossKind};
+pub use rates::SampleRates;
 pub use run::{ConvertReport, ShardReport};
 pub(crate) use shaped::{Change, Shaped};
 pub(crate) use target::numbered_wspecifier;
 pub use target::{Target, TargetFormat};
+pub use verify::Verified;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -41,6 +45,13 @@ pub struct ConvertOptions {
     pub dtype: Option<Element>,
     /// With Kaldi's tables: how matrices are compressed.
     pub compress: Option<CompressionMethod>,
+    /// With Parquet and Arrow files: the level of Zstandard, from 1 to 22, that values are compressed at. (Arrow
+    /// files know no levels.)
+    pub zstd: Option<i32>,
+    /// Streams that are sound, and their sample rates ([`Opened::sample_rates`](crate::Opened::sample_rates) tells
+    /// those of a source): they become tables of waves, where Kaldi's tables are written, unless `dtype`, `compress`
+    /// or text is asked for.
+    pub sample_rates: BTreeMap<String, SampleRates>,
     /// With pickles.
     pub protocol: Protocol,
     /// With HTK's files: kind, frame period and byte order.
@@ -87,6 +98,8 @@ impl ConvertOptions {
             classes: Vec::new(),
             dtype: None,
             compress: None,
+            zstd: None,
+            sample_rates: BTreeMap::new(),
             protocol: Protocol::Five,
             encoding: Encoding::default(),
             parameters: None,
@@ -131,6 +144,8 @@ pub struct ConvertPlan {
     picks: Vec<(usize, Change)>,
     /// With Kaldi's tables: the wspecifiers of streams of `picks`, before they are numbered.
     wspecifiers: Vec<(usize, String)>,
+    /// With Kaldi's tables: sample rates of those streams of `picks` that are written as waves.
+    waves: BTreeMap<usize, SampleRates>,
     /// Keys stand in the files as they are.
     keeps_keys: bool,
     losses: Vec<Loss>,

@@ -47,6 +47,49 @@ pub struct CopyReport {
     pub skipped: u64,
     /// Keys that were asked for, but are not there; not known where only the first objects were looked at.
     pub missing: Vec<Vec<u8>>,
+    /// Objects that were written as text, but whose binary form does not tell what they are: the first one of each
+    /// type that was guessed.
+    pub guessed: Vec<Guess>,
+}
+
+/// The type of an object that may be another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// Its key.
+    pub key: Vec<u8>,
+    /// What it was taken for.
+    pub taken: ObjectType,
+    /// What it may be.
+    pub others: Vec<ObjectType>,
+}
+
+/// Which types are certain, and which were guessed.
+#[derive(Debug, Default)]
+struct Guesses {
+    certain: HashSet<ObjectType>,
+    guessed: Vec<Guess>,
+}
+
+impl Guesses {
+    fn add(&mut self, key: Key<'_>, object: &AnyObject) {
+        let taken = object.object_type();
+        let others = object.other_types();
+        if others.is_empty() {
+            self.certain.insert(taken);
+        } else if self.guessed.iter().all(|guess| guess.taken != taken) {
+            self.guessed.push(Guess { key: key.0.to_vec(), taken, others });
+        }
+    }
+
+    /// A guess is good where other objects of the table are certainly of that type, and none of the others.
+    fn finish(self) -> Vec<Guess> {
+        let Self { certain, mut guessed } = self;
+        guessed.retain(|guess| {
+            let other = guess.others.iter().any(|other| certain.contains(other));
+            other || !certain.contains(&guess.taken)
+        });
+        guessed
+    }
 }
 
 /// Copies a table: its objects may be of any type, and of several. One object is in memory at a time; with
@@ -208,14 +251,20 @@ impl<'a> Choice<'a> {
         taken
     }
 
-    fn report(self, written: WriteReport, skipped: u64, complete: bool) -> CopyReport {
+    fn report(
+        self,
+        (written, guessed): (WriteReport, Vec<Guess>),
+        skipped: u64,
+        complete: bool,
+    ) -> CopyReport {
         let wanted = self.options.select.iter().flatten();
         let mut missing: Vec<Vec<u8>> = match complete {
             true => wanted.filter(|key| !self.found.contains(*key)).cloned().collect(),
             false => Vec::new(),
         };
         missing.sort_unstable();
-        CopyReport { written, left_out: self.left_out, skipped, missing }
+        let left_out = self.left_out;
+        CopyReport { written, left_out, skipped, missing, guessed }
     }
 }
 
@@ -231,6 +280,8 @@ struct Writing<'a> {
     /// Tables that are whole, but have no names yet.
     outputs: Vec<Output>,
     written: WriteReport,
+    /// Where types are found and text is written, which depends on them.
+    guesses: Option<Guesses>,
     options: &'a CopyOptions,
 }
 
@@ -239,9 +290,12 @@ impl<'a> Writing<'a> {
         let parts = names.len() as u64;
         let mut names = names.into_iter();
         let first = names.next().unwrap_or_default();
+        let text = Wspecifier::parse(&first)?.text;
+        let guesses = (text && options.object_type.is_none()).then(Guesses::default);
         let writer = TableWriter::create(&first, &options.policy)?;
         let (outputs, written) = (Vec::new(), WriteReport::default());
-        Ok(Self { names, parts, total, part: 0, objects: 0, writer, outputs, written, options })
+        let (part, objects) = (0, 0);
+        Ok(Self { names, parts, total, part, objects, writer, outputs, written, guesses, options })
     }
 
     fn write(&mut self, key: Key<'_>, object: &AnyObject) -> Result<()> {
@@ -256,6 +310,9 @@ impl<'a> Writing<'a> {
             self.part += 1;
         }
         self.objects += 1;
+        if let Some(guesses) = &mut self.guesses {
+            guesses.add(key, object);
+        }
         match self.options.compress {
             None => self.writer.write(key, object),
             Some(method) => {
@@ -265,11 +322,11 @@ impl<'a> Writing<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<WriteReport> {
+    fn finish(mut self) -> Result<(WriteReport, Vec<Guess>)> {
         let whole = self.writer.into_outputs()?;
         put_away(whole, &mut self.written, &mut self.outputs);
         Output::finish_together(self.outputs)?;
-        Ok(self.written)
+        Ok((self.written, self.guesses.map(Guesses::finish).unwrap_or_default()))
     }
 }
 

@@ -16,6 +16,7 @@ use seqfeed_htk::source::{
 };
 use seqfeed_htk::state_list::StateList;
 use seqfeed_io::{Input, Policy, RxFilename};
+use seqfeed_kaldi::WaveSource;
 
 use crate::name::is_rspecifier;
 
@@ -39,6 +40,8 @@ pub(crate) struct OpenedStream {
     pub(crate) faults: Vec<Error>,
     /// The parameter files that it reads, if they are HTK's.
     pub(crate) parameters: Option<Arc<HtkSource>>,
+    /// The table of waves that it is.
+    pub(crate) waves: Option<Arc<WaveSource>>,
     /// Its values are wider in the files than as opened.
     pub(crate) doubles: bool,
 }
@@ -55,6 +58,7 @@ impl OpenedStream {
             frame_shift: None,
             faults: Vec::new(),
             parameters: None,
+            waves: None,
             doubles: false,
         }
     }

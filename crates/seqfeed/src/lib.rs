@@ -15,10 +15,14 @@
 //! }
 //! # Ok::<(), seqfeed::Error>(())
 //! ```
+//!
+//! The cargo feature `arrow`, off by default, brings Arrow IPC and Parquet files; without it their names are
+//! answered with an error that says so.
 
 #![forbid(unsafe_code)]
 
 mod arrow_files;
+#[cfg(feature = "arrow")]
 mod arrow_sink;
 mod check;
 mod convert;
@@ -42,13 +46,14 @@ mod sequences;
 mod sinks;
 mod statistics;
 
+#[cfg(feature = "arrow")]
 pub use arrow_sink::{write_arrow, write_parquet};
 pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Severity, Trimmed, compare};
 pub use convert::{
-    ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, ShardReport, Sharding, Target,
-    TargetFormat,
+    ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, SampleRates, ShardReport, Sharding,
+    Target, TargetFormat, Verified,
 };
-pub use copy::{CopyOptions, CopyReport, copy_table};
+pub use copy::{CopyOptions, CopyReport, Guess, copy_table};
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
 pub use fingerprint::{Fingerprint, Fingerprinter, StreamFingerprint, fingerprint};
@@ -71,7 +76,8 @@ pub use statistics::{
 };
 pub use toml::{Table, Value};
 
-/// Arrow IPC and Parquet files.
+/// Arrow IPC and Parquet files (with the feature `arrow`).
+#[cfg(feature = "arrow")]
 pub use seqfeed_arrow as arrow;
 /// CNTK's text format and configurations.
 pub use seqfeed_cntk as cntk;

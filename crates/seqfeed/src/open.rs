@@ -1,5 +1,6 @@
 //! From a description to a corpus.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use seqfeed_core::{
@@ -14,6 +15,7 @@ use seqfeed_kaldi::{Role, TableOptions, TableSource, WaveSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use crate::arrow_files;
+use crate::convert::SampleRates;
 use crate::data::{self, Rounding};
 use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
 use crate::frames::FrameSource;
@@ -35,6 +37,8 @@ pub struct Opened {
     frame_shifts: Vec<Option<f64>>,
     doubles: Vec<String>,
     parameters: Option<Arc<HtkSource>>,
+    /// Streams of sound, by name.
+    waves: BTreeMap<String, Arc<WaveSource>>,
 }
 
 impl Description {
@@ -65,6 +69,7 @@ impl Description {
         let mut spooled_bytes = 0;
         let mut doubles = Vec::new();
         let mut parameters = None;
+        let mut waves = BTreeMap::new();
         if let Some(names) = &self.corpus {
             let wanted = arrow_files::Wanted {
                 stream: "",
@@ -89,6 +94,7 @@ impl Description {
             spooled_bytes += table.spooled_bytes;
             doubles.extend(table.doubles.then(|| name.clone()));
             parameters = parameters.or(table.parameters);
+            waves.extend(table.waves.map(|table| (name.clone(), table)));
             formats.push(table.format);
             frame_shifts.push(table.frame_shift);
             sources.push(table.source);
@@ -114,6 +120,7 @@ impl Description {
             frame_shifts,
             doubles,
             parameters,
+            waves,
         })
     }
 
@@ -201,6 +208,7 @@ impl Description {
             unknown: spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect(),
             doubles: Vec::new(),
             parameters: None,
+            waves: BTreeMap::new(),
         })
     }
 
@@ -251,6 +259,7 @@ impl Description {
             frame_shifts,
             doubles,
             parameters,
+            waves: BTreeMap::new(),
         })
     }
 
@@ -421,6 +430,7 @@ impl Description {
                 spooled_bytes: waves.spooled_bytes(),
                 warnings: waves.warnings().to_vec(),
                 frame_shift: rate.map(|rate| 1.0 / f64::from(rate)),
+                waves: Some(Arc::clone(&waves)),
                 ..OpenedStream::new(
                     Arc::clone(&waves) as Arc<dyn Source>,
                     waves.format().to_owned(),
@@ -455,6 +465,15 @@ impl Opened {
     #[must_use]
     pub fn parameters(&self) -> Option<(ParamKind, i32)> {
         self.parameters.as_ref().and_then(|files| files.parameters())
+    }
+
+    /// Sample rates of those of its streams that are tables of waves.
+    #[must_use]
+    pub fn sample_rates(&self) -> BTreeMap<String, SampleRates> {
+        let rates = |(name, waves): (&String, &Arc<WaveSource>)| {
+            SampleRates::of(waves).map(|rates| (name.clone(), rates))
+        };
+        self.waves.iter().filter_map(rates).collect()
     }
 
     /// The settings of its feed.

@@ -2,6 +2,8 @@
 
 mod alignments;
 mod arrays;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod ctf;
 mod htk;
 mod kaldi;
@@ -10,6 +12,8 @@ mod values;
 
 pub(crate) use alignments::AlignmentSink;
 pub(crate) use arrays::ArraysSink;
+#[cfg(feature = "arrow")]
+pub(crate) use arrow::{ArrowContainer, ArrowSink};
 pub(crate) use ctf::CtfSink;
 pub(crate) use htk::{HtkLayout, HtkSink};
 pub(crate) use kaldi::{KaldiOptions, KaldiSink, KaldiTable};

@@ -173,6 +173,16 @@ fn convert(value: &Bound<'_, PyAny>, object_type: ObjectType) -> PyResult<AnyObj
                 _ => return Err(PyValueError::new_err("a sparse vector has one row")),
             }
         }
+        ObjectType::DoubleSparseMatrix => {
+            AnyObject::DoubleSparseMatrix(SparseMatrix { rows: sparse(value)? })
+        }
+        ObjectType::DoubleSparseVector => {
+            let mut rows = sparse(value)?;
+            match (rows.pop(), rows.is_empty()) {
+                (Some(row), true) => AnyObject::DoubleSparseVector(row),
+                _ => return Err(PyValueError::new_err("a sparse vector has one row")),
+            }
+        }
         ObjectType::FloatPackedMatrix => AnyObject::FloatPackedMatrix(packed(value)?),
         ObjectType::DoublePackedMatrix => AnyObject::DoublePackedMatrix(packed(value)?),
         ObjectType::Int8 => AnyObject::Int8(value.extract()?),
@@ -187,6 +197,9 @@ fn convert(value: &Bound<'_, PyAny>, object_type: ObjectType) -> PyResult<AnyObj
         ObjectType::Double => AnyObject::Double(value.extract()?),
         ObjectType::Bool => AnyObject::Bool(value.is_truthy()?),
         ObjectType::Int32Vector => AnyObject::Int32Vector(integers(value)?),
+        ObjectType::Int8Vector => AnyObject::Int8Vector(integers(value)?),
+        ObjectType::Int16Vector => AnyObject::Int16Vector(integers(value)?),
+        ObjectType::Int64Vector => AnyObject::Int64Vector(integers(value)?),
         ObjectType::Int32VectorVector => AnyObject::Int32VectorVector(
             items(value)?.iter().map(integers).collect::<PyResult<_>>()?,
         ),
@@ -312,8 +325,11 @@ fn packed<T: Element + Copy>(value: &Bound<'_, PyAny>) -> PyResult<PackedMatrix<
     Ok(PackedMatrix { size, values: vector(&value.getattr("values")?)? })
 }
 
-/// Integers, which must fit 32 bits.
-fn integers(value: &Bound<'_, PyAny>) -> PyResult<Vec<i32>> {
+/// Integers, which must fit their type.
+fn integers<T>(value: &Bound<'_, PyAny>) -> PyResult<Vec<T>>
+where
+    T: Element + Copy + TryFrom<i64> + TryFrom<u64>,
+{
     let array = asarray(value)?;
     let empty = array.len() == 0;
     let (kind, size) = kind_of(&array)?;
@@ -332,23 +348,24 @@ fn integers(value: &Bound<'_, PyAny>) -> PyResult<Vec<i32>> {
             array.dtype()
         )));
     }
-    if kind == 'i' && size == 4 {
+    if kind == 'i' && size == size_of::<T>() {
         return vector(array.as_any());
     }
-    let wide = || PyOverflowError::new_err("an integer does not fit 32 bits");
+    let bits = 8 * size_of::<T>();
+    let wide = || PyOverflowError::new_err(format!("an integer does not fit {bits} bits"));
     if kind == 'u' && size == 8 {
         let numbers = vector::<u64>(array.as_any())?;
-        return numbers.iter().map(|&n| i32::try_from(n).map_err(|_| wide())).collect();
+        return numbers.iter().map(|&n| T::try_from(n).map_err(|_| wide())).collect();
     }
     let numbers = vector::<i64>(array.as_any())?;
-    numbers.iter().map(|&n| i32::try_from(n).map_err(|_| wide())).collect()
+    numbers.iter().map(|&n| T::try_from(n).map_err(|_| wide())).collect()
 }
 
 /// The rows of a `seqfeed.Sparse` or a `scipy.sparse` matrix in rows.
-fn sparse(value: &Bound<'_, PyAny>) -> PyResult<Vec<SparseVector<f32>>> {
-    let data = vector::<f32>(&value.getattr("data")?)?;
-    let indices = integers(&value.getattr("indices")?)?;
-    let indptr = integers(&value.getattr("indptr")?)?;
+fn sparse<T: Element + Copy>(value: &Bound<'_, PyAny>) -> PyResult<Vec<SparseVector<T>>> {
+    let data = vector::<T>(&value.getattr("data")?)?;
+    let indices = integers::<i32>(&value.getattr("indices")?)?;
+    let indptr = integers::<i64>(&value.getattr("indptr")?)?;
     let (rows, dim): (usize, usize) = value.getattr("shape")?.extract()?;
     let ends: Vec<usize> = indptr.iter().map(|&end| end.max(0) as usize).collect();
     let fits = ends.len() == rows + 1

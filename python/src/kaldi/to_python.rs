@@ -26,6 +26,14 @@ pub(crate) fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bo
             let dim = vector.dim;
             sparse_rows(py, &[vector], dim)?
         }
+        AnyObject::DoubleSparseMatrix(matrix) => {
+            let cols = matrix.cols();
+            sparse_rows(py, &matrix.rows, cols)?
+        }
+        AnyObject::DoubleSparseVector(vector) => {
+            let dim = vector.dim;
+            sparse_rows(py, &[vector], dim)?
+        }
         AnyObject::FloatPackedMatrix(matrix) => packed(py, matrix)?,
         AnyObject::DoublePackedMatrix(matrix) => packed(py, matrix)?,
         AnyObject::Int8(number) => number.into_pyobject(py)?.into_any(),
@@ -40,6 +48,9 @@ pub(crate) fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bo
         AnyObject::Double(number) => number.into_pyobject(py)?.into_any(),
         AnyObject::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
         AnyObject::Int32Vector(numbers) => numbers.into_pyarray(py).into_any(),
+        AnyObject::Int8Vector(numbers) => numbers.into_pyarray(py).into_any(),
+        AnyObject::Int16Vector(numbers) => numbers.into_pyarray(py).into_any(),
+        AnyObject::Int64Vector(numbers) => numbers.into_pyarray(py).into_any(),
         AnyObject::Int32VectorVector(vectors) => {
             list(py, vectors.into_iter().map(|vector| Ok(vector.into_pyarray(py).into_any())))?
         }
@@ -108,13 +119,13 @@ fn packed<T: numpy::Element>(
     values::named(py, "PackedMatrix", &fields)
 }
 
-fn sparse_rows<'py>(
+fn sparse_rows<'py, T: numpy::Element + Copy>(
     py: Python<'py>,
-    rows: &[SparseVector<f32>],
+    rows: &[SparseVector<T>],
     cols: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let pairs = || rows.iter().flat_map(|row| &row.pairs);
-    let data: Vec<f32> = pairs().map(|&(_, value)| value).collect();
+    let data: Vec<T> = pairs().map(|&(_, value)| value).collect();
     let indices: Vec<i32> = pairs().map(|&(index, _)| index).collect();
     let mut indptr = vec![0i64];
     indptr.extend(rows.iter().scan(0, |end, row| {

@@ -11,7 +11,8 @@ use seqfeed::io::Policy;
 use seqfeed::kaldi::CompressionMethod;
 use seqfeed::pdnn::pickle::Protocol;
 use seqfeed::{
-    ConvertOptions, ConvertPlan, ConvertReport, Element, Error, Sharding, Source, Target,
+    ConvertOptions, ConvertPlan, ConvertReport, Element, Error, Extent, Kind, Opened, SampleRates,
+    Sharding, Source, Target, TargetFormat,
 };
 
 use crate::options::CorpusOptions;
@@ -22,7 +23,7 @@ use crate::report::{self, bytes, count, counted};
 #[command(after_help = EXAMPLES, override_usage = "seqfeed convert [OPTIONS] [CORPUS] <SINK>")]
 pub(crate) struct Arguments {
     /// What is written: a wspecifier (ark:, ark,scp:), a file (.ctf, .pfile, .pickle, .npy, .npz, .ali, also with
-    /// .gz), .htk for HTK's archive with script and labels, or FORMAT:NAME (kaldi:NAME, htk-files:NAME). Given
+    /// .gz; .parquet, .arrow), .htk for HTK's archive with script and labels, or FORMAT:NAME (kaldi:NAME, htk-files:NAME). Given
     /// last, behind the corpus
     #[arg(value_name = "SINK", required = true)]
     sink: Option<String>,
@@ -46,9 +47,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TYPE")]
     dtype: Option<Dtype>,
 
-    /// With Kaldi's tables: compress matrices by one of Kaldi's methods, 1 to 7, or auto
+    /// With Kaldi's tables: compress matrices by one of Kaldi's methods, 1 to 7, or auto. With Parquet and Arrow
+    /// files: zstd, or zstd:LEVEL [default level: 3]
     #[arg(long, value_name = "METHOD", num_args = 0..=1, default_missing_value = "auto", require_equals = true)]
     compress: Option<String>,
+
+    /// With Kaldi's tables: write streams of floats as waves of so many samples a second. Streams that are read from
+    /// waves are written as such anyway
+    #[arg(long, value_name = "HZ")]
+    sample_rate: Option<u32>,
 
     /// With pickles: 2 (for Python 2 and 3) or 5 (Python 3.8 and later) [default: 5]
     #[arg(long, value_name = "N")]
@@ -93,10 +100,17 @@ pub(crate) struct Arguments {
     #[arg(long)]
     allow_lossy: bool,
 
+    /// Read back what was written, also shards that were kept, and compare it
+    #[arg(long)]
+    verify: bool,
+
     /// Print what was written as JSON
     #[arg(long)]
     json: bool,
 }
+
+/// The level of Zstandard where none is given: its own default.
+const ZSTD: i32 = 3;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -105,6 +119,7 @@ Examples:
   seqfeed convert train.scp --labels train.mlf --states states.list kaldi:out/train --allow-lossy
   seqfeed convert train.ctf ark:f.ark --to labels=ark:post.ark
   seqfeed convert train.ctf train.pickle.gz --classes labels --allow-lossy
+  seqfeed convert corpus.toml train.parquet --compress=zstd
   seqfeed convert corpus.toml out/train.ctf --shards 4 --jobs 2 --allow-lossy";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -138,7 +153,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => description.state_names()?,
     };
     let corpus = opened.corpus();
+    options.sample_rates = arguments.sample_rates(&opened, options.target.format())?;
     let plan = ConvertPlan::new(corpus, options)?;
+    if arguments.verify {
+        plan.check_verifiable()?;
+    }
     plan.notes().iter().for_each(|note| report::note(note));
     let said = if arguments.allow_lossy { "lost" } else { "would be lost" };
     plan.losses().iter().for_each(|loss| report::warning(&format!("{said}: {loss}")));
@@ -153,12 +172,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         report::note("no description is written: none can name all of these files");
     }
     let seconds = started.elapsed().as_secs_f64();
+    let verified = arguments.verify.then(|| plan.verify(&converted)).transpose()?;
+    if let Some(unread) = verified.as_ref().filter(|verified| !verified.unread.is_empty()) {
+        report::warning(&format!(
+            "not verified, as nothing reads it: {}",
+            unread.unread.join(", ")
+        ));
+    }
     if arguments.json {
         let mut out = io::stdout().lock();
-        serde_json::to_writer_pretty(&mut out, &converted)?;
+        let mut value = serde_json::to_value(&converted)?;
+        if let (Some(_), Some(fields)) = (&verified, value.as_object_mut()) {
+            fields.insert("verified".to_owned(), true.into());
+        }
+        serde_json::to_writer_pretty(&mut out, &value)?;
         writeln!(out)?;
     } else {
-        let text = text(&converted, seconds);
+        let mut text = text(&converted, seconds);
+        if verified.is_some() {
+            text += &format!("{:<12} read back: the same checksums\n", "verified");
+        }
         match to_stdout {
             true => report::lines(&text),
             false => io::stdout().lock().write_all(text.as_bytes())?,
@@ -179,6 +212,31 @@ impl Arguments {
         })
     }
 
+    /// Streams of sound: those that are read from waves, and with `--sample-rate` all of floats.
+    fn sample_rates(
+        &self,
+        opened: &Opened,
+        format: TargetFormat,
+    ) -> Result<BTreeMap<String, SampleRates>> {
+        let mut rates = opened.sample_rates();
+        let Some(rate) = self.sample_rate else { return Ok(rates) };
+        if format != TargetFormat::Kaldi {
+            return Err(Error::usage(
+                "--sample-rate is for waves, which are written as Kaldi's tables",
+            )
+            .with_help("write ark:..., ark,scp:... or kaldi:...")
+            .into());
+        }
+        let streams = opened.corpus().streams().iter();
+        for stream in streams.filter(|s| s.kind == Kind::Dense && s.extent != Extent::Sequence) {
+            let chosen = self.streams.is_empty() || self.streams.contains(&stream.name);
+            if chosen && !rates.contains_key(&stream.name) {
+                rates.insert(stream.name.clone(), SampleRates::all(rate));
+            }
+        }
+        Ok(rates)
+    }
+
     fn options(
         &self,
         target: Target,
@@ -194,7 +252,13 @@ impl Arguments {
             Dtype::Float32 => Element::F32,
             Dtype::Float64 => Element::F64,
         });
-        options.compress = self.compress.as_deref().map(compression).transpose()?;
+        let columnar = options.target.format().is_columnar();
+        match self.compress.as_deref() {
+            Some(text) if text.starts_with("zstd") || columnar => {
+                options.zstd = Some(zstd(text)?);
+            }
+            text => options.compress = text.map(compression).transpose()?,
+        }
         options.protocol = match self.protocol {
             None | Some(5) => Protocol::Five,
             Some(2) => Protocol::Two,
@@ -241,6 +305,22 @@ fn other(text: &str) -> Result<(String, String)> {
             .with_help("such as --to labels=ark:ali.ark")
             .into()),
     }
+}
+
+/// A level of Zstandard: `zstd` or `zstd:9`.
+fn zstd(text: &str) -> Result<i32> {
+    match text.strip_prefix("zstd") {
+        Some("") => Some(ZSTD),
+        None if text == "auto" => Some(ZSTD),
+        Some(level) => level.strip_prefix(':').and_then(|level| level.parse().ok()),
+        None => None,
+    }
+    .filter(|level| (1..=22).contains(level))
+    .ok_or_else(|| {
+        Error::usage(format!("--compress={text}: expected a way to compress columns"))
+            .with_help("zstd, or zstd:LEVEL with a level from 1 to 22")
+            .into()
+    })
 }
 
 /// A compression method of Kaldi's, by its number.

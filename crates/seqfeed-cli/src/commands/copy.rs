@@ -95,6 +95,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let missing = counted(copied.missing.len() as u64, "key");
         report::warning(&format!("{missing} not found: {}{more}", named.join(", ")));
     }
+    for guess in &copied.guessed {
+        let others: Vec<&str> = guess.others.iter().map(|other| other.name()).collect();
+        report::note(&format!(
+            "{} was taken for an object of type {}, but may be one of {}: --type says which",
+            Key(&guess.key),
+            guess.taken,
+            others.join(", ")
+        ));
+    }
     if copied.skipped > 0 {
         report::warning(&format!("{} could not be read", counted(copied.skipped, "object")));
     }

@@ -181,6 +181,7 @@ fn all_golden_archives_are_copied_to_themselves() {
     let Some(golden) = shared("golden/kaldi") else { return };
     let directory = tempfile::tempdir().unwrap();
     let (mut copied, mut pending) = (0, vec![golden.canonicalize().unwrap()]);
+    let mut refused = Vec::new();
     while let Some(folder) = pending.pop() {
         for entry in fs::read_dir(&folder).unwrap().map(Result::unwrap) {
             let path = entry.path();
@@ -188,14 +189,18 @@ fn all_golden_archives_are_copied_to_themselves() {
                 pending.push(path);
                 continue;
             }
-            // `AnyObject` holds sparse values as 32-bit floats, also those that are wider; Kaldi writes memory that
-            // it never set into empty compressed matrices.
-            let other = ["dsm.bin.ark", "cm_empty.ark"].iter().any(|name| path.ends_with(name));
+            // Kaldi writes memory that it never set into empty compressed matrices.
+            let other = path.ends_with("cm_empty.ark");
             if other || path.extension().is_none_or(|end| end != "ark") {
                 continue;
             }
             let output = copy(directory.path(), &[&format!("ark:{}", path.display()), "ark:x.ark"]);
             let bytes = fs::read(&path).unwrap();
+            if !output.status.success() {
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                refused.push((path.file_name().unwrap().to_string_lossy().into_owned(), said));
+                continue;
+            }
             // Texts are written as binary objects.
             if output.status.success() && bytes.windows(2).any(|two| two == b"\0B") {
                 assert_eq!(
@@ -209,4 +214,55 @@ fn all_golden_archives_are_copied_to_themselves() {
         }
     }
     assert!(copied >= 40, "{copied} archives");
+    // Kaldi fails as well at the first object of the one.
+    let names: Vec<&str> = refused.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["tolerant.ark"], "{refused:#?}");
+}
+
+#[test]
+fn text_of_types_that_are_guessed_is_noted() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    // A posterior of two frames without entries has the bytes of a vector of two zeros.
+    fs::write(at.join("post.txt"), "u1 [ ] [ ] \nu2 [ 1 0.5 ] [ 2 0.5 3 0.5 ] \n").unwrap();
+    text(at, &["ark:post.txt", "ark:post.ark", "--type", "posterior"]);
+    let output = copy(at, &["ark:post.ark", "ark,t:-"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("u1 was taken for an object of type int32-vector, but may be one of"),
+        "{said}"
+    );
+    assert!(said.contains("posterior") && said.contains("--type"), "{said}");
+    let output = copy(at, &["ark:post.ark", "ark,t:-", "--type", "posterior"]);
+    assert_eq!(output.stdout, fs::read(at.join("post.txt")).unwrap());
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("was taken for"));
+    // Bytes are copied as they are, whatever they mean; and alignments beside it settle an alignment.
+    let output = copy(at, &["ark:post.ark", "ark:x.ark"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("was taken for"));
+    assert_eq!(fs::read(at.join("x.ark")).unwrap(), fs::read(at.join("post.ark")).unwrap());
+    fs::write(at.join("ali.txt"), "u1 0 0\nu2 4 5 6\n").unwrap();
+    text(at, &["ark:ali.txt", "ark:ali.ark"]);
+    let output = copy(at, &["ark:ali.ark", "ark,t:-"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("was taken for"), "{output:?}");
+}
+
+#[test]
+fn text_that_32_bits_do_not_hold_is_read_as_doubles() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let doubles = "m  [\n  1 2 \n  3 1e+300 ]\nv  [ 1 -1e-300 ]\n";
+    fs::write(at.join("d.txt"), doubles).unwrap();
+    text(at, &["ark:d.txt", "ark:d.ark"]);
+    let bytes = fs::read(at.join("d.ark")).unwrap();
+    assert!(bytes.starts_with(b"m \0BDM "));
+    assert_eq!(text(at, &["ark:d.ark", "ark,t:-"]), doubles);
+    fs::write(at.join("i.txt"), "a 1 -9000000000 3 \n").unwrap();
+    text(at, &["ark:i.txt", "ark:i.ark"]);
+    let expected = [
+        &b"a \0B\x04\x03\0\0\0\x08\x01\0\0\0\0\0\0\0\x08"[..],
+        &(-9_000_000_000i64).to_le_bytes(),
+        b"\x08\x03\0\0\0\0\0\0\0",
+    ];
+    assert_eq!(fs::read(at.join("i.ark")).unwrap(), expected.concat());
+    assert_eq!(text(at, &["ark:i.ark", "ark,t:-"]), "a 1 -9000000000 3 \n");
 }

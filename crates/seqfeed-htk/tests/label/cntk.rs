@@ -160,3 +160,28 @@ fn real_alignments_have_a_class_for_each_frame() {
     assert_eq!(utterances.len(), 6);
     assert_eq!(utterances.values().map(Vec::len).sum::<usize>(), 1008);
 }
+
+#[test]
+fn names_in_quotes_are_those_inside_unless_the_list_has_them_quoted() {
+    let classes = |states: &[u8], label: &str| {
+        let states = StateList::parse(states).unwrap();
+        let parser = FrameParser::new(Some(&states), states.len() as u32);
+        let mlf = format!("#!MLF!#\n\"*/u.lab\"\n0 2 {label}\n.\n");
+        let mut index = CntkIndex::default();
+        index.add("x.mlf", mlf.as_bytes(), Err).unwrap();
+        let utterance = index.utterance(0);
+        let bytes = &mlf.as_bytes()[utterance.offset as usize..][..utterance.bytes as usize];
+        let mut classes = Vec::new();
+        parser.parse(&utterance, bytes, &mut classes, None).map(|()| classes)
+    };
+    let list = b"sil\n12\na b\n";
+    assert_eq!(classes(list, "sil").unwrap(), [0, 0]);
+    assert_eq!(classes(list, "\"sil\"").unwrap(), [0, 0]);
+    assert_eq!(classes(list, "'12' -3.5").unwrap(), [1, 1]);
+    assert_eq!(classes(list, "\"a b\" 7 more").unwrap(), [2, 2]);
+    assert_eq!(classes(b"sil\n\"sil\"\n", "\"sil\"").unwrap(), [1, 1], "as CNTK");
+    for wrong in ["\"sil", "\"sil\"s", "\"\"", "'sil\"", "\"other\""] {
+        let error = classes(list, wrong).unwrap_err();
+        assert!(error.message().contains("the name of a state"), "{wrong}: {error}");
+    }
+}

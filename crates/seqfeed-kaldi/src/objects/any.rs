@@ -5,7 +5,7 @@ use seqfeed_core::{Error, Result};
 use crate::holder::{Holder, Mode, write_object};
 use crate::object_reader::ObjectReader;
 use crate::objects::compressed_matrix::CompressedMatrix;
-use crate::objects::detect::detect;
+use crate::objects::detect::{detect, fitting_types};
 use crate::objects::egs::{NnetChainExample, NnetExample};
 use crate::objects::fst::{CompactLattice, Lattice, StdVectorFst};
 use crate::objects::gauss_posterior::GaussPosterior;
@@ -138,10 +138,14 @@ any_object! {
     DoubleVector(Vector<f64>) = "double-vector",
     /// [`CompressedMatrix`].
     CompressedMatrix(CompressedMatrix) = "compressed-matrix",
-    /// [`SparseMatrix`].
+    /// [`SparseMatrix<f32>`].
     SparseMatrix(SparseMatrix<f32>) = "sparse-matrix",
-    /// [`SparseVector`].
+    /// [`SparseVector<f32>`].
     SparseVector(SparseVector<f32>) = "sparse-vector",
+    /// [`SparseMatrix<f64>`].
+    DoubleSparseMatrix(SparseMatrix<f64>) = "double-sparse-matrix",
+    /// [`SparseVector<f64>`].
+    DoubleSparseVector(SparseVector<f64>) = "double-sparse-vector",
     /// [`PackedMatrix<f32>`].
     FloatPackedMatrix(PackedMatrix<f32>) = "float-packed-matrix",
     /// [`PackedMatrix<f64>`].
@@ -170,6 +174,12 @@ any_object! {
     Bool(bool) = "bool",
     /// A vector of int32: alignments.
     Int32Vector(Vec<i32>) = "int32-vector",
+    /// A vector of int8.
+    Int8Vector(Vec<i8>) = "int8-vector",
+    /// A vector of int16.
+    Int16Vector(Vec<i16>) = "int16-vector",
+    /// A vector of int64.
+    Int64Vector(Vec<i64>) = "int64-vector",
     /// A vector of vectors of int32.
     Int32VectorVector(Vec<Vec<i32>>) = "int32-vector-vector",
     /// A vector of pairs of int32.
@@ -202,6 +212,37 @@ any_object! {
     FloatNumpyArray(NumpyArray<f32>) = "float-numpy-array",
     /// [`NumpyArray<f64>`].
     DoubleNumpyArray(NumpyArray<f64>) = "double-numpy-array",
+}
+
+impl AnyObject {
+    /// Other types that the object's bytes fit as well, where nothing in them says which it is: small binary ones of
+    /// 32-bit values. As text they look otherwise.
+    ///
+    /// ```
+    /// use seqfeed_kaldi::{AnyObject, ObjectType, Posterior};
+    ///
+    /// let object = AnyObject::Int32PairVector(vec![(1, 7)]);
+    /// assert_eq!(object.other_types(), [ObjectType::Int32VectorVector]); // of one vector with a 7
+    /// assert!(AnyObject::Int32Vector(vec![5, 6, 7]).other_types().is_empty());
+    /// ```
+    #[must_use]
+    pub fn other_types(&self) -> Vec<ObjectType> {
+        let mut bytes = Vec::new();
+        let ambiguous = matches!(
+            self.object_type(),
+            ObjectType::Int32Vector
+                | ObjectType::Int32PairVector
+                | ObjectType::FloatPairVector
+                | ObjectType::Int32VectorVector
+                | ObjectType::Posterior
+        );
+        if !ambiguous || self.write_whole(&mut bytes, Mode::Binary).is_err() {
+            return Vec::new();
+        }
+        let mut types = fitting_types(bytes.strip_prefix(b"\0B").unwrap_or(&bytes));
+        types.retain(|&other| other != self.object_type());
+        types
+    }
 }
 
 impl Default for AnyObject {

@@ -90,7 +90,9 @@ fn binary_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
         b"FV" => ObjectType::FloatVector,
         b"DV" => ObjectType::DoubleVector,
         b"CM" | b"CM2" | b"CM3" => ObjectType::CompressedMatrix,
+        b"SM" if has_doubles(bytes) => ObjectType::DoubleSparseMatrix,
         b"SM" => ObjectType::SparseMatrix,
+        b"SV" if has_doubles(bytes) => ObjectType::DoubleSparseVector,
         b"SV" => ObjectType::SparseVector,
         b"FP" => ObjectType::FloatPackedMatrix,
         b"DP" => ObjectType::DoublePackedMatrix,
@@ -99,6 +101,41 @@ fn binary_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
         _ if bytes.starts_with(b"\x93NUMPY") => return numpy_type(bytes),
         _ => return tagged_type(bytes, ended),
     })
+}
+
+/// Whether the first value of a sparse vector or matrix has 64 bits. Rows without values are passed over, as far as
+/// they can be seen.
+fn has_doubles(bytes: &[u8]) -> bool {
+    const COUNT: usize = 5;
+    // `SM ` and the number of rows.
+    let mut at = if bytes.starts_with(b"SM") { 3 + COUNT } else { 0 };
+    loop {
+        // `SV `, the dimension, the number of pairs, the first index.
+        let count = at + 3 + COUNT;
+        match bytes.get(count..count + COUNT) {
+            Some([4, 0, 0, 0, 0]) => at = count + COUNT,
+            Some(_) => return bytes.get(count + 2 * COUNT) == Some(&8),
+            None => return false,
+        }
+    }
+}
+
+/// The types whose structure a whole binary object of 32-bit values has, from what follows `\0B`.
+pub(crate) fn fitting_types(bytes: &[u8]) -> Vec<ObjectType> {
+    let tagged = Tagged { bytes, ended: true };
+    let structures = [
+        (ObjectType::Int32Vector, tagged.vector(0, 1)),
+        (ObjectType::Int32PairVector, tagged.vector(0, 2)),
+        (ObjectType::Int32VectorVector, tagged.vectors(1)),
+        (ObjectType::Posterior, tagged.vectors(2)),
+    ];
+    let whole = structures.into_iter().filter(|(_, end)| *end == Some(bytes.len()));
+    whole
+        .map(|(found, _)| match found {
+            ObjectType::Int32PairVector if tagged.floats() => ObjectType::FloatPairVector,
+            other => other,
+        })
+        .collect()
 }
 
 /// The type of values with size bytes. Their structures are tried one after another; the right one
@@ -128,6 +165,9 @@ fn tagged_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
                 (ObjectType::Int32PairVector, ends(tagged.vector(0, 2))),
                 (ObjectType::Int32VectorVector, ends(tagged.vectors(1))),
                 (ObjectType::Posterior, ends(tagged.vectors(2))),
+                (ObjectType::Int8Vector, ends(tagged.sized(1))),
+                (ObjectType::Int16Vector, ends(tagged.sized(2))),
+                (ObjectType::Int64Vector, ends(tagged.sized(8))),
             ];
             let found = candidates.into_iter().find(|&(_, fits)| fits).map(|(found, _)| found);
             match found {
@@ -178,6 +218,16 @@ impl Tagged<'_> {
         (fits && (end == seen || !self.ended)).then_some(end)
     }
 
+    /// Reads a count and so many values of `size` bytes, which stands before each: where they end.
+    fn sized(&self, size: u8) -> Option<usize> {
+        let count = usize::try_from(self.integer(0)?).ok()?;
+        let each = usize::from(size) + 1;
+        let end = count.checked_mul(each)?.checked_add(5)?;
+        let seen = end.min(self.bytes.len());
+        let fits = (5..seen).step_by(each).all(|at| self.bytes[at] == size);
+        (fits && (end == seen || !self.ended)).then_some(end)
+    }
+
     /// Reads a count of vectors: where they end.
     fn vectors(&self, each: usize) -> Option<usize> {
         let count = usize::try_from(self.integer(0)?).ok()?;
@@ -216,7 +266,12 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let trimmed = line.trim_ascii();
     if trimmed.starts_with(b"[") {
-        return Some(bracketed_type(text, trimmed));
+        let found = bracketed_type(text, trimmed);
+        return Some(match found {
+            ObjectType::FloatMatrix if beyond_floats(text) => ObjectType::DoubleMatrix,
+            ObjectType::FloatVector if beyond_floats(line) => ObjectType::DoubleVector,
+            other => other,
+        });
     }
     if trimmed.is_empty() && line.len() < text.len() {
         // Behind an empty line there are states, or this is an empty line.
@@ -253,6 +308,20 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
     Some(line_type(line))
 }
 
+/// Whether a value up to the first closing bracket is too large or too small for 32 bits. (Infinite ones are not.)
+fn beyond_floats(text: &[u8]) -> bool {
+    let values = &text[..memchr::memchr(b']', text).unwrap_or(text.len())];
+    if memchr::memchr2(b'e', b'E', values).is_none() {
+        return false;
+    }
+    let words = values.split(|&byte| is_space(byte)).filter(|word| word.len() > 3);
+    let mut numbers = words.filter_map(|word| std::str::from_utf8(word).ok()?.parse::<f64>().ok());
+    numbers.any(|value| {
+        let narrow = value as f32;
+        value.is_finite() && narrow.is_infinite() || value != 0.0 && narrow == 0.0
+    })
+}
+
 /// Whether a line is one of a transducer rather than the next entry of an archive: tabs, or a state
 /// alone.
 fn line_of_states(line: &[u8]) -> bool {
@@ -269,6 +338,8 @@ fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
         let empty = line.iter().all(|&byte| is_space(byte) || matches!(byte, b'[' | b']'));
         let behind = text.get(line.len()) == Some(&b' ');
         return match (frames, closed) {
+            // Rows may end with a semicolon.
+            (1, true) if line.contains(&b';') => ObjectType::FloatMatrix,
             (2.., _) => ObjectType::Posterior,
             (_, true) if !spaced && behind => ObjectType::Posterior,
             (_, true) if !spaced && empty => ObjectType::FloatPackedMatrix,
@@ -312,6 +383,9 @@ fn line_type(line: &[u8]) -> ObjectType {
             (true, true) => ObjectType::Int32VectorVector,
             (true, false) => ObjectType::Int32PairVector,
         };
+    }
+    if !paired && words().nth(1).is_some() && words().all(fits::<i64>) {
+        return ObjectType::Int64Vector;
     }
     if paired && words().all(|word| number(word) || word == b";") {
         return ObjectType::FloatPairVector;

@@ -456,7 +456,7 @@ impl<'a> Opening<'a> {
         let data = self.files.get(file)?;
         let place = |error: Error| error.in_file(data.name()).at_byte(offset);
         if offset >= data.len() {
-            let allowed = format!("the file has {} bytes", data.len()).into();
+            let allowed = format!("less than the {} bytes of the file", data.len()).into();
             let found = i64::try_from(offset).unwrap_or(i64::MAX);
             let problem = Problem::OutOfRange { what: "the offset", found, allowed };
             return Err(place(Error::format(SCRIPT, problem))

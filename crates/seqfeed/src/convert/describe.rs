@@ -7,6 +7,7 @@ use seqfeed_kaldi::Wspecifier;
 use toml::{Table, Value};
 
 use super::target::{Target, TargetFormat};
+use crate::arrow_files::is_arrow;
 use crate::fingerprint::Fingerprint;
 
 /// The description of targets that hold the parts of one corpus, for a file in the directory `base`; nothing,
@@ -97,6 +98,19 @@ pub(super) fn describe(
             let stream = streams.first()?;
             described.insert(stream.name.clone(), stream_table(stream, one_or_all(names?)));
             top.insert("streams".to_owned(), Value::Table(described));
+        }
+        TargetFormat::Parquet | TargetFormat::Arrow => {
+            let name = |part: &Target| relative(part.name(), base).map(Value::String);
+            let names: Option<Vec<Value>> = parts.iter().map(name).collect();
+            let names = names?;
+            // What stands behind `#` is a column, and only some ends are known for such files.
+            let told = |name: &Value| {
+                name.as_str().is_some_and(|name| is_arrow(name) && !name.contains('#'))
+            };
+            if !names.iter().all(told) {
+                return None;
+            }
+            top.insert("corpus".to_owned(), one_or_all(names));
         }
         TargetFormat::PFile | TargetFormat::Pickle | TargetFormat::Npy | TargetFormat::Npz => {
             let names: Option<Vec<String>> =

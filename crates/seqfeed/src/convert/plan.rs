@@ -1,12 +1,13 @@
 //! What a conversion writes, and what it would lose, told from streams, keys and formats.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use seqfeed_core::{Corpus, Element, Error, Extent, Index, Kind, Result, Source, Stream};
 
 use super::shaped::Change;
 use super::target::TargetFormat;
-use super::{ConvertOptions, ConvertPlan, Loss, LossKind};
+use super::{ConvertOptions, ConvertPlan, Loss, LossKind, SampleRates};
 
 impl ConvertPlan {
     /// Plans the conversion of a corpus; reads no data and writes nothing.
@@ -20,16 +21,18 @@ impl ConvertPlan {
             options: &options,
             streams: corpus.streams(),
             picks: Vec::new(),
+            waves: BTreeMap::new(),
             losses: Vec::new(),
             notes: Vec::new(),
         };
         planning.pick()?;
         let wspecifiers = planning.wspecifiers()?;
         planning.precision()?;
+        planning.sound()?;
         planning.names();
         planning.times();
         let keeps_keys = planning.keys(corpus.index());
-        let Planning { picks, losses, notes, .. } = planning;
+        let Planning { picks, waves, losses, notes, .. } = planning;
         if picks.is_empty() {
             return Err(Error::usage("no stream is left to be written"));
         }
@@ -41,7 +44,17 @@ impl ConvertPlan {
                 .in_file(options.target.name()));
         }
         let corpus = Arc::clone(corpus);
-        Ok(Self { corpus, options, picks, wspecifiers, keeps_keys, losses, notes, description })
+        Ok(Self {
+            corpus,
+            options,
+            picks,
+            wspecifiers,
+            waves,
+            keeps_keys,
+            losses,
+            notes,
+            description,
+        })
     }
 
     /// What would be lost.
@@ -60,6 +73,20 @@ impl ConvertPlan {
 fn check(options: &ConvertOptions) -> Result<()> {
     let format = options.target.format();
     let is_kaldi = format == TargetFormat::Kaldi;
+    #[cfg(not(feature = "arrow"))]
+    if format.is_columnar() {
+        return Err(crate::arrow_files::not_built(options.target.name()));
+    }
+    if options.zstd.is_some() && !format.is_columnar() {
+        return Err(Error::usage(format!(
+            "--compress=zstd is for Parquet and Arrow files, not for {}",
+            format.name()
+        )));
+    }
+    if options.compress.is_some() && format.is_columnar() {
+        return Err(Error::usage("Kaldi's compression is for its tables")
+            .with_help("--compress=zstd, or --compress=zstd:9 for less bytes and more time"));
+    }
     if options.compress.is_some() && !is_kaldi {
         return Err(Error::usage(format!(
             "--compress is for Kaldi's tables, not for {}",
@@ -87,6 +114,8 @@ struct Planning<'a> {
     options: &'a ConvertOptions,
     streams: &'a [Stream],
     picks: Vec<(usize, Change)>,
+    /// Picks that are written as waves.
+    waves: BTreeMap<usize, SampleRates>,
     losses: Vec<Loss>,
     notes: Vec<String>,
 }
@@ -130,13 +159,13 @@ impl Planning<'_> {
         }
         let (mut dense, mut labels) = (0, 0);
         let (most_dense, most_labels) = match format {
-            TargetFormat::Kaldi | TargetFormat::Ctf => (usize::MAX, usize::MAX),
+            _ if holds_any(format) => (usize::MAX, usize::MAX),
             TargetFormat::PFile => (1, usize::MAX),
             TargetFormat::Npy => (1, 0),
             TargetFormat::Alignments => (0, 1),
             _ => (1, 1),
         };
-        let holds_sparse = matches!(format, TargetFormat::Kaldi | TargetFormat::Ctf);
+        let holds_sparse = holds_any(format);
         for number in selected {
             let stream = &self.streams[number];
             let named = self.options.classes.contains(&stream.name);
@@ -168,13 +197,8 @@ impl Planning<'_> {
                 Some("name the streams to be written with --streams"),
             );
         }
-        let needs_dense = !matches!(
-            format,
-            TargetFormat::Kaldi
-                | TargetFormat::Ctf
-                | TargetFormat::PFile
-                | TargetFormat::Alignments
-        );
+        let needs_dense =
+            !holds_any(format) && !matches!(format, TargetFormat::PFile | TargetFormat::Alignments);
         if needs_dense && dense == 0 {
             return Err(Error::usage(format!(
                 "there is no stream of floats, which {} needs",
@@ -309,6 +333,46 @@ impl Planning<'_> {
         Ok(())
     }
 
+    /// Streams of sound, which Kaldi's tables hold as waves.
+    fn sound(&mut self) -> Result<()> {
+        let options = self.options;
+        let is_kaldi = options.target.format() == TargetFormat::Kaldi;
+        let waves = is_kaldi
+            && options.dtype.is_none()
+            && options.compress.is_none()
+            && !options.target.is_kaldi_text();
+        for at in 0..self.picks.len() {
+            let stream = &self.streams[self.picks[at].0];
+            let name = &stream.name;
+            let Some(rates) = options.sample_rates.get(name) else { continue };
+            if stream.kind != Kind::Dense || stream.extent == Extent::Sequence {
+                return Err(Error::usage(format!(
+                    "stream {name} is not sound: it has no sample rate"
+                )));
+            }
+            if waves {
+                self.waves.insert(at, rates.clone());
+                // 16-bit values are the same in either; others are found when they come.
+                let change = &mut self.picks[at].1;
+                *change =
+                    if stream.element == Element::F64 { Change::Narrow } else { Change::None };
+                self.notes.push(format!(
+                    "stream {name} becomes waves of 16-bit samples; --dtype float32 makes matrices of it"
+                ));
+                continue;
+            }
+            let rate = match rates.range() {
+                (least, most) if least == most => format!("{least}"),
+                (least, most) => format!("{least} to {most}"),
+            };
+            let what = if is_kaldi { "matrices" } else { options.target.format().name() };
+            let what =
+                format!("that stream {name} has {rate} samples a second is not held by {what}");
+            self.lose(LossKind::Times, what, None);
+        }
+        Ok(())
+    }
+
     /// What HTK's headers say.
     fn times(&mut self) {
         let format = self.options.target.format();
@@ -400,10 +464,15 @@ fn itoa_len(number: u64) -> usize {
     number.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
+/// Whether a format holds streams of all kinds, any number of them.
+fn holds_any(format: TargetFormat) -> bool {
+    format.is_columnar() || matches!(format, TargetFormat::Kaldi | TargetFormat::Ctf)
+}
+
 /// What a format holds, in words.
 fn holds(format: TargetFormat) -> &'static str {
     match format {
-        TargetFormat::Kaldi | TargetFormat::Ctf => "any",
+        _ if holds_any(format) => "any",
         TargetFormat::PFile => "one stream of floats and labels, one a frame",
         TargetFormat::Npy => "one stream of floats",
         TargetFormat::Alignments => "one stream of labels",

@@ -6,6 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+#[cfg(feature = "arrow")]
+use seqfeed_arrow::{Compress, KeyType, WriteOptions};
 use seqfeed_core::{Error, Index, Result, Sink, Source, Stream};
 use seqfeed_io::{CompressedOutput, WxFilename, write_atomically};
 use seqfeed_pdnn::pickle::Container;
@@ -23,6 +25,8 @@ use crate::sinks::{
     AlignmentSink, ArraysSink, CtfSink, HtkLayout, HtkSink, KaldiOptions, KaldiSink, KaldiTable,
     PFileSink,
 };
+#[cfg(feature = "arrow")]
+use crate::sinks::{ArrowContainer, ArrowSink};
 
 /// What a conversion has written.
 #[derive(Clone, Debug, Serialize)]
@@ -160,7 +164,7 @@ impl ConvertPlan {
         let Some(path) = options.target.file_beside("shards.json") else { return Ok(None) };
         // All that decides which bytes are written.
         let conversion = format!(
-            "{} -> {:?} {} {:?}; streams {:?}; others {:?}; compress {:?}; {:?}; {:?}; states {:016x}; index {:016x}",
+            "{} -> {:?} {} {:?}; streams {:?}; others {:?}; compress {:?} {:?}; waves {:?}; {:?}; {:?}; states {:016x}; index {:016x}",
             source.name(),
             options.target,
             options.sharding.shards,
@@ -168,6 +172,8 @@ impl ConvertPlan {
             source.streams(),
             options.others,
             options.compress,
+            options.zstd,
+            self.waves,
             options.protocol,
             options.encoding,
             XxHash3_64::oneshot(options.states.join("\n").as_bytes()),
@@ -240,7 +246,7 @@ impl ConvertPlan {
     }
 
     /// The wspecifiers of streams, with Kaldi's tables.
-    fn tables(
+    pub(super) fn tables(
         &self,
         target: &Target,
         shard: usize,
@@ -293,9 +299,17 @@ impl ConvertPlan {
                 let tables = self.tables(target, shard, count, streams)?;
                 let tables: Vec<KaldiTable> = tables
                     .into_iter()
-                    .map(|(stream, wspecifier)| KaldiTable { stream, wspecifier })
+                    .map(|(stream, wspecifier)| KaldiTable {
+                        stream,
+                        wspecifier,
+                        waves: self.waves.get(&stream).cloned(),
+                    })
                     .collect();
-                let options = KaldiOptions { compress: options.compress, policy: *policy };
+                let options = KaldiOptions {
+                    compress: options.compress,
+                    round_waves: options.allow_lossy,
+                    policy: *policy,
+                };
                 Ok(Box::new(KaldiSink::create(&tables, streams, &options)?))
             }
             TargetFormat::Htk => htk(HtkLayout::Archive),
@@ -311,7 +325,30 @@ impl ConvertPlan {
             TargetFormat::Alignments => {
                 Ok(Box::new(AlignmentSink::create(&name()?, streams, policy)?))
             }
+            TargetFormat::Parquet | TargetFormat::Arrow => self.columnar_sink(target, streams),
         }
+    }
+
+    #[cfg(feature = "arrow")]
+    fn columnar_sink(&self, target: &Target, streams: &[Stream]) -> Result<Box<dyn Sink>> {
+        let container = match target.format() {
+            TargetFormat::Parquet => ArrowContainer::Parquet,
+            _ => ArrowContainer::Ipc,
+        };
+        let writing = WriteOptions {
+            compress: self.options.zstd.map_or(Compress::None, Compress::Zstd),
+            ..WriteOptions::default()
+        };
+        // Of the whole corpus, so that all shards have the same columns.
+        let keys = KeyType::of(self.corpus.index());
+        let (name, policy) = (WxFilename::parse(target.name())?, &self.options.policy);
+        let sink = ArrowSink::create(&name, container, streams, keys, &writing, policy)?;
+        Ok(Box::new(sink))
+    }
+
+    #[cfg(not(feature = "arrow"))]
+    fn columnar_sink(&self, target: &Target, _: &[Stream]) -> Result<Box<dyn Sink>> {
+        Err(crate::arrow_files::not_built(target.name()))
     }
 
     fn report(

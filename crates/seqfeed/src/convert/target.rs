@@ -28,11 +28,15 @@ pub enum TargetFormat {
     Npz,
     /// PDNN's alignments.
     Alignments,
+    /// A Parquet file (needs the cargo feature `arrow`).
+    Parquet,
+    /// An Arrow IPC file (needs the cargo feature `arrow`).
+    Arrow,
 }
 
 impl TargetFormat {
     /// Names, and the ends of file names (before `.gz`) that stand for them.
-    const ALL: [(Self, &'static str, &'static [&'static str]); 9] = [
+    const ALL: [(Self, &'static str, &'static [&'static str]); 11] = [
         (Self::Kaldi, "kaldi", &[]),
         (Self::Htk, "htk", &["htk"]),
         (Self::HtkFiles, "htk-files", &[]),
@@ -42,6 +46,8 @@ impl TargetFormat {
         (Self::Npy, "npy", &["npy"]),
         (Self::Npz, "npz", &["npz"]),
         (Self::Alignments, "ali", &["ali"]),
+        (Self::Parquet, "parquet", &["parquet"]),
+        (Self::Arrow, "arrow", &["arrow", "feather", "ipc"]),
     ];
 
     /// The name that stands before a colon: `htk-files`.
@@ -53,6 +59,12 @@ impl TargetFormat {
     /// Whether it is several files, named by what they begin with.
     pub(super) fn is_family(self) -> bool {
         matches!(self, Self::Kaldi | Self::Htk | Self::HtkFiles)
+    }
+
+    /// Whether it is a table of rows, with a column a stream.
+    #[must_use]
+    pub fn is_columnar(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow)
     }
 
     /// Whether the file may be compressed as a whole.
@@ -67,6 +79,7 @@ impl TargetFormat {
 /// | --- | --- |
 /// | `ark:`, `ark,scp:`, `ark,t:` ... | a table of Kaldi's, of one stream |
 /// | `x.ctf`, `x.pfile`, `x.pickle`, `x.pkl`, `x.npy`, `x.npz`, `x.ali` | a file; with `.gz` behind it, compressed |
+/// | `x.parquet`, `x.arrow` (or `.feather`, `.ipc`) | a file of rows, with a column a stream |
 /// | `x.htk` | `x.htk`, `x.scp`, and with labels `x.mlf` and `x.states` |
 /// | `FORMAT:NAME` | the same under any name; `kaldi:x` (`x.STREAM.ark`, `x.STREAM.scp`), `htk-files:x` (`x/KEY.htk`, `x.scp`, ...) |
 ///
@@ -148,9 +161,13 @@ impl Target {
             "mlf" => {
                 "labels in a master label file come with HTK's other files: NAME.htk".to_owned()
             }
-            _ => "names end with .ctf, .pfile, .pickle, .npy, .npz, .ali or .htk, or begin with \
-                  ark:, ark,scp:, kaldi:, htk-files: or another format and a colon"
+            "arrows" => "streams of Arrow are read; what is written is its file format: NAME.arrow"
                 .to_owned(),
+            _ => {
+                "names end with .ctf, .pfile, .pickle, .npy, .npz, .ali, .htk, .parquet or .arrow, \
+                  or begin with ark:, ark,scp:, kaldi:, htk-files: or another format and a colon"
+                    .to_owned()
+            }
         }))
     }
 
@@ -285,6 +302,8 @@ mod tests {
             ("b.pkl", TargetFormat::Pickle, "b.pkl"),
             ("pickle:-", TargetFormat::Pickle, "-"),
             ("b.htk", TargetFormat::Htk, "b"),
+            ("b.parquet", TargetFormat::Parquet, "b.parquet"),
+            ("b.feather", TargetFormat::Arrow, "b.feather"),
             ("kaldi:a/b", TargetFormat::Kaldi, "a/b"),
             ("ark,t:-", TargetFormat::Kaldi, "ark,t:-"),
             ("ctf:| gzip -c > x", TargetFormat::Ctf, "| gzip -c > x"),
@@ -299,6 +318,8 @@ mod tests {
             "b.scp",
             "b.mlf",
             "b.pfile.gz",
+            "b.parquet.gz",
+            "b.arrows",
             "kaldi:",
             "htk:a/",
             "ark,ark:b",

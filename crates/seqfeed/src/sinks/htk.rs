@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream};
 use seqfeed_htk::label::{self, Labels, MLF_HEADER, Transcription, write_mlf_entry};
 use seqfeed_htk::param::{ArchiveWriter, Encoding, Values as ParamValues};
 use seqfeed_htk::script::{Segment, Style, write_entry};
-use seqfeed_io::{Output, Policy, WxFilename};
-use tempfile::TempDir;
+use seqfeed_io::{Output, OutputDirectory, Policy, WxFilename};
 
 use super::one_stream;
 use super::values::Values;
@@ -132,8 +131,7 @@ impl Sink for HtkSink {
 
 /// A directory of parameter files, which appears when it is whole.
 struct Files {
-    temporary: TempDir,
-    target: PathBuf,
+    directory: OutputDirectory,
     encoding: Encoding,
     columns: usize,
     bytes: Vec<u8>,
@@ -141,19 +139,8 @@ struct Files {
 
 impl Files {
     fn create(prefix: &str, encoding: Encoding, columns: usize) -> Result<Self> {
-        let target = PathBuf::from(prefix);
-        if fs::symlink_metadata(&target).is_ok() {
-            return Err(Error::usage("something of this name is there already").in_file(prefix).with_help(
-                "parameter files are written into a new directory: remove the old one, or choose another name",
-            ));
-        }
-        let parent = target.parent().filter(|parent| *parent != Path::new(""));
-        let temporary = tempfile::Builder::new()
-            .prefix(".seqfeed-")
-            .suffix(".part")
-            .tempdir_in(parent.unwrap_or(Path::new(".")))
-            .map_err(|error| Error::io("creating", error).in_file(prefix))?;
-        Ok(Self { temporary, target, encoding, columns, bytes: Vec::new() })
+        let directory = OutputDirectory::create(Path::new(prefix))?;
+        Ok(Self { directory, encoding, columns, bytes: Vec::new() })
     }
 
     /// Writes a file; its name, relative to the script's directory.
@@ -166,33 +153,21 @@ impl Files {
         };
         self.bytes.clear();
         self.encoding.encode(ParamValues::Floats(values), self.columns, &mut self.bytes)?;
-        let path = self.temporary.path().join(format!("{name}.htk"));
+        let path = self.directory.path().join(format!("{name}.htk"));
         if path.exists() {
             return Err(Error::format("HTK script", seqfeed_core::Problem::DuplicateKey));
         }
         fs::write(&path, &self.bytes).map_err(|error| {
-            Error::io("writing", error).in_file(self.target.join(name).display().to_string())
+            Error::io("writing", error)
+                .in_file(self.directory.target().join(name).display().to_string())
         })?;
-        let directory = self.target.file_name().unwrap_or_default().to_string_lossy();
+        let directory = self.directory.target().file_name().unwrap_or_default().to_string_lossy();
         Ok(format!("{directory}/{name}.htk"))
     }
 
     fn appear(self) -> Result<String> {
-        use std::os::unix::fs::PermissionsExt;
-
-        let name = self.target.display().to_string();
-        let failed = |error| Error::io("renaming", error).in_file(name.as_str());
-        // Temporary directories are for their user alone; what a directory is otherwise, the umask says, which
-        // a directory of our own shows.
-        let sample = self.temporary.path().join(".permissions");
-        fs::create_dir(&sample).map_err(failed)?;
-        let mode = fs::metadata(&sample).map_err(failed)?.permissions().mode();
-        fs::remove_dir(&sample).map_err(failed)?;
-        fs::set_permissions(self.temporary.path(), fs::Permissions::from_mode(mode))
-            .map_err(failed)?;
-        fs::rename(self.temporary.path(), &self.target).map_err(failed)?;
-        // It is not there any more under its temporary name.
-        let _ = self.temporary.keep();
+        let name = self.directory.target().display().to_string();
+        self.directory.finish()?;
         Ok(name)
     }
 }

@@ -3,10 +3,11 @@
 use seqfeed_core::{Block, Element, Error, Extent, Key, Kind, Result, Sink, Stream};
 use seqfeed_io::{Output, Policy};
 use seqfeed_kaldi::{
-    AnyObject, CompressedMatrix, CompressionMethod, Matrix, Posterior, TableWriter, Vector,
+    AnyObject, CompressedMatrix, CompressionMethod, Matrix, Posterior, TableWriter, Vector, Wave,
 };
 
 use super::values::Values;
+use crate::convert::SampleRates;
 
 /// A table to be written.
 #[derive(Clone, Debug)]
@@ -14,16 +15,20 @@ pub(crate) struct KaldiTable {
     /// The number of its stream.
     pub(crate) stream: usize,
     pub(crate) wspecifier: String,
+    /// Its samples are sound: they are written as waves of these rates.
+    pub(crate) waves: Option<SampleRates>,
 }
 
 /// How tables are written.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KaldiOptions {
     pub(crate) compress: Option<CompressionMethod>,
+    /// Samples that are no 16-bit integers are cut off and limited, as Kaldi does, instead of refused.
+    pub(crate) round_waves: bool,
     pub(crate) policy: Policy,
 }
 
-/// Writes a table for each stream: matrices, vectors of integers, posteriors; a vector or an integer where a
+/// Writes a table for each stream: matrices, vectors of integers, posteriors, waves; a vector or an integer where a
 /// sequence has one sample.
 pub(crate) struct KaldiSink {
     tables: Vec<Table>,
@@ -34,6 +39,8 @@ struct Table {
     number: usize,
     writer: TableWriter<AnyObject>,
     compress: Option<CompressionMethod>,
+    waves: Option<SampleRates>,
+    round_waves: bool,
     object: AnyObject,
     floats: Values<f32>,
     doubles: Values<f64>,
@@ -47,12 +54,17 @@ impl KaldiSink {
     ) -> Result<Self> {
         let open = |table: &KaldiTable| {
             let stream = streams[table.stream].clone();
-            let object = Table::empty(&stream)?;
+            let object = match table.waves {
+                Some(_) => AnyObject::Wave(Wave::default()),
+                None => Table::empty(&stream)?,
+            };
             Ok(Table {
                 stream,
                 number: table.stream,
                 writer: TableWriter::create(&table.wspecifier, &options.policy)?,
                 compress: options.compress,
+                waves: table.waves.clone(),
+                round_waves: options.round_waves,
                 object,
                 floats: Values::default(),
                 doubles: Values::default(),
@@ -66,7 +78,7 @@ impl Sink for KaldiSink {
     fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
         for table in &mut self.tables {
             let block = &blocks[table.number];
-            table.fill(block, number).map_err(|error| error.of_key(key))?;
+            table.fill(key, block, number).map_err(|error| error.of_key(key))?;
             match table.compressed().map_err(|error| error.of_key(key))? {
                 Some(compressed) => table.writer.write(key, &compressed)?,
                 None => table.writer.write(key, &table.object)?,
@@ -107,7 +119,7 @@ impl Table {
         })
     }
 
-    fn fill(&mut self, block: &Block, number: usize) -> Result<()> {
+    fn fill(&mut self, key: Key<'_>, block: &Block, number: usize) -> Result<()> {
         if let AnyObject::Posterior(posterior) = &mut self.object {
             let samples = block.sparse_samples(number);
             posterior.0.resize_with(samples.len(), Vec::new);
@@ -136,6 +148,10 @@ impl Table {
                 (matrix.rows, matrix.cols) = (samples.len(), self.stream.dim);
                 copy(bytes, &mut matrix.values);
             }
+            AnyObject::Wave(wave) => {
+                wave.sample_rate = self.waves.as_ref().map_or(0, |rates| rates.of_key(key)) as f32;
+                fill_wave(wave, self.floats.of(bytes), self.stream.dim, self.round_waves)?;
+            }
             AnyObject::FloatVector(vector) => copy(bytes, &mut vector.0),
             AnyObject::DoubleVector(vector) => copy(bytes, &mut vector.0),
             AnyObject::Int32Vector(values) => copy(bytes, values),
@@ -161,6 +177,28 @@ impl Table {
             _ => None,
         })
     }
+}
+
+/// A wave's channels one after another, from samples whose channels stand side by side.
+fn fill_wave(wave: &mut Wave, samples: &[f32], channels: usize, round: bool) -> Result<()> {
+    let holds = |value: f32| value.trunc() == value && (-32768.0..=32767.0).contains(&value);
+    if let Some(at) = samples.iter().position(|&value| !holds(value)).filter(|_| !round) {
+        let what = format!(
+            "sample {} is {}, which a wave of 16-bit integers does not hold",
+            at / channels.max(1),
+            samples[at]
+        );
+        return Err(Error::corpus(what).with_help(
+            "--allow-lossy cuts such values off, and limits them to 16 bits; --dtype float32 writes matrices",
+        ));
+    }
+    let matrix = &mut wave.samples;
+    (matrix.rows, matrix.cols) = (channels, samples.len() / channels.max(1));
+    matrix.values.clear();
+    for channel in 0..channels {
+        matrix.values.extend(samples.get(channel..).unwrap_or_default().iter().step_by(channels));
+    }
+    Ok(())
 }
 
 /// Values in the machine's order, in the place of others.

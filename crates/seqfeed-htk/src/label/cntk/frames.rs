@@ -14,8 +14,8 @@ pub const MAX_FRAMES: u32 = 1 << 24;
 /// Gives the classes of utterances.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameParser<'a> {
-    /// The classes of the names in the third column. Without it, lines have four columns, and the fourth is
-    /// the class.
+    /// The classes of the names in the third column, as they stand there or, if there is none of that name, without
+    /// quotes around them. Without a list, lines have four columns, and the fourth is the class.
     pub states: Option<&'a StateList>,
     /// How many classes there are.
     pub dim: u32,
@@ -133,7 +133,7 @@ impl<'a> FrameParser<'a> {
     fn class(&self, rest: &[u8], line: &[u8]) -> Result<u32> {
         let class = if let Some(states) = self.states {
             let name = &rest[..memchr::memchr(b' ', rest).unwrap_or(rest.len())];
-            states.get(name).ok_or_else(|| {
+            states.get(name).or_else(|| states.get(in_quotes(rest)?)).ok_or_else(|| {
                 let expected = "the name of a state".into();
                 let problem = Problem::Unexpected { expected, found: excerpt(name) };
                 Error::format(MLF_FORMAT, problem).with_help("the list of states does not have it")
@@ -158,6 +158,16 @@ fn next_line(bytes: &[u8], at: usize) -> (&[u8], usize) {
         Some(len) => (&rest[..len], at + len + 1),
         None => (rest, bytes.len()),
     }
+}
+
+/// The name that stands in quotes at the beginning of a text, as HTK writes names that hold blanks or look like
+/// numbers. CNTK looks for it quotes and all, and does not find it.
+#[cold]
+fn in_quotes(rest: &[u8]) -> Option<&[u8]> {
+    let (&quote, name) = rest.split_first()?;
+    let end = memchr::memchr(quote, name).filter(|_| matches!(quote, b'"' | b'\''))?;
+    // Behind the quote the line ends, or another column begins.
+    matches!(name.get(end + 1), None | Some(b' ')).then_some(&name[..end])
 }
 
 /// The class in the last of four columns.

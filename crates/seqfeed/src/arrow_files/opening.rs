@@ -1,0 +1,102 @@
+//! Arrow and Parquet files as sources.
+
+use std::sync::Arc;
+
+use seqfeed_arrow::{ArrowOptions, ArrowSource, ColumnChoice};
+use seqfeed_core::{Error, Result, Series, SeriesKeys, Source};
+use seqfeed_io::RxFilename;
+
+use super::{Wanted, is_arrow, split};
+use crate::htk_files::OpenedStream;
+
+/// Opens all columns of files that follow one another.
+pub(crate) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream> {
+    if let Some(name) = names.iter().find(|name| split(name).1.is_some()) {
+        let (file, column) = split(name);
+        return Err(Error::usage(format!("{name} is one column, not a corpus")).with_help(format!(
+            "name the file alone ({file}), or give the stream: `[streams.{}]` with `source = \"{name}\"`",
+            column.unwrap_or_default()
+        )));
+    }
+    let options = ArrowOptions { chunk_samples: wanted.chunk_samples, ..ArrowOptions::default() };
+    open(names, wanted, |name| ArrowSource::open(name, &options, &wanted.policy))
+}
+
+/// Opens one stream: the column that is named, or that has the stream's name, or the only one.
+pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream> {
+    open(names, wanted, |name| {
+        let (file, column) = split(name);
+        let mut options =
+            ArrowOptions { chunk_samples: wanted.chunk_samples, ..ArrowOptions::default() };
+        let column = match column {
+            Some(column) => column.to_owned(),
+            None => {
+                let all = ArrowSource::open(file, &options, &wanted.policy)?;
+                let streams: Vec<&str> =
+                    all.streams().iter().map(|stream| stream.name.as_str()).collect();
+                match streams[..] {
+                    [only] => only.to_owned(),
+                    _ if streams.contains(&wanted.stream) => wanted.stream.to_owned(),
+                    _ => {
+                        return Err(Error::usage(format!(
+                            "stream {}: which column is meant? there are {}",
+                            wanted.stream,
+                            streams.join(", ")
+                        ))
+                        .in_file(file)
+                        .with_help(format!("name it: {file}#{}", streams[0])));
+                    }
+                }
+            }
+        };
+        options.columns = vec![ColumnChoice {
+            column,
+            stream: wanted.stream.to_owned(),
+            kind: wanted.kind,
+            element: wanted.element,
+            extent: wanted.extent,
+        }];
+        ArrowSource::open(file, &options, &wanted.policy)
+    })
+}
+
+fn open(
+    names: &[String],
+    wanted: &Wanted<'_>,
+    open: impl Fn(&str) -> Result<ArrowSource>,
+) -> Result<OpenedStream> {
+    let mut parts: Vec<Arc<dyn Source>> = Vec::new();
+    let (mut formats, mut spooled_bytes) = (Vec::new(), 0);
+    for name in names {
+        let (file, column) = split(name);
+        if !is_arrow(name) {
+            let what = format!("{name} is no Arrow or Parquet file, as the others are");
+            return Err(Error::usage(what));
+        }
+        let file = match wanted.base {
+            Some(base) => shown(RxFilename::parse(file)?.relative_to(base)),
+            None => file.to_owned(),
+        };
+        let column = column.map(|column| format!("#{column}")).unwrap_or_default();
+        let part = open(&format!("{file}{column}"))?;
+        spooled_bytes += part.spooled_bytes();
+        formats.push(part.format().to_owned());
+        parts.push(Arc::new(part));
+    }
+    let format = match &formats[..] {
+        [one] => one.clone(),
+        all => format!("{} files, the first one: {}", all.len(), all[0]),
+    };
+    let source: Arc<dyn Source> = match parts.len() {
+        1 => parts.remove(0),
+        _ => Arc::new(Series::new(parts, SeriesKeys::Own)?),
+    };
+    Ok(OpenedStream { spooled_bytes, ..OpenedStream::new(source, format) })
+}
+
+fn shown(name: RxFilename) -> String {
+    match name {
+        RxFilename::File(path) => path.display().to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,47 @@
+//! Sample rates of streams of sound.
+
+use std::collections::BTreeMap;
+
+use seqfeed_core::{Key, Source};
+use seqfeed_kaldi::WaveSource;
+
+/// Samples a second of a stream's sequences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleRates {
+    /// That of most sequences.
+    common: u32,
+    /// Those of others, by key.
+    others: BTreeMap<Vec<u8>, u32>,
+}
+
+impl SampleRates {
+    /// One rate for all sequences.
+    #[must_use]
+    pub fn all(rate: u32) -> Self {
+        Self { common: rate, others: BTreeMap::new() }
+    }
+
+    /// The rates of a table of waves; none, if it is empty.
+    #[must_use]
+    pub fn of(waves: &WaveSource) -> Option<Self> {
+        let sequences = 0..waves.index().len() as u32;
+        let common = waves.sample_rate(sequences.clone().next()?);
+        let other = sequences.filter(|&sequence| waves.sample_rate(sequence) != common);
+        let key = |sequence| waves.index().key(sequence).0.to_vec();
+        let others = other.map(|sequence| (key(sequence), waves.sample_rate(sequence))).collect();
+        Some(Self { common, others })
+    }
+
+    /// The rate of a sequence.
+    #[must_use]
+    pub fn of_key(&self, key: Key<'_>) -> u32 {
+        self.others.get(key.0).copied().unwrap_or(self.common)
+    }
+
+    /// The lowest and the highest.
+    #[must_use]
+    pub fn range(&self) -> (u32, u32) {
+        let rates = || self.others.values().copied().chain([self.common]);
+        (rates().min().unwrap_or(self.common), rates().max().unwrap_or(self.common))
+    }
+}

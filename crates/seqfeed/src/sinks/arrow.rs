@@ -1,0 +1,64 @@
+//! A corpus as an Arrow or Parquet file.
+
+use seqfeed_arrow::{ArrowWriter, KeyType, ParquetWriter, WriteOptions};
+use seqfeed_core::{Block, Key, Result, Sink, Stream};
+use seqfeed_io::{Policy, WxFilename};
+
+/// Which of the two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArrowContainer {
+    Parquet,
+    /// The file format of Arrow IPC.
+    Ipc,
+}
+
+/// Writes a row a sequence, a column a stream.
+pub(crate) struct ArrowSink {
+    name: String,
+    writer: Writer,
+}
+
+enum Writer {
+    // Boxed, as they are far larger than a sink needs to be.
+    Parquet(Box<ParquetWriter>),
+    Ipc(Box<ArrowWriter>),
+}
+
+impl ArrowSink {
+    pub(crate) fn create(
+        name: &WxFilename,
+        container: ArrowContainer,
+        streams: &[Stream],
+        keys: KeyType,
+        options: &WriteOptions,
+        policy: &Policy,
+    ) -> Result<Self> {
+        let writer = match container {
+            ArrowContainer::Parquet => {
+                let writer = ParquetWriter::create(name, streams, keys, options, policy)?;
+                Writer::Parquet(Box::new(writer))
+            }
+            ArrowContainer::Ipc => {
+                Writer::Ipc(Box::new(ArrowWriter::create(name, streams, keys, options, policy)?))
+            }
+        };
+        Ok(Self { name: name.to_string(), writer })
+    }
+}
+
+impl Sink for ArrowSink {
+    fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
+        match &mut self.writer {
+            Writer::Parquet(writer) => writer.write(key, blocks, number),
+            Writer::Ipc(writer) => writer.write(key, blocks, number),
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<String>> {
+        match self.writer {
+            Writer::Parquet(writer) => writer.finish()?,
+            Writer::Ipc(writer) => writer.finish()?,
+        }
+        Ok(vec![self.name])
+    }
+}
