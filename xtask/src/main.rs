@@ -54,6 +54,7 @@ fn docs() -> Result<()> {
     match Command::new("mdbook").args(["build", "docs"]).current_dir(root()).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => bail!("mdbook build docs failed: {status}"),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
         Err(_) => {
             eprintln!("The book was not built: there is no mdbook (cargo install mdbook).");
             Ok(())

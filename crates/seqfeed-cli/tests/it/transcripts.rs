@@ -31,7 +31,9 @@ fn pages_print_what_they_show() {
             let place = copy.with_extension("in");
             copy_directory(&examples().join("digits"), &place);
             if directory == own {
-                copy_directory(&own.join("files"), &place.join("wrong"));
+                for files in ["sound", "wrong"] {
+                    copy_directory(&own.join(files), &place.join(files));
+                }
             }
             copies.push((directory.join(page), copy));
         }

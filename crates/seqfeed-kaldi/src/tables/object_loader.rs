@@ -68,9 +68,12 @@ impl<T: Holder> ObjectLoader<T> {
         else {
             return name;
         };
-        let is_open = self.file.as_ref().is_some_and(|(open, _)| open == path);
+        let open = self.file.as_ref().map(|(open, _)| open);
+        if path.is_absolute() || open == Some(path) {
+            return name;
+        }
         let there = beside.join(path);
-        if path.is_absolute() || is_open || path.exists() || !there.exists() {
+        if open != Some(&there) && (path.exists() || !there.exists()) {
             return name;
         }
         name.relative_to(beside)
