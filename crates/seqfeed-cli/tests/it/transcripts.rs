@@ -31,7 +31,7 @@ fn pages_print_what_they_show() {
             let place = copy.with_extension("in");
             copy_directory(&examples().join("digits"), &place);
             if directory == own {
-                for files in ["sound", "wrong"] {
+                for files in ["small", "sound", "wrong"] {
                     copy_directory(&own.join(files), &place.join(files));
                 }
             }
