@@ -309,11 +309,8 @@ impl<'a> Opening<'a> {
                 rows += groups.rows(group);
                 self.firsts.push(rows as u32);
             }
-            if rows != self.key_ends.len() || rows != self.lengths.len() {
-                let (expected, found) = (rows as u64, self.lengths.len() as u64);
-                let problem = Problem::CountMismatch { what: "rows", expected, found };
-                return Err(Error::format(crate::PARQUET, problem));
-            }
+            let found = self.key_ends.len().min(self.lengths.len());
+            rows_agree(rows, found)?;
         }
         let small = (0..count).all(|group| {
             groups.rows(group) <= MOST_ROWS
@@ -349,6 +346,8 @@ impl<'a> Opening<'a> {
                 opening.pieces.push(piece);
             }
             groups.read_index(|batch, fields| opening.batch(&groups, batch, fields))?;
+            let rows = opening.pieces.iter().map(|piece| piece.rows).sum();
+            rows_agree(rows, opening.key_ends.len())?;
             return opening.finish(columns, Some(groups), format, 0);
         }
         let mut spool = Spool::new()?;
@@ -500,6 +499,15 @@ fn widths(columns: &mut Columns, piece: &Piece) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Columns of a damaged file may have different numbers of rows.
+fn rows_agree(expected: usize, found: usize) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    let (expected, found) = (expected as u64, found as u64);
+    Err(Error::format(crate::PARQUET, Problem::CountMismatch { what: "rows", expected, found }))
 }
 
 /// A file that is read in place, if it can be.

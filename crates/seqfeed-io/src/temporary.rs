@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(first.metadata().unwrap().len(), 0);
         assert_eq!(names(at), [".seqfeed-x.ark.part"]);
         let (_second, second_path) = temporary_file(&target, at).unwrap();
-        assert_ne!(first_path, second_path);
+        assert_ne!(first_path.to_path_buf(), second_path.to_path_buf());
         assert_eq!(names(at).len(), 2, "the first is still being written");
         drop((first_path, second_path));
         assert!(names(at).is_empty());

@@ -22,9 +22,9 @@ use crate::report::{self, bytes, count, counted};
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "seqfeed convert [OPTIONS] [CORPUS] <SINK>")]
 pub(crate) struct Arguments {
-    /// What is written: a wspecifier (ark:, ark,scp:), a file (.ctf, .pfile, .pickle, .npy, .npz, .ali, also with
-    /// .gz; .parquet, .arrow), .htk for HTK's archive with script and labels, or FORMAT:NAME (kaldi:NAME, htk-files:NAME). Given
-    /// last, behind the corpus
+    /// What is written: a wspecifier (ark:, ark,scp:), a file (.parquet, .arrow; .ctf, .pfile, .pickle, .npy, .npz,
+    /// .ali, these also with .gz), .htk for HTK's archive with script and labels, or FORMAT:NAME (kaldi:NAME,
+    /// htk-files:NAME). Given last, behind the corpus
     #[arg(value_name = "SINK", required = true)]
     sink: Option<String>,
 

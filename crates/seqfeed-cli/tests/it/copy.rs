@@ -194,13 +194,23 @@ fn all_golden_archives_are_copied_to_themselves() {
             if other || path.extension().is_none_or(|end| end != "ark") {
                 continue;
             }
-            let output = copy(directory.path(), &[&format!("ark:{}", path.display()), "ark:x.ark"]);
+            let from = format!("ark:{}", path.display());
+            let mut arguments = vec![from.as_str(), "ark:x.ark"];
+            // Binary objects and texts: it is no copy of itself. Its `[]` is a vector as well.
+            let mixed = path.ends_with("mixed_bt.ark");
+            if mixed {
+                arguments.extend(["--type", "float-matrix"]);
+            }
+            let output = copy(directory.path(), &arguments);
             let bytes = fs::read(&path).unwrap();
             if !output.status.success() {
                 let said = String::from_utf8_lossy(&output.stderr).into_owned();
                 refused.push((path.file_name().unwrap().to_string_lossy().into_owned(), said));
                 continue;
             }
+            // What Kaldi's copy of it is.
+            let bytes =
+                if mixed { fs::read(path.with_extension("out.ark")).unwrap() } else { bytes };
             // Texts are written as binary objects.
             if output.status.success() && bytes.windows(2).any(|two| two == b"\0B") {
                 assert_eq!(
