@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(&arguments[1..]),
         _ => {
             eprintln!(
-                "usage: cargo xtask test [python] | bench [feed|tables] [--corpus DIR] [--peers PYTHON] \
+                "usage: cargo xtask test [python] | bench [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] \
                  [--rounds N]"
             );
             return ExitCode::from(2);
