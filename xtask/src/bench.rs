@@ -1,5 +1,6 @@
 //! Runs benchmarks and peers in turn, and prints tables of medians.
 
+mod convert;
 mod feed;
 mod tables;
 
@@ -9,7 +10,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
-/// `bench [feed|tables|htk|pdnn] [--corpus DIR] [--peers PYTHON] [--rounds N]`: DIR as made by gen_kaldi.py,
+/// `bench [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]`: DIR as made by gen_kaldi.py,
 /// `gen_cntk.py htk` or gen_pdnn.py; PYTHON an interpreter with numpy, kaldiio and kaldi_native_io; all cases
 /// in turn, N times (5).
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -18,6 +19,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Some("feed") => feed::kaldi(&Setting::of(arguments, KALDI)?),
         Some("tables") => tables::run(&Setting::of(arguments, KALDI)?),
         Some("htk") => feed::htk(&Setting::of(arguments, HTK)?),
+        Some("convert") => convert::run(&Setting::of(arguments, KALDI)?),
         Some("pdnn") => feed::pdnn(&Setting::of(arguments, PDNN)?),
         Some(other) => bail!("there is no benchmark {other}"),
         None => {

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         Some("docs") => docs(),
         _ => {
             eprintln!(
-                "usage: cargo xtask test [python] | docs | bench [feed|tables] [--corpus DIR] \
+                "usage: cargo xtask test [python] | docs | bench [feed|tables|htk|pdnn|convert] [--corpus DIR] \
                  [--peers PYTHON] [--rounds N]"
             );
             return ExitCode::from(2);

@@ -4,8 +4,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
-use seqfeed_core::{Error, ErrorKind};
+use seqfeed_core::{Error, ErrorKind, Problem};
 use seqfeed_io::Policy;
+use seqfeed_kaldi::Range;
 
 use crate::options::{self, Opt};
 
@@ -58,7 +59,14 @@ impl From<Error> for Stop {
         if is_broken_pipe(&error) {
             return Self::BrokenPipe;
         }
-        Self::Throw(None, error.to_string())
+        match error.kind() {
+            ErrorKind::Format { problem: Problem::OutOfRange { what, .. }, .. }
+                if *what == Range::FIRST_ROW =>
+            {
+                Self::Abort(error.to_string())
+            }
+            _ => Self::Throw(None, error.to_string()),
+        }
     }
 }
 

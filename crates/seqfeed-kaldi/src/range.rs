@@ -20,6 +20,10 @@ pub struct Range {
 }
 
 impl Range {
+    /// What an error names when a range of rows begins behind the end, but ends near enough to it to be let
+    /// through by Kaldi's own check.
+    pub const FIRST_ROW: &'static str = "first row of the range";
+
     /// Reads what stands between the brackets: `rows` or `rows,cols`, each `a:b` (inclusive), `:` (all),
     /// or nothing (all; Kaldi's documents promise that, its programs refuse it).
     ///
@@ -52,7 +56,7 @@ impl Range {
     ///
     /// Fails if the range begins beyond the end, or ends more than 3 rows beyond it.
     pub fn rows_of(&self, rows: u32) -> Result<(u32, u32)> {
-        clip(self.rows, rows, TOLERANCE, "last row of the range")
+        clip(self.rows, rows, TOLERANCE, [Self::FIRST_ROW, "last row of the range"])
     }
 
     /// The columns of an object of `cols` columns: first one and number.
@@ -61,18 +65,21 @@ impl Range {
     ///
     /// Fails if the range does not lie inside.
     pub fn cols_of(&self, cols: u32) -> Result<(u32, u32)> {
-        clip(self.cols, cols, 0, "last column of the range")
+        clip(self.cols, cols, 0, ["first column of the range", "last column of the range"])
     }
 }
 
-fn clip(span: Span, size: u32, tolerance: u64, what: &'static str) -> Result<(u32, u32)> {
+fn clip(span: Span, size: u32, tolerance: u64, names: [&'static str; 2]) -> Result<(u32, u32)> {
     let Some((first, last)) = span else { return Ok((0, size)) };
-    if first >= size || u64::from(last) >= u64::from(size) + tolerance {
-        let allowed = format!("an object of {size} holds 0 to {}", i64::from(size) - 1).into();
-        let problem = Problem::OutOfRange { what, found: i64::from(last), allowed };
-        return Err(Error::format(SCRIPT, problem));
+    let beyond = |what, found: u32| {
+        let allowed = format!("less than the {size} that the object has").into();
+        Err(Error::format(SCRIPT, Problem::OutOfRange { what, found: found.into(), allowed }))
+    };
+    match () {
+        () if u64::from(last) >= u64::from(size) + tolerance => beyond(names[1], last),
+        () if first >= size => beyond(names[0], first),
+        () => Ok((first, last.min(size - 1) - first + 1)),
     }
-    Ok((first, last.min(size - 1) - first + 1))
 }
 
 fn bad(text: &str) -> Error {

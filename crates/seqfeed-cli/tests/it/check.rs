@@ -261,6 +261,41 @@ fn a_wrong_checksum_of_htk() {
 }
 
 #[test]
+fn headers_of_htk_that_promise_something_else() {
+    let directory = tempfile::tempdir().unwrap();
+    // Two frames of two values, kind FBANK; a sample period of 0; three bytes too many.
+    let mut file = 2i32.to_be_bytes().to_vec();
+    file.extend(0i32.to_be_bytes());
+    file.extend(8i16.to_be_bytes());
+    file.extend(7i16.to_be_bytes());
+    file.extend([1.0f32, 2.0, 3.0, 4.5].iter().flat_map(|value| value.to_be_bytes()));
+    file.extend([1, 2, 3]);
+    fs::write(directory.path().join("a.fbk"), file).unwrap();
+    fs::write(directory.path().join("a.scp"), "a.fbk\n").unwrap();
+    let (code, findings) = check(directory.path(), &["a.scp"]);
+    let found = of(&findings, "header");
+    assert_eq!((code, found.len(), findings.len()), (0, 2, 2), "{findings:#?}");
+    for (finding, says) in found.iter().zip(["period is 0", "3 bytes behind"]) {
+        assert!(finding["message"].as_str().unwrap().contains(says), "{finding}");
+        assert_eq!((&finding["severity"], &finding["place"]), (&"warning".into(), &"a.fbk".into()));
+    }
+}
+
+#[test]
+fn streams_that_only_one_of_two_corpora_has() {
+    let directory = written(|_| {});
+    let text = "features = \"scp:feats.scp\"\nlabels = \"ark:ali.ark\"\n";
+    fs::write(directory.path().join("both.toml"), text).unwrap();
+    let (code, findings) =
+        check(directory.path(), &[&BOTH[..], &["--against", "scp:feats.scp"]].concat());
+    assert_eq!((code, findings.len()), (1, 1), "{findings:#?}");
+    assert_eq!(of(&findings, "missing-stream")[0]["stream"], "labels", "{findings:#?}");
+    let (code, findings) = check(directory.path(), &["scp:feats.scp", "--against", "both.toml"]);
+    assert_eq!((code, findings.len()), (1, 1), "{findings:#?}");
+    assert_eq!(of(&findings, "extra-stream")[0]["stream"], "labels", "{findings:#?}");
+}
+
+#[test]
 fn a_copy_is_compared() {
     let directory = written(|_| {});
     let copy = directory.path().join("copy");

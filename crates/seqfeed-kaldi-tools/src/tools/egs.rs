@@ -3,10 +3,11 @@
 //! What is drawn is drawn as Kaldi does with GNU's libraries: the same seed gives the same examples in the same
 //! order.
 
-use seqfeed_kaldi::{NnetExample, TableWriter};
+use seqfeed_core::Key;
+use seqfeed_kaldi::{NnetExample, NnetIo, RandomAccessReader, TableWriter, Token};
 
 use crate::c_random::CRandom;
-use crate::call::{Call, Outcome, Stop, abort, some};
+use crate::call::{Call, Outcome, Stop, abort, some, throw};
 use crate::cxx_shuffle::shuffle as shuffle_entries;
 use crate::options::opt;
 use crate::tools::egs_frames::Selection;
@@ -25,6 +26,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
     let (mut random, mut seed, mut keep) = (false, 0, 1.0f32);
     let mut frame = String::new();
     let (mut left, mut right, mut shift) = (-1, -1, 0);
+    let (mut weights, mut outputs) = (String::new(), String::new());
     let names = call.parse(
         COPY_USAGE,
         2..=usize::MAX,
@@ -52,6 +54,16 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
                 &mut right,
                 "Cut the input's frames behind the output off to so many",
             ),
+            opt(
+                "weights",
+                &mut weights,
+                "Rspecifier of a number for each key, by which the supervision is multiplied",
+            ),
+            opt(
+                "outputs",
+                &mut outputs,
+                "Rspecifier of a name for each key (such as output-0), which 'output' gets",
+            ),
         ],
     )?;
     if keep.is_nan() || keep < 0.0 {
@@ -60,6 +72,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
     let mut selection = Selection::new(&frame, left, right, shift)?;
     let mut drawn = CRandom::new(seed);
     let mut table = call.table::<NnetExample>(&names[0])?;
+    let mut outputs = Outputs::open(call, &weights, &outputs)?;
     let create = |name: &String| call.create::<NnetExample>(name);
     let mut writers: Vec<_> = names[1..].iter().map(create).collect::<Result<_, Stop>>()?;
     let (mut read, mut written) = (0u64, 0u64);
@@ -69,6 +82,9 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
         let copies = f64::from(keep).floor();
         let rest = (f64::from(keep) - copies) as f32;
         let copies = copies as u64 + u64::from(drawn.with_probability(rest));
+        if !outputs.change(call, key, example)? {
+            continue;
+        }
         for _ in 0..copies {
             let count = writers.len() as u64;
             let turn = if random { drawn.rand() as u64 } else { written };
@@ -91,6 +107,58 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
     some(written)
 }
 
+/// `--weights` and `--outputs`: what the outputs of examples become.
+struct Outputs {
+    weights: Option<RandomAccessReader<f32>>,
+    names: Option<RandomAccessReader<Token>>,
+}
+
+impl Outputs {
+    fn open(call: &Call<'_>, weights: &str, names: &str) -> Result<Self, Stop> {
+        let weights = (!weights.is_empty()).then(|| call.random(weights)).transpose()?;
+        let names = (!names.is_empty()).then(|| call.random(names)).transpose()?;
+        Ok(Self { weights, names })
+    }
+
+    /// Changes an example. False where the tables lack it: it is left out, with a warning.
+    fn change(
+        &mut self,
+        call: &mut Call<'_>,
+        key: Key<'_>,
+        example: &mut NnetExample,
+    ) -> Result<bool, Stop> {
+        const PLACE: &str = "main():nnet3bin/nnet3-copy-egs.cc";
+        if let Some(weights) = &mut self.weights {
+            let Some(&weight) = weights.get(key)? else {
+                call.warn(PLACE, format_args!("No weight for example key {key}"));
+                return Ok(false);
+            };
+            if weight != 1.0 {
+                output(example)?.features.scale(weight);
+            }
+        }
+        if let Some(names) = &mut self.names {
+            let Some(name) = names.get(key)? else {
+                call.warn(PLACE, format_args!("No new output-name for example key {key}"));
+                return Ok(false);
+            };
+            let name = String::from_utf8_lossy(&name.0).into_owned();
+            output(example)?.name = name;
+        }
+        Ok(true)
+    }
+}
+
+fn output(example: &mut NnetExample) -> Result<&mut NnetIo, Stop> {
+    match example.io.iter_mut().find(|io| io.name == "output") {
+        Some(output) => Ok(output),
+        None => throw(
+            "nnet3bin/nnet3-copy-egs.cc",
+            "the example has no output of the name 'output' to be weighted or renamed",
+        ),
+    }
+}
+
 const SHUFFLE_USAGE: &str = "Copies examples for nnet3 in random order. All are in memory at once, unless there is a --buffer-size.\n\
 Usage: nnet3-shuffle-egs [options] <egs-rspecifier> <egs-wspecifier>\n\
 e.g.: nnet3-shuffle-egs --srand=1 ark:train.egs ark:shuffled.egs\n\
@@ -100,7 +168,7 @@ See also: nnet3-copy-egs, nnet3-subset-egs\n";
 type Entry = (Vec<u8>, NnetExample);
 
 fn write(writer: &mut TableWriter<NnetExample>, entry: &Entry) -> Result<(), Stop> {
-    Ok(writer.write(seqfeed_core::Key(&entry.0), &entry.1)?)
+    Ok(writer.write(Key(&entry.0), &entry.1)?)
 }
 
 pub(super) fn shuffle(call: &mut Call<'_>) -> Outcome {

@@ -169,6 +169,15 @@ fn examples_in_turns_and_in_part() {
         "{part}"
     );
     assert!(part.contains("<I1V> 1 <I1> 0 11 0  [\n  6 ]"), "{part}");
+    fs::write("weights", "a 1\nb 0.5\n").unwrap();
+    fs::write("names", "a output-0\nb output-1\nc output-0\n").unwrap();
+    let log = run("nnet3-copy-egs --weights=ark:weights --outputs=ark:names ark:egs ark,t:out");
+    assert!(log.contains("No weight for example key c"), "{log}");
+    assert!(log.ends_with("Read 3 neural-network training examples, wrote 2\n"), "{log}");
+    let text = fs::read_to_string("out").unwrap();
+    assert!(text.contains("output-0 <I1V> 2 <I1> 0 0 0 <I1> 0 1 0  [\n  5 \n  6 ]"), "{text}");
+    assert!(text.contains("output-1 <I1V> 2 <I1> 0 0 0 <I1> 0 1 0  [\n  2.5 \n  3 ]"), "{text}");
+    assert!(text.contains("input <I1V> 4 "), "{text}");
     assert_eq!(call("nnet3-copy-egs", &words("--frame=5 ark:egs ark:none")).code, 1);
     run("nnet3-shuffle-egs --srand=3 --buffer-size=2 ark:egs ark,t:out");
     let mut shuffled = keys("out");

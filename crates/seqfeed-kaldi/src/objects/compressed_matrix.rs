@@ -138,6 +138,11 @@ impl CompressedMatrix {
         &self.header
     }
 
+    pub(super) fn scale(&mut self, factor: f32) {
+        self.header.min *= factor;
+        self.header.range *= factor;
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -61,6 +61,19 @@ impl GeneralMatrix {
             Self::Sparse(matrix) => matrix.to_matrix(),
         }
     }
+
+    /// Multiplies all values by a factor, in the form that they have: of a compressed matrix the smallest value
+    /// and the range, as Kaldi does.
+    pub fn scale(&mut self, factor: f32) {
+        match self {
+            Self::Full(matrix) => matrix.values.iter_mut().for_each(|value| *value *= factor),
+            Self::Compressed(matrix) => matrix.scale(factor),
+            Self::Sparse(matrix) => {
+                let pairs = matrix.rows.iter_mut().flat_map(|row| &mut row.pairs);
+                pairs.for_each(|(_, value)| *value *= factor);
+            }
+        }
+    }
 }
 
 impl Holder for GeneralMatrix {
