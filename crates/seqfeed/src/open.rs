@@ -17,7 +17,7 @@ use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 use crate::arrow_files;
 use crate::convert::SampleRates;
 use crate::data::{self, Rounding};
-use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
+use crate::description::{Description, ExtentName, FloatName, KindName, Names, StreamDescription};
 use crate::frames::FrameSource;
 use crate::htk_files::{self, OpenedStream, Wanted};
 use crate::quantity::{self, Partition};
@@ -71,16 +71,7 @@ impl Description {
         let mut parameters = None;
         let mut waves = BTreeMap::new();
         if let Some(names) = &self.corpus {
-            let wanted = arrow_files::Wanted {
-                stream: "",
-                kind: None,
-                element: None,
-                extent: None,
-                chunk_samples: self.chunk_samples()?,
-                policy,
-                base: self.base_of("corpus"),
-            };
-            let opened = arrow_files::open_all(&names.to_vec(), &wanted)?;
+            let opened = self.open_columns(names, policy)?;
             spooled_bytes += opened.spooled_bytes;
             formats.push(opened.format);
             frame_shifts.push(opened.frame_shift);
@@ -122,6 +113,20 @@ impl Description {
             parameters,
             waves,
         })
+    }
+
+    /// Opens the files of `corpus`, with all streams that they hold.
+    pub(crate) fn open_columns(&self, names: &Names, policy: Policy) -> Result<OpenedStream> {
+        let wanted = arrow_files::Wanted {
+            stream: "",
+            kind: None,
+            element: None,
+            extent: None,
+            chunk_samples: self.chunk_samples()?,
+            policy,
+            base: self.base_of("corpus"),
+        };
+        arrow_files::open_all(&names.to_vec(), &wanted)
     }
 
     /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no type is asked

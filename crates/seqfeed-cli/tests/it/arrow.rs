@@ -51,6 +51,38 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
+fn files_are_checked_compared_and_repaired() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    let features = "utt1  [\n 1 2\n 3 4 ]\nutt2  [\n 5 nan\n 7 8 ]\n";
+    fs::write(at.join("f.txt"), features).unwrap();
+    fs::write(at.join("l.txt"), "utt1 0 1\nutt2 1 0\n").unwrap();
+    let text = ["ark:f.txt", "--labels", "ark:l.txt"];
+    for name in ["x.parquet", "x.arrow"] {
+        let output = run(at, &[&["convert"], &text[..], &[name]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = run(at, &[&["check"], &text[..], &["--against", name, "--json"]].concat());
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["findings"].as_array().unwrap().len(), 1, "the NaN alone: {found}");
+        let fixed = format!("{name}-fixed");
+        let output = run(at, &["check", name, "--fix", &fixed]);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("error[nan]") && said.contains("key utt2"), "{said}");
+        let output = run(&at.join(&fixed), &["check", "corpus.toml", "--json"]);
+        let whole: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(whole["findings"], serde_json::json!([]), "{whole}");
+        assert_eq!(info(&at.join(&fixed), &["corpus.toml"])["sequences"], 1);
+    }
+    let bytes = fs::read(at.join("x.parquet")).unwrap();
+    fs::write(at.join("cut.parquet"), &bytes[..bytes.len() - 9]).unwrap();
+    let output = run(at, &["check", "cut.parquet"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("error[unreadable]") && said.contains("cut.parquet"), "{said}");
+}
+
+#[test]
 fn waves_are_a_stream() {
     let directory = tempfile::tempdir().unwrap();
     let mut wave =
