@@ -71,16 +71,7 @@ impl Description {
         let mut parameters = None;
         let mut waves = BTreeMap::new();
         if let Some(names) = &self.corpus {
-            let wanted = arrow_files::Wanted {
-                stream: "",
-                kind: None,
-                element: None,
-                extent: None,
-                chunk_samples: self.chunk_samples()?,
-                policy,
-                base: self.base_of("corpus"),
-            };
-            let opened = arrow_files::open_all(&names.to_vec(), &wanted)?;
+            let opened = self.open_corpus_files(&names.to_vec(), policy)?;
             spooled_bytes += opened.spooled_bytes;
             formats.push(opened.format);
             frame_shifts.push(opened.frame_shift);
@@ -122,6 +113,24 @@ impl Description {
             parameters,
             waves,
         })
+    }
+
+    /// Opens the files that hold all streams: the key `corpus`.
+    pub(crate) fn open_corpus_files(
+        &self,
+        names: &[String],
+        policy: Policy,
+    ) -> Result<OpenedStream> {
+        let wanted = arrow_files::Wanted {
+            stream: "",
+            kind: None,
+            element: None,
+            extent: None,
+            chunk_samples: self.chunk_samples()?,
+            policy,
+            base: self.base_of("corpus"),
+        };
+        arrow_files::open_all(names, &wanted)
     }
 
     /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no type is asked

@@ -34,6 +34,13 @@ pub(super) fn open(
         return open_reader(description, name, policy, found);
     }
     let mut parts: Vec<Part> = Vec::new();
+    if let Some(names) = &description.corpus {
+        match description.open_corpus_files(&names.to_vec(), policy) {
+            Ok(opened) => parts.push(part(&opened.source)),
+            Err(error) if error.is_usage() => return Err(error),
+            Err(error) => found.push(Finding::of_error("unreadable", None, &error)),
+        }
+    }
     for (name, stream) in description.streams() {
         let primary = parts.first().map(|part| part.source.index().as_ref());
         match description.open_stream(&name, &stream, policy, Tolerance::Skip, primary) {
