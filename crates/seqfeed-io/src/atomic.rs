@@ -93,7 +93,13 @@ impl Pending {
         let (file, temporary) = temporary_file(&target, directory).map_err(|error| {
             // Said without the temporary name, which means nothing to anyone.
             let kind = error.kind();
-            let message = format!("no file can be made in {}: {kind}", directory.display());
+            let directory = directory.display();
+            let message = match kind {
+                io::ErrorKind::NotFound => {
+                    format!("there is no directory {directory} (make it first)")
+                }
+                _ => format!("no file can be made in {directory}: {kind}"),
+            };
             io::Error::new(kind, message)
         })?;
         Ok((Self { temporary, target, permissions }, file))
