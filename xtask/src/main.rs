@@ -41,7 +41,13 @@ fn test() -> Result<()> {
     let workspace = ["--workspace", "--exclude", "seqfeed-python"];
     cargo(&[&["test"], &workspace[..], &["--all-targets"]].concat())?;
     cargo(&[&["test"], &workspace[..], &["--doc"]].concat())?;
-    cargo(&["run", "--release", "--example", "train_digits"])?;
+    // Built by the tests; `cargo run` would build all again with other features.
+    let example = target()?.join("debug/examples/train_digits");
+    eprintln!("$ {}", example.display());
+    let status = Command::new(&example).current_dir(root()).status()?;
+    if !status.success() {
+        bail!("{} failed: {status}", example.display());
+    }
     python::test()
 }
 
@@ -78,6 +84,13 @@ fn run_cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
         bail!("cargo {} failed: {status}", arguments.join(" "));
     }
     Ok(())
+}
+
+/// Where cargo builds.
+fn target() -> Result<PathBuf> {
+    let target =
+        env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(std::path::absolute(target)?)
 }
 
 fn root() -> PathBuf {

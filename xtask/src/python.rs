@@ -1,7 +1,7 @@
 //! The Python package's tests: its wheel, in a virtual environment of its own.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -14,9 +14,7 @@ const NEEDED: [&str; 5] = ["maturin>=1.9,<2", "pytest", "numpy", "mypy", "scipy"
 ///
 /// Says `SKIPPED` where there is no Python that can do this, or no way to what the tests need.
 pub(crate) fn test() -> Result<()> {
-    let target =
-        env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let target = std::path::absolute(target)?;
+    let target = crate::target()?;
     let venv = target.join("python-venv");
     if let Err(error) = prepare(&venv) {
         eprintln!("SKIPPED: the Python package's tests: {error:#}");

@@ -93,11 +93,13 @@ impl Pending {
         let (file, temporary) = temporary_file(&target, directory).map_err(|error| {
             // Said without the temporary name, which means nothing to anyone.
             let kind = error.kind();
-            let why = match kind {
-                io::ErrorKind::NotFound => "there is no such directory".to_owned(),
-                kind => kind.to_string(),
+            let directory = directory.display();
+            let message = match kind {
+                io::ErrorKind::NotFound => {
+                    format!("there is no directory {directory} (make it first)")
+                }
+                _ => format!("no file can be made in {directory}: {kind}"),
             };
-            let message = format!("no file can be made in {}: {why}", directory.display());
             io::Error::new(kind, message)
         })?;
         Ok((Self { temporary, target, permissions }, file))

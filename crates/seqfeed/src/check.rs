@@ -68,7 +68,7 @@ pub struct Check {
 pub struct CheckSummary {
     /// Sequences of the first stream.
     pub sequences: u64,
-    /// Samples of all streams that were read.
+    /// Samples of the first stream.
     pub samples: u64,
     /// Findings that are errors.
     pub errors: u64,
@@ -128,7 +128,7 @@ impl Check {
         }
         CheckSummary {
             sequences: self.parts.first().map_or(0, |part| part.source.index().len() as u64),
-            samples: self.parts.iter().map(|part| part.source.index().total_samples()).sum(),
+            samples: self.parts.first().map_or(0, |part| part.source.index().total_samples()),
             errors: count(Severity::Error) as u64,
             warnings: count(Severity::Warning) as u64,
             notes: count(Severity::Note) as u64,

@@ -5,8 +5,8 @@ mod settings;
 mod toml_text;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use seqfeed_core::{Chunking, Error, JoinPolicy, Problem, Result, Tolerance};
 use seqfeed_feed::{Layout, Partial, Shard, Unit, tolerance};
@@ -346,17 +346,27 @@ impl Description {
     /// As [`from_file`](Description::from_file).
     pub fn from_file_with(path: &Path, instead: Table) -> Result<Self> {
         let file = path.display().to_string();
+        let table =
+            ["ark", "scp"].into_iter().find(|&kind| path.extension() == Some(kind.as_ref()));
+        let is_table = table.map(|kind| format!("is this a table? name it {kind}:{file}"));
         let text = fs::read_to_string(path).map_err(|error| {
-            Error::io("opening", error).in_file(&file).with_help(
-                "a description (corpus.toml) or an rspecifier (scp:feats.scp) is expected",
-            )
+            let help = match error.kind() {
+                io::ErrorKind::IsADirectory => {
+                    "name a file in it, such as its corpus.toml or feats.scp"
+                }
+                _ => "a description (corpus.toml) or an rspecifier (scp:feats.scp) is expected",
+            };
+            let action = match error.kind() {
+                io::ErrorKind::InvalidData => "reading it as a description",
+                _ => "opening",
+            };
+            let help = is_table.clone().unwrap_or_else(|| help.to_owned());
+            Error::io(action, error).in_file(&file).with_help(help)
         })?;
         let mut table = parse(&text).map_err(|error| {
-            let table =
-                ["ark", "scp"].into_iter().find(|&kind| path.extension() == Some(kind.as_ref()));
             let error = error.in_file(&file);
-            match table {
-                Some(kind) => error.with_help(format!("is this a table? name it {kind}:{file}")),
+            match is_table {
+                Some(help) => error.with_help(help),
                 None => error,
             }
         })?;

@@ -17,7 +17,7 @@ use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 use crate::arrow_files;
 use crate::convert::SampleRates;
 use crate::data::{self, Rounding};
-use crate::description::{Description, ExtentName, FloatName, KindName, Names, StreamDescription};
+use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
 use crate::frames::FrameSource;
 use crate::htk_files::{self, OpenedStream, Wanted};
 use crate::quantity::{self, Partition};
@@ -71,7 +71,7 @@ impl Description {
         let mut parameters = None;
         let mut waves = BTreeMap::new();
         if let Some(names) = &self.corpus {
-            let opened = self.open_columns(names, policy)?;
+            let opened = self.open_corpus_files(&names.to_vec(), policy)?;
             spooled_bytes += opened.spooled_bytes;
             formats.push(opened.format);
             frame_shifts.push(opened.frame_shift);
@@ -115,8 +115,12 @@ impl Description {
         })
     }
 
-    /// Opens the files of `corpus`, with all streams that they hold.
-    pub(crate) fn open_columns(&self, names: &Names, policy: Policy) -> Result<OpenedStream> {
+    /// Opens the files that hold all streams: the key `corpus`.
+    pub(crate) fn open_corpus_files(
+        &self,
+        names: &[String],
+        policy: Policy,
+    ) -> Result<OpenedStream> {
         let wanted = arrow_files::Wanted {
             stream: "",
             kind: None,
@@ -126,7 +130,7 @@ impl Description {
             policy,
             base: self.base_of("corpus"),
         };
-        arrow_files::open_all(&names.to_vec(), &wanted)
+        arrow_files::open_all(names, &wanted)
     }
 
     /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no type is asked

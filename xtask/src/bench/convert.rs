@@ -37,9 +37,7 @@ pub(super) fn run(setting: &Setting) -> Result<()> {
     if !Command::new("cargo").args(build).current_dir(&setting.root).status()?.success() {
         bail!("building the program failed");
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| setting.root.join("target"), PathBuf::from);
-    let program = std::path::absolute(target)?.join("release/seqfeed");
+    let program = crate::target()?.join("release/seqfeed");
     let shm = Path::new("/dev/shm");
     let parent = if shm.is_dir() { shm.to_owned() } else { std::env::temp_dir() };
     let place = Place(parent.join(format!("seqfeed-bench-{}", std::process::id())));

@@ -282,6 +282,36 @@ fn headers_of_htk_that_promise_something_else() {
 }
 
 #[test]
+fn columns_are_checked_as_well() {
+    let directory = written(|corpus| {
+        corpus.utterances[3].features[2][1] = f32::NAN;
+        corpus.utterances[5].labels[1] = -9;
+    });
+    let path = directory.path();
+    for name in ["x.parquet", "x.arrow"] {
+        let output = run(path, &[&["convert"], &BOTH[..], &[name]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let (code, findings) = check(path, &[name]);
+        assert_eq!((code, findings.len()), (1, 2), "{findings:#?}");
+        let (_, key, place, _) = only(&findings, "nan");
+        assert_eq!((&*key, &*place), ("spk0-utt003", "sample 2, dim 1"));
+        assert_eq!(only(&findings, "label-range").1, "spk0-utt005");
+        let (_, findings) = check(path, &[&[name, "--against"], &BOTH[..1]].concat());
+        assert_eq!(of(&findings, "missing-stream").len(), 1, "{findings:#?}");
+        assert!(of(&findings, "missing-key").is_empty() && of(&findings, "value").is_empty());
+        let fixed = format!("fixed-{name}");
+        assert_eq!(run(path, &["check", name, "--fix", &fixed]).status.code(), Some(1));
+        let (_, findings) = check(path, &[&format!("{fixed}/corpus.toml")]);
+        assert!(of(&findings, "nan").is_empty(), "{findings:#?}");
+        let bytes = fs::read(path.join(name)).unwrap();
+        fs::write(path.join("cut"), &bytes[..bytes.len() / 2]).unwrap();
+        fs::rename(path.join("cut"), path.join(format!("cut-{name}"))).unwrap();
+        let (code, findings) = check(path, &[&format!("cut-{name}")]);
+        assert_eq!((code, &*only(&findings, "unreadable").0), (1, "error"), "{findings:#?}");
+    }
+}
+
+#[test]
 fn streams_that_only_one_of_two_corpora_has() {
     let directory = written(|_| {});
     let text = "features = \"scp:feats.scp\"\nlabels = \"ark:ali.ark\"\n";

@@ -292,7 +292,11 @@ fn wrong_requests_are_refused_with_a_cure() {
         (&["kaldi:x", "--to", "labels=ark:y"], 2, "--to is for streams beside"),
         (&["ark:x", "--to", "labels"], 2, "--to labels=ark:ali.ark"),
         (&["x.htk", "--htk-kind", "MFC"], 2, "kinds are WAVEFORM"),
-        (&["no/such/directory/x.htk"], 1, "no file can be made in no/such/directory"),
+        (
+            &["no/such/directory/x.htk"],
+            1,
+            "there is no directory no/such/directory (make it first)",
+        ),
     ];
     for (arguments, code, expected) in cases {
         let (found, text) = convert(at, &[&source, arguments].concat()).unwrap_err();

@@ -53,6 +53,11 @@ fn every_kind_of_name_gives_the_same_minibatches_described() {
         &[&kaldi[..], &by_sequence].concat(),
         &["unit = \"sequence\"", "batch-unit = \"padded\""],
     );
+    for name in ["whole.parquet", "whole.arrow"] {
+        let output = run(path, &["convert", "train.toml", name]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        same(path, &[name, "--context", "1"], &[&format!("corpus = \"{name}\"")]);
+    }
     let spec = "scp:train/feats.scp,label=train/ali.ark,context=1,random=True,ignore-label=0";
     same(path, &[spec], &["cut = \"partitions\"", "ignore-label = \"0\""]);
     let htk = [

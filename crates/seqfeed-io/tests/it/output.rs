@@ -125,7 +125,7 @@ fn what_cannot_be_created_says_so() {
     let directory = tempdir().unwrap();
     let error = create(&directory.path().join("absent/out")).err().unwrap();
     assert!(error.is_not_found());
-    assert!(error.to_string().contains("no file can be made in"), "{error}");
+    assert!(error.to_string().contains("(make it first)"), "{error}");
     assert!(create(directory.path()).is_err());
     assert!(create(&directory.path().join("absent/")).is_err());
     assert!(create(Path::new("")).is_err());

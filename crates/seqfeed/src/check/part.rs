@@ -35,7 +35,7 @@ pub(super) fn open(
     }
     let mut parts: Vec<Part> = Vec::new();
     if let Some(names) = &description.corpus {
-        match description.open_columns(names, policy) {
+        match description.open_corpus_files(&names.to_vec(), policy) {
             Ok(opened) => parts.push(part(&opened.source)),
             Err(error) if error.is_usage() => return Err(error),
             Err(error) => found.push(Finding::of_error("unreadable", None, &error)),

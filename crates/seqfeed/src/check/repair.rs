@@ -180,7 +180,7 @@ impl Check {
         let mut copy = description.clone();
         copy.streams.clear();
         (copy.features, copy.labels, copy.states) = (None, None, None);
-        (copy.reader, copy.data, copy.corpus, copy.base) = (None, None, None, None);
+        (copy.reader, copy.data, copy.base, copy.corpus) = (None, None, None, None);
         copy.inputs.clear();
         for stream in self.parts.iter().flat_map(|part| part.source.streams()) {
             let source = Names::One(format!("scp:{}.scp", file_name(&stream.name)));

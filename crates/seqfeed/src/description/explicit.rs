@@ -47,7 +47,7 @@ impl Description {
 
     /// Makes the names of streams relative to the working directory.
     fn move_names(&mut self, before: &Self) {
-        for names in [&mut self.features, &mut self.labels] {
+        for names in [&mut self.corpus, &mut self.features, &mut self.labels] {
             // As an option gives it.
             if let Some(Names::Several(several)) = names
                 && several.len() == 1
@@ -70,6 +70,7 @@ impl Description {
                 *states = base.join(&*states).display().to_string();
             }
         };
+        moved(&mut self.corpus, "corpus");
         moved(&mut self.features, "features");
         moved(&mut self.labels, "labels");
         states(&mut self.states, "labels");

@@ -40,6 +40,8 @@ impl Description {
         }
         out.text("reader", self.reader.as_ref());
         out.text("data", self.data.as_ref());
+        out.number("task", self.task)?;
+        out.names("corpus", self.corpus.as_ref());
         out.names("features", self.features.as_ref());
         out.names("labels", self.labels.as_ref());
         out.text("states", self.states.as_ref());
