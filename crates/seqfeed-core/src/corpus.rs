@@ -76,7 +76,8 @@ pub enum Chunking {
 /// How long a sequence of a corpus counts, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthRule {
-    /// As all streams agree; if they don't, the sequence is wrong.
+    /// As all streams agree; if they don't, the sequence is wrong. Streams with lengths of their own
+    /// ([`Extent::Own`]) are not asked; where there are no others, the longest one counts.
     Agreed,
     /// As in the source where it is longest.
     Longest,
@@ -477,10 +478,15 @@ impl Join<'_> {
 
     fn agreed_length(&mut self, key: Key<'_>, numbers: &[u32]) -> Result<Option<u32>> {
         let mut agreed: Option<(u32, &str, &str)> = None;
+        let mut longest = None;
         for (source, &number) in self.sources.iter().zip(numbers) {
             let samples = source.index().samples(number);
-            let Some(stream) = source.streams().iter().find(|s| s.extent != Extent::Sequence)
-            else {
+            let of = |extent| source.streams().iter().find(|stream| stream.extent == extent);
+            let Some(stream) = of(Extent::Samples) else {
+                // Lengths of their own count where there are no others.
+                if of(Extent::Own).is_some() {
+                    longest = longest.max(Some(samples));
+                }
                 continue;
             };
             match agreed {
@@ -506,7 +512,8 @@ impl Join<'_> {
                 Some(_) => {}
             }
         }
-        Ok(self.unless_empty(key, agreed.map_or(1, |(samples, ..)| samples)))
+        let samples = agreed.map(|(samples, ..)| samples).or(longest).unwrap_or(1);
+        Ok(self.unless_empty(key, samples))
     }
 
     fn unless_empty(&mut self, key: Key<'_>, samples: u32) -> Option<u32> {

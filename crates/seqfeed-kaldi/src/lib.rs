@@ -55,7 +55,7 @@ pub use objects::vector::Vector;
 pub use objects::wave::{Wave, WaveInfo};
 pub use range::{Range, Span};
 pub use script::ScriptLine;
-pub use source::{Role, TableOptions, TableSource, WaveSource};
+pub use source::{Role, SparseSource, TableOptions, TableSource, WaveSource};
 pub use specifier::{Rspecifier, TableKind, Wspecifier};
 pub use tables::mapped_reader::MappedReader;
 pub use tables::options::{ReadOptions, ReadReport};

@@ -9,9 +9,11 @@ mod entry;
 mod files;
 pub(crate) mod header;
 mod load;
+mod sparse_source;
 mod spooler;
 mod table_source;
 mod wave_source;
 
+pub use sparse_source::SparseSource;
 pub use table_source::{Role, TableOptions, TableSource};
 pub use wave_source::WaveSource;

@@ -166,11 +166,14 @@ pub struct StreamDescription {
     pub source: Option<Names>,
     /// The list of states of labels in master label files.
     pub states: Option<String>,
-    /// `dense` (the default) or `label`.
+    /// `dense` (the default), `label` or `sparse` (tables of posteriors and of sparse matrices).
     pub kind: Option<KindName>,
+    /// Of sparse streams: the number of possible values, if not the highest one that is there and one.
+    pub dim: Option<usize>,
     /// Type of dense values: `float32` (the default) or `float64`.
     pub dtype: Option<FloatName>,
-    /// `samples` (one a time step, the default) or `sequence` (one for the whole sequence).
+    /// `samples` (one a time step, the default), `sequence` (one for the whole sequence) or `own` (a length of its
+    /// own).
     pub extent: Option<ExtentName>,
     /// Frames of context.
     pub context: Option<Text>,
@@ -270,7 +273,9 @@ names!(
         /// Vectors of real values.
         Dense,
         /// Class numbers.
-        Label
+        Label,
+        /// Numbered values of which most are zero: posteriors, sparse matrices.
+        Sparse
     }
 );
 names!(
@@ -288,7 +293,9 @@ names!(
         /// One a time step.
         Samples,
         /// One for the whole sequence.
-        Sequence
+        Sequence,
+        /// As many as there are, whatever the other streams have.
+        Own
     }
 );
 

@@ -11,7 +11,7 @@ use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
 use seqfeed_htk::param::ParamKind;
 use seqfeed_htk::source::HtkSource;
 use seqfeed_io::Policy;
-use seqfeed_kaldi::{Role, TableOptions, TableSource, WaveSource};
+use seqfeed_kaldi::{Role, SparseSource, TableOptions, TableSource, WaveSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use crate::arrow_files;
@@ -372,9 +372,17 @@ impl Description {
             return Err(Error::usage(format!("stream {name} has no source")));
         };
         let label = stream.kind == Some(KindName::Label);
+        let sparse = stream.kind == Some(KindName::Sparse);
+        if stream.dim.is_some() && !sparse {
+            return Err(Error::usage(format!("stream {name}: dim is of sparse streams"))
+                .with_help("give kind = \"sparse\", or no dim: the data tell it"));
+        }
         let element = match (label, stream.dtype) {
             (true, Some(_)) => {
                 return Err(Error::usage(format!("stream {name}: labels have no dtype to choose")));
+            }
+            (false, Some(FloatName::Float64)) if sparse => {
+                return Err(Error::usage(format!("stream {name}: posteriors are of float32")));
             }
             (true, None) => Element::I32,
             (false, Some(FloatName::Float64)) => Element::F64,
@@ -383,6 +391,7 @@ impl Description {
         let extent = stream.extent.map(|extent| match extent {
             ExtentName::Samples => Extent::Samples,
             ExtentName::Sequence => Extent::Sequence,
+            ExtentName::Own => Extent::Own,
         });
         let (names, base) = (source.to_vec(), self.base_of(name));
         if names.first().is_some_and(|name| arrow_files::is_arrow(name)) {
@@ -391,6 +400,7 @@ impl Description {
                 kind: stream.kind.map(|kind| match kind {
                     KindName::Dense => Kind::Dense,
                     KindName::Label => Kind::Label,
+                    KindName::Sparse => Kind::Sparse,
                 }),
                 element: Some(element),
                 extent,
@@ -430,6 +440,18 @@ impl Description {
             errors,
             base: base.map(std::path::Path::to_owned),
         };
+        if sparse {
+            let table = Arc::new(SparseSource::open(&names, stream.dim, &options)?);
+            return Ok(OpenedStream {
+                report: table.report().clone(),
+                spooled_bytes: table.spooled_bytes(),
+                faults: table.faults().to_vec(),
+                ..OpenedStream::new(
+                    Arc::clone(&table) as Arc<dyn Source>,
+                    table.format().to_owned(),
+                )
+            });
+        }
         if !label && WaveSource::is_wave(&names, &options) {
             let waves = WaveSource::open(&names, &options)?;
             let waves = Arc::new(waves);

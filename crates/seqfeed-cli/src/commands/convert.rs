@@ -173,12 +173,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let seconds = started.elapsed().as_secs_f64();
     let verified = arguments.verify.then(|| plan.verify(&converted)).transpose()?;
-    if let Some(unread) = verified.as_ref().filter(|verified| !verified.unread.is_empty()) {
-        report::warning(&format!(
-            "not verified, as nothing reads it: {}",
-            unread.unread.join(", ")
-        ));
-    }
     if arguments.json {
         let mut out = io::stdout().lock();
         let mut value = serde_json::to_value(&converted)?;

@@ -168,8 +168,22 @@ fn sparse_samples_go_through_ctf_and_are_refused_where_they_are_no_classes() {
     let second = convert(at.path(), &["x.ctf", "y.ctf.gz"]).unwrap();
     assert_eq!(first["streams"], second["streams"]);
     assert_eq!(first["losses"], Value::Array(Vec::new()));
-    let posteriors = convert(at.path(), &["x.ctf", "kaldi:p"]).unwrap();
-    assert_eq!(posteriors["streams"], first["streams"]);
+    // Posteriors, and from them a column and CTF once more: each stream with its own length.
+    let mut source = "x.ctf";
+    for (sink, written) in [
+        ("kaldi:p", "p.toml"),
+        ("p.parquet", "p.parquet"),
+        ("p.arrow", "p.arrow"),
+        ("p.ctf", "p.ctf"),
+    ] {
+        let found = convert(at.path(), &[source, sink, "--verify", "--allow-lossy"]).unwrap();
+        assert_eq!(found["streams"], first["streams"], "{sink}");
+        source = written;
+    }
+    let checked = run(at.path(), &["check", "p.toml", "--against", "x.ctf", "--fix", "fixed"]);
+    assert_eq!(checked.status.code(), Some(0), "{}", String::from_utf8_lossy(&checked.stdout));
+    let fixed = convert(at.path(), &["fixed/corpus.toml", "q.ctf", "--allow-lossy"]).unwrap();
+    assert_eq!(fixed["streams"][0]["samples"], first["streams"][0]["samples"]);
     let labels = convert(at.path(), &["x.ctf", "kaldi:l", "--classes", "S0,S1,S2"]).unwrap();
     for (labels, sparse) in
         labels["streams"].as_array().unwrap().iter().zip(first["streams"].as_array().unwrap())

@@ -9,6 +9,7 @@ mod graphs;
 mod matrices;
 mod objects;
 mod round_trip;
+mod sparse_source;
 mod speech_objects;
 mod tables;
 mod wave_source;

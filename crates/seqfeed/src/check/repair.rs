@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Element, Error, Extent, Key, Kind, Result, Stream};
 use seqfeed_io::{Policy, write_atomically};
-use seqfeed_kaldi::{Matrix, TableWriter};
+use seqfeed_kaldi::{Matrix, Posterior, TableWriter};
 use serde::Serialize;
 
 use super::Check;
@@ -46,6 +46,7 @@ enum Table {
     F64(TableWriter<Matrix<f64>>),
     Labels(TableWriter<Vec<i32>>),
     Label(TableWriter<i32>),
+    Posteriors(TableWriter<Posterior>),
 }
 
 impl Check {
@@ -61,8 +62,7 @@ impl Check {
     ///
     /// # Errors
     ///
-    /// Fails if the directory has anything in it, if nothing is left, if a stream has no form in Kaldi's tables
-    /// (sparse vectors with more than one value), or if writing fails.
+    /// Fails if the directory has anything in it, if nothing is left, or if writing fails.
     pub fn repair(&self, description: &Description, directory: &Path) -> Result<Repair> {
         let shown = directory.display().to_string();
         fs::create_dir_all(directory).map_err(|e| Error::io("making", e).in_file(&shown))?;
@@ -96,7 +96,9 @@ impl Check {
             let mut tables = streams.iter_mut();
             for (part, &number) in self.parts.iter().zip(numbers) {
                 let mut sequence = Sequence::load(part.source.as_ref(), number)?;
-                sequence.keep_samples(&(0..*samples as usize));
+                if has_time_steps(part) {
+                    sequence.keep_samples(&(0..*samples as usize));
+                }
                 for stream in sequence.streams() {
                     let Some((_, table)) = tables.next() else { break };
                     table.write(sequence.key(), stream)?;
@@ -153,11 +155,12 @@ impl Check {
                 .parts
                 .iter()
                 .zip(&numbers)
-                .filter(|(part, _)| !is_whole(part))
+                .filter(|(part, _)| has_time_steps(part))
                 .map(|(part, &number)| part.source.index().samples(number))
                 .collect();
             let (Some(&least), Some(&most)) = (lengths.iter().min(), lengths.iter().max()) else {
-                kept.push((numbers, 1));
+                let first = primary.source.index().samples(sequence);
+                kept.push((numbers, first));
                 continue;
             };
             if least == 0 {
@@ -184,19 +187,30 @@ impl Check {
         copy.inputs.clear();
         for stream in self.parts.iter().flat_map(|part| part.source.streams()) {
             let source = Names::One(format!("scp:{}.scp", file_name(&stream.name)));
-            let label = stream.kind != Kind::Dense;
+            let kind = match stream.kind {
+                Kind::Dense => None,
+                Kind::Sparse => Some(KindName::Sparse),
+                _ => Some(KindName::Label),
+            };
+            let label = kind == Some(KindName::Label);
             let before = description.streams.get(&stream.name);
             let described = StreamDescription {
                 source: Some(source),
-                kind: label.then_some(KindName::Label),
-                dtype: (!label && stream.element == Element::F64).then_some(FloatName::Float64),
-                extent: (stream.extent == Extent::Sequence).then_some(ExtentName::Sequence),
+                kind,
+                dim: (stream.kind == Kind::Sparse).then_some(stream.dim),
+                dtype: (kind.is_none() && stream.element == Element::F64)
+                    .then_some(FloatName::Float64),
+                extent: match stream.extent {
+                    Extent::Samples => None,
+                    Extent::Sequence => Some(ExtentName::Sequence),
+                    Extent::Own => Some(ExtentName::Own),
+                },
                 context: before.and_then(|stream| stream.context.clone()),
                 ..StreamDescription::default()
             };
             let plain = described.dtype.is_none() && described.extent.is_none();
             match stream.name.as_str() {
-                "features" if plain && !label && described.context.is_none() => {
+                "features" if plain && kind.is_none() && described.context.is_none() => {
                     copy.features = described.source;
                 }
                 "labels" if plain && label => copy.labels = described.source,
@@ -207,9 +221,10 @@ impl Check {
     }
 }
 
-/// Whether a part has one sample a sequence only.
-fn is_whole(part: &Part) -> bool {
-    part.source.streams().iter().all(|stream| stream.extent == Extent::Sequence)
+/// Whether a part has samples that those of other parts stand beside: not one a sequence only, and no lengths of
+/// its own.
+fn has_time_steps(part: &Part) -> bool {
+    part.source.streams().iter().any(|stream| stream.extent == Extent::Samples)
 }
 
 /// A stream's name as that of a file.
@@ -227,6 +242,7 @@ fn new_table(stream: &Stream, directory: &Path) -> Result<(PathBuf, Table)> {
     let table = match (stream.kind, stream.element, stream.extent) {
         (Kind::Dense, Element::F64, _) => Table::F64(TableWriter::create(&wspecifier, &policy)?),
         (Kind::Dense, ..) => Table::F32(TableWriter::create(&wspecifier, &policy)?),
+        (Kind::Sparse, ..) => Table::Posteriors(TableWriter::create(&wspecifier, &policy)?),
         (.., Extent::Sequence) => Table::Label(TableWriter::create(&wspecifier, &policy)?),
         _ => Table::Labels(TableWriter::create(&wspecifier, &policy)?),
     };
@@ -245,11 +261,20 @@ impl Table {
                 let values = dense(stream).collect();
                 table.write(key, &Matrix { rows, cols, values })
             }
-            Table::Labels(table) => table.write(key, &labels(key, stream)?),
-            Table::Label(table) => match labels(key, stream)?.first() {
-                Some(&label) => table.write(key, &label),
+            Table::Labels(table) => table.write(key, &labels(stream).collect()),
+            Table::Label(table) => match labels(stream).next() {
+                Some(label) => table.write(key, &label),
                 None => Ok(()),
             },
+            Table::Posteriors(table) => {
+                let frames = stream.samples().map(|sample| match sample {
+                    Sample::Sparse(given) => {
+                        given.into_iter().map(|(number, value)| (number, value as f32)).collect()
+                    }
+                    _ => Vec::new(),
+                });
+                table.write(key, &Posterior(frames.collect()))
+            }
         }
     }
 
@@ -259,6 +284,7 @@ impl Table {
             Table::F64(table) => table.close(),
             Table::Labels(table) => table.close(),
             Table::Label(table) => table.close(),
+            Table::Posteriors(table) => table.close(),
         }
         .map(drop)
     }
@@ -271,19 +297,10 @@ fn dense(stream: &SequenceStream) -> impl Iterator<Item = f64> {
     })
 }
 
-/// Labels; of sparse samples, where each has one value, its index.
-fn labels(key: Key<'_>, stream: &SequenceStream) -> Result<Vec<i32>> {
-    let label = |sample| match sample {
+fn labels(stream: &SequenceStream) -> impl Iterator<Item = i32> {
+    stream.samples().filter_map(|sample| match sample {
         Sample::Label(label) => Some(label),
-        Sample::Sparse(given) if given.len() == 1 => Some(given[0].0),
         _ => None,
-    };
-    stream.samples().map(label).collect::<Option<Vec<i32>>>().ok_or_else(|| {
-        let message =
-            format!("{}: sparse vectors have no form in Kaldi's tables", stream.stream().name);
-        Error::usage(message)
-            .of_key(key)
-            .with_help("only those with one value a sample can be written, as labels")
     })
 }
 

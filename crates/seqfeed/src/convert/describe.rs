@@ -38,10 +38,6 @@ pub(super) fn describe(
                         Some(Value::String(name))
                     })
                     .collect();
-                // Posteriors are written, but nothing reads them as a stream.
-                if stream.kind == Kind::Sparse {
-                    continue;
-                }
                 described.insert(stream.name.clone(), stream_table(stream, one_or_all(sources?)));
             }
             top.insert("streams".to_owned(), Value::Table(described));
@@ -147,14 +143,24 @@ fn one_or_all(mut names: Vec<Value>) -> Value {
 fn stream_table(stream: &Stream, source: Value) -> Value {
     let mut table = Table::new();
     table.insert("source".to_owned(), source);
-    if stream.kind == Kind::Label {
-        table.insert("kind".to_owned(), Value::String("label".to_owned()));
+    if stream.kind != Kind::Dense {
+        table.insert("kind".to_owned(), Value::String(stream.kind.name().to_owned()));
+    }
+    if stream.kind == Kind::Sparse {
+        // Posteriors do not say it.
+        let dim = i64::try_from(stream.dim).unwrap_or(i64::MAX);
+        table.insert("dim".to_owned(), Value::Integer(dim));
     }
     if stream.element == Element::F64 {
         table.insert("dtype".to_owned(), Value::String("float64".to_owned()));
     }
-    if stream.extent == Extent::Sequence {
-        table.insert("extent".to_owned(), Value::String("sequence".to_owned()));
+    let extent = match stream.extent {
+        Extent::Samples => None,
+        Extent::Sequence => Some("sequence"),
+        Extent::Own => Some("own"),
+    };
+    if let Some(extent) = extent {
+        table.insert("extent".to_owned(), Value::String(extent.to_owned()));
     }
     Value::Table(table)
 }

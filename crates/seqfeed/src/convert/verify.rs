@@ -17,8 +17,6 @@ use crate::fingerprint::{Fingerprint, StreamFingerprint, fingerprint};
 pub struct Verified {
     /// Shards that were read.
     pub shards: usize,
-    /// Names of streams that nothing reads back (posteriors of Kaldi's).
-    pub unread: Vec<String>,
 }
 
 impl ConvertPlan {
@@ -46,7 +44,7 @@ impl ConvertPlan {
             description.base = Some(base.to_owned());
             let opened = description.open(self.options.policy)?;
             let found = fingerprint(opened.corpus().as_ref())?;
-            verified.unread = self.compare(&target, streams, shard, &found)?;
+            self.compare(&target, streams, shard, &found)?;
             verified.shards += 1;
         }
         Ok(verified)
@@ -75,14 +73,14 @@ impl ConvertPlan {
         Ok(())
     }
 
-    /// Compares; the names of streams that nothing reads.
+    /// Compares what was read back.
     fn compare(
         &self,
         target: &Target,
         streams: &[Stream],
         shard: &ShardReport,
         found: &Fingerprint,
-    ) -> Result<Vec<String>> {
+    ) -> Result<()> {
         let format = target.format();
         let differ = |what: String| {
             Err(Error::corpus(what).in_file(target.name()).with_help(
@@ -97,7 +95,6 @@ impl ConvertPlan {
                 expected.sequences, found.sequences
             ));
         }
-        let mut unread = Vec::new();
         // Formats that name streams themselves keep their order: features come before labels.
         let named = |stream: &StreamFingerprint| {
             found.streams.iter().find(|other| other.name == stream.name)
@@ -107,10 +104,6 @@ impl ConvertPlan {
         dense_first.sort_by_key(|&number| streams[number].kind != Kind::Dense);
         for (position, number) in dense_first.into_iter().enumerate() {
             let stream = &expected.streams[number];
-            if format == TargetFormat::Kaldi && streams[number].kind == Kind::Sparse {
-                unread.push(stream.name.clone());
-                continue;
-            }
             let other = match by_name {
                 true => named(stream),
                 false => found.streams.get(position),
@@ -129,7 +122,7 @@ impl ConvertPlan {
                 ));
             }
         }
-        Ok(unread)
+        Ok(())
     }
 }
 

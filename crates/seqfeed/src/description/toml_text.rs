@@ -84,7 +84,7 @@ impl Description {
             out.input(name, input)?;
         }
         for (name, stream) in &self.streams {
-            out.stream(name, stream);
+            out.stream(name, stream)?;
         }
         Ok(out.0)
     }
@@ -196,15 +196,17 @@ impl Lines {
         Ok(())
     }
 
-    fn stream(&mut self, name: &str, stream: &StreamDescription) {
+    fn stream(&mut self, name: &str, stream: &StreamDescription) -> Result<()> {
         self.table("streams", name);
         self.names("source", stream.source.as_ref());
         self.text("states", stream.states.as_ref());
         let kind = stream.kind.map(|kind| match kind {
             KindName::Dense => "dense",
             KindName::Label => "label",
+            KindName::Sparse => "sparse",
         });
         self.raw("kind", kind);
+        self.number("dim", stream.dim)?;
         let dtype = stream.dtype.map(|dtype| match dtype {
             FloatName::Float32 => "float32",
             FloatName::Float64 => "float64",
@@ -213,8 +215,10 @@ impl Lines {
         let extent = stream.extent.map(|extent| match extent {
             ExtentName::Samples => "samples",
             ExtentName::Sequence => "sequence",
+            ExtentName::Own => "own",
         });
         self.raw("extent", extent);
         self.word("context", stream.context.as_ref());
+        Ok(())
     }
 }
