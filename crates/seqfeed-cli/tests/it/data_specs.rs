@@ -285,7 +285,8 @@ fn of_several_large_files_one_is_in_memory() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(summary["samples"], files * rows);
-    let (array, minibatch) = (rows * cols * 4, (4 * cols) << 16);
+    let array = rows * cols * 4;
     let peak = summary["peak_memory_bytes"].as_u64().unwrap();
-    assert!(peak < array + array / 2 + 8 * minibatch, "{peak} bytes for files of {array}");
+    // One file, its order, minibatches that wait and the program are about twice a file; two files would be three.
+    assert!(peak < array * 5 / 2, "{peak} bytes for files of {array}");
 }
