@@ -7,18 +7,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use seqfeed::Stream;
 use seqfeed::io::Policy;
-use seqfeed::kaldi::{AnyObject, ObjectType};
 
 use crate::corpus_table::{CorpusTable, Loaded};
 use crate::forks::{PerProcess, lock};
 use crate::interrupt::interruptible;
 use crate::kaldi::table::KaldiTable;
-use crate::kaldi::to_python::object_to_python;
+use crate::kaldi::to_python::value_to_python;
+use crate::kaldi::types::{Value, Wanted};
 use crate::{describe, errors, keys, values};
 
 /// A value as it is read, before it is Python's.
 pub(crate) enum Item {
-    Object(AnyObject),
+    Object(Value),
     /// One stream alone.
     Stream(Loaded),
     /// Several, by name.
@@ -28,7 +28,7 @@ pub(crate) enum Item {
 impl Item {
     fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
-            Item::Object(object) => object_to_python(py, object),
+            Item::Object(object) => value_to_python(py, object),
             Item::Stream(loaded) => loaded.into_python(py),
             Item::Streams(streams) => {
                 let all = PyDict::new(py);
@@ -72,15 +72,15 @@ pub(crate) struct Table {
 /// How a table is opened, here and in a child.
 #[derive(Clone)]
 enum Recipe {
-    Kaldi { rspecifier: String, object_type: Option<ObjectType>, policy: Policy },
+    Kaldi { rspecifier: String, wanted: Option<Wanted>, policy: Policy },
     Corpus { description: Box<seqfeed::Description>, policy: Policy },
 }
 
 impl Recipe {
     fn open(self) -> seqfeed::Result<(Arc<dyn Backend>, Vec<String>)> {
         match self {
-            Recipe::Kaldi { rspecifier, object_type, policy } => {
-                let table = KaldiTable::open(rspecifier, object_type, policy)?;
+            Recipe::Kaldi { rspecifier, wanted, policy } => {
+                let table = KaldiTable::open(rspecifier, wanted, policy)?;
                 Ok((Arc::new(table), Vec::new()))
             }
             Recipe::Corpus { description, policy } => {
@@ -141,15 +141,14 @@ impl Table {
     ) -> PyResult<Self> {
         let options = options.unwrap_or_else(|| PyDict::new(py));
         let policy = Policy { pipes: allow_pipes };
-        let object_type = object_type.map(str::parse::<ObjectType>).transpose();
-        let object_type = errors::raise(object_type)?;
+        let wanted = errors::raise(Wanted::parse(object_type))?;
         let named = keys::name_of(&source)?;
         let table = named.as_deref().filter(|_| options.is_empty());
         let (name, recipe) = match table.and_then(describe::rspecifier_of) {
             Some(rspecifier) => {
-                (rspecifier.clone(), Recipe::Kaldi { rspecifier, object_type, policy })
+                (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, policy })
             }
-            None if object_type.is_some() => {
+            None if wanted.is_some() => {
                 return Err(errors::to_python(
                     &seqfeed::Error::usage("only tables of Kaldi have objects of a type")
                         .with_help("give an rspecifier, such as ark:feats.ark"),
@@ -169,7 +168,7 @@ impl Table {
         for warning in &warnings {
             errors::warn(py, &format!("{name}: {warning}"))?;
         }
-        options.set_item("object_type", object_type.map(ObjectType::name))?;
+        options.set_item("object_type", wanted.map(Wanted::name))?;
         options.set_item("allow_pipes", allow_pipes)?;
         let backend = PerProcess::new(Some(backend));
         Ok(Self { name, recipe, backend, source: source.unbind(), options: options.unbind() })

@@ -78,6 +78,28 @@ class Wave(NamedTuple):
     """Of shape (channels, samples), in the range of 16-bit integers."""
 
 
+class WaveInfo(NamedTuple):
+    """What the header of a waveform says."""
+
+    sample_rate: float
+    """Samples a second."""
+    channels: int
+    """Number of channels."""
+    samples: int | None
+    """Samples of each channel; None if they go on to the end of the stream."""
+    block_align: int
+    """Bytes of a sample of all channels."""
+    big_endian: bool
+    """Whether numbers are big-endian (RIFX)."""
+
+
+class MatrixShape(NamedTuple):
+    """The shape of a matrix, read without its values."""
+
+    rows: int
+    cols: int
+
+
 class HtkMatrix(NamedTuple):
     """A matrix in HTK's parameter format, as Kaldi has it."""
 

@@ -3,9 +3,9 @@
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 use seqfeed::kaldi::{
-    AnyObject, CompressedMatrix, CompressionMethod, GaussPosterior, HtkMatrix, Matrix, NumpyArray,
+    AnyObject, Blob, CompressedMatrix, CompressionMethod, GaussPosterior, HtkMatrix, Matrix, NumpyArray,
     ObjectType, PackedMatrix, Posterior, SparseMatrix, SparseVector, Token, TokenVector, Vector,
     Wave,
 };
@@ -187,6 +187,16 @@ fn convert(value: &Bound<'_, PyAny>, object_type: ObjectType) -> PyResult<AnyObj
         ObjectType::Double => AnyObject::Double(value.extract()?),
         ObjectType::Bool => AnyObject::Bool(value.is_truthy()?),
         ObjectType::Int32Vector => AnyObject::Int32Vector(integers(value)?),
+        ObjectType::Int8Vector => {
+            let wide = || PyOverflowError::new_err("an integer does not fit 8 bits");
+            let numbers = integers(value)?.into_iter();
+            let numbers = numbers.map(|number| i8::try_from(number).map_err(|_| wide()));
+            AnyObject::Int8Vector(numbers.collect::<PyResult<_>>()?)
+        }
+        ObjectType::Blob => match value.cast::<PyBytes>() {
+            Ok(bytes) => AnyObject::Blob(Blob(bytes.as_bytes().to_vec())),
+            Err(_) => return Err(errors::wrong_type("bytes", value)),
+        },
         ObjectType::Int32VectorVector => AnyObject::Int32VectorVector(
             items(value)?.iter().map(integers).collect::<PyResult<_>>()?,
         ),

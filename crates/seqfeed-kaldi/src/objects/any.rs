@@ -4,6 +4,7 @@ use seqfeed_core::{Error, Result};
 
 use crate::holder::{Holder, Mode, write_object};
 use crate::object_reader::ObjectReader;
+use crate::objects::blob::Blob;
 use crate::objects::compressed_matrix::CompressedMatrix;
 use crate::objects::detect::detect;
 use crate::objects::egs::{NnetChainExample, NnetExample};
@@ -170,6 +171,8 @@ any_object! {
     Bool(bool) = "bool",
     /// A vector of int32: alignments.
     Int32Vector(Vec<i32>) = "int32-vector",
+    /// A vector of int8: never found by itself.
+    Int8Vector(Vec<i8>) = "int8-vector",
     /// A vector of vectors of int32.
     Int32VectorVector(Vec<Vec<i32>>) = "int32-vector-vector",
     /// A vector of pairs of int32.
@@ -198,6 +201,8 @@ any_object! {
     Lattice(Lattice) = "lattice",
     /// [`CompactLattice`].
     CompactLattice(CompactLattice) = "compact-lattice",
+    /// [`Blob`]: never found by itself.
+    Blob(Blob) = "blob",
     /// [`NumpyArray<f32>`].
     FloatNumpyArray(NumpyArray<f32>) = "float-numpy-array",
     /// [`NumpyArray<f64>`].
