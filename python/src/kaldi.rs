@@ -8,5 +8,5 @@ pub(crate) mod sequential;
 pub(crate) mod single;
 pub(crate) mod table;
 pub(crate) mod to_python;
-mod types;
+pub(crate) mod types;
 pub(crate) mod writer;

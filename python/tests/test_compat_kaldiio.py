@@ -365,7 +365,10 @@ CASES = {
     "script": 'result = open("a.scp").read()',
     "big": WRITE + 'k.save_ark("b.ark", arrays, endian=">"); result = open("b.ark", "rb").read()',
     "text": WRITE + 'k.save_ark("t.ark", arrays, text=True); result = open("t.ark", "rb").read()',
-    "read text": 'result = {key: value for key, value in k.load_ark("t.ark") if key in "mdvwi"}',
+    # The original cannot read the empty matrix that it wrote, nor short lines at the end of a file.
+    "read text": WRITE
+    + 'del arrays["e"]; arrays["z"] = arrays["m"]; k.save_ark("u.ark", arrays, text=True)\n'
+    + 'result = dict(k.load_ark("u.ark"))',
     "waves": 'k.save_ark("w.ark", {"w": (8000, np.int16([[1, 2]]))}); result = open("w.ark", "rb").read()',
     "read waves": 'result = dict(k.load_ark("w.ark"))',
     "numpy": 'k.save_ark("n.ark", {"a": np.arange(3)}, write_function="numpy"); result = open("n.ark", "rb").read()',

@@ -33,9 +33,11 @@ OBJECTS: dict[str, Any] = {
     "double": 0.1,
     "bool": True,
     "int32-vector": np.array([3, 1, 2], np.int32),
+    "int8-vector": np.array([3, -128], np.int8),
     "int32-vector-vector": [np.array([1, 2], np.int32), np.array([], np.int32)],
     "int32-pair-vector": np.array([[1, 2], [3, 4]], np.int32),
     "float-pair-vector": np.array([[1.5, 2.5]], np.float32),
+    "blob": b"\0bytes",
     "token": "hello",
     "token-vector": ["hello", "wörld"],
     "posterior": [[(1, 0.5), (7, 0.5)], []],
@@ -51,7 +53,7 @@ OBJECTS: dict[str, Any] = {
         np.array([1, 2], np.float32), np.array([0, 2], np.int32), np.array([0, 2]), (1, 3)
     ),
 }
-NO_TEXT = {"wave", "htk-matrix", "float-numpy-array", "double-numpy-array"}
+NO_TEXT = {"blob", "wave", "htk-matrix", "float-numpy-array", "double-numpy-array"}
 
 
 def same(left: Any, right: Any) -> bool:

@@ -158,7 +158,7 @@ class MatrixShape:
         return self._num_cols
 
     def __str__(self) -> str:
-        return f"(num_rows={self.num_rows}, num_cols={self.num_cols})"
+        return f"MatrixShape(num_rows={self.num_rows},num_cols={self.num_cols})"
 
     @staticmethod
     def read(rxfilename: str) -> MatrixShape:

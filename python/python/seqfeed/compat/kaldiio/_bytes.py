@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 from typing import Any
@@ -55,37 +56,44 @@ def read_exact(fd: Any, size: int, inside: str) -> bytes:
     return data
 
 
-def read_array(fd: Any, dtype: np.dtype[Any], count: int, inside: str) -> npt.NDArray[Any]:
-    """The next ``count`` values, in memory of their own.
+def read_array(fd: Any, dtype: np.dtype[Any], shape: tuple[int, ...], inside: str) -> npt.NDArray[Any]:
+    """The next values, in memory of their own.
 
     :raises DataError: if there are fewer
     """
-    size = count * dtype.itemsize
-    if count < 0 or (size > _STEP and size > _left(fd, size)):
-        raise wrong(fd, f"{inside} of {count} values is larger than the file", _CUT)
-    if not hasattr(fd, "readinto") or (size > _STEP and _left(fd, 0) == 0):
-        return np.frombuffer(bytearray(read_exact(fd, size, inside)), dtype)
-    array = np.empty(count, dtype)
+    size = math.prod(shape) * dtype.itemsize
+    left = _left(fd) if size > _STEP else size
+    if min(shape) < 0 or (left is not None and size > left):
+        raise wrong(fd, f"{inside} of {shape} values is larger than the file", _CUT)
+    if left is None:
+        return np.frombuffer(bytearray(read_exact(fd, size, inside)), dtype).reshape(shape)
+    array = np.empty(shape, dtype)
     if size:
-        buffer = array.view(np.uint8).data
-        done = 0
-        while done < size:
-            more = fd.readinto(buffer[done:])
-            if not more:
-                raise wrong(fd, f"{size - done} bytes are missing inside {inside}", _CUT)
-            done += more
+        _fill(fd, array.reshape(-1).view(np.uint8).data, inside)
     return array
 
 
-def _left(fd: Any, unknown: int) -> int:
-    """Bytes to the end of a regular file; ``unknown`` of anything else."""
+def _fill(fd: Any, buffer: memoryview, inside: str) -> None:
+    if not hasattr(fd, "readinto"):
+        buffer[:] = read_exact(fd, len(buffer), inside)
+        return
+    done = 0
+    while done < len(buffer):
+        more = fd.readinto(buffer[done:])
+        if not more:
+            raise wrong(fd, f"{len(buffer) - done} bytes are missing inside {inside}", _CUT)
+        done += more
+
+
+def _left(fd: Any) -> int | None:
+    """Bytes to the end of a regular file; None of anything else."""
     try:
         status = os.fstat(fd.fileno())
         if stat.S_ISREG(status.st_mode):
             return status.st_size - int(fd.tell())
     except (AttributeError, OSError, ValueError):
         pass
-    return unknown
+    return None
 
 
 def read_line(fd: Any) -> bytes:

@@ -14,6 +14,7 @@ def swapped(data: bytes) -> bytes:
     # Percentiles of columns, and codes of two bytes: both are numbers of two bytes.
     wide = len(codes) // 2 * 2 if token == b"CM2 " else 0
     if token == b"CM ":
-        sizes = [np.frombuffer(part, "i4")[3] for part in (data[3:19], header)]
-        wide = 8 * min(int(size) for size in sizes if 0 <= size and 8 * size <= len(codes))
+        # One of the two orders is the machine's: in it, the columns fit the codes.
+        found = [np.frombuffer(part, "i4")[2:].tolist() for part in (data[3:19], header)]
+        wide = 8 * next(cols for rows, cols in found if (8 + rows) * cols == len(codes))
     return token + header + np.frombuffer(codes[:wide], "u2").byteswap().tobytes() + codes[wide:]

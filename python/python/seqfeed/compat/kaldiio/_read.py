@@ -44,7 +44,7 @@ def read_token(fd: Any) -> str | None:
             token: bytes = fd.read(end + 1)[:-1]
             return token.decode(default_encoding)
     parts = []
-    while (byte := fd.read(1)) not in (b" ", b""):
+    while (byte := read_bytes(fd, 1)) not in (b" ", b""):
         parts.append(byte)
     return b"".join(parts).decode(default_encoding) or None
 
@@ -134,9 +134,8 @@ def _read_binary(fd: Any, endian: str) -> _Array:
             "seqfeed.kaldi reads all of Kaldi's types",
         )
     shape = [_read_size(fd, endian) for _ in kind[1:].replace("V", "1").replace("M", "12")]
-    count = shape[0] * (shape[1] if len(shape) == 2 else 1)
-    values = read_array(fd, np.dtype(f"{endian}f{_FULL[kind]}"), count, "an array")
-    return values.astype(values.dtype.newbyteorder("="), copy=False).reshape(shape)
+    values = read_array(fd, np.dtype(f"{endian}f{_FULL[kind]}"), tuple(shape), "an array")
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
 def _read_size(fd: Any, endian: str) -> int:
@@ -149,7 +148,7 @@ def _read_size(fd: Any, endian: str) -> int:
 def _read_integers(fd: Any, endian: str) -> _Array:
     (count,) = struct.unpack(f"{endian}i", read_exact(fd, 4, "a header"))
     tagged = np.dtype([("tag", "u1"), ("value", f"{endian}i4")])
-    values = read_array(fd, tagged, count, "a vector")
+    values = read_array(fd, tagged, (count,), "a vector")
     if not np.all(values["tag"] == 4):
         raise wrong(fd, "a vector of something else than int32")
     return values["value"].astype(np.int32)
@@ -161,7 +160,7 @@ def _read_compressed(fd: Any, token: bytes, endian: str) -> _Array:
     if rows < 0 or cols < 0:
         raise wrong(fd, "a header with a negative size")
     size = rows * cols * _COMPRESSED[token[:-1].decode()] + (8 * cols if token == b"CM " else 0)
-    data = token + header + read_array(fd, np.dtype("u1"), size, "a compressed matrix").tobytes()
+    data = token + header + read_array(fd, np.dtype("u1"), (size,), "a compressed matrix").tobytes()
     return _parse(fd, b"\0B" + (data if endian == "<" else swapped(data)), "float-matrix")
 
 
@@ -196,7 +195,5 @@ def _read_text(fd: Any, start: bytes) -> _Array:
 def _numbers(fd: Any, text: bytes) -> _Array:
     """Numbers of one line: int32 if all of them are integers, otherwise float32."""
     if _INTEGERS.match(text):
-        integers = _parse(fd, text.strip() + b"\n", "int32-vector")
-        # The original knows no empty vector of integers in brackets.
-        return integers
+        return _parse(fd, text.strip() + b"\n", "int32-vector")
     return _parse(fd, b" [ " + text.strip() + b" ]\n", "float-vector")
