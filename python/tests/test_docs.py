@@ -10,11 +10,16 @@ import pytest
 
 import seqfeed
 from seqfeed import _types, kaldi
+from seqfeed.compat import kaldi_native_io, kaldiio
+from seqfeed.compat.kaldiio import matio, utils
 
 PACKAGE = Path(seqfeed.__file__).parent
 
 
-@pytest.mark.parametrize("module", [seqfeed, _types, kaldi], ids=lambda module: module.__name__)
+MODULES = [seqfeed, _types, kaldi, kaldiio, matio, utils, kaldi_native_io]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_modules(module: object) -> None:
     results = doctest.testmod(module, verbose=False)  # type: ignore[arg-type]
     assert results.failed == 0 and results.attempted > 0

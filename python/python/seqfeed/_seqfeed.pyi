@@ -245,7 +245,7 @@ class SequentialReader:
 
     ``source`` is an rspecifier (``scp:feats.scp``, ``ark,p:feats.ark``), the path of an archive or script file,
     or a file object with an archive in it, opened in binary mode. ``object_type`` is one of
-    ``object_types()``; without it, each object's type is learned from its data. Integers in binary form look
+    ``object_types()``, or ``matrix-shape`` or ``wave-info`` for what headers say; without it, each object's type is learned from its data. Integers in binary form look
     alike: vectors of vectors, pairs and posteriors need it where objects are short.
 
     :raises seqfeed.Error: where the name is wrong, or an object cannot be read; the next call goes on with the
@@ -352,12 +352,15 @@ class KaldiObject:
     def __ne__(self, other: object, /) -> bool: ...
 
 def object_types() -> list[str]:
-    """The names of all types of objects."""
+    """The names of all types of objects. Those of ``kaldi_native_io``, ``blob`` and ``int8-vector``, must be named."""
 
 def load(
     source: _Name | bytes | _Readable, *, object_type: str | None = None, allow_pipes: bool = False
 ) -> Any:
-    """Reads one object from an rxfilename, a path, bytes or a file object."""
+    """Reads one object from an rxfilename, a path, bytes or a file object.
+
+    An rxfilename may have a range behind it, as in script files: ``a.ark:12[0:9]``, the last row counted in.
+    """
 
 def save(
     target: _Name | _Writable,
