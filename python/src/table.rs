@@ -145,9 +145,7 @@ impl Table {
         let named = keys::name_of(&source)?;
         let table = named.as_deref().filter(|_| options.is_empty());
         let (name, recipe) = match table.and_then(describe::rspecifier_of) {
-            Some(rspecifier) => {
-                (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, policy })
-            }
+            Some(rspecifier) => (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, policy }),
             None if wanted.is_some() => {
                 return Err(errors::to_python(
                     &seqfeed::Error::usage("only tables of Kaldi have objects of a type")

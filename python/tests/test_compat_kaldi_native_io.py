@@ -290,7 +290,7 @@ def test_blobs(tmp_path: Path) -> None:
 def test_waves(tmp_path: Path, channels: int) -> None:
     samples = np.arange(channels * 800, dtype=np.float32).reshape(channels, -1)
     wave = native.WaveData(sample_freq=8000, data=samples[0] if channels == 1 else samples)
-    assert wave.duration == 0.1 and wave.data.shape == (channels, 800) and "0.1 s" in str(wave)
+    assert wave.duration == np.float32(0.1) and wave.data.shape == (channels, 800) and "0.1 s" in str(wave)
     with native.WaveWriter(f"ark,scp:{tmp_path}/a.ark,{tmp_path}/a.scp") as writer:
         writer["a"], writer["b"] = wave, wave
     for source in (f"ark:{tmp_path}/a.ark", f"scp:{tmp_path}/a.scp"):
@@ -299,10 +299,10 @@ def test_waves(tmp_path: Path, channels: int) -> None:
         for _, info in native.SequentialWaveInfoReader(source):
             assert (info.sample_freq, info.sample_count, info.num_channels) == (8000, 800, channels)
             assert info.block_align == 2 * channels and info.data_bytes == 1600 * channels
-            assert info.duration == 0.1 and not info.reverse_bytes and "block_align" in str(info)
-        assert native.RandomAccessWaveInfoReader(source)["b"].duration == 0.1
+            assert info.duration == np.float32(0.1) and not info.reverse_bytes and "block_align" in str(info)
+        assert native.RandomAccessWaveInfoReader(source)["b"].duration == np.float32(0.1)
         assert native.RandomAccessWaveReader(source)["b"].data.shape == (channels, 800)
-    assert native.read_wave(f"{tmp_path}/a.ark:2").duration == 0.1
+    assert native.read_wave(f"{tmp_path}/a.ark:2").duration == np.float32(0.1)
     assert native.read_wave_info(f"{tmp_path}/a.ark:2").sample_count == 800
 
 

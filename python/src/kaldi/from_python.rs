@@ -5,9 +5,9 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 use seqfeed::kaldi::{
-    AnyObject, Blob, CompressedMatrix, CompressionMethod, GaussPosterior, HtkMatrix, Matrix, NumpyArray,
-    ObjectType, PackedMatrix, Posterior, SparseMatrix, SparseVector, Token, TokenVector, Vector,
-    Wave,
+    AnyObject, Blob, CompressedMatrix, CompressionMethod, GaussPosterior, HtkMatrix, Matrix,
+    NumpyArray, ObjectType, PackedMatrix, Posterior, SparseMatrix, SparseVector, Token,
+    TokenVector, Vector, Wave,
 };
 
 use crate::kaldi::object::KaldiObject;

@@ -196,6 +196,11 @@ class HtkHeader:
         return "HtkHeader(" + ",\n          ".join(fields) + ")\n"
 
 
+def _seconds(samples: int, rate: float) -> float:
+    """In float32, as the original has it."""
+    return float(np.float32(samples) / np.float32(rate)) if rate else 0.0
+
+
 class WaveData:
     """A waveform."""
 
@@ -218,7 +223,7 @@ class WaveData:
     @property
     def duration(self) -> float:
         """Length in seconds."""
-        return self._data.shape[1] / self._sample_freq
+        return _seconds(self._data.shape[1], self._sample_freq)
 
     def __str__(self) -> str:
         return (
@@ -255,7 +260,7 @@ class WaveInfo:
     @property
     def duration(self) -> float:
         """Length in seconds."""
-        return self.sample_count / self.sample_freq if self.sample_freq else 0.0
+        return _seconds(self.sample_count, self.sample_freq)
 
     @property
     def num_channels(self) -> int:
