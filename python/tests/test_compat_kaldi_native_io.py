@@ -388,7 +388,8 @@ CASES |= {
     "shape": 's = k.MatrixShape.read("x"); result = (s.num_rows, s.num_cols, str(s))',
     "wave": 'x = k.WaveData(8000, np.arange(80, dtype=np.float32))\n'
     'with k.WaveWriter("ark,scp:w.ark,w.scp") as w: w["a"] = x\n'
-    'i = dict(k.SequentialWaveInfoReader("scp:w.scp"))["a"]; y = k.read_wave("w.ark:2")\n'
+    # While its reader stands there: the original's are views, headers too.
+    's = k.SequentialWaveInfoReader("scp:w.scp"); i = s.value; y = k.read_wave("w.ark:2")\n'
     'result = (open("w.ark", "rb").read(), str(x), str(i), y.data.numpy().copy(), y.duration, y.sample_freq,\n'
     " i.data_bytes, i.sample_count, i.num_channels, i.block_align, i.reverse_bytes, i.sample_freq, i.duration)",
     "methods": "result = [(m.name, int(m)) for m in map(k.CompressionMethod, range(1, 8))]",
@@ -418,7 +419,7 @@ CASES |= {
     'result = [key for key, _ in k.SequentialFloatMatrixReader("scp:e.scp")]',
     "bad entry, p": 'result = [key for key, _ in k.SequentialFloatMatrixReader("scp,p:e.scp")]',
     "no vector": 'result = k.read_int32_vector("none")',
-    "pipe": 'result = dict(k.SequentialMatrixShapeReader("scp:f.scp"))["a"].num_rows, k.FloatMatrix.read("cat f.ark | tail -c +3 |").shape',
+    "pipe": 's = k.SequentialMatrixShapeReader("scp:f.scp"); result = s.value.num_rows, k.FloatMatrix.read("cat f.ark | tail -c +3 |").shape',
 }
 
 
