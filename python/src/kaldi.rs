@@ -2,6 +2,7 @@
 
 mod file_like;
 mod from_python;
+mod lent;
 pub(crate) mod object;
 pub(crate) mod random_access;
 pub(crate) mod sequential;

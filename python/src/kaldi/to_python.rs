@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use seqfeed::kaldi::{AnyObject, Matrix, PackedMatrix, SparseVector};
 
+use crate::kaldi::lent;
 use crate::kaldi::object::KaldiObject;
 use crate::kaldi::types::Value;
 use crate::{keys, values};
@@ -38,10 +39,15 @@ pub(crate) fn value_to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_
 /// An object as Python has it: arrays for numbers, text and lists for the rest.
 fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bound<'_, PyAny>> {
     Ok(match object {
-        AnyObject::FloatMatrix(matrix) => matrix_array(py, matrix)?,
-        AnyObject::DoubleMatrix(matrix) => matrix_array(py, matrix)?,
+        AnyObject::FloatMatrix(matrix) => lent::array(py, matrix)?,
+        AnyObject::DoubleMatrix(matrix) => lent::array(py, matrix)?,
         AnyObject::CompressedMatrix(matrix) => {
-            matrix_array(py, py.detach(|| matrix.to_matrix::<f32>()))?
+            let full = py.detach(|| {
+                let mut full = lent::matrix::<f32>();
+                matrix.decompress_into(&mut full);
+                full
+            });
+            lent::array(py, full)?
         }
         AnyObject::FloatVector(vector) => vector.0.into_pyarray(py).into_any(),
         AnyObject::DoubleVector(vector) => vector.0.into_pyarray(py).into_any(),

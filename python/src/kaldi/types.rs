@@ -10,6 +10,8 @@ use seqfeed::kaldi::{
 };
 use seqfeed_core::{Error, Key};
 
+use crate::kaldi::lent;
+
 /// What is read: an object, or what its header says of it.
 pub(crate) enum Value {
     Object(AnyObject),
@@ -80,6 +82,50 @@ impl<T: Holder> Sequential for Typed<SequentialReader<T>, T> {
     }
 }
 
+/// Matrices, in memory that is used again.
+struct Matrices<T: Holder>(SequentialReader<T>, fn() -> T, fn(T) -> Value);
+
+impl<T: Holder + Default> Sequential for Matrices<T> {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>> {
+        let mut object = self.1();
+        Ok(self.0.next_into(key, &mut object)?.then(|| self.2(object)))
+    }
+
+    fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
+        self.0.next_key(key)
+    }
+
+    fn skipped(&self) -> u64 {
+        self.0.report().skipped
+    }
+}
+
+/// Opens a table in order; without a type, each object's is learned from its data.
+pub(crate) fn open_sequential(
+    rspecifier: &str,
+    wanted: Option<Wanted>,
+    policy: &Policy,
+) -> Result<Box<dyn Sequential>> {
+    match wanted {
+        None => Ok(Box::new(Matrices(
+            SequentialReader::open(rspecifier, policy)?,
+            || AnyObject::FloatMatrix(lent::matrix()),
+            Value::Object,
+        ))),
+        Some(Wanted::Object(ObjectType::FloatMatrix)) => Ok(Box::new(Matrices(
+            SequentialReader::open(rspecifier, policy)?,
+            lent::matrix::<f32>,
+            |matrix| Value::Object(AnyObject::FloatMatrix(matrix)),
+        ))),
+        Some(Wanted::Object(ObjectType::DoubleMatrix)) => Ok(Box::new(Matrices(
+            SequentialReader::open(rspecifier, policy)?,
+            lent::matrix::<f64>,
+            |matrix| Value::Object(AnyObject::DoubleMatrix(matrix)),
+        ))),
+        Some(wanted) => open_sequential_as(rspecifier, wanted, policy),
+    }
+}
+
 impl<T: Holder + Clone> Random for Typed<RandomAccessReader<T>, T> {
     fn take(&mut self, key: Key<'_>) -> Result<Option<Value>> {
         Ok(self.0.take(key)?.map(self.1))
@@ -96,30 +142,25 @@ impl<T: Holder + Clone> Random for Typed<RandomAccessReader<T>, T> {
 
 macro_rules! readers {
     ($($variant:ident($type:ty),)*) => {
-        /// Opens a table in order; without a type, each object's is learned from its data.
-        pub(crate) fn open_sequential(
+        fn open_sequential_as(
             rspecifier: &str,
-            wanted: Option<Wanted>,
+            wanted: Wanted,
             policy: &Policy,
         ) -> Result<Box<dyn Sequential>> {
             match wanted {
-                None => Ok(Box::new(Typed(
-                    SequentialReader::open(rspecifier, policy)?,
-                    Value::Object,
-                ))),
-                Some(Wanted::Shape) => Ok(Box::new(Typed(
+                Wanted::Shape => Ok(Box::new(Typed(
                     SequentialReader::open(rspecifier, policy)?,
                     Value::Shape,
                 ))),
-                Some(Wanted::WaveInfo) => Ok(Box::new(Typed(
+                Wanted::WaveInfo => Ok(Box::new(Typed(
                     SequentialReader::open(rspecifier, policy)?,
                     Value::WaveInfo,
                 ))),
-                $(Some(Wanted::Object(ObjectType::$variant)) => Ok(Box::new(Typed(
+                $(Wanted::Object(ObjectType::$variant) => Ok(Box::new(Typed(
                     SequentialReader::<$type>::open(rspecifier, policy)?,
                     |object| Value::Object(AnyObject::$variant(object)),
                 ))),)*
-                Some(Wanted::Object(other)) => Err(unknown(other)),
+                Wanted::Object(other) => Err(unknown(other)),
             }
         }
 
