@@ -70,7 +70,7 @@ mod tests {
         write_object(&matrix, &mut bytes, Mode::Binary).unwrap();
         write_object(&matrix, &mut bytes, Mode::Text).unwrap();
         for method in CompressionMethod::ALL {
-            let compressed = CompressedMatrix::compress(&matrix, *method).unwrap();
+            let compressed = CompressedMatrix::compress(&matrix, method).unwrap();
             write_object(&compressed, &mut bytes, Mode::Binary).unwrap();
         }
         let mut reader = ObjectReader::from_bytes("shapes", bytes);
