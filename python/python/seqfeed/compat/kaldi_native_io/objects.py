@@ -73,7 +73,7 @@ class _Array(Generic[_T]):
         return self._values if dtype is None else self._values.astype(dtype, copy=False)
 
     def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self._values)
+        return self._values.data
 
     @classmethod
     def read(cls: type[_Self], rxfilename: str) -> _Self:

@@ -110,7 +110,7 @@ class _Lists:
 
 class _Pairs:
     def _convert(self, value: npt.NDArray[Any]) -> list[tuple[Any, Any]]:
-        return list(map(tuple, value.tolist()))  # type: ignore[arg-type]
+        return list(map(tuple, value.tolist()))
 
 
 class _Htk:
@@ -483,7 +483,7 @@ class CompressedMatrixWriter(TableWriter[Any]):
 
     _object_type = "compressed-matrix"
 
-    def write(  # type: ignore[override]
+    def write(
         self,
         key: str,
         value: npt.NDArray[Any],

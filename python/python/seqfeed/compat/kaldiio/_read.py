@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import struct
 from collections.abc import Callable
@@ -101,9 +102,7 @@ def _read_counted(fd: Any) -> bytes:
 
 def _audio(loader: str | Callable[..., Any], data: BytesIO, options: dict[str, Any]) -> Any:
     if loader == "soundfile":
-        import soundfile  # type: ignore[import-not-found]
-
-        loader = soundfile.read
+        loader = importlib.import_module("soundfile").read
     if not callable(loader):
         raise ValueError(f"Not supported: audio_loader={loader}")
     first, second = loader(data, **options)

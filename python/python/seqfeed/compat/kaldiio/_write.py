@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import pickle
 import struct
@@ -66,7 +67,7 @@ def _full(array: _Array, endian: str) -> bytes:
         raise AssertionError(f"an array of 1 or 2 dimensions is expected, not of {array.ndim}")
     header = b"\0B" + letter + (b"M " if array.ndim == 2 else b"V ")
     header += b"".join(struct.pack(f"{endian}bi", 4, size) for size in array.shape)
-    return header + array.astype(array.dtype.newbyteorder(endian), copy=False).tobytes()
+    return header + array.astype(f"{endian}f{array.dtype.itemsize}", copy=False).tobytes()
 
 
 def write_array_ascii(fd: Any, array: _Array, digit: str | None = ".12g") -> int:
@@ -102,8 +103,7 @@ def write_by(function: str, fd: Any, data: Any, options: dict[str, Any]) -> int:
         found = b"NPY" + _counted(out.getvalue())
     elif function == "soundfile":
         rate, samples = _rate_first(data)
-        import soundfile  # type: ignore[import-not-found, unused-ignore]
-
+        soundfile = importlib.import_module("soundfile")
         soundfile.write(out, samples, rate, **{"format": "wav", **options})
         found = b"AUDIO" + _counted(out.getvalue())
     else:

@@ -142,8 +142,8 @@ def _convert_to_slice(string: str) -> _Slices:
             raise ValueError(f"Format error: {string}") from None
         if len(numbers) > 3:
             raise ValueError(f"Too many : {string}")
-        first, last, step = (numbers + numbers[:1] * (len(numbers) == 1) + [None])[:3]  # type: ignore[list-item]
-        slices.append(slice(first, last + 1, step))
+        first, last = numbers[0], numbers[min(1, len(numbers) - 1)]
+        slices.append(slice(first, last + 1, *numbers[2:]))
     return tuple(slices)
 
 
@@ -197,7 +197,8 @@ def load_lines(
     fname: Any, endian: str = "<", separator: str | None = None, skip: bool = False
 ) -> Iterator[tuple[str, Any]]:
     """As ``load_scp_sequential``; ``skip`` leaves out what cannot be loaded."""
-    last, fd = None, None
+    last: str | None = None
+    fd: Any = None
     try:
         for key, name in _script_lines(fname, separator):
             try:
@@ -211,8 +212,8 @@ def load_lines(
                 value = _load_mat(fd, offset, slices, endian)
                 if _is_pipe(ark):
                     # Now, so that a command that failed is known before its output is used.
-                    last, pipe, fd = None, fd, None
-                    pipe.close()
+                    last, command, fd = None, fd, None
+                    command.close()
             except DataError as error:
                 of_key(error, key)
                 if not skip:
