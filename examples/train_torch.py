@@ -110,7 +110,7 @@ def main() -> None:
         done = state["done"]
         print(f"goes on after minibatch {done}", flush=True)
 
-    while train.state_dict()["epoch"] < arguments.epochs:
+    for _ in range(train.epoch, arguments.epochs):
         for batch in train:
             scores = model(scaled(batch["features"]))
             loss = loss_of(scores.flatten(0, -2), batch["labels"].flatten())

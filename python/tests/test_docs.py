@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,24 @@ PACKAGE = Path(seqfeed.__file__).parent
 
 @pytest.mark.parametrize("module", [seqfeed, _types, kaldi], ids=lambda module: module.__name__)
 def test_modules(module: object) -> None:
+    run(module)
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("torch", "torch"),
+        ("jax", "jax"),
+        ("arrow", "pyarrow"),
+        ("huggingface", "datasets"),
+    ],
+)
+def test_adapters(name: str, needs: str) -> None:
+    pytest.importorskip(needs, reason=f"SKIPPED: the examples of seqfeed.{name}: there is no {needs}")
+    run(importlib.import_module(f"seqfeed.{name}"))
+
+
+def run(module: object) -> None:
     results = doctest.testmod(module, verbose=False)  # type: ignore[arg-type]
     assert results.failed == 0 and results.attempted > 0
 

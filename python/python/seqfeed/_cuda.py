@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import torch
 
-from seqfeed._epochs import EpochIterator
+from seqfeed._epochs import EpochIterator, each_part
 from seqfeed._seqfeed import Feed, Minibatch
 from seqfeed._types import Sparse
 
@@ -84,7 +85,8 @@ class CudaIterator(EpochIterator[dict[str, Any]]):
         if isinstance(value, torch.Tensor):
             return send(0, value)
         if isinstance(value, Sparse):
-            return Sparse(*(send(n, part) for n, part in enumerate(value[:3])), value.shape)
+            numbers = count()
+            return each_part(value, lambda part: send(next(numbers), part))
         if isinstance(value, dict):
             return {key: send(n, part) for n, (key, part) in enumerate(value.items())}
         return value

@@ -97,6 +97,7 @@ class _Examples(_BaseExamplesIterable):
         part: tuple[int, int] = (0, 1),
     ) -> None:
         super().__init__()
+        self._state_dict = None
         self.feed, self.convert, self.sweep, self.part = feed, convert, sweep, part
 
     @property
@@ -112,8 +113,9 @@ class _Examples(_BaseExamplesIterable):
         return _SHARDS // self.part[1]
 
     def _init_state_dict(self) -> dict[str, Any]:
-        self._state_dict = {"feed": None, "type": type(self).__name__}
-        return self._state_dict
+        state: dict[str, Any] = {"feed": None, "type": type(self).__name__}
+        self._state_dict: dict[str, Any] | None = state
+        return state
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
         with self.feed.one_sweep(self.sweep, *self.part) as feed:

@@ -46,7 +46,16 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("seqfeed.torch needs PyTorch: pip install torch") from error
 
-from seqfeed._epochs import EpochIterator, Epochs, Source, check_state, converted, fields_of, open_feed
+from seqfeed._epochs import (
+    EpochIterator,
+    Epochs,
+    Source,
+    check_state,
+    converted,
+    each_part,
+    fields_of,
+    open_feed,
+)
 from seqfeed._seqfeed import Feed, Minibatch
 from seqfeed._types import Sparse, Stream
 
@@ -317,7 +326,7 @@ def move(value: Any, device: torch.device) -> Any:
     if isinstance(value, torch.Tensor):
         return value.to(device)
     if isinstance(value, Sparse):
-        return Sparse(*(part.to(device) for part in value[:3]), value.shape)
+        return each_part(value, lambda part: part.to(device))
     if isinstance(value, dict):
         return {name: part.to(device) for name, part in value.items()}
     return value
