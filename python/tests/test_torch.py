@@ -92,15 +92,11 @@ def test_fields_of_layouts(corpus: Any, layout: str) -> None:
 
 def test_sparse_streams(tmp_path: Path) -> None:
     (tmp_path / "x.ctf").write_text("0 |w 1:2 3:4\n0 |w 0:1\n1 |w 3:5 1:1\n")
-    options = {"features": None, "streams": {"w": {"source": str(tmp_path / "x.ctf"), "kind": "sparse", "dim": 5}}}
-    try:
-        loader = Loader(options, order="sequential", batch_size=10)
-    except seqfeed.Error:
-        (tmp_path / "x.cntk").write_text(
-            "r = [ readerType = CNTKTextFormatReader\n file = x.ctf\n randomize = false\n"
-            " input = [ w = [ dim = 5\n format = sparse ] ] ]\n"
-        )
-        loader = Loader(f"{tmp_path / 'x.cntk'}#r", batch_size=10)
+    (tmp_path / "x.cntk").write_text(
+        "r = [ readerType = CNTKTextFormatReader\n file = x.ctf\n randomize = false\n"
+        " input = [ w = [ dim = 5\n format = sparse ] ] ]\n"
+    )
+    loader = Loader(f"{tmp_path / 'x.cntk'}#r", batch_size=10)
     (batch,) = loader
     sparse = batch["w"]
     assert isinstance(sparse, seqfeed.Sparse) and sparse.data.dtype == torch.float32
@@ -243,7 +239,7 @@ def test_a_loader_goes_on(corpus: Any) -> None:
     with pytest.raises(TypeError):
         other.load_state_dict(None)  # type: ignore[arg-type]
     with pytest.raises(seqfeed.Error):
-        Loader(source(corpus), batch_size=10).load_state_dict(states[2])
+        Loader(source(corpus), batch_size=9, seed=5).load_state_dict(states[2])
 
 
 @pytest.mark.parametrize("workers", [0, 2])

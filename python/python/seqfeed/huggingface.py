@@ -97,7 +97,7 @@ class _Examples(_BaseExamplesIterable):
         part: tuple[int, int] = (0, 1),
     ) -> None:
         super().__init__()
-        self._state_dict = None
+        self._state_dict: dict[str, Any] | None = None
         self.feed, self.convert, self.sweep, self.part = feed, convert, sweep, part
 
     @property
@@ -114,7 +114,7 @@ class _Examples(_BaseExamplesIterable):
 
     def _init_state_dict(self) -> dict[str, Any]:
         state: dict[str, Any] = {"feed": None, "type": type(self).__name__}
-        self._state_dict: dict[str, Any] | None = state
+        self._state_dict = state
         return state
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
