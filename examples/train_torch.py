@@ -63,7 +63,7 @@ def network(task: str, dim: int) -> nn.Module:
 
 def scaled(features: torch.Tensor) -> torch.Tensor:
     """Log energies, brought near zero."""
-    return (features - 10.0) / 4.0
+    return (features - 16.0) / 3.5
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ def main() -> None:
     torch.use_deterministic_algorithms(True)
     train, test = loaders(arguments.task)
     model = network(arguments.task, train.streams["features"].dim)
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3 if arguments.task == "frames" else 4e-3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3 if arguments.task == "frames" else 4e-3)
     loss_of = nn.CrossEntropyLoss(ignore_index=PADDING)
     done = 0
     if checkpoint.exists():
