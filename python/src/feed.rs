@@ -271,7 +271,9 @@ impl Feed {
             return Err(PyValueError::new_err("it is one sweep already"));
         }
         if rank >= ranks {
-            return Err(PyValueError::new_err(format!("rank {rank} of {ranks}: they count from 0")));
+            return Err(PyValueError::new_err(format!(
+                "rank {rank} of {ranks}: they count from 0"
+            )));
         }
         let part = Part { sweep, rank, ranks, threads };
         let opened = Arc::new(part.of(&opened));

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
-use seqfeed::{Corpus, Stream};
 use seqfeed::io::Policy;
 use seqfeed::kaldi::{AnyObject, ObjectType};
+use seqfeed::{Corpus, Stream};
 
 use crate::corpus_table::{CorpusTable, Loaded};
 use crate::forks::{PerProcess, lock};

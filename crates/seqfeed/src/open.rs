@@ -506,13 +506,7 @@ impl Opened {
     /// The same corpus, fed as a run of one sweep: the minibatches of sweep `sweep` for rank `rank` of so many,
     /// packed by so many threads where `threads` says so.
     #[must_use]
-    pub fn one_sweep(
-        &self,
-        sweep: u64,
-        rank: usize,
-        ranks: usize,
-        threads: Option<usize>,
-    ) -> Self {
+    pub fn one_sweep(&self, sweep: u64, rank: usize, ranks: usize, threads: Option<usize>) -> Self {
         let mut opened = self.clone();
         let settings = &mut opened.settings;
         if !matches!(settings.cut, Cut::Partitions { reshuffle: false, .. }) {
