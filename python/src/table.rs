@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
-use seqfeed::Stream;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use seqfeed::io::Policy;
+use seqfeed::{Corpus, Stream};
 
 use crate::corpus_table::{CorpusTable, Loaded};
 use crate::forks::{PerProcess, lock};
@@ -51,6 +51,10 @@ pub(crate) trait Backend: Send + Sync {
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>>;
     /// Name, kind, element type, dim of each stream, where they are known.
     fn streams(&self) -> Vec<Stream>;
+    /// The corpus, where the table is one.
+    fn corpus(&self) -> Option<Arc<Corpus>> {
+        None
+    }
 }
 
 /// A walk through a table in its order.
@@ -71,7 +75,7 @@ pub(crate) struct Table {
 
 /// How a table is opened, here and in a child.
 #[derive(Clone)]
-enum Recipe {
+pub(crate) enum Recipe {
     Kaldi { rspecifier: String, wanted: Option<Wanted>, policy: Policy },
     Corpus { description: Box<seqfeed::Description>, policy: Policy },
 }
@@ -248,6 +252,18 @@ impl Table {
             streams.set_item(&stream.name, stream_info(py, &stream, 1)?)?;
         }
         Ok(streams)
+    }
+
+    /// A stream of record batches, one row a sequence: Arrow's capsule interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // Consumers cast what comes in another schema than they asked for: so the protocol.
+        drop(requested_schema);
+        crate::arrow::stream(py, &self.backend(py)?, &self.recipe)
     }
 
     /// The name that it was opened by.

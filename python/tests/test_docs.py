@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import importlib
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,24 @@ MODULES = [seqfeed, _types, kaldi, kaldiio, matio, utils, kaldi_native_io]
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_modules(module: object) -> None:
+    run(module)
+
+
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("torch", "torch"),
+        ("jax", "jax"),
+        ("arrow", "pyarrow"),
+        ("huggingface", "datasets"),
+    ],
+)
+def test_adapters(name: str, needs: str) -> None:
+    pytest.importorskip(needs, reason=f"SKIPPED: the examples of seqfeed.{name}: there is no {needs}")
+    run(importlib.import_module(f"seqfeed.{name}"))
+
+
+def run(module: object) -> None:
     results = doctest.testmod(module, verbose=False)  # type: ignore[arg-type]
     assert results.failed == 0 and results.attempted > 0
 

@@ -92,6 +92,23 @@ class Feed:
 
         :raises seqfeed.Error: if the state belongs to another corpus or order
         """
+    def one_sweep(
+        self,
+        sweep: int,
+        rank: int | None = None,
+        ranks: int | None = None,
+        *,
+        threads: int | None = None,
+    ) -> Feed:
+        """A feed of one sweep of the same corpus, from its beginning, for a rank of so many; the corpus is not
+        opened again, and this feed stays where it is.
+
+        >>> feed = Feed("examples/digits/train.toml")
+        >>> [minibatch.samples for minibatch in feed.one_sweep(3)][-1]
+        34
+
+        :raises ValueError: if there is no such rank, or if this feed is one sweep already
+        """
     @property
     def sweep(self) -> int:
         """The sweep of the next minibatch, from 0: the number of sweeps that are done."""
@@ -224,6 +241,11 @@ class Table:
     @property
     def streams(self) -> dict[str, Stream]:
         """The streams, by name; none for tables of Kaldi, whose objects may be of any type."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """A stream of Arrow's record batches, one row a sequence: see ``seqfeed.arrow``.
+
+        :raises seqfeed.Error: where the objects of a table are no features or labels
+        """
     @property
     def name(self) -> str:
         """The name that it was opened by."""
