@@ -33,7 +33,7 @@ pub(crate) fn stream<'py>(
         };
         RecordBatches::new(source as Arc<dyn Source>, WriteOptions::default().group_samples)
     })?;
-    PyCapsule::new(py, batches.into_ffi(), Some(c"arrow_array_stream".to_owned()))
+    PyCapsule::new_with_value(py, batches.into_ffi(), c"arrow_array_stream")
 }
 
 /// What to call the stream of a Kaldi table: labels where the first object has integers. Standard input
