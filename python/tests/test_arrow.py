@@ -12,6 +12,7 @@ import pytest
 import seqfeed
 from seqfeed import kaldi
 
+from conftest import Corpus
 from test_feed import source
 from test_processes import in_child, open_files, resident
 
@@ -41,9 +42,10 @@ def test_pyarrow(corpus: Any) -> None:
     assert schema.field("features").metadata[b"seqfeed.kind"] == b"dense"
 
 
-def test_batches_are_chunks(corpus: Any) -> None:
-    batches = list(seqfeed.arrow.batches(source(corpus), chunk_size=30))
-    assert len(batches) > 2 and sum(batch.num_rows for batch in batches) == 12
+def test_a_corpus_of_several_batches(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path, sequences=4000, dim=2)
+    batches = list(seqfeed.arrow.batches(source(corpus)))
+    assert [sum(batch["samples"].to_pylist()) <= 32_768 for batch in batches] == [True, True]
     same(pa.Table.from_batches(batches), corpus)
 
 
@@ -106,10 +108,10 @@ def test_polars(corpus: Any) -> None:
 
 def test_duckdb(corpus: Any) -> None:
     duckdb = pytest.importorskip("duckdb", reason="SKIPPED: there is no duckdb")
-    table = seqfeed.open(source(corpus))
-    rows = duckdb.sql("select sum(samples), count(*), max(key) from table").fetchall()
+    utterances = seqfeed.open(source(corpus))
+    rows = duckdb.sql("select sum(samples), count(*), max(key) from utterances").fetchall()
     assert rows == [(corpus.frames, 12, "utt011")]
-    (sums,) = duckdb.sql("select list_sum(labels) from table where key = 'utt004'").fetchall()
+    (sums,) = duckdb.sql("select list_sum(labels) from utterances where key = 'utt004'").fetchall()
     assert sums[0] == corpus.labels["utt004"].sum()
 
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="SKIPPED: the end-to-end training: t
 
 from conftest import ROOT  # noqa: E402
 
-EPOCHS = {"frames": 4, "sequences": 6}
+EPOCHS = {"frames": 2, "sequences": 4}
 
 
 def command(task: str, work: Path) -> list[str]:

@@ -58,38 +58,38 @@ pub(crate) fn test() -> Result<()> {
     torch_tests(&target, &venv, &wheels)
 }
 
-/// The tests that need PyTorch, in an environment over a Python that has it: `SEQFEED_TORCH_PYTHON`, or the system's
-/// (Debian's `python3-torch`).
+/// The tests that need PyTorch, by a Python that has it: `SEQFEED_TORCH_PYTHON`, or the system's (Debian's
+/// `python3-torch`). Nothing is installed into it.
 fn torch_tests(target: &Path, venv: &Path, wheels: &Path) -> Result<()> {
     let python = env::var("SEQFEED_TORCH_PYTHON").unwrap_or_else(|_| "/usr/bin/python3".to_owned());
-    let mut there = Command::new(&python);
-    there.args(["-c", "import torch"]).stderr(Stdio::null());
-    if !there.status().is_ok_and(|status| status.success()) {
+    let has = |modules: &str| {
+        let mut there = Command::new(&python);
+        there.args(["-c", &format!("import {modules}")]).stderr(Stdio::null());
+        there.status().is_ok_and(|status| status.success())
+    };
+    if !has("torch, numpy") {
         eprintln!(
             "SKIPPED: the tests of seqfeed.torch: `{python}` has no PyTorch (apt-get install python3-torch, or \
              name a Python that has it by SEQFEED_TORCH_PYTHON)"
         );
         return Ok(());
     }
-    let over = target.join("python-torch-venv");
-    let torch = over.join("bin").join("python");
-    if !torch.exists() {
-        let mut make = Command::new(&python);
-        make.args(["-m", "venv", "--without-pip", "--system-site-packages"]);
-        run(make.arg(&over))?;
-    }
-    let pip = || {
+    let beside = target.join("python-torch-site");
+    let install = || {
         let mut pip = Command::new(venv.join("bin").join("python"));
-        pip.args(["-m", "pip", "--python"]).arg(&torch).args(["install", "--quiet"]);
+        pip.args(["-m", "pip", "--python", &python, "install", "--quiet", "--upgrade", "--target"]);
+        pip.arg(&beside);
         pip
     };
-    run(pip().arg("pytest"))?;
-    let mut install = pip();
-    install.args(["--force-reinstall", "--no-deps", "--no-index", "--find-links"]);
-    run(install.arg(wheels).arg("seqfeed"))?;
-    let mut tests = Command::new(&torch);
-    tests.args(["-m", "pytest", "-q", "-rs"]).current_dir(root());
-    let files = ["test_torch.py", "test_train.py", "test_docs.py"];
+    if !has("pytest") {
+        run(install().arg("pytest"))?;
+    }
+    let mut seqfeed = install();
+    seqfeed.args(["--no-deps", "--no-index", "--find-links"]).arg(wheels).arg("seqfeed");
+    run(&mut seqfeed)?;
+    let mut tests = Command::new(&python);
+    tests.args(["-m", "pytest", "-q", "-rs"]).current_dir(root()).env("PYTHONPATH", &beside);
+    let files = ["test_torch.py", "test_train.py", "test_same_everywhere.py", "test_docs.py"];
     tests.args(files.map(|file| format!("python/tests/{file}")));
     run(tests.env("SEQFEED_CLI", target.join("debug").join("seqfeed")))
 }

@@ -1,6 +1,7 @@
 //! Any corpus as a stream of record batches.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
 
 pub use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -105,7 +106,8 @@ impl Iterator for RecordBatches {
     fn next(&mut self) -> Option<Self::Item> {
         if let Err(error) = self.fill() {
             self.ended = true;
-            return Some(Err(ArrowError::ExternalError(Box::new(error))));
+            // What other languages are told by number: an error of input.
+            return Some(Err(ArrowError::IoError(error.to_string(), io::Error::other(error))));
         }
         self.ready.pop_front().map(Ok)
     }

@@ -47,8 +47,8 @@ __all__ = ["batches", "rows", "table"]
 def batches(
     source: str | os.PathLike[str] | Mapping[str, Any], *, allow_pipes: bool = False, **options: Any
 ) -> pyarrow.RecordBatchReader:
-    """A reader of record batches, each of one chunk of the corpus at most. ``source`` is what ``seqfeed.open``
-    takes. Needs pyarrow 14 or later.
+    """A reader of record batches of at most 32,768 samples; a longer sequence is one of its own. ``source`` is what
+    ``seqfeed.open`` takes. Needs pyarrow 14 or later.
 
     :raises seqfeed.Error: where the source is wrong, or cannot be read
     :raises OSError: from the reader, where data cannot be read
@@ -71,7 +71,7 @@ def rows(column: pyarrow.Array | pyarrow.ChunkedArray, row: int) -> npt.NDArray[
 
     >>> features = table("examples/digits/train.toml")["features"]
     >>> rows(features, 0).shape, rows(features, 0).dtype.name
-    ((251, 40), 'float32')
+    ((120, 40), 'float32')
     """
     value = column[row].values
     shape: tuple[int, ...] = (len(value),)

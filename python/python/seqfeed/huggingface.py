@@ -1,10 +1,10 @@
 """Hugging Face ``datasets``: sequences or minibatches as an ``IterableDataset``.
 
 >>> from seqfeed.huggingface import sequences
->>> dataset = sequences("examples/digits/train.toml")
+>>> dataset = sequences("examples/digits/train.toml", context=0)
 >>> row = next(iter(dataset))
 >>> row["key"], row["features"].shape, row["labels"].shape
-('en-gb+m3-0006', (251, 40), (251,))
+('en+f3-0001', (120, 40), (120,))
 
 Both are split over DataLoader workers and by ``datasets.distributed.split_dataset_by_node`` so that each example
 comes once; ``set_epoch`` gives another order, ``state_dict`` and ``load_state_dict`` go on where an iteration was.
