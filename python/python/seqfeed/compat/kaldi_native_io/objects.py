@@ -50,7 +50,7 @@ class _Array(Generic[_T]):
     """An array in the original's clothes: ``numpy()`` gives it."""
 
     _object_type: ClassVar[str]
-    _dtype: ClassVar[type[np.generic]]
+    _dtype: ClassVar[np.dtype[Any]]
     _ndim: ClassVar[int]
 
     def __init__(self, array: npt.ArrayLike | None = None) -> None:
@@ -120,25 +120,25 @@ class _Matrix(_Array[_T]):
 class FloatMatrix(_Matrix[np.float32]):
     """A matrix of float32."""
 
-    _object_type, _dtype = "float-matrix", np.float32
+    _object_type, _dtype = "float-matrix", np.dtype(np.float32)
 
 
 class DoubleMatrix(_Matrix[np.float64]):
     """A matrix of float64."""
 
-    _object_type, _dtype = "double-matrix", np.float64
+    _object_type, _dtype = "double-matrix", np.dtype(np.float64)
 
 
 class FloatVector(_Array[np.float32]):
     """A vector of float32."""
 
-    _object_type, _dtype, _ndim = "float-vector", np.float32, 1
+    _object_type, _dtype, _ndim = "float-vector", np.dtype(np.float32), 1
 
 
 class DoubleVector(_Array[np.float64]):
     """A vector of float64."""
 
-    _object_type, _dtype, _ndim = "double-vector", np.float64, 1
+    _object_type, _dtype, _ndim = "double-vector", np.dtype(np.float64), 1
 
 
 class MatrixShape:
