@@ -23,6 +23,10 @@ pub(crate) fn stream<'py>(
             (None, Recipe::Corpus { description, policy }) => {
                 Arc::clone(description.open(policy)?.corpus())
             }
+            (None, Recipe::File(_)) => {
+                return Err(seqfeed::Error::usage("the table of a file object has no streams")
+                    .with_help("open it by its name"));
+            }
             (None, Recipe::Kaldi { rspecifier, policy, .. }) => {
                 let stream = stream_of(backend.as_ref(), &rspecifier)?;
                 let mut given = seqfeed::Table::new();

@@ -1,6 +1,7 @@
 //! Kaldi's tables and objects.
 
-mod file_like;
+pub(crate) mod file_like;
+pub(crate) mod file_table;
 mod from_python;
 mod lent;
 pub(crate) mod object;

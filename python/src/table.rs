@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use seqfeed::io::Policy;
@@ -11,6 +11,8 @@ use seqfeed::{Corpus, Stream};
 use crate::corpus_table::{CorpusTable, Loaded};
 use crate::forks::{PerProcess, lock};
 use crate::interrupt::interruptible;
+use crate::kaldi::file_like;
+use crate::kaldi::file_table::FileTable;
 use crate::kaldi::table::KaldiTable;
 use crate::kaldi::to_python::value_to_python;
 use crate::kaldi::types::{Value, Wanted};
@@ -76,8 +78,17 @@ pub(crate) struct Table {
 /// How a table is opened, here and in a child.
 #[derive(Clone)]
 pub(crate) enum Recipe {
-    Kaldi { rspecifier: String, wanted: Option<Wanted>, policy: Policy },
-    Corpus { description: Box<seqfeed::Description>, policy: Policy },
+    Kaldi {
+        rspecifier: String,
+        wanted: Option<Wanted>,
+        policy: Policy,
+    },
+    Corpus {
+        description: Box<seqfeed::Description>,
+        policy: Policy,
+    },
+    /// A file-like object that was read.
+    File(Arc<FileTable>),
 }
 
 impl Recipe {
@@ -94,6 +105,7 @@ impl Recipe {
                 warnings.extend(dropped.map(|group| format!("skipped {group}")));
                 Ok((Arc::new(CorpusTable::new(Arc::clone(opened.corpus()))), warnings))
             }
+            Recipe::File(table) => Ok((table, Vec::new())),
         }
     }
 }
@@ -149,6 +161,15 @@ impl Table {
         let named = keys::name_of(&source)?;
         let table = named.as_deref().filter(|_| options.is_empty());
         let (name, recipe) = match table.and_then(describe::rspecifier_of) {
+            _ if named.is_none() && source.hasattr("read")? => {
+                if !options.is_empty() {
+                    return Err(PyTypeError::new_err("a file object is opened without options"));
+                }
+                let (name, file) = (file_like::name_of(&source), source.clone().unbind());
+                let called = name.clone();
+                let table = errors::raise(py.detach(|| FileTable::read(file, called, wanted)))?;
+                (name, Recipe::File(Arc::new(table)))
+            }
             Some(rspecifier) => (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, policy }),
             None if wanted.is_some() => {
                 return Err(errors::to_python(
@@ -289,6 +310,11 @@ impl Table {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if matches!(self.recipe, Recipe::File(_)) {
+            return Err(PyTypeError::new_err(
+                "a table of a file object cannot be pickled; open it by its name",
+            ));
+        }
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (&self.source,), &self.options, py.None());
         Ok((remake, arguments).into_pyobject(py)?.into_any())

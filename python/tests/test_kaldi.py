@@ -202,6 +202,26 @@ def test_arrays_are_the_callers_own(corpus: Any) -> None:
         assert array.flags.writeable and np.array_equal(array, corpus.features[key])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_memory_is_used_again_when_nobody_has_it(tmp_path: Path, dtype: type) -> None:
+    """Arrays and parts of them keep what is theirs; what they give back is read into again."""
+    matrices = {f"utt{n:02}": np.full((300, 40), n, dtype) for n in range(40)}
+    with kaldi.Writer(f"ark,scp:{tmp_path}/m.ark,{tmp_path}/m.scp") as writer:
+        for key, value in matrices.items():
+            writer[key] = value
+    whole = dict(kaldi.SequentialReader(tmp_path / "m.scp"))
+    parts = {key: value[7:9] for key, value in kaldi.SequentialReader(tmp_path / "m.ark")}
+    gc.collect()
+    places = set()
+    for key, value in kaldi.SequentialReader(tmp_path / "m.ark"):
+        assert value.dtype == dtype and value.flags.writeable
+        places.add(value.ctypes.data)
+        value += 1
+    assert len(places) < 20
+    for key, value in matrices.items():
+        assert np.array_equal(whole[key], value) and np.array_equal(parts[key], value[7:9])
+
+
 def test_nothing_appears_before_the_end(tmp_path: Path) -> None:
     path = tmp_path / "a.ark"
     with pytest.raises(RuntimeError), kaldi.Writer(path) as writer:

@@ -71,7 +71,6 @@ class CudaIterator(EpochIterator[dict[str, Any]]):
     def _send(self, minibatch: Minibatch) -> None:
         slot = self._free.pop(0)
         slot.copied.synchronize()
-        # Values are sent as they are, and converted there.
         batch = self._convert(minibatch)
         with torch.cuda.stream(self._stream):
             sent = {name: self._sent(slot, name, value) for name, value in batch.items()}

@@ -5,7 +5,7 @@ from typing import Any, Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from seqfeed._types import Progress, Stream
+from seqfeed._types import Progress, Readable, Stream
 
 __all__ = [
     "Feed",
@@ -23,9 +23,6 @@ __all__ = [
 ]
 
 _Name = str | os.PathLike[str]
-
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes | bytearray | None: ...
 
 class _Writable(Protocol):
     def write(self, data: bytes, /) -> Any: ...
@@ -213,7 +210,7 @@ class Table:
 
     def __new__(
         cls,
-        source: _Name | dict[str, Any],
+        source: _Name | dict[str, Any] | Readable,
         *,
         object_type: str | None = None,
         allow_pipes: bool = False,
@@ -267,8 +264,9 @@ class SequentialReader:
 
     ``source`` is an rspecifier (``scp:feats.scp``, ``ark,p:feats.ark``), the path of an archive or script file,
     or a file object with an archive in it, opened in binary mode. ``object_type`` is one of
-    ``object_types()``, or ``matrix-shape`` or ``wave-info`` for what headers say; without it, each object's type is learned from its data. Integers in binary form look
-    alike: vectors of vectors, pairs and posteriors need it where objects are short.
+    ``object_types()``, or ``matrix-shape`` or ``wave-info`` for what headers say; without it, each object's type
+    is learned from its data. Integers in binary form look alike: vectors of vectors, pairs and posteriors need it
+    where objects are short.
 
     :raises seqfeed.Error: where the name is wrong, or an object cannot be read; the next call goes on with the
         next entry of a script file
@@ -276,7 +274,7 @@ class SequentialReader:
 
     def __new__(
         cls,
-        source: _Name | _Readable,
+        source: _Name | Readable,
         *,
         object_type: str | None = None,
         allow_pipes: bool = False,
@@ -377,7 +375,7 @@ def object_types() -> list[str]:
     """The names of all types of objects. Those of ``kaldi_native_io``, ``blob`` and ``int8-vector``, must be named."""
 
 def load(
-    source: _Name | bytes | _Readable, *, object_type: str | None = None, allow_pipes: bool = False
+    source: _Name | bytes | Readable, *, object_type: str | None = None, allow_pipes: bool = False
 ) -> Any:
     """Reads one object from an rxfilename, a path, bytes or a file object.
 

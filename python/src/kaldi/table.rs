@@ -110,10 +110,15 @@ pub(crate) fn rows(
         }
     }
     let Some(object) = random.take(key)? else { return Ok(None) };
-    let Value::Object(object) = object else {
+    cut_value(object, rows, key).map(Some)
+}
+
+/// Rows of a value that is in memory, cut off at its end.
+pub(crate) fn cut_value(value: Value, rows: Rows<usize>, key: Key<'_>) -> seqfeed::Result<Value> {
+    let Value::Object(object) = value else {
         return Err(seqfeed::Error::usage("what a header says has no rows").of_key(key));
     };
-    cut(object, rows).map(|object| Some(Value::Object(object))).map_err(|error| error.of_key(key))
+    cut(object, rows).map(Value::Object).map_err(|error| error.of_key(key))
 }
 
 fn has_no_such_part(error: &seqfeed::Error) -> bool {
@@ -121,7 +126,6 @@ fn has_no_such_part(error: &seqfeed::Error) -> bool {
     matches!(problem, Problem::OutOfRange { .. } | Problem::Unsupported(_))
 }
 
-/// Rows of an object that is in memory, cut off at its end.
 fn cut(mut object: AnyObject, rows: Rows<usize>) -> seqfeed::Result<AnyObject> {
     let len = match &object {
         AnyObject::FloatMatrix(matrix) => matrix.rows,

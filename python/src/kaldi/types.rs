@@ -13,6 +13,7 @@ use seqfeed_core::{Error, Key};
 use crate::kaldi::lent;
 
 /// What is read: an object, or what its header says of it.
+#[derive(Clone)]
 pub(crate) enum Value {
     Object(AnyObject),
     Shape(MatrixShape),

@@ -14,6 +14,7 @@ mod describe;
 mod htk;
 mod info;
 mod kaldi_tools;
+mod library;
 mod options;
 mod program;
 mod ranks;
