@@ -28,8 +28,8 @@ field               value                                       unless asked for
 ``samples``, ``index``, ``sweep``, ``end_of_sweep``             numbers as ``seqfeed.Minibatch`` has them
 ==================  ==========================================  ===================================
 
-An epoch is one sweep, and the same as sweep ``epoch`` of ``seqfeed.Feed``. ``dtypes`` converts streams: PyTorch's losses want
-labels of int64, tables have int32.
+An epoch is one sweep, and the same as sweep ``epoch`` of ``seqfeed.Feed``. ``dtypes`` converts streams: PyTorch's
+losses want labels of int64, tables have int32.
 """
 
 from __future__ import annotations
