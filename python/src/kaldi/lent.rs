@@ -91,13 +91,13 @@ impl Drop for Memory {
 pub(crate) fn array<T: Lendable>(py: Python<'_>, matrix: Matrix<T>) -> PyResult<Bound<'_, PyAny>> {
     let Matrix { rows, cols, mut values } = matrix;
     // What has room for much more would hold memory that nobody knows of.
-    let fits = values.capacity() <= 4 * values.len();
-    if values.len() * size_of::<T>() < SMALLEST
-        || !fits
-        || rows.checked_mul(cols) != Some(values.len())
-    {
-        let own = if fits { values } else { values.as_slice().to_vec() };
+    if values.capacity() > 4 * values.len() {
+        let own = values.as_slice().to_vec();
+        give_back(values);
         return values::array(py, &[rows, cols], own);
+    }
+    if values.len() * size_of::<T>() < SMALLEST || rows.checked_mul(cols) != Some(values.len()) {
+        return values::array(py, &[rows, cols], values);
     }
     let place = values.as_mut_ptr();
     let memory = Bound::new(py, T::memory(values))?;
