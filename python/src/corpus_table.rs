@@ -137,6 +137,10 @@ impl Backend for CorpusTable {
     fn streams(&self) -> Vec<Stream> {
         self.corpus.streams().to_vec()
     }
+
+    fn corpus(&self) -> Option<Arc<Corpus>> {
+        Some(Arc::clone(&self.corpus))
+    }
 }
 
 /// A walk through a corpus, chunk after chunk.

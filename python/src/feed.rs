@@ -23,6 +23,8 @@ pub(crate) struct Feed {
     name: String,
     description: Description,
     policy: Policy,
+    /// What it consists of, if it is a part of another feed.
+    part: Option<Part>,
     run: PerProcess<Run>,
     /// What is known while minibatches are waited for.
     seen: Mutex<Seen>,
@@ -40,6 +42,28 @@ struct Seen {
     loop_sweep: Option<u64>,
     closed: bool,
     watch: size::Watch,
+}
+
+/// One sweep for one rank.
+#[derive(Clone, Copy)]
+struct Part {
+    sweep: u64,
+    rank: usize,
+    ranks: usize,
+    threads: Option<usize>,
+}
+
+impl Part {
+    fn of(self, opened: &Opened) -> Opened {
+        opened.one_sweep(self.sweep, self.rank, self.ranks, self.threads)
+    }
+}
+
+impl Seen {
+    fn of(opened: Arc<Opened>) -> Self {
+        let watch = size::Watch::default();
+        Self { opened, state: None, loop_sweep: None, closed: false, watch }
+    }
 }
 
 impl Feed {
@@ -63,7 +87,11 @@ impl Feed {
             return Ok(run);
         }
         let (description, policy) = (self.description.clone(), self.policy);
-        let opened = Arc::new(interruptible(py, move || description.open(policy))?);
+        let opened = interruptible(py, move || description.open(policy))?;
+        let opened = Arc::new(match self.part {
+            Some(part) => part.of(&opened),
+            None => opened,
+        });
         let mut seen = lock(&self.seen);
         let before = std::mem::replace(&mut seen.opened, Arc::clone(&opened));
         // The parent's threads may have held its locks.
@@ -149,19 +177,13 @@ impl Feed {
         }
         let opened = Arc::new(opened);
         let run = Run::new(Arc::clone(&opened), None, None);
-        let seen = Seen {
-            opened,
-            state: None,
-            loop_sweep: None,
-            closed: false,
-            watch: size::Watch::default(),
-        };
         Ok(Self {
             name: described.name,
             description: described.description,
             policy,
+            part: None,
             run: PerProcess::new(run),
-            seen: Mutex::new(seen),
+            seen: Mutex::new(Seen::of(opened)),
             progress,
             source: source.map_or_else(|| py.None(), Bound::unbind),
             options: options.unbind(),
@@ -228,6 +250,51 @@ impl Feed {
         (seen.state, seen.loop_sweep) = (state, None);
         seen.watch = size::Watch::default();
         Ok(())
+    }
+
+    /// A feed of one sweep of the same corpus, for a rank of so many; the corpus is not opened again.
+    #[pyo3(signature = (sweep, rank=None, ranks=None, *, threads=None))]
+    fn one_sweep(
+        &self,
+        py: Python<'_>,
+        sweep: u64,
+        rank: Option<usize>,
+        ranks: Option<usize>,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        // In a child, its own.
+        self.run(py)?;
+        let opened = Arc::clone(&lock(&self.seen).opened);
+        let settings = opened.settings();
+        let (rank, ranks) = (rank.unwrap_or(settings.rank), ranks.unwrap_or(settings.ranks));
+        if self.part.is_some() {
+            return Err(PyValueError::new_err("it is one sweep already"));
+        }
+        if rank >= ranks {
+            return Err(PyValueError::new_err(format!(
+                "rank {rank} of {ranks}: they count from 0"
+            )));
+        }
+        let part = Part { sweep, rank, ranks, threads };
+        let opened = Arc::new(part.of(&opened));
+        let options = self.options.bind(py).copy()?;
+        let settings = opened.settings();
+        options.set_item("seed", settings.seed)?;
+        options.set_item("sweeps", 1)?;
+        options.set_item("rank", rank)?;
+        options.set_item("ranks", ranks)?;
+        options.set_item("threads", settings.threads)?;
+        Ok(Self {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            policy: self.policy,
+            part: Some(part),
+            run: PerProcess::new(Run::new(Arc::clone(&opened), None, None)),
+            seen: Mutex::new(Seen::of(opened)),
+            progress: self.progress.as_ref().map(|hook| hook.clone_ref(py)),
+            source: self.source.clone_ref(py),
+            options: options.unbind(),
+        })
     }
 
     /// The sweep of the next minibatch, from 0: the number of sweeps that are done.

@@ -1,12 +1,14 @@
 //! Kaldi's tables and objects.
 
-mod file_like;
+pub(crate) mod file_like;
+pub(crate) mod file_table;
 mod from_python;
+mod lent;
 pub(crate) mod object;
 pub(crate) mod random_access;
 pub(crate) mod sequential;
 pub(crate) mod single;
 pub(crate) mod table;
 pub(crate) mod to_python;
-mod types;
+pub(crate) mod types;
 pub(crate) mod writer;

@@ -6,6 +6,7 @@
 // Docstrings are Markdown of Python's, not rustdoc's.
 #![allow(clippy::doc_markdown)]
 
+mod arrow;
 mod corpus_table;
 mod describe;
 mod errors;

@@ -2,23 +2,25 @@
 
 use std::sync::{Arc, Mutex};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
-use seqfeed::Stream;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use seqfeed::io::Policy;
-use seqfeed::kaldi::{AnyObject, ObjectType};
+use seqfeed::{Corpus, Stream};
 
 use crate::corpus_table::{CorpusTable, Loaded};
 use crate::forks::{PerProcess, lock};
 use crate::interrupt::interruptible;
+use crate::kaldi::file_like;
+use crate::kaldi::file_table::FileTable;
 use crate::kaldi::table::KaldiTable;
-use crate::kaldi::to_python::object_to_python;
+use crate::kaldi::to_python::value_to_python;
+use crate::kaldi::types::{Value, Wanted};
 use crate::{describe, errors, keys, values};
 
 /// A value as it is read, before it is Python's.
 pub(crate) enum Item {
-    Object(AnyObject),
+    Object(Value),
     /// One stream alone.
     Stream(Loaded),
     /// Several, by name.
@@ -28,7 +30,7 @@ pub(crate) enum Item {
 impl Item {
     fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
-            Item::Object(object) => object_to_python(py, object),
+            Item::Object(object) => value_to_python(py, object),
             Item::Stream(loaded) => loaded.into_python(py),
             Item::Streams(streams) => {
                 let all = PyDict::new(py);
@@ -51,6 +53,10 @@ pub(crate) trait Backend: Send + Sync {
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>>;
     /// Name, kind, element type, dim of each stream, where they are known.
     fn streams(&self) -> Vec<Stream>;
+    /// The corpus, where the table is one.
+    fn corpus(&self) -> Option<Arc<Corpus>> {
+        None
+    }
 }
 
 /// A walk through a table in its order.
@@ -71,16 +77,25 @@ pub(crate) struct Table {
 
 /// How a table is opened, here and in a child.
 #[derive(Clone)]
-enum Recipe {
-    Kaldi { rspecifier: String, object_type: Option<ObjectType>, policy: Policy },
-    Corpus { description: Box<seqfeed::Description>, policy: Policy },
+pub(crate) enum Recipe {
+    Kaldi {
+        rspecifier: String,
+        wanted: Option<Wanted>,
+        policy: Policy,
+    },
+    Corpus {
+        description: Box<seqfeed::Description>,
+        policy: Policy,
+    },
+    /// A file-like object that was read.
+    File(Arc<FileTable>),
 }
 
 impl Recipe {
     fn open(self) -> seqfeed::Result<(Arc<dyn Backend>, Vec<String>)> {
         match self {
-            Recipe::Kaldi { rspecifier, object_type, policy } => {
-                let table = KaldiTable::open(rspecifier, object_type, policy)?;
+            Recipe::Kaldi { rspecifier, wanted, policy } => {
+                let table = KaldiTable::open(rspecifier, wanted, policy)?;
                 Ok((Arc::new(table), Vec::new()))
             }
             Recipe::Corpus { description, policy } => {
@@ -90,6 +105,7 @@ impl Recipe {
                 warnings.extend(dropped.map(|group| format!("skipped {group}")));
                 Ok((Arc::new(CorpusTable::new(Arc::clone(opened.corpus()))), warnings))
             }
+            Recipe::File(table) => Ok((table, Vec::new())),
         }
     }
 }
@@ -141,15 +157,21 @@ impl Table {
     ) -> PyResult<Self> {
         let options = options.unwrap_or_else(|| PyDict::new(py));
         let policy = Policy { pipes: allow_pipes };
-        let object_type = object_type.map(str::parse::<ObjectType>).transpose();
-        let object_type = errors::raise(object_type)?;
+        let wanted = errors::raise(Wanted::parse(object_type))?;
         let named = keys::name_of(&source)?;
         let table = named.as_deref().filter(|_| options.is_empty());
         let (name, recipe) = match table.and_then(describe::rspecifier_of) {
-            Some(rspecifier) => {
-                (rspecifier.clone(), Recipe::Kaldi { rspecifier, object_type, policy })
+            _ if named.is_none() && source.hasattr("read")? => {
+                if !options.is_empty() {
+                    return Err(PyTypeError::new_err("a file object is opened without options"));
+                }
+                let (name, file) = (file_like::name_of(&source), source.clone().unbind());
+                let called = name.clone();
+                let table = errors::raise(py.detach(|| FileTable::read(file, called, wanted)))?;
+                (name, Recipe::File(Arc::new(table)))
             }
-            None if object_type.is_some() => {
+            Some(rspecifier) => (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, policy }),
+            None if wanted.is_some() => {
                 return Err(errors::to_python(
                     &seqfeed::Error::usage("only tables of Kaldi have objects of a type")
                         .with_help("give an rspecifier, such as ark:feats.ark"),
@@ -169,7 +191,7 @@ impl Table {
         for warning in &warnings {
             errors::warn(py, &format!("{name}: {warning}"))?;
         }
-        options.set_item("object_type", object_type.map(ObjectType::name))?;
+        options.set_item("object_type", wanted.map(Wanted::name))?;
         options.set_item("allow_pipes", allow_pipes)?;
         let backend = PerProcess::new(Some(backend));
         Ok(Self { name, recipe, backend, source: source.unbind(), options: options.unbind() })
@@ -253,6 +275,18 @@ impl Table {
         Ok(streams)
     }
 
+    /// A stream of record batches, one row a sequence: Arrow's capsule interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // Consumers cast what comes in another schema than they asked for: so the protocol.
+        drop(requested_schema);
+        crate::arrow::stream(py, &self.backend(py)?, &self.recipe)
+    }
+
     /// The name that it was opened by.
     #[getter]
     fn name(&self) -> &str {
@@ -276,6 +310,11 @@ impl Table {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if matches!(self.recipe, Recipe::File(_)) {
+            return Err(PyTypeError::new_err(
+                "a table of a file object cannot be pickled; open it by its name",
+            ));
+        }
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (&self.source,), &self.options, py.None());
         Ok((remake, arguments).into_pyobject(py)?.into_any())

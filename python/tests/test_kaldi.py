@@ -33,9 +33,11 @@ OBJECTS: dict[str, Any] = {
     "double": 0.1,
     "bool": True,
     "int32-vector": np.array([3, 1, 2], np.int32),
+    "int8-vector": np.array([3, -128], np.int8),
     "int32-vector-vector": [np.array([1, 2], np.int32), np.array([], np.int32)],
     "int32-pair-vector": np.array([[1, 2], [3, 4]], np.int32),
     "float-pair-vector": np.array([[1.5, 2.5]], np.float32),
+    "blob": b"\0bytes",
     "token": "hello",
     "token-vector": ["hello", "wörld"],
     "posterior": [[(1, 0.5), (7, 0.5)], []],
@@ -51,7 +53,7 @@ OBJECTS: dict[str, Any] = {
         np.array([1, 2], np.float32), np.array([0, 2], np.int32), np.array([0, 2]), (1, 3)
     ),
 }
-NO_TEXT = {"wave", "htk-matrix", "float-numpy-array", "double-numpy-array"}
+NO_TEXT = {"blob", "wave", "htk-matrix", "float-numpy-array", "double-numpy-array"}
 
 
 def same(left: Any, right: Any) -> bool:
@@ -198,6 +200,26 @@ def test_arrays_are_the_callers_own(corpus: Any) -> None:
     gc.collect()
     for key, array in arrays.items():
         assert array.flags.writeable and np.array_equal(array, corpus.features[key])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_memory_is_used_again_when_nobody_has_it(tmp_path: Path, dtype: type) -> None:
+    """Arrays and parts of them keep what is theirs; what they give back is read into again."""
+    matrices = {f"utt{n:02}": np.full((300, 40), n, dtype) for n in range(40)}
+    with kaldi.Writer(f"ark,scp:{tmp_path}/m.ark,{tmp_path}/m.scp") as writer:
+        for key, value in matrices.items():
+            writer[key] = value
+    whole = dict(kaldi.SequentialReader(tmp_path / "m.scp"))
+    parts = {key: value[7:9] for key, value in kaldi.SequentialReader(tmp_path / "m.ark")}
+    gc.collect()
+    places = set()
+    for key, value in kaldi.SequentialReader(tmp_path / "m.ark"):
+        assert value.dtype == dtype and value.flags.writeable
+        places.add(value.ctypes.data)
+        value += 1
+    assert len(places) < 20
+    for key, value in matrices.items():
+        assert np.array_equal(whole[key], value) and np.array_equal(parts[key], value[7:9])
 
 
 def test_nothing_appears_before_the_end(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import gzip
+import io
 import pickle
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 
 import seqfeed
+
+from test_processes import in_child
 
 
 def check(table: seqfeed.Table, expected: dict[str, np.ndarray]) -> None:
@@ -49,6 +52,35 @@ def test_kaldi_compressed_and_text(corpus: Any, tmp_path: Path) -> None:
         for key, value in corpus.labels.items():
             writer[key] = value
     check(seqfeed.open(tmp_path / "t.ark"), corpus.labels)
+
+
+def test_file_objects(corpus: Any) -> None:
+    with open(corpus["feats.ark"], "rb") as file:
+        table = seqfeed.open(file)
+    assert table.name == corpus["feats.ark"]
+    check(table, corpus.features)
+    compressed = io.BytesIO(gzip.compress(Path(corpus["ali.ark"]).read_bytes()))
+    labels = seqfeed.open(compressed, object_type="int32-vector")
+    check(labels, corpus.labels)
+    first = labels["utt000"]
+    first[:] = 7
+    assert np.array_equal(labels["utt000"], corpus.labels["utt000"])
+    assert in_child(lambda: len(list(labels))) == 12
+    with pytest.raises(TypeError, match="pickled"):
+        pickle.dumps(table)
+    with pytest.raises(TypeError, match="options"):
+        seqfeed.open(io.BytesIO(), order="sequential")
+    with pytest.raises(seqfeed.Error, match="by its name"):
+        table.__arrow_c_stream__()
+    cut = Path(corpus["feats.ark"]).read_bytes()[:100]
+    with pytest.raises(seqfeed.FormatError, match="utt001"):
+        seqfeed.open(io.BytesIO(cut))
+    with pytest.raises(seqfeed.IoError, match="binary mode"):
+        seqfeed.open(io.StringIO("utt1 1 2\n"))
+    assert list(seqfeed.open(io.BytesIO())) == []
+    table.close()
+    with pytest.raises(ValueError, match="closed"):
+        len(table)
 
 
 def test_several_streams_are_dictionaries(corpus: Any) -> None:

@@ -10,6 +10,9 @@ use crate::root;
 
 const NEEDED: [&str; 5] = ["maturin>=1.9,<2", "pytest", "numpy", "mypy", "scipy"];
 
+/// What the adapters are for, as far as it can be had; PyTorch is looked for in the system's Python.
+const FRAMEWORKS: [&str; 5] = ["pyarrow", "polars", "duckdb", "jax", "datasets"];
+
 /// Builds the wheel, installs it, and runs its tests, mypy in strict mode and stubtest.
 ///
 /// Says `SKIPPED` where there is no Python that can do this, or no way to what the tests need.
@@ -40,8 +43,53 @@ pub(crate) fn test() -> Result<()> {
     tests.args(["-m", "pytest", "-q", "-rs", "python/tests"]).current_dir(root());
     run(tests.env("SEQFEED_CLI", target.join("debug").join("seqfeed")))?;
     // Not in the repository's root: what was installed is checked.
-    run(Command::new(bin.join("mypy")).args(["--strict", "-p", "seqfeed"]).current_dir(&wheels))?;
-    run(Command::new(bin.join("stubtest")).arg("seqfeed").current_dir(&wheels))
+    let configuration = root().join("python").join("pyproject.toml");
+    let mut mypy = Command::new(bin.join("mypy"));
+    mypy.arg("--config-file").arg(&configuration).args(["-p", "seqfeed"]);
+    run(mypy.current_dir(&wheels))?;
+    let mut stubtest = Command::new(bin.join("stubtest"));
+    stubtest.arg("--mypy-config-file").arg(&configuration);
+    // A module whose framework is not there cannot be imported.
+    stubtest.arg("--allowlist").arg(root().join("python").join("stubtest-allowed.txt"));
+    stubtest.args(["--ignore-unused-allowlist", "seqfeed"]);
+    run(stubtest.current_dir(&wheels))?;
+    torch_tests(&target, &venv, &wheels)
+}
+
+/// The tests that need PyTorch, by a Python that has it: `SEQFEED_TORCH_PYTHON`, or the system's (Debian's
+/// `python3-torch`). Nothing is installed into it.
+fn torch_tests(target: &Path, venv: &Path, wheels: &Path) -> Result<()> {
+    let python = env::var("SEQFEED_TORCH_PYTHON").unwrap_or_else(|_| "/usr/bin/python3".to_owned());
+    let has = |modules: &str| {
+        let mut there = Command::new(&python);
+        there.args(["-c", &format!("import {modules}")]).stderr(Stdio::null());
+        there.status().is_ok_and(|status| status.success())
+    };
+    if !has("torch, numpy") {
+        eprintln!(
+            "SKIPPED: the tests of seqfeed.torch: `{python}` has no PyTorch (apt-get install python3-torch, or \
+             name a Python that has it by SEQFEED_TORCH_PYTHON)"
+        );
+        return Ok(());
+    }
+    let beside = target.join("python-torch-site");
+    let install = || {
+        let mut pip = Command::new(venv.join("bin").join("python"));
+        pip.args(["-m", "pip", "--python", &python, "install", "--quiet", "--upgrade", "--target"]);
+        pip.arg(&beside);
+        pip
+    };
+    if !has("pytest") {
+        run(install().arg("pytest"))?;
+    }
+    let mut seqfeed = install();
+    seqfeed.args(["--no-deps", "--no-index", "--find-links"]).arg(wheels).arg("seqfeed");
+    run(&mut seqfeed)?;
+    let mut tests = Command::new(&python);
+    tests.args(["-m", "pytest", "-q", "-rs"]).current_dir(root()).env("PYTHONPATH", &beside);
+    let files = ["test_torch.py", "test_train.py", "test_same_everywhere.py", "test_docs.py"];
+    tests.args(files.map(|file| format!("python/tests/{file}")));
+    run(tests.env("SEQFEED_CLI", target.join("debug").join("seqfeed")))
 }
 
 /// A virtual environment with all that the tests need.
@@ -58,13 +106,23 @@ fn prepare(venv: &Path) -> Result<()> {
         }
         run(Command::new(&system).args(["-m", "venv"]).arg(venv))?;
     }
-    let there = "import maturin, mypy, numpy, pytest, scipy";
-    let there = Command::new(&python).args(["-c", there]).stderr(Stdio::null()).status()?;
-    if there.success() {
-        return Ok(());
+    let has = |modules: &str| -> Result<bool> {
+        let import = format!("import {modules}");
+        let mut there = Command::new(&python);
+        Ok(there.args(["-c", &import]).stderr(Stdio::null()).status()?.success())
+    };
+    let install = |packages: &[&str]| {
+        run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages))
+    };
+    if !has("maturin, mypy, numpy, pytest, scipy")? {
+        install(&NEEDED).context("pip cannot get what they need; is there a network?")?;
     }
-    run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(NEEDED))
-        .context("pip cannot get what they need; is there a network?")
+    if !has(&FRAMEWORKS.join(", "))?
+        && let Err(error) = install(&FRAMEWORKS)
+    {
+        eprintln!("SKIPPED: tests of some adapters of the Python package: {error:#}");
+    }
+    Ok(())
 }
 
 fn run(command: &mut Command) -> Result<()> {

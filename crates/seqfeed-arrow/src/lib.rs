@@ -29,6 +29,7 @@
 //!   name is one sample a sequence.
 //!
 //! [`ArrowSource`] reads both kinds of file, [`ArrowWriter`] and [`ParquetWriter`] write them.
+//! [`RecordBatches`] gives any corpus to other programs in the same process.
 //!
 //! Arrow files are read in place: opening reads keys and offsets, loading reads the values of the
 //! sequences that are wanted. What is compressed is decoded once into a temporary file, and so are Parquet files
@@ -46,10 +47,12 @@ mod row_groups;
 mod schema;
 mod source;
 mod store;
+mod stream;
 mod writer;
 
 pub use schema::{ArrowOptions, ColumnChoice};
 pub use source::ArrowSource;
+pub use stream::{FFI_ArrowArrayStream, RecordBatches};
 pub use writer::{ArrowWriter, Compress, KeyType, ParquetWriter, WriteOptions};
 
 /// What files are called in messages.

@@ -117,16 +117,21 @@ pub struct ParquetWriter {
 }
 
 /// What is gathered for a record batch or row group.
-struct Gather {
+pub(crate) struct Gather {
     name: String,
-    schema: SchemaRef,
+    pub(crate) schema: SchemaRef,
     streams: Vec<Stream>,
-    batch: Batch,
+    pub(crate) batch: Batch,
     group_samples: u64,
 }
 
 impl Gather {
-    fn new(name: &str, streams: &[Stream], keys: KeyType, options: &WriteOptions) -> Result<Self> {
+    pub(crate) fn new(
+        name: &str,
+        streams: &[Stream],
+        keys: KeyType,
+        options: &WriteOptions,
+    ) -> Result<Self> {
         for (number, stream) in streams.iter().enumerate() {
             let name = &stream.name;
             let twice = streams[..number].iter().any(|other| other.name == *name);
@@ -145,7 +150,7 @@ impl Gather {
     }
 
     /// Adds a sequence. If it does not fit beside the others, these are given to `write` before.
-    fn push(
+    pub(crate) fn push(
         &mut self,
         key: Key<'_>,
         blocks: &[Block],

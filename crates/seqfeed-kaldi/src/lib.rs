@@ -31,6 +31,7 @@ pub use object_reader::{LittleEndian, ObjectReader};
 pub use objects::any::{AnyObject, ObjectType};
 pub use objects::basic::Basic;
 pub use objects::basic_vector::{Integer, IntegerPairVector, IntegerVector};
+pub use objects::blob::Blob;
 pub use objects::compressed_matrix::{CompressedHeader, CompressedMatrix, CompressionMethod};
 pub use objects::egs::{
     ChainSupervision, Index, NnetChainExample, NnetChainSupervision, NnetExample, NnetIo,
@@ -45,6 +46,7 @@ pub use objects::gauss_posterior::GaussPosterior;
 pub use objects::general_matrix::GeneralMatrix;
 pub use objects::htk::HtkMatrix;
 pub use objects::matrix::Matrix;
+pub use objects::matrix_shape::MatrixShape;
 pub use objects::numpy::NumpyArray;
 pub use objects::packed_matrix::PackedMatrix;
 pub use objects::posterior::Posterior;

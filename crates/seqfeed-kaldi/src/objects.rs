@@ -3,6 +3,7 @@
 pub(crate) mod any;
 pub(crate) mod basic;
 pub(crate) mod basic_vector;
+pub(crate) mod blob;
 pub(crate) mod compressed_matrix;
 pub(crate) mod detect;
 pub(crate) mod egs;
@@ -12,6 +13,7 @@ pub(crate) mod gauss_posterior;
 pub(crate) mod general_matrix;
 pub(crate) mod htk;
 pub(crate) mod matrix;
+pub(crate) mod matrix_shape;
 pub(crate) mod numpy;
 pub(crate) mod packed_matrix;
 pub(crate) mod posterior;

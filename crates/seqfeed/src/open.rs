@@ -24,7 +24,7 @@ use crate::quantity::{self, Partition};
 use crate::reader::{self, ReaderFile};
 
 /// A corpus that is open, with the settings to feed it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Opened {
     corpus: Arc<Corpus>,
     settings: Settings,
@@ -551,6 +551,20 @@ impl Opened {
     pub fn warnings(&self) -> Vec<String> {
         let files = self.files.iter().flat_map(ReaderFile::warnings);
         self.unknown.iter().cloned().chain(files).collect()
+    }
+
+    /// The same corpus, fed as a run of one sweep: the minibatches of sweep `sweep` for rank `rank` of so many,
+    /// packed by so many threads where `threads` says so.
+    #[must_use]
+    pub fn one_sweep(&self, sweep: u64, rank: usize, ranks: usize, threads: Option<usize>) -> Self {
+        let mut opened = self.clone();
+        let settings = &mut opened.settings;
+        if !matches!(settings.cut, Cut::Partitions { reshuffle: false, .. }) {
+            settings.seed = settings.seed.wrapping_add(sweep);
+        }
+        (settings.sweeps, settings.rank, settings.ranks) = (Some(1), rank, ranks);
+        settings.threads = threads.unwrap_or(settings.threads);
+        opened
     }
 
     /// Starts feeding, from the beginning or from a state.

@@ -5,7 +5,7 @@ from typing import Any, Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from seqfeed._types import Progress, Stream
+from seqfeed._types import Progress, Readable, Stream
 
 __all__ = [
     "Feed",
@@ -23,9 +23,6 @@ __all__ = [
 ]
 
 _Name = str | os.PathLike[str]
-
-class _Readable(Protocol):
-    def read(self, size: int, /) -> bytes | bytearray | None: ...
 
 class _Writable(Protocol):
     def write(self, data: bytes, /) -> Any: ...
@@ -91,6 +88,23 @@ class Feed:
         Also with another number of ranks, unless each rank cuts its own minibatches.
 
         :raises seqfeed.Error: if the state belongs to another corpus or order
+        """
+    def one_sweep(
+        self,
+        sweep: int,
+        rank: int | None = None,
+        ranks: int | None = None,
+        *,
+        threads: int | None = None,
+    ) -> Feed:
+        """A feed of one sweep of the same corpus, from its beginning, for a rank of so many; the corpus is not
+        opened again, and this feed stays where it is.
+
+        >>> feed = Feed("examples/digits/train.toml")
+        >>> [minibatch.samples for minibatch in feed.one_sweep(3)][-1]
+        34
+
+        :raises ValueError: if there is no such rank, or if this feed is one sweep already
         """
     @property
     def sweep(self) -> int:
@@ -196,7 +210,7 @@ class Table:
 
     def __new__(
         cls,
-        source: _Name | dict[str, Any],
+        source: _Name | dict[str, Any] | Readable,
         *,
         object_type: str | None = None,
         allow_pipes: bool = False,
@@ -224,6 +238,11 @@ class Table:
     @property
     def streams(self) -> dict[str, Stream]:
         """The streams, by name; none for tables of Kaldi, whose objects may be of any type."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> Any:
+        """A stream of Arrow's record batches, one row a sequence: see ``seqfeed.arrow``.
+
+        :raises seqfeed.Error: where the objects of a table are no features or labels
+        """
     @property
     def name(self) -> str:
         """The name that it was opened by."""
@@ -245,8 +264,9 @@ class SequentialReader:
 
     ``source`` is an rspecifier (``scp:feats.scp``, ``ark,p:feats.ark``), the path of an archive or script file,
     or a file object with an archive in it, opened in binary mode. ``object_type`` is one of
-    ``object_types()``; without it, each object's type is learned from its data. Integers in binary form look
-    alike: vectors of vectors, pairs and posteriors need it where objects are short.
+    ``object_types()``, or ``matrix-shape`` or ``wave-info`` for what headers say; without it, each object's type
+    is learned from its data. Integers in binary form look alike: vectors of vectors, pairs and posteriors need it
+    where objects are short.
 
     :raises seqfeed.Error: where the name is wrong, or an object cannot be read; the next call goes on with the
         next entry of a script file
@@ -254,7 +274,7 @@ class SequentialReader:
 
     def __new__(
         cls,
-        source: _Name | _Readable,
+        source: _Name | Readable,
         *,
         object_type: str | None = None,
         allow_pipes: bool = False,
@@ -352,12 +372,15 @@ class KaldiObject:
     def __ne__(self, other: object, /) -> bool: ...
 
 def object_types() -> list[str]:
-    """The names of all types of objects."""
+    """The names of all types of objects. Those of ``kaldi_native_io``, ``blob`` and ``int8-vector``, must be named."""
 
 def load(
-    source: _Name | bytes | _Readable, *, object_type: str | None = None, allow_pipes: bool = False
+    source: _Name | bytes | Readable, *, object_type: str | None = None, allow_pipes: bool = False
 ) -> Any:
-    """Reads one object from an rxfilename, a path, bytes or a file object."""
+    """Reads one object from an rxfilename, a path, bytes or a file object.
+
+    An rxfilename may have a range behind it, as in script files: ``a.ark:12[0:9]``, the last row counted in.
+    """
 
 def save(
     target: _Name | _Writable,

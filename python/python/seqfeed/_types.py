@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from seqfeed._seqfeed import Table
+
+
+class Readable(Protocol):
+    """A file object, opened in binary mode, or what reads like one."""
+
+    def read(self, size: int, /) -> bytes | bytearray | None:
+        """So many bytes at most, none at the end."""
 
 
 class Sparse(NamedTuple):
@@ -78,6 +85,28 @@ class Wave(NamedTuple):
     """Of shape (channels, samples), in the range of 16-bit integers."""
 
 
+class WaveInfo(NamedTuple):
+    """What the header of a waveform says."""
+
+    sample_rate: float
+    """Samples a second."""
+    channels: int
+    """Number of channels."""
+    samples: int | None
+    """Samples of each channel; None if they go on to the end of the stream."""
+    block_align: int
+    """Bytes of a sample of all channels."""
+    big_endian: bool
+    """Whether numbers are big-endian (RIFX)."""
+
+
+class MatrixShape(NamedTuple):
+    """The shape of a matrix, read without its values."""
+
+    rows: int
+    cols: int
+
+
 class HtkMatrix(NamedTuple):
     """A matrix in HTK's parameter format, as Kaldi has it."""
 
@@ -111,7 +140,7 @@ class PackedMatrix(NamedTuple):
 
 
 def open_table(
-    source: str | os.PathLike[str] | Mapping[str, Any],
+    source: str | os.PathLike[str] | Mapping[str, Any] | Readable,
     *,
     object_type: str | None = None,
     allow_pipes: bool = False,
@@ -123,6 +152,7 @@ def open_table(
     (``feats.scp``, ``ali.ark.gz``), an HTK script or master label file, a CTF file or a reader of CNTK
     (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), a description (``corpus.toml``),
     or a description's keys as a dictionary. ``options`` are keys of a description, with ``_`` for ``-``.
+    A file object, opened in binary mode, is read as an archive of Kaldi's, at once and into memory.
 
     The value of a key is an array, a fresh one each time: floats of shape (frames, dim), labels of shape
     (frames,), ``Sparse`` rows. Of several streams it is a dictionary of them. Tables of Kaldi hold any

@@ -18,7 +18,11 @@ wave                    ``Wave``
 HTK's features          ``HtkMatrix``
 NumPy's array           array
 FST, lattice, example   ``KaldiObject``
+blob, vector of int8    bytes, int8 array (of ``kaldi_native_io``; by ``object_type`` only)
 ======================  ==========================================================================
+
+Readers and ``load`` also take ``object_type="matrix-shape"`` and ``"wave-info"``: what headers say
+(``MatrixShape``, ``WaveInfo``), the data being read over.
 
 All arrays are the caller's own: writable, and not touched by later reads.
 
@@ -42,15 +46,17 @@ from seqfeed._seqfeed import (
     object_types,
     save,
 )
-from seqfeed._types import HtkMatrix, PackedMatrix, Wave
+from seqfeed._types import HtkMatrix, MatrixShape, PackedMatrix, Wave, WaveInfo
 
 __all__ = [
     "HtkMatrix",
     "KaldiObject",
+    "MatrixShape",
     "PackedMatrix",
     "RandomAccessReader",
     "SequentialReader",
     "Wave",
+    "WaveInfo",
     "Writer",
     "load",
     "object_types",

@@ -5,10 +5,10 @@ use std::io::{self, Read};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use seqfeed::io::Input;
-use seqfeed::kaldi::{AnyObject, ObjectReader, ObjectType};
+use seqfeed::kaldi::ObjectReader;
 use seqfeed_core::Key;
 
-use crate::kaldi::types::{Sequential, read_one};
+use crate::kaldi::types::{Sequential, Value, Wanted, read_one};
 
 /// Something with a method `read` that gives bytes.
 struct PythonReader(Py<PyAny>);
@@ -59,17 +59,17 @@ pub(crate) fn name_of(file: &Bound<'_, PyAny>) -> String {
 /// An archive in a file-like object.
 pub(crate) struct FileArchive {
     pub(crate) reader: ObjectReader,
-    pub(crate) object_type: Option<ObjectType>,
+    pub(crate) wanted: Option<Wanted>,
     pub(crate) ended: bool,
 }
 
 impl Sequential for FileArchive {
-    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<AnyObject>> {
+    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<Value>> {
         if self.ended || !self.reader.read_key(key).inspect_err(|_| self.ended = true)? {
             self.ended = true;
             return Ok(None);
         }
-        match read_one(&mut self.reader, self.object_type) {
+        match read_one(&mut self.reader, self.wanted) {
             Ok(object) => Ok(Some(object)),
             Err(error) => {
                 self.ended = true;

@@ -3,11 +3,11 @@
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 use seqfeed::kaldi::{
-    AnyObject, CompressedMatrix, CompressionMethod, GaussPosterior, HtkMatrix, Matrix, NumpyArray,
-    ObjectType, PackedMatrix, Posterior, SparseMatrix, SparseVector, Token, TokenVector, Vector,
-    Wave,
+    AnyObject, Blob, CompressedMatrix, CompressionMethod, GaussPosterior, HtkMatrix, Matrix,
+    NumpyArray, ObjectType, PackedMatrix, Posterior, SparseMatrix, SparseVector, Token,
+    TokenVector, Vector, Wave,
 };
 
 use crate::kaldi::object::KaldiObject;
@@ -200,6 +200,10 @@ fn convert(value: &Bound<'_, PyAny>, object_type: ObjectType) -> PyResult<AnyObj
         ObjectType::Int8Vector => AnyObject::Int8Vector(integers(value)?),
         ObjectType::Int16Vector => AnyObject::Int16Vector(integers(value)?),
         ObjectType::Int64Vector => AnyObject::Int64Vector(integers(value)?),
+        ObjectType::Blob => match value.cast::<PyBytes>() {
+            Ok(bytes) => AnyObject::Blob(Blob(bytes.as_bytes().to_vec())),
+            Err(_) => return Err(errors::wrong_type("bytes", value)),
+        },
         ObjectType::Int32VectorVector => AnyObject::Int32VectorVector(
             items(value)?.iter().map(integers).collect::<PyResult<_>>()?,
         ),

@@ -6,13 +6,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use seqfeed::io::Policy;
-use seqfeed::kaldi::{AnyObject, ObjectType};
 use seqfeed_core::Key;
 
 use crate::forks::{PerProcess, lock};
 use crate::kaldi::table::rows;
-use crate::kaldi::to_python::object_to_python;
-use crate::kaldi::types::{Random, open_random};
+use crate::kaldi::to_python::value_to_python;
+use crate::kaldi::types::{Random, Value, Wanted, open_random};
 use crate::{describe, errors, keys};
 
 /// A reader of objects of some type; none when it is closed.
@@ -22,7 +21,7 @@ type Shared = Arc<Mutex<Option<Box<dyn Random>>>>;
 #[pyclass(frozen, module = "seqfeed.kaldi", mapping, weakref)]
 pub(crate) struct RandomAccessReader {
     rspecifier: String,
-    object_type: Option<ObjectType>,
+    wanted: Option<Wanted>,
     policy: Policy,
     /// None when it is closed.
     reader: PerProcess<Option<Box<dyn Random>>>,
@@ -34,7 +33,7 @@ impl RandomAccessReader {
             return Ok(reader);
         }
         let closed = self.reader.peek(Option::is_none).unwrap_or(false);
-        let open = || open_random(&self.rspecifier, self.object_type, &self.policy);
+        let open = || open_random(&self.rspecifier, self.wanted, &self.policy);
         let fresh = errors::raise(py.detach(open))?;
         Ok(self.reader.renew((!closed).then_some(fresh)))
     }
@@ -54,10 +53,10 @@ impl RandomAccessReader {
         &self,
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
-        object: Option<AnyObject>,
+        object: Option<Value>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match object {
-            Some(object) => object_to_python(py, object),
+            Some(object) => value_to_python(py, object),
             None => Err(errors::no_key(py, &self.rspecifier, &key.str()?.to_string_lossy())),
         }
     }
@@ -73,16 +72,15 @@ impl RandomAccessReader {
         object_type: Option<&str>,
         allow_pipes: bool,
     ) -> PyResult<Self> {
-        let object_type: Option<ObjectType> =
-            errors::raise(object_type.map(str::parse).transpose())?;
+        let wanted = errors::raise(Wanted::parse(object_type))?;
         let policy = Policy { pipes: allow_pipes };
         let Some(name) = keys::name_of(&source)? else {
             return Err(errors::wrong_type("an rspecifier or a path", &source));
         };
         let rspecifier = describe::rspecifier_of(&name).unwrap_or(name);
-        let reader = py.detach(|| open_random(&rspecifier, object_type, &policy));
+        let reader = py.detach(|| open_random(&rspecifier, wanted, &policy));
         let reader = PerProcess::new(Some(errors::raise(reader)?));
-        Ok(Self { rspecifier, object_type, policy, reader })
+        Ok(Self { rspecifier, wanted, policy, reader })
     }
 
     fn __getitem__<'py>(
@@ -120,7 +118,7 @@ impl RandomAccessReader {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let bytes = keys::from_python(key)?;
         match self.with(py, |reader| reader.take(Key(&bytes)))? {
-            Some(object) => object_to_python(py, object).map(Some),
+            Some(object) => value_to_python(py, object).map(Some),
             None => Ok(default),
         }
     }
@@ -154,7 +152,7 @@ impl RandomAccessReader {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let options = PyDict::new(py);
-        options.set_item("object_type", self.object_type.map(ObjectType::name))?;
+        options.set_item("object_type", self.wanted.map(Wanted::name))?;
         options.set_item("allow_pipes", self.policy.pipes)?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (&self.rspecifier,), options, py.None());

@@ -6,12 +6,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use seqfeed::io::Policy;
-use seqfeed::kaldi::ObjectType;
 
 use crate::forks::{PerProcess, lock};
 use crate::kaldi::file_like::{self, FileArchive};
-use crate::kaldi::to_python::object_to_python;
-use crate::kaldi::types::{Sequential, open_sequential};
+use crate::kaldi::to_python::value_to_python;
+use crate::kaldi::types::{Sequential, Wanted, open_sequential};
 use crate::{describe, errors, keys};
 
 /// Reads a table from its first object to its last: an iterator of pairs of key and value.
@@ -20,7 +19,7 @@ pub(crate) struct SequentialReader {
     /// An rspecifier, or what to call a file-like object.
     name: String,
     from_file: bool,
-    object_type: Option<ObjectType>,
+    wanted: Option<Wanted>,
     policy: Policy,
     state: PerProcess<State>,
 }
@@ -53,7 +52,7 @@ impl State {
 
 impl SequentialReader {
     fn open(&self) -> seqfeed::Result<State> {
-        open_sequential(&self.name, self.object_type, &self.policy).map(State::new)
+        open_sequential(&self.name, self.wanted, &self.policy).map(State::new)
     }
 
     fn state(&self, py: Python<'_>) -> PyResult<Arc<Mutex<State>>> {
@@ -85,27 +84,26 @@ impl SequentialReader {
         object_type: Option<&str>,
         allow_pipes: bool,
     ) -> PyResult<Self> {
-        let object_type: Option<ObjectType> =
-            errors::raise(object_type.map(str::parse).transpose())?;
+        let wanted = errors::raise(Wanted::parse(object_type))?;
         let policy = Policy { pipes: allow_pipes };
         let (name, from_file, reader): (_, _, Box<dyn Sequential>) = match keys::name_of(&source)? {
             Some(name) => {
                 let name = describe::rspecifier_of(&name).unwrap_or(name);
-                let reader = py.detach(|| open_sequential(&name, object_type, &policy));
+                let reader = py.detach(|| open_sequential(&name, wanted, &policy));
                 (name, false, errors::raise(reader)?)
             }
             None if source.hasattr("read")? => {
                 let name = file_like::name_of(&source);
                 let file = source.unbind();
                 let reader = py.detach(|| file_like::object_reader(file, name.clone()));
-                (name, true, Box::new(FileArchive { reader, object_type, ended: false }))
+                (name, true, Box::new(FileArchive { reader, wanted, ended: false }))
             }
             None => {
                 return Err(errors::wrong_type("an rspecifier, a path or a file object", &source));
             }
         };
         let state = PerProcess::new(State::new(reader));
-        Ok(Self { name, from_file, object_type, policy, state })
+        Ok(Self { name, from_file, wanted, policy, state })
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -129,7 +127,7 @@ impl SequentialReader {
             return Err(PyValueError::new_err("the reader is closed"));
         }
         let Some((key, object)) = errors::raise(read)? else { return Ok(None) };
-        let pair = (keys::to_python(py, &key)?, object_to_python(py, object)?);
+        let pair = (keys::to_python(py, &key)?, value_to_python(py, object)?);
         Ok(Some(pair.into_pyobject(py)?.into_any()))
     }
 
@@ -175,7 +173,7 @@ impl SequentialReader {
         let state = self.state(py)?;
         let done = py.detach(|| lock(&state).done);
         let options = pyo3::types::PyDict::new(py);
-        options.set_item("object_type", self.object_type.map(ObjectType::name))?;
+        options.set_item("object_type", self.wanted.map(Wanted::name))?;
         options.set_item("allow_pipes", self.policy.pipes)?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (&self.name,), options, done);

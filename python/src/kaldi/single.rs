@@ -3,13 +3,13 @@
 use std::io::Write as _;
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 use seqfeed::io::{Output, Policy, RxFilename, WxFilename};
-use seqfeed::kaldi::{Mode, ObjectReader, ObjectType, write_object};
+use seqfeed::kaldi::{Mode, ObjectReader, Range, write_object};
 
 use crate::kaldi::file_like;
-use crate::kaldi::to_python::object_to_python;
-use crate::kaldi::types::read_one;
+use crate::kaldi::to_python::value_to_python;
+use crate::kaldi::types::{Value, Wanted, read_one};
 use crate::kaldi::writer::{conversion, write_to};
 use crate::{errors, keys};
 
@@ -22,23 +22,33 @@ pub(crate) fn load<'py>(
     object_type: Option<&str>,
     allow_pipes: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let object_type: Option<ObjectType> = errors::raise(object_type.map(str::parse).transpose())?;
+    let wanted = errors::raise(Wanted::parse(object_type))?;
     let policy = Policy { pipes: allow_pipes };
     let read = if let Some(name) = keys::name_of(&source)? {
-        py.detach(|| {
-            let mut reader = ObjectReader::open(&RxFilename::parse(&name)?, &policy)?;
-            read_one(&mut reader, object_type)
+        let is_text = source.is_instance_of::<PyString>();
+        py.detach(|| match range_of(&name).filter(|_| is_text) {
+            Some((name, range)) => open_one(name, wanted, &policy)?.extract(&Range::parse(range)?),
+            None => open_one(&name, wanted, &policy),
         })
     } else if let Ok(bytes) = source.cast::<PyBytes>() {
         let bytes = bytes.as_bytes().to_vec();
-        py.detach(|| read_one(&mut ObjectReader::from_bytes("bytes", bytes), object_type))
+        py.detach(|| read_one(&mut ObjectReader::from_bytes("bytes", bytes), wanted))
     } else if source.hasattr("read")? {
         let (name, file) = (file_like::name_of(&source), source.unbind());
-        py.detach(|| read_one(&mut file_like::object_reader(file, name), object_type))
+        py.detach(|| read_one(&mut file_like::object_reader(file, name), wanted))
     } else {
         return Err(errors::wrong_type("an rxfilename, a path, bytes or a file object", &source));
     };
-    object_to_python(py, errors::raise(read)?)
+    value_to_python(py, errors::raise(read)?)
+}
+
+fn open_one(name: &str, wanted: Option<Wanted>, policy: &Policy) -> seqfeed::Result<Value> {
+    read_one(&mut ObjectReader::open(&RxFilename::parse(name)?, policy)?, wanted)
+}
+
+/// Name and range of `feats.ark:12[0:9]`.
+fn range_of(name: &str) -> Option<(&str, &str)> {
+    name.trim_end().strip_suffix(']')?.rsplit_once('[').filter(|(name, _)| !name.is_empty())
 }
 
 /// Writes one object to a wxfilename, a path or a file object.

@@ -4,18 +4,18 @@ use std::ops::Range as Rows;
 use std::sync::Mutex;
 
 use seqfeed::io::Policy;
-use seqfeed::kaldi::{AnyObject, ObjectType, Range, Rspecifier, TableKind};
+use seqfeed::kaldi::{AnyObject, Range, Rspecifier, TableKind};
 use seqfeed::{ErrorKind, Problem, Stream};
 use seqfeed_core::Key;
 
 use crate::forks::lock;
-use crate::kaldi::types::{Random, Sequential, open_random, open_sequential};
+use crate::kaldi::types::{Random, Sequential, Value, Wanted, open_random, open_sequential};
 use crate::table::{Backend, Item, Walk};
 
 /// A table that is read in order by walks of its own, and at random by one reader.
 pub(crate) struct KaldiTable {
     rspecifier: String,
-    object_type: Option<ObjectType>,
+    wanted: Option<Wanted>,
     policy: Policy,
     random: Mutex<Option<Box<dyn Random>>>,
     count: Mutex<Option<usize>>,
@@ -25,7 +25,7 @@ impl KaldiTable {
     /// Opens a table; of an archive nothing is read yet.
     pub(crate) fn open(
         rspecifier: String,
-        object_type: Option<ObjectType>,
+        wanted: Option<Wanted>,
         policy: Policy,
     ) -> seqfeed::Result<Self> {
         let parsed = Rspecifier::parse(&rspecifier)?;
@@ -35,10 +35,10 @@ impl KaldiTable {
                 None
             }
             _ if parsed.rxfilename == "-" => None,
-            _ => Some(open_random(&rspecifier, object_type, &policy)?),
+            _ => Some(open_random(&rspecifier, wanted, &policy)?),
         };
         let (random, count) = (Mutex::new(random), Mutex::new(None));
-        Ok(Self { rspecifier, object_type, policy, random, count })
+        Ok(Self { rspecifier, wanted, policy, random, count })
     }
 
     fn with_random<R>(
@@ -48,7 +48,7 @@ impl KaldiTable {
         let mut random = lock(&self.random);
         let reader = match &mut *random {
             Some(reader) => reader,
-            none => none.insert(open_random(&self.rspecifier, self.object_type, &self.policy)?),
+            none => none.insert(open_random(&self.rspecifier, self.wanted, &self.policy)?),
         };
         use_it(reader.as_mut())
     }
@@ -73,7 +73,7 @@ impl Backend for KaldiTable {
         if let Some(count) = *lock(&self.count) {
             return Ok(count);
         }
-        let mut reader = open_sequential(&self.rspecifier, self.object_type, &self.policy)?;
+        let mut reader = open_sequential(&self.rspecifier, self.wanted, &self.policy)?;
         let (mut key, mut count) = (Vec::new(), 0);
         while reader.next_key(&mut key)? {
             count += 1;
@@ -83,7 +83,7 @@ impl Backend for KaldiTable {
     }
 
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>> {
-        Ok(Box::new(KaldiWalk(open_sequential(&self.rspecifier, self.object_type, &self.policy)?)))
+        Ok(Box::new(KaldiWalk(open_sequential(&self.rspecifier, self.wanted, &self.policy)?)))
     }
 
     fn streams(&self) -> Vec<Stream> {
@@ -96,7 +96,7 @@ pub(crate) fn rows(
     random: &mut dyn Random,
     key: Key<'_>,
     rows: Rows<usize>,
-) -> seqfeed::Result<Option<AnyObject>> {
+) -> seqfeed::Result<Option<Value>> {
     let span = |rows: &Rows<usize>| -> Option<Range> {
         let last = u32::try_from(rows.end.checked_sub(1)?).ok()?;
         let first = u32::try_from(rows.start).ok()?;
@@ -110,7 +110,15 @@ pub(crate) fn rows(
         }
     }
     let Some(object) = random.take(key)? else { return Ok(None) };
-    cut(object, rows).map(Some).map_err(|error| error.of_key(key))
+    cut_value(object, rows, key).map(Some)
+}
+
+/// Rows of a value that is in memory, cut off at its end.
+pub(crate) fn cut_value(value: Value, rows: Rows<usize>, key: Key<'_>) -> seqfeed::Result<Value> {
+    let Value::Object(object) = value else {
+        return Err(seqfeed::Error::usage("what a header says has no rows").of_key(key));
+    };
+    cut(object, rows).map(Value::Object).map_err(|error| error.of_key(key))
 }
 
 fn has_no_such_part(error: &seqfeed::Error) -> bool {
@@ -118,7 +126,6 @@ fn has_no_such_part(error: &seqfeed::Error) -> bool {
     matches!(problem, Problem::OutOfRange { .. } | Problem::Unsupported(_))
 }
 
-/// Rows of an object that is in memory, cut off at its end.
 fn cut(mut object: AnyObject, rows: Rows<usize>) -> seqfeed::Result<AnyObject> {
     let len = match &object {
         AnyObject::FloatMatrix(matrix) => matrix.rows,

@@ -2,19 +2,52 @@
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 use seqfeed::kaldi::{AnyObject, Matrix, PackedMatrix, SparseVector};
 
+use crate::kaldi::lent;
 use crate::kaldi::object::KaldiObject;
+use crate::kaldi::types::Value;
 use crate::{keys, values};
 
+/// What was read, as Python has it.
+pub(crate) fn value_to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
+    match value {
+        Value::Object(object) => object_to_python(py, object),
+        Value::Shape(shape) => values::named(
+            py,
+            "MatrixShape",
+            &[
+                ("rows", shape.rows.into_pyobject(py)?.into_any()),
+                ("cols", shape.cols.into_pyobject(py)?.into_any()),
+            ],
+        ),
+        Value::WaveInfo(info) => values::named(
+            py,
+            "WaveInfo",
+            &[
+                ("sample_rate", info.sample_rate.into_pyobject(py)?.into_any()),
+                ("channels", info.channels.into_pyobject(py)?.into_any()),
+                ("samples", info.samples.into_pyobject(py)?.into_any()),
+                ("block_align", info.block_align.into_pyobject(py)?.into_any()),
+                ("big_endian", info.big_endian.into_pyobject(py)?.to_owned().into_any()),
+            ],
+        ),
+    }
+}
+
 /// An object as Python has it: arrays for numbers, text and lists for the rest.
-pub(crate) fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bound<'_, PyAny>> {
+fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bound<'_, PyAny>> {
     Ok(match object {
-        AnyObject::FloatMatrix(matrix) => matrix_array(py, matrix)?,
-        AnyObject::DoubleMatrix(matrix) => matrix_array(py, matrix)?,
+        AnyObject::FloatMatrix(matrix) => lent::array(py, matrix)?,
+        AnyObject::DoubleMatrix(matrix) => lent::array(py, matrix)?,
         AnyObject::CompressedMatrix(matrix) => {
-            matrix_array(py, py.detach(|| matrix.to_matrix::<f32>()))?
+            let full = py.detach(|| {
+                let mut full = lent::matrix::<f32>();
+                matrix.decompress_into(&mut full);
+                full
+            });
+            lent::array(py, full)?
         }
         AnyObject::FloatVector(vector) => vector.0.into_pyarray(py).into_any(),
         AnyObject::DoubleVector(vector) => vector.0.into_pyarray(py).into_any(),
@@ -51,6 +84,7 @@ pub(crate) fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bo
         AnyObject::Int8Vector(numbers) => numbers.into_pyarray(py).into_any(),
         AnyObject::Int16Vector(numbers) => numbers.into_pyarray(py).into_any(),
         AnyObject::Int64Vector(numbers) => numbers.into_pyarray(py).into_any(),
+        AnyObject::Blob(blob) => PyBytes::new(py, &blob.0).into_any(),
         AnyObject::Int32VectorVector(vectors) => {
             list(py, vectors.into_iter().map(|vector| Ok(vector.into_pyarray(py).into_any())))?
         }

@@ -3,16 +3,54 @@
 use seqfeed::Result;
 use seqfeed::io::Policy;
 use seqfeed::kaldi::{
-    AnyObject, CompactLattice, CompressedMatrix, GaussPosterior, Holder, HtkMatrix, Lattice,
-    Matrix, NnetChainExample, NnetExample, NumpyArray, ObjectReader, ObjectType, PackedMatrix,
-    Posterior, RandomAccessReader, Range, SequentialReader, SparseMatrix, SparseVector,
-    StdVectorFst, Token, TokenVector, Vector, Wave,
+    AnyObject, Blob, CompactLattice, CompressedMatrix, GaussPosterior, Holder, HtkMatrix, Lattice,
+    Matrix, MatrixShape, NnetChainExample, NnetExample, NumpyArray, ObjectReader, ObjectType,
+    PackedMatrix, Posterior, RandomAccessReader, Range, SequentialReader, SparseMatrix,
+    SparseVector, StdVectorFst, Token, TokenVector, Vector, Wave, WaveInfo,
 };
 use seqfeed_core::{Error, Key};
 
+use crate::kaldi::lent;
+
+/// What is read: an object, or what its header says of it.
+#[derive(Clone)]
+pub(crate) enum Value {
+    Object(AnyObject),
+    Shape(MatrixShape),
+    WaveInfo(WaveInfo),
+}
+
+/// What objects are read as.
+#[derive(Clone, Copy)]
+pub(crate) enum Wanted {
+    Object(ObjectType),
+    Shape,
+    WaveInfo,
+}
+
+impl Wanted {
+    /// From the argument `object_type`.
+    pub(crate) fn parse(name: Option<&str>) -> Result<Option<Self>> {
+        Ok(match name {
+            None => None,
+            Some("matrix-shape") => Some(Self::Shape),
+            Some("wave-info") => Some(Self::WaveInfo),
+            Some(name) => Some(Self::Object(name.parse()?)),
+        })
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Object(object_type) => object_type.name(),
+            Self::Shape => "matrix-shape",
+            Self::WaveInfo => "wave-info",
+        }
+    }
+}
+
 /// A sequential reader of objects of some type.
 pub(crate) trait Sequential: Send {
-    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<AnyObject>>;
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>>;
     fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool>;
     /// Objects that `p` passed over.
     fn skipped(&self) -> u64;
@@ -20,16 +58,16 @@ pub(crate) trait Sequential: Send {
 
 /// A random-access reader of objects of some type.
 pub(crate) trait Random: Send {
-    fn take(&mut self, key: Key<'_>) -> Result<Option<AnyObject>>;
-    fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<AnyObject>>;
+    fn take(&mut self, key: Key<'_>) -> Result<Option<Value>>;
+    fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<Value>>;
     fn contains(&mut self, key: Key<'_>) -> Result<bool>;
 }
 
-/// A reader, and what makes its objects any objects.
-struct Typed<R, T>(R, fn(T) -> AnyObject);
+/// A reader, and what makes its objects values.
+struct Typed<R, T>(R, fn(T) -> Value);
 
 impl<T: Holder> Sequential for Typed<SequentialReader<T>, T> {
-    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<AnyObject>> {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>> {
         let Some(entry) = self.0.next() else { return Ok(None) };
         let (found, object) = entry?;
         *key = found;
@@ -45,12 +83,56 @@ impl<T: Holder> Sequential for Typed<SequentialReader<T>, T> {
     }
 }
 
+/// Matrices, in memory that is used again.
+struct Matrices<T: Holder>(SequentialReader<T>, fn() -> T, fn(T) -> Value);
+
+impl<T: Holder + Default> Sequential for Matrices<T> {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>> {
+        let mut object = self.1();
+        Ok(self.0.next_into(key, &mut object)?.then(|| self.2(object)))
+    }
+
+    fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
+        self.0.next_key(key)
+    }
+
+    fn skipped(&self) -> u64 {
+        self.0.report().skipped
+    }
+}
+
+/// Opens a table in order; without a type, each object's is learned from its data.
+pub(crate) fn open_sequential(
+    rspecifier: &str,
+    wanted: Option<Wanted>,
+    policy: &Policy,
+) -> Result<Box<dyn Sequential>> {
+    match wanted {
+        None => Ok(Box::new(Matrices(
+            SequentialReader::open(rspecifier, policy)?,
+            || AnyObject::FloatMatrix(lent::matrix()),
+            Value::Object,
+        ))),
+        Some(Wanted::Object(ObjectType::FloatMatrix)) => Ok(Box::new(Matrices(
+            SequentialReader::open(rspecifier, policy)?,
+            lent::matrix::<f32>,
+            |matrix| Value::Object(AnyObject::FloatMatrix(matrix)),
+        ))),
+        Some(Wanted::Object(ObjectType::DoubleMatrix)) => Ok(Box::new(Matrices(
+            SequentialReader::open(rspecifier, policy)?,
+            lent::matrix::<f64>,
+            |matrix| Value::Object(AnyObject::DoubleMatrix(matrix)),
+        ))),
+        Some(wanted) => open_sequential_as(rspecifier, wanted, policy),
+    }
+}
+
 impl<T: Holder + Clone> Random for Typed<RandomAccessReader<T>, T> {
-    fn take(&mut self, key: Key<'_>) -> Result<Option<AnyObject>> {
+    fn take(&mut self, key: Key<'_>) -> Result<Option<Value>> {
         Ok(self.0.take(key)?.map(self.1))
     }
 
-    fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<AnyObject>> {
+    fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<Value>> {
         Ok(self.0.take_part(key, range)?.map(self.1))
     }
 
@@ -61,35 +143,52 @@ impl<T: Holder + Clone> Random for Typed<RandomAccessReader<T>, T> {
 
 macro_rules! readers {
     ($($variant:ident($type:ty),)*) => {
-        /// Opens a table in order; without a type, each object's is learned from its data.
-        pub(crate) fn open_sequential(
+        fn open_sequential_as(
             rspecifier: &str,
-            object_type: Option<ObjectType>,
+            wanted: Wanted,
             policy: &Policy,
         ) -> Result<Box<dyn Sequential>> {
-            match object_type {
-                None => Ok(Box::new(Typed(SequentialReader::open(rspecifier, policy)?, same))),
-                $(Some(ObjectType::$variant) => Ok(Box::new(Typed(
+            match wanted {
+                Wanted::Shape => Ok(Box::new(Typed(
+                    SequentialReader::open(rspecifier, policy)?,
+                    Value::Shape,
+                ))),
+                Wanted::WaveInfo => Ok(Box::new(Typed(
+                    SequentialReader::open(rspecifier, policy)?,
+                    Value::WaveInfo,
+                ))),
+                $(Wanted::Object(ObjectType::$variant) => Ok(Box::new(Typed(
                     SequentialReader::<$type>::open(rspecifier, policy)?,
-                    AnyObject::$variant,
+                    |object| Value::Object(AnyObject::$variant(object)),
                 ))),)*
-                Some(other) => Err(unknown(other)),
+                Wanted::Object(other) => Err(unknown(other)),
             }
         }
 
         /// Opens a table for random access.
         pub(crate) fn open_random(
             rspecifier: &str,
-            object_type: Option<ObjectType>,
+            wanted: Option<Wanted>,
             policy: &Policy,
         ) -> Result<Box<dyn Random>> {
-            match object_type {
-                None => Ok(Box::new(Typed(RandomAccessReader::open(rspecifier, policy)?, same))),
-                $(Some(ObjectType::$variant) => Ok(Box::new(Typed(
+            match wanted {
+                None => Ok(Box::new(Typed(
+                    RandomAccessReader::open(rspecifier, policy)?,
+                    Value::Object,
+                ))),
+                Some(Wanted::Shape) => Ok(Box::new(Typed(
+                    RandomAccessReader::open(rspecifier, policy)?,
+                    Value::Shape,
+                ))),
+                Some(Wanted::WaveInfo) => Ok(Box::new(Typed(
+                    RandomAccessReader::open(rspecifier, policy)?,
+                    Value::WaveInfo,
+                ))),
+                $(Some(Wanted::Object(ObjectType::$variant)) => Ok(Box::new(Typed(
                     RandomAccessReader::<$type>::open(rspecifier, policy)?,
-                    AnyObject::$variant,
+                    |object| Value::Object(AnyObject::$variant(object)),
                 ))),)*
-                Some(other) => Err(unknown(other)),
+                Some(Wanted::Object(other)) => Err(unknown(other)),
             }
         }
     };
@@ -136,12 +235,9 @@ readers! {
     Fst(StdVectorFst),
     Lattice(Lattice),
     CompactLattice(CompactLattice),
+    Blob(Blob),
     FloatNumpyArray(NumpyArray<f32>),
     DoubleNumpyArray(NumpyArray<f64>),
-}
-
-fn same(object: AnyObject) -> AnyObject {
-    object
 }
 
 fn unknown(object_type: ObjectType) -> Error {
@@ -149,12 +245,24 @@ fn unknown(object_type: ObjectType) -> Error {
 }
 
 /// Reads one object, of a type or of any.
-pub(crate) fn read_one(
-    reader: &mut ObjectReader,
-    object_type: Option<ObjectType>,
-) -> Result<AnyObject> {
-    match object_type {
-        Some(object_type) => AnyObject::read_as(object_type, reader),
-        None => reader.read(),
+pub(crate) fn read_one(reader: &mut ObjectReader, wanted: Option<Wanted>) -> Result<Value> {
+    match wanted {
+        Some(Wanted::Object(object_type)) => {
+            AnyObject::read_as(object_type, reader).map(Value::Object)
+        }
+        Some(Wanted::Shape) => reader.read().map(Value::Shape),
+        Some(Wanted::WaveInfo) => reader.read().map(Value::WaveInfo),
+        None => reader.read().map(Value::Object),
+    }
+}
+
+impl Value {
+    /// The part of it that a range means.
+    pub(crate) fn extract(self, range: &Range) -> Result<Self> {
+        match self {
+            Self::Object(object) => object.extract(range).map(Self::Object),
+            Self::Shape(shape) => shape.extract(range).map(Self::Shape),
+            Self::WaveInfo(info) => info.extract(range).map(Self::WaveInfo),
+        }
     }
 }

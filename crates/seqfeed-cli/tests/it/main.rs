@@ -16,6 +16,7 @@ mod examples;
 mod htk;
 mod info;
 mod kaldi_tools;
+mod library;
 mod options;
 mod program;
 mod ranks;

@@ -4,6 +4,7 @@ use seqfeed_core::{Error, Result};
 
 use crate::holder::{Holder, Mode, write_object};
 use crate::object_reader::ObjectReader;
+use crate::objects::blob::Blob;
 use crate::objects::compressed_matrix::CompressedMatrix;
 use crate::objects::detect::{detect, fitting_types};
 use crate::objects::egs::{NnetChainExample, NnetExample};
@@ -208,6 +209,8 @@ any_object! {
     Lattice(Lattice) = "lattice",
     /// [`CompactLattice`].
     CompactLattice(CompactLattice) = "compact-lattice",
+    /// [`Blob`]: never found by itself.
+    Blob(Blob) = "blob",
     /// [`NumpyArray<f32>`].
     FloatNumpyArray(NumpyArray<f32>) = "float-numpy-array",
     /// [`NumpyArray<f64>`].

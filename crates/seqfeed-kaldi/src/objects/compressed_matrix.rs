@@ -211,7 +211,7 @@ impl CompressedMatrix {
     }
 }
 
-fn read_header(token: [u8; 3], reader: &mut ObjectReader) -> Result<CompressedHeader> {
+pub(crate) fn read_header(token: [u8; 3], reader: &mut ObjectReader) -> Result<CompressedHeader> {
     let start = reader.position();
     let bytes: [u8; 16] = reader.read_array("a header")?;
     let header = CompressedHeader::parse(token.trim_ascii_end(), &bytes)

@@ -180,6 +180,10 @@ pub struct WaveInfo {
     pub channels: usize,
     /// Samples of each channel, as the header says; nothing if they go on to the end of the stream.
     pub samples: Option<u64>,
+    /// Bytes of a sample of all channels.
+    pub block_align: u64,
+    /// Whether numbers are big-endian (RIFX).
+    pub big_endian: bool,
     /// What is wrong with the file but did not keep it from being read.
     pub warnings: Vec<String>,
 }
@@ -205,6 +209,8 @@ impl WaveInfo {
             sample_rate: header.rate as f32,
             channels: header.channels.into(),
             samples: header.data.map(|bytes| bytes / header.align()),
+            block_align: header.align(),
+            big_endian: header.big_endian,
             warnings: header.warnings,
         }
     }

@@ -12,7 +12,7 @@ use crate::htk_files::parameter_warnings;
 const SHOWN: usize = 10;
 
 /// A file of a reader.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ReaderFile {
     pub(crate) source: FileSource,
     /// Whether its warnings are wanted (`traceLevel`).
@@ -20,7 +20,7 @@ pub(crate) struct ReaderFile {
 }
 
 /// What reads it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum FileSource {
     Ctf(Arc<CtfSource>),
     Htk(Arc<HtkSource>),

@@ -1,0 +1,224 @@
+"""A feed taken an epoch at a time, with a state that goes on in the middle: what the adapters are made of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from seqfeed._seqfeed import Feed, Minibatch
+from seqfeed._types import Sparse
+
+Source = str | os.PathLike[str] | Mapping[str, Any] | None
+
+FIELDS = (
+    "utterances",
+    "lengths",
+    "starts",
+    "offsets",
+    "rows",
+    "samples",
+    "index",
+    "sweep",
+    "end_of_sweep",
+)
+"""What a minibatch has beside its streams."""
+
+
+def open_feed(source: Source, options: dict[str, Any]) -> Feed:
+    """A feed of any mapping or name."""
+    if isinstance(source, Mapping) and not isinstance(source, dict):
+        source = dict(source)
+    return Feed(source, **options)
+
+
+def fields_of(feed: Feed, fields: tuple[str, ...] | list[str] | None) -> tuple[str, ...] | None:
+    """The fields that are wanted; None where each minibatch's layout decides."""
+    if fields is None:
+        return None
+    for field in fields:
+        if field not in FIELDS:
+            raise ValueError(f"there is no field {field!r}, they are {', '.join(FIELDS)}")
+        if field in feed.streams:
+            raise ValueError(f"{field!r} is a stream: it cannot be a field too")
+    return tuple(fields)
+
+
+def usual_fields(minibatch: Minibatch) -> tuple[str, ...]:
+    """What nobody can do without: where sequences end, unless each sample stands alone."""
+    usual = {"frames": (), "padded": ("lengths",), "concatenated": ("lengths", "offsets")}
+    fields: tuple[str, ...] = usual.get(minibatch.layout, ("lengths", "rows"))
+    return tuple(field for field in fields if field not in minibatch)
+
+
+def converted(
+    minibatch: Minibatch,
+    fields: tuple[str, ...] | None,
+    of_stream: Callable[[str, Any], Any],
+    of_field: Callable[[Any], Any],
+) -> dict[str, Any]:
+    """A minibatch as a dictionary: streams and fields, each as ``of_stream`` or ``of_field`` makes them."""
+    result: dict[str, Any] = {}
+    for name, array in minibatch.items():
+        if isinstance(array, Sparse):
+            places = of_field(array.indices), of_field(array.indptr)
+            result[name] = Sparse(of_stream(name, array.data), *places, array.shape)
+        else:
+            result[name] = of_stream(name, array)
+    for field in usual_fields(minibatch) if fields is None else fields:
+        if field == "rows":
+            result[field] = {name: of_field(minibatch.rows(name)) for name in minibatch}
+            continue
+        value = getattr(minibatch, field)
+        result[field] = of_field(value) if isinstance(value, np.ndarray) else value
+    return result
+
+
+def each_part(sparse: Sparse, change: Callable[[Any], Any]) -> Sparse:
+    """Sparse rows with each of their three arrays changed."""
+    return Sparse(change(sparse.data), change(sparse.indices), change(sparse.indptr), sparse.shape)
+
+
+def check_state(state: Any) -> tuple[int, dict[str, Any]]:
+    """Epoch and state of the feed."""
+    if not isinstance(state, dict):
+        raise TypeError(f"a state is a dictionary, not {type(state).__name__}")
+    if set(state) != {"epoch", "feed"} or not isinstance(state["feed"], dict):
+        raise ValueError("this is no state of such a loader: it has `epoch` and `feed`")
+    return int(state["epoch"]), state["feed"]
+
+
+T = TypeVar("T")
+
+
+class EpochIterator(Generic[T]):
+    """Goes through one epoch; its state is that after the last minibatch that it gave."""
+
+    def __init__(self, feed: Feed, epoch: int, convert: Callable[[Minibatch], T]) -> None:
+        self.epoch = epoch
+        self._feed = feed
+        self._convert = convert
+        self._ended = False
+
+    def __iter__(self) -> EpochIterator[T]:
+        return self
+
+    def __next__(self) -> T:
+        if self._ended:
+            raise StopIteration
+        try:
+            return self._convert(next(self._feed))
+        except StopIteration:
+            self._ended = True
+            self._feed.close()
+            raise
+
+    @property
+    def ended(self) -> bool:
+        """Whether the epoch is over."""
+        return self._ended
+
+    def close(self) -> None:
+        """Ends the feed's threads."""
+        self._ended = True
+        self._feed.close()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where it stands: the epoch, and the feed's state in it."""
+        return {"epoch": self.epoch, "feed": self._feed.state_dict()}
+
+
+class Epochs(Generic[T]):
+    """Loops over a feed of which each is an epoch: one sweep, in an order of its own.
+
+    A loop that is left in the middle is over: the next one begins the next epoch, except right after
+    ``load_state_dict``.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        options: dict[str, Any],
+        fields: tuple[str, ...] | list[str] | None,
+        rank: int | None,
+        ranks: int | None,
+    ) -> None:
+        given = [("rank", rank), ("ranks", ranks)]
+        options = options | {name: value for name, value in given if value is not None}
+        self.feed = open_feed(source, options)
+        self._fields = fields_of(self.feed, fields)
+        self._epoch = 0
+        self._resume: dict[str, Any] = {}
+        self._current: EpochIterator[T] | None = None
+
+    def _converted(self, feed: Feed, epoch: int) -> EpochIterator[T]:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[T]:
+        if self._current is not None:
+            self._current.close()
+        feed = self.feed.one_sweep(self._epoch)
+        if self._resume:
+            feed.load_state_dict(self._resume)
+        self._current = self._converted(feed, self._epoch)
+        self._epoch, self._resume = self._epoch + 1, {}
+        return self._current
+
+    def __len__(self) -> int:
+        """Number of minibatches in an epoch, for this rank.
+
+        :raises TypeError: where that is not known before they are cut
+        """
+        return len(self.feed.one_sweep(0))
+
+    @property
+    def streams(self) -> dict[str, Any]:
+        """The streams, by name: see ``seqfeed.Stream``; dims count the context."""
+        return self.feed.streams
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the loop under way, or of the next one."""
+        return self._epoch if self._current is None else self._current.epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next loop is this epoch, from its beginning."""
+        self._drop()
+        self._epoch = int(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state after the last minibatch that was given: JSON's types only."""
+        if self._current is not None and not self._current.ended:
+            return self._current.state_dict()
+        return {"epoch": self._epoch, "feed": dict(self._resume)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes to where a state was taken: the next loop begins with the minibatch that came after it.
+
+        :raises ValueError: if it is no such state
+        :raises seqfeed.Error: if it belongs to another corpus or order
+        """
+        epoch, resume = check_state(state)
+        if resume:
+            with self.feed.one_sweep(epoch) as feed:
+                feed.load_state_dict(resume)
+        self._drop()
+        self._epoch, self._resume = epoch, resume
+
+    def _drop(self) -> None:
+        if self._current is not None:
+            self._current.close()
+        self._current, self._resume = None, {}
+
+    def close(self) -> None:
+        """Ends the threads and gives memory back; what was handed out stays."""
+        self._drop()
+        self.feed.close()
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()

@@ -1,0 +1,68 @@
+"""A drop-in for kaldi_native_io 1.23: ``import seqfeed.compat.kaldi_native_io as kaldi_native_io``.
+
+>>> import tempfile, numpy as np
+>>> import seqfeed.compat.kaldi_native_io as kaldi_native_io
+>>> directory = tempfile.mkdtemp()
+>>> with kaldi_native_io.Int32VectorWriter(f"ark,scp:{directory}/a.ark,{directory}/a.scp") as writer:
+...     writer["utt1"] = [1, 2, 3]
+>>> with kaldi_native_io.SequentialInt32VectorReader(f"scp:{directory}/a.scp") as reader:
+...     for key, value in reader:
+...         print(key, value)
+utt1 [1, 2, 3]
+
+What differs from the original:
+
+- Arrays are the caller's own: the next read leaves them alone, they outlive their reader, and lie in rows.
+- Errors are ``KaldiError``, a ``RuntimeError`` as in the original, and a ``seqfeed.Error`` with file, key and cure.
+  Nothing is printed.
+- A damaged archive is an error; in the original, it ends there as if it were at its end (with ``p``, it does here
+  too).
+- What is written appears under its name when the writer is closed (or gone), all at once; ``flush`` does not make
+  it appear before, and after an exception in a ``with`` block nothing of it appears.
+- Tables may be read in a forked process; readers know compressed files (gz, bz2) by their content.
+- Shapes of matrices and headers of waves are read from archives and pipes as well.
+- Pipes can be forbidden: see ``seqfeed.compat.ALLOW_PIPES``.
+
+Where arrays of integers are welcome instead of lists, ``seqfeed.kaldi.SequentialReader`` reads them faster.
+"""
+
+from seqfeed.compat.kaldi_native_io._errors import KaldiError
+from seqfeed.compat.kaldi_native_io.objects import (
+    CompressionMethod,
+    DoubleMatrix,
+    DoubleVector,
+    FloatMatrix,
+    FloatVector,
+    HtkHeader,
+    MatrixShape,
+    WaveData,
+    WaveInfo,
+    read_blob,
+    read_int8_vector,
+    read_int32_vector,
+    read_wave,
+    read_wave_info,
+)
+from seqfeed.compat.kaldi_native_io.table_types import *  # noqa: F403
+from seqfeed.compat.kaldi_native_io.table_types import __all__ as _tables
+
+__version__ = "1.23.0"
+
+__all__ = [
+    "CompressionMethod",
+    "DoubleMatrix",
+    "DoubleVector",
+    "FloatMatrix",
+    "FloatVector",
+    "HtkHeader",
+    "KaldiError",
+    "MatrixShape",
+    "WaveData",
+    "WaveInfo",
+    "read_blob",
+    "read_int32_vector",
+    "read_int8_vector",
+    "read_wave",
+    "read_wave_info",
+]
+__all__ += _tables

@@ -1,0 +1,295 @@
+"""What all readers and writers have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Generic, TypeVar
+
+from seqfeed import compat, kaldi
+from seqfeed._errors import Error
+from seqfeed.compat.kaldi_native_io._errors import KaldiError, as_kaldi_error, kaldi_errors
+
+T = TypeVar("T")
+
+
+def _specifier(specifier: str) -> str:
+    if not isinstance(specifier, str):
+        raise TypeError(f"a specifier (str) is expected, not {type(specifier).__name__}")
+    head, colon, _ = specifier.partition(":")
+    if not colon or not {"ark", "scp"} & set(head.split(",")):
+        raise KaldiError(
+            f'"{specifier}" is no rspecifier or wspecifier; they begin with "ark:" or "scp:"'
+        )
+    return specifier
+
+
+class TableWriter(Generic[T]):
+    """Writes a table: ``writer.write(key, value)`` or ``writer[key] = value``."""
+
+    _object_type: ClassVar[str]
+    _impl: kaldi.Writer | None = None
+
+    def __init__(self, wspecifier: str) -> None:
+        self.open(wspecifier)
+
+    def open(self, wspecifier: str) -> None:
+        """Begins a table.
+
+        :raises KaldiError: if its files cannot be written
+        """
+        self.close()
+        with kaldi_errors():
+            self._impl = kaldi.Writer(
+                _specifier(wspecifier),
+                object_type=self._object_type,
+                allow_pipes=compat.ALLOW_PIPES,
+            )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is open."""
+        return self._impl is not None
+
+    def _open_one(self) -> kaldi.Writer:
+        if self._impl is None:
+            raise KaldiError("Trying to use empty TableWriter: it is closed")
+        return self._impl
+
+    def _convert(self, value: T) -> Any:
+        return value
+
+    def write(self, key: str, value: T) -> None:
+        """Writes a value.
+
+        :raises KaldiError: if the key is none, or it cannot be written
+        :raises TypeError: if the value is of another type
+        """
+        self._put(key, self._convert(value))
+
+    def _put(self, key: str, value: Any) -> None:
+        writer = self._open_one()
+        try:
+            writer.write(key, value)
+        except Error as error:
+            raise as_kaldi_error(error) from error
+        except OverflowError as error:
+            raise TypeError(str(error)) from error
+
+    def __setitem__(self, key: str, value: T) -> None:
+        self.write(key, value)
+
+    def flush(self) -> None:
+        """Nothing: what was written appears at the end."""
+        self._open_one()
+
+    def close(self) -> None:
+        """Ends the table: its files appear under their names.
+
+        :raises KaldiError: if they cannot be written
+        """
+        writer, self._impl = self._impl, None
+        if writer is not None:
+            with kaldi_errors():
+                writer.close()
+
+    def __enter__(self: _Writer) -> _Writer:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if exception[0] is None:
+            self.close()
+        elif self._impl is not None:
+            writer, self._impl = self._impl, None
+            writer.__exit__(*exception)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class SequentialTableReader(Generic[T]):
+    """Reads a table from its first object to its last: iterate over it, or use ``key``, ``value``, ``next``."""
+
+    _object_type: ClassVar[str]
+    _impl: kaldi.SequentialReader | None = None
+    _key: str | None = None
+    _value: Any = None
+    _error: KaldiError | None = None
+
+    def __init__(self, rspecifier: str) -> None:
+        self.open(rspecifier)
+
+    def open(self, rspecifier: str) -> None:
+        """Begins a table, at its first object.
+
+        :raises KaldiError: if it cannot be read
+        """
+        self.close()
+        with kaldi_errors():
+            self._impl = kaldi.SequentialReader(
+                _specifier(rspecifier),
+                object_type=self._object_type,
+                allow_pipes=compat.ALLOW_PIPES,
+            )
+        self._is_script = "scp" in rspecifier.partition(":")[0].split(",")
+        try:
+            self._step(self._impl)
+        except KaldiError:
+            self._impl = None
+            raise
+
+    def _step(self, reader: kaldi.SequentialReader) -> None:
+        self._key = self._value = self._error = None
+        try:
+            for self._key, self._value in reader:
+                break
+        except Error as error:
+            found = as_kaldi_error(error)
+            # An entry that cannot be loaded has a key, and others behind it.
+            if not self._is_script or error.key is None:
+                raise found from error
+            self._key, self._error = error.key, found
+
+    def _open_one(self) -> kaldi.SequentialReader:
+        if self._impl is None:
+            raise KaldiError("Trying to use empty SequentialTableReader: it is closed")
+        return self._impl
+
+    def _convert(self, value: Any) -> T:
+        found: T = value
+        return found
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is open."""
+        return self._impl is not None
+
+    @property
+    def done(self) -> bool:
+        """Whether it is behind the last object."""
+        self._open_one()
+        return self._key is None
+
+    @property
+    def key(self) -> str:
+        """The key of the object at which it is."""
+        if self.done or self._key is None:
+            raise KaldiError("Key() called on TableReader object at the wrong time: it is at the end")
+        return self._key
+
+    @property
+    def value(self) -> T:
+        """The object at which it is, the caller's own; asked for again, the same one.
+
+        :raises KaldiError: if it cannot be loaded
+        """
+        if self.done:
+            raise KaldiError("Value() called on TableReader object at the wrong time: it is at the end")
+        if self._error is not None:
+            raise self._error
+        if self._value is None:
+            raise KaldiError("Value() called on TableReader object at the wrong time: it was freed")
+        return self._convert(self._value)
+
+    def free_current(self) -> None:
+        """Forgets the object."""
+        self._open_one()
+        self._value = None
+
+    def next(self) -> None:
+        """Goes to the next object.
+
+        :raises KaldiError: if the archive is damaged
+        """
+        if self.done:
+            raise KaldiError("Next() called wrongly: it is at the end")
+        self._step(self._open_one())
+
+    def close(self) -> None:
+        """Ends reading."""
+        reader, self._impl = self._impl, None
+        self._key = self._value = self._error = None
+        if reader is not None:
+            reader.close()
+
+    def __enter__(self: _Reader) -> _Reader:
+        return self
+
+    def __exit__(self, *_exception: Any) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[tuple[str, T]]:
+        while not self.done:
+            yield self.key, self.value
+            self.next()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class RandomAccessTableReader(Generic[T]):
+    """Reads objects of a table by their keys: ``key in reader``, ``reader[key]``."""
+
+    _object_type: ClassVar[str]
+    _impl: kaldi.RandomAccessReader | None = None
+
+    def __init__(self, rspecifier: str) -> None:
+        self.open(rspecifier)
+
+    def open(self, rspecifier: str) -> None:
+        """Opens a table.
+
+        :raises KaldiError: if it cannot be read
+        """
+        self.close()
+        with kaldi_errors():
+            self._impl = kaldi.RandomAccessReader(
+                _specifier(rspecifier),
+                object_type=self._object_type,
+                allow_pipes=compat.ALLOW_PIPES,
+            )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is open."""
+        return self._impl is not None
+
+    def _open_one(self) -> kaldi.RandomAccessReader:
+        if self._impl is None:
+            raise KaldiError("Trying to use empty RandomAccessTableReader: it is closed")
+        return self._impl
+
+    def _convert(self, value: Any) -> T:
+        found: T = value
+        return found
+
+    def __contains__(self, key: str) -> bool:
+        with kaldi_errors():
+            return key in self._open_one()
+
+    def __getitem__(self, key: str) -> T:
+        """The object of a key, the caller's own.
+
+        :raises KaldiError: if there is none, or it cannot be loaded
+        """
+        with kaldi_errors():
+            return self._convert(self._open_one()[key])
+
+    def close(self) -> None:
+        """Closes it."""
+        reader, self._impl = self._impl, None
+        if reader is not None:
+            reader.close()
+
+    def __enter__(self: _Random) -> _Random:
+        return self
+
+    def __exit__(self, *_exception: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+_Writer = TypeVar("_Writer", bound=TableWriter[Any])
+_Reader = TypeVar("_Reader", bound=SequentialTableReader[Any])
+_Random = TypeVar("_Random", bound=RandomAccessTableReader[Any])

@@ -1,0 +1,110 @@
+"""Bytes out of any file object, of which nothing is asked but ``read``."""
+
+from __future__ import annotations
+
+import math
+import os
+import stat
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqfeed.compat.kaldiio._errors import wrong
+
+# More memory than this is taken only where it is known that there are so many bytes, or as they come.
+_STEP = 1 << 24
+
+_CUT = "the file is cut short, or a size in it is damaged"
+
+
+def read_bytes(fd: Any, size: int) -> bytes:
+    """The next ``size`` bytes, fewer only at the end. Pipes may give them in parts."""
+    data: bytes = fd.read(size)
+    if not isinstance(data, (bytes, bytearray)):
+        raise TypeError(f"read() gave {type(data).__name__}, not bytes: is the file opened in binary mode?")
+    while len(data) < size:
+        more = fd.read(size - len(data))
+        if not more:
+            break
+        data += more
+    return data
+
+
+def read_upto(fd: Any, size: int) -> bytes:
+    """The next ``size`` bytes, or those that are there; no more memory is taken than for these."""
+    if size <= _STEP:
+        return read_bytes(fd, size)
+    parts = []
+    while size > 0:
+        part = read_bytes(fd, min(size, _STEP))
+        if not part:
+            break
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def read_exact(fd: Any, size: int, inside: str) -> bytes:
+    """The next ``size`` bytes.
+
+    :raises DataError: if there are fewer
+    """
+    data = read_upto(fd, size)
+    if len(data) < size:
+        raise wrong(fd, f"{size - len(data)} bytes are missing inside {inside}", _CUT)
+    return data
+
+
+def read_array(fd: Any, dtype: np.dtype[Any], shape: tuple[int, ...], inside: str) -> npt.NDArray[Any]:
+    """The next values, in memory of their own.
+
+    :raises DataError: if there are fewer
+    """
+    size = math.prod(shape) * dtype.itemsize
+    left = _left(fd) if size > _STEP else size
+    if min(shape) < 0 or (left is not None and size > left):
+        raise wrong(fd, f"{inside} of {shape} values is larger than the file", _CUT)
+    if left is None:
+        return np.frombuffer(bytearray(read_exact(fd, size, inside)), dtype).reshape(shape)
+    array = np.empty(shape, dtype)
+    if size:
+        _fill(fd, array.reshape(-1).view(np.uint8).data, inside)
+    return array
+
+
+def _fill(fd: Any, buffer: memoryview, inside: str) -> None:
+    if not hasattr(fd, "readinto"):
+        buffer[:] = read_exact(fd, len(buffer), inside)
+        return
+    done = 0
+    while done < len(buffer):
+        more = fd.readinto(buffer[done:])
+        if not more:
+            raise wrong(fd, f"{len(buffer) - done} bytes are missing inside {inside}", _CUT)
+        done += more
+
+
+def _left(fd: Any) -> int | None:
+    """Bytes to the end of a regular file; None of anything else."""
+    try:
+        status = os.fstat(fd.fileno())
+        if stat.S_ISREG(status.st_mode):
+            return status.st_size - int(fd.tell())
+    except (AttributeError, OSError, ValueError):
+        pass
+    return None
+
+
+def read_line(fd: Any) -> bytes:
+    """The next line with its end; nothing at the end of the file."""
+    if hasattr(fd, "readline"):
+        line: bytes = fd.readline()
+        return line
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = fd.read(1)
+        if not byte:
+            break
+        line += byte
+    return line

@@ -1,0 +1,145 @@
+"""One object to where a file object stands."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pickle
+import struct
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqfeed import kaldi
+from seqfeed.compat.kaldiio._compressed import swapped
+from seqfeed.compat.kaldiio.wavio import write_wav
+
+_Array = npt.NDArray[Any]
+
+_LETTERS = {"float32": b"F", "float64": b"D"}
+
+
+def write_array(
+    fd: Any, array: _Array, endian: str = "<", compression_method: int | None = None
+) -> int:
+    """Writes an array in binary: the number of bytes.
+
+    :raises ValueError: for arrays that Kaldi has no type for
+    """
+    _check(array)
+    data = _compressed(array, endian, compression_method) if compression_method else _full(array, endian)
+    fd.write(data)
+    return len(data)
+
+
+def _check(array: Any) -> None:
+    if not isinstance(array, np.ndarray):
+        raise AssertionError(f"an array of numpy is expected, not {type(array)}")
+
+
+def _compressed(array: _Array, endian: str, method: int) -> bytes:
+    if array.ndim != 2:
+        raise ValueError(f"array must be matrix if compression_method is not None: {array.ndim}")
+    if method not in range(1, 8):
+        raise ValueError(f"Unknown compression_method: {method}")
+    if array.dtype != np.float64:
+        array = array.astype(np.float32, copy=False)
+    out = BytesIO()
+    kaldi.save(out, array, compression=method)
+    data = out.getvalue()
+    return data if endian == "<" else b"\0B" + swapped(data[2:])
+
+
+def _full(array: _Array, endian: str) -> bytes:
+    if array.dtype == np.int32:
+        if array.ndim != 1:
+            raise AssertionError(f"integers in one dimension are expected, not in {array.ndim}")
+        tagged = np.empty(len(array), np.dtype([("tag", "u1"), ("value", f"{endian}i4")]))
+        tagged["tag"], tagged["value"] = 4, array
+        return b"\0B" + struct.pack(f"{endian}bi", 4, len(array)) + tagged.tobytes()
+    letter = _LETTERS.get(array.dtype.name)
+    if letter is None:
+        raise ValueError(f"Unsupported array type: {array.dtype}")
+    if array.ndim not in (1, 2):
+        raise AssertionError(f"an array of 1 or 2 dimensions is expected, not of {array.ndim}")
+    header = b"\0B" + letter + (b"M " if array.ndim == 2 else b"V ")
+    header += b"".join(struct.pack(f"{endian}bi", 4, size) for size in array.shape)
+    return header + array.astype(f"{endian}f{array.dtype.itemsize}", copy=False).tobytes()
+
+
+def write_array_ascii(fd: Any, array: _Array, digit: str | None = ".12g") -> int:
+    """Writes an array as text: the number of bytes. Without ``digit``, with all digits that there are."""
+    _check(array)
+    if array.ndim not in (1, 2):
+        raise AssertionError(f"an array of 1 or 2 dimensions is expected, not of {array.ndim}")
+    write: Callable[[Any], str] = repr
+    if digit is not None:
+        form = digit
+
+        def write(value: Any) -> str:
+            return format(value, form)
+
+    def row(values: _Array) -> str:
+        return "".join(write(value) + " " for value in values.tolist())
+
+    text = " [ " + row(array) if array.ndim == 1 else " [" + "".join("\n  " + row(one) for one in array)
+    data = (text + "]\n").encode()
+    fd.write(data)
+    return len(data)
+
+
+def write_by(function: str, fd: Any, data: Any, options: dict[str, Any]) -> int:
+    """Writes any object by one of the functions with tags of their own: the number of bytes."""
+    function = function.lower()
+    out = BytesIO()
+    if function == "pickle":
+        pickle.dump(data, out, **options)
+        found = b"PKL" + out.getvalue()
+    elif function == "numpy":
+        np.save(out, data, **options)
+        found = b"NPY" + _counted(out.getvalue())
+    elif function == "soundfile":
+        rate, samples = _rate_first(data)
+        soundfile = importlib.import_module("soundfile")
+        soundfile.write(out, samples, rate, **{"format": "wav", **options})
+        found = b"AUDIO" + _counted(out.getvalue())
+    else:
+        raise RuntimeError(f"Not supported: write_function={function}")
+    fd.write(found)
+    return len(found)
+
+
+def _counted(data: bytes) -> bytes:
+    width = math.ceil(len(data).bit_length() / 8)
+    return bytes([width]) + len(data).to_bytes(width, "little") + data
+
+
+def _rate_first(data: Any) -> tuple[int, _Array]:
+    if not isinstance(data, (list, tuple)):
+        raise TypeError(f"Expected list or tuple type, but got {type(data)}")
+    if len(data) != 2:
+        raise ValueError(f"Expected length=2, bot got {len(data)}")
+    first, second = data
+    if isinstance(first, np.ndarray):
+        first, second = second, first
+    if isinstance(first, int) and isinstance(second, np.ndarray):
+        return first, second
+    raise ValueError(
+        "Expected Tuple[int, np.ndarray] or Tuple[np.ndarray, int]: "
+        f"but got Tuple[{type(data[0])}, {type(data[1])}]"
+    )
+
+
+def write_any(
+    fd: Any, data: Any, text: bool, endian: str, compression_method: int | None
+) -> int:
+    """Writes an array, or rate and samples of a wave: the number of bytes."""
+    if isinstance(data, (list, tuple)):
+        rate, samples = data
+        return write_wav(fd, rate, samples)
+    if text:
+        return write_array_ascii(fd, data, None)
+    return write_array(fd, data, endian, compression_method)

@@ -1,0 +1,106 @@
+"""JAX: minibatches as arrays on devices.
+
+>>> from seqfeed.jax import Loader
+>>> loader = Loader("examples/digits/train.toml", batch_size=512, partial="drop")
+>>> for batch in loader:
+...     x, y = batch["features"], batch["labels"]
+>>> x.shape, x.dtype.name
+((512, 440), 'float32')
+
+Compiled functions are compiled anew for each shape: ``partial="drop"`` keeps frames to one.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+try:
+    import jax
+except ImportError as error:  # pragma: no cover
+    raise ImportError("seqfeed.jax needs JAX: pip install jax") from error
+
+from seqfeed._epochs import EpochIterator, Epochs, Source, converted
+from seqfeed._seqfeed import Feed, Minibatch
+
+__all__ = ["Loader"]
+
+
+class Loader(Epochs[dict[str, Any]]):
+    """Minibatches on a device, loaded and packed by the library's own threads.
+
+    Each is a dictionary: an array for each stream (for sparse ones ``seqfeed.Sparse`` with arrays in it), with the
+    shapes of ``seqfeed.Minibatch``, and fields, as those of ``seqfeed.torch``. JAX makes 64-bit values
+    32-bit ones, unless it is told otherwise (``jax_enable_x64``).
+
+    ``device`` is a device or a sharding, as ``jax.device_put`` takes them; ``ahead`` minibatches are on their way
+    to it before they are asked for. Each loop is an epoch, one sweep in an order of its own; ``state_dict``
+    and ``load_state_dict`` are exact, also in its middle. ``rank`` and ``ranks`` are those of the processes of
+    ``jax.distributed``, unless given. ``source`` and ``options`` are those of ``seqfeed.Feed``.
+
+    :raises seqfeed.Error: where the description is wrong, or data cannot be read
+    """
+
+    def __init__(
+        self,
+        source: Source = None,
+        *,
+        device: Any = None,
+        ahead: int = 2,
+        rank: int | None = None,
+        ranks: int | None = None,
+        fields: tuple[str, ...] | list[str] | None = None,
+        **options: Any,
+    ) -> None:
+        if rank is None and ranks is None and not {"rank", "ranks"} & set(options):
+            if jax.process_count() > 1:
+                rank, ranks = jax.process_index(), jax.process_count()
+        if ahead < 1:
+            raise ValueError("ahead must be 1 at least")
+        super().__init__(source, options, fields, rank, ranks)
+        self._device, self._ahead = device, ahead
+
+    def _converted(self, feed: Feed, epoch: int) -> EpochIterator[dict[str, Any]]:
+        return _Iterator(feed, epoch, self._sent, self._ahead)
+
+    def _sent(self, minibatch: Minibatch) -> dict[str, Any]:
+        def send(array: np.ndarray[Any, Any]) -> Any:
+            return jax.device_put(array, self._device)
+
+        return converted(minibatch, self._fields, lambda _, array: send(array), send)
+
+
+class _Iterator(EpochIterator[dict[str, Any]]):
+    """Keeps minibatches on their way."""
+
+    def __init__(
+        self, feed: Feed, epoch: int, convert: Callable[[Minibatch], dict[str, Any]], ahead: int
+    ) -> None:
+        super().__init__(feed, epoch, convert)
+        self._ahead, self._done, self._state = ahead, False, feed.state_dict()
+        self._coming: deque[tuple[dict[str, Any], dict[str, Any]]] = deque()
+
+    def __next__(self) -> dict[str, Any]:
+        if self._ended:
+            raise StopIteration
+        while not self._done and len(self._coming) <= self._ahead:
+            minibatch = next(self._feed, None)
+            if minibatch is None:
+                self._done = True
+            else:
+                self._coming.append((self._convert(minibatch), minibatch.state_dict()))
+        if not self._coming:
+            self.close()
+            raise StopIteration
+        batch, self._state = self._coming.popleft()
+        return batch
+
+    def close(self) -> None:
+        self._coming.clear()
+        super().close()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"epoch": self.epoch, "feed": self._state}

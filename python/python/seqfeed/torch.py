@@ -1,0 +1,332 @@
+"""PyTorch: minibatches as tensors.
+
+``Loader`` is the fast way: the library's own threads load, shuffle, splice and pack, without processes and without
+the interpreter, and minibatches are copied to a GPU beside what it computes. ``Dataset`` is for programs that are
+built around ``torch.utils.data.DataLoader``.
+
+>>> from seqfeed.torch import Loader
+>>> loader = Loader("examples/digits/train.toml", batch_size=512, dtypes={"labels": "int64"})
+>>> for epoch in range(2):
+...     for batch in loader:
+...         x, y = batch["features"], batch["labels"]
+>>> tuple(x.shape[1:]), x.dtype, y.dtype
+((440,), torch.float32, torch.int64)
+
+Both give dictionaries: a tensor for each stream (for sparse ones ``seqfeed.Sparse`` with tensors in it, whose
+``indices`` and ``indptr`` are what ``embedding_bag`` takes; ``sparse_coo`` makes a sparse tensor), with the shapes
+of ``seqfeed.Minibatch``, and *fields*: other things that the minibatch knows. Without ``fields``, these
+are what the layout needs:
+
+==================  ==========================================  ===================================
+field               value                                       unless asked for, there with layout
+==================  ==========================================  ===================================
+``lengths``         int64 tensor of shape (sequences,)          all but ``frames``
+``offsets``         int64 tensor of shape (sequences + 1,)      ``concatenated``
+``rows``            for each stream int64 (sequences, 2)        ``packed``, ``truncated``
+``starts``          int64 tensor of shape (sequences,)
+``utterances``      list of keys
+``samples``, ``index``, ``sweep``, ``end_of_sweep``             numbers as ``seqfeed.Minibatch`` has them
+==================  ==========================================  ===================================
+
+An epoch is one sweep, and the same as sweep ``epoch`` of ``seqfeed.Feed``. ``dtypes`` converts streams: PyTorch's
+losses want labels of int64, tables have int32.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+try:
+    import torch
+    from torch.utils.data import IterableDataset, get_worker_info
+except ImportError as error:  # pragma: no cover
+    raise ImportError("seqfeed.torch needs PyTorch: pip install torch") from error
+
+from seqfeed._epochs import (
+    EpochIterator,
+    Epochs,
+    Source,
+    check_state,
+    converted,
+    each_part,
+    fields_of,
+    open_feed,
+)
+from seqfeed._seqfeed import Feed, Minibatch
+from seqfeed._types import Sparse, Stream
+
+__all__ = ["Dataset", "Loader", "sparse_coo"]
+
+DTypes = Mapping[str, "torch.dtype | str"] | None
+
+_ITERATIONS = 64
+"""Iterations of DataLoaders over one data set that may be under way at once."""
+
+
+def sparse_coo(sparse: Sparse) -> torch.Tensor:
+    """A sparse tensor of the shape of a sparse stream's rows; its values and columns are not copied.
+
+    >>> import numpy as np
+    >>> rows = Sparse(np.array([2.0, 3.0]), np.array([1, 0]), np.array([0, 1, 2]), (2, 3))
+    >>> sparse_coo(rows).to_dense()
+    tensor([[0., 2., 0.],
+            [3., 0., 0.]], dtype=torch.float64)
+    """
+    data, indices, indptr = (torch.as_tensor(part) for part in sparse[:3])
+    rows = torch.repeat_interleave(torch.arange(len(indptr) - 1, device=indptr.device), indptr.diff())
+    return torch.sparse_coo_tensor(torch.stack([rows, indices.long()]), data, tuple(sparse.shape))
+
+
+def _dtypes(feed: Feed, dtypes: DTypes) -> dict[str, torch.dtype]:
+    found = {}
+    for name, dtype in (dtypes or {}).items():
+        if name not in feed.streams:
+            raise ValueError(f"there is no stream {name!r}, they are {', '.join(feed.streams)}")
+        made = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
+        if not isinstance(made, torch.dtype):
+            raise TypeError(f"{dtype!r} is no dtype of PyTorch")
+        found[name] = made
+    return found
+
+
+def _ranks() -> tuple[int | None, int | None]:
+    """This process' rank and their number, where ``torch.distributed`` is in use."""
+    distributed = torch.distributed
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    return None, None
+
+
+class _ToTensors:
+    """Minibatches as dictionaries of tensors, over the same memory."""
+
+    def __init__(self, fields: tuple[str, ...] | None, dtypes: dict[str, torch.dtype]) -> None:
+        self.fields, self.dtypes = fields, dtypes
+
+    def __call__(self, minibatch: Minibatch) -> dict[str, Any]:
+        return converted(minibatch, self.fields, self.of_stream, torch.from_numpy)
+
+    def of_stream(self, name: str, array: np.ndarray[Any, Any]) -> torch.Tensor:
+        tensor = torch.from_numpy(array)
+        dtype = self.dtypes.get(name)
+        return tensor if dtype is None else tensor.to(dtype)
+
+
+class Dataset(IterableDataset[dict[str, Any]]):
+    """Minibatches for ``torch.utils.data.DataLoader``, which must not batch them again.
+
+    Over any number of workers, and over the ranks of ``torch.distributed`` (or ``rank`` of ``ranks``), each
+    minibatch of a sweep comes exactly once, and a rank's minibatches come in the same order with any number of
+    workers; only where ``partial`` is ``drop`` or ``even``, workers count as ranks do. A worker has one thread,
+    unless ``threads`` says otherwise.
+
+    Each iteration is an epoch with an order of its own; ``set_epoch`` chooses it. (Where all random numbers of
+    PyTorch are seeded alike before each one, workers cannot tell epochs apart: use ``set_epoch`` then.)
+    torchdata's ``StatefulDataLoader`` goes on in the middle of an epoch.
+
+    ``source`` and ``options`` are those of ``seqfeed.Feed``.
+
+    >>> from torch.utils.data import DataLoader
+    >>> dataset = Dataset("examples/digits/train.toml", batch_size=1024)
+    >>> loader = DataLoader(dataset, batch_size=None, num_workers=2)
+    >>> sum(len(batch["labels"]) for batch in loader)
+    10402
+
+    :raises seqfeed.Error: where the description is wrong, or data cannot be read
+    """
+
+    def __init__(
+        self,
+        source: Source = None,
+        *,
+        rank: int | None = None,
+        ranks: int | None = None,
+        fields: tuple[str, ...] | list[str] | None = None,
+        dtypes: DTypes = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self._threads = options.get("threads", 1)
+        self._given = (rank, ranks)
+        self._feed = open_feed(source, options)
+        self._convert = _ToTensors(fields_of(self._feed, fields), _dtypes(self._feed, dtypes))
+        self._options = options
+        # The next epoch, and for each iteration by workers its seed, how often they began, and its epoch: shared
+        # with workers, however they are started.
+        self._shared = torch.zeros(1 + 3 * _ITERATIONS, dtype=torch.int64).share_memory_()
+        self._begun = 0
+        self._resume: dict[str, Any] | None = None
+        self._current: EpochIterator[dict[str, Any]] | None = None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        worker = get_worker_info()
+        (rank, ranks), threads = self._rank(), None
+        if worker is not None:
+            # Dealt out as DataLoader collects them, in turn.
+            rank, ranks = rank + ranks * worker.id, ranks * worker.num_workers
+            threads = self._threads
+        state, self._resume = self._resume, None
+        if state is not None:
+            epoch, resume = check_state(state)
+            self._shared[0] = epoch + 1
+        else:
+            epoch, resume = self._next_epoch(), {}
+        self._begun += 1
+        sweep = self._feed.one_sweep(epoch, rank, ranks, threads=threads)
+        if resume:
+            sweep.load_state_dict(resume)
+        self._current = EpochIterator(sweep, epoch, self._convert)
+        return self._current
+
+    def _rank(self) -> tuple[int, int]:
+        rank, ranks = self._given if self._given != (None, None) else _ranks()
+        own = self._options
+        rank = own.get("rank", 0) if rank is None else rank
+        return rank, own.get("ranks", 1) if ranks is None else ranks
+
+    def _next_epoch(self) -> int:
+        """The epoch of an iteration that begins: the same one for all workers of it.
+
+        Worker 0 says which it is, the others look for what it said about the iteration that they are in, which
+        they know by the seed that the DataLoader gave them all, and by how often they began.
+        """
+        worker = get_worker_info()
+        shared = self._shared
+        if worker is None:
+            epoch = int(shared[0])
+            shared[0] = epoch + 1
+            return epoch
+        here = (worker.seed - worker.id) % (1 << 62) + 1, self._begun + 1
+        until = time.monotonic() + 120
+        while True:
+            known = shared[1:].reshape(_ITERATIONS, 3)
+            for seed, begun, epoch in known.tolist():
+                if (seed, begun) == here:
+                    return int(epoch)
+            if worker.id == 0:
+                epoch = int(shared[0])
+                place = known[epoch % _ITERATIONS]
+                # What it is known by comes last.
+                place[0] = 0
+                place[2], place[1] = epoch, here[1]
+                place[0] = here[0]
+                shared[0] = epoch + 1
+                return epoch
+            if time.monotonic() > until:
+                raise RuntimeError("worker 0 of the DataLoader did not begin the epoch")
+            time.sleep(0.001)
+
+    def __len__(self) -> int:
+        """Number of minibatches in an epoch, for this rank.
+
+        :raises TypeError: where that is not known before they are cut
+        """
+        return len(self._feed.one_sweep(0, *self._rank()))
+
+    @property
+    def streams(self) -> dict[str, Stream]:
+        """The streams, by name; dims count the context."""
+        return self._feed.streams
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next iteration is this epoch, also in workers that persist."""
+        self._shared.zero_()
+        self._shared[0] = int(epoch)
+        self._resume = self._current = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where this process' iteration stands, after the last minibatch that it gave."""
+        if self._current is not None:
+            return self._current.state_dict()
+        return self._resume or {"epoch": int(self._shared[0]), "feed": {}}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The next iteration begins with the minibatch that came after the state was taken.
+
+        The state is of one worker of so many: ``StatefulDataLoader`` gives each its own.
+
+        :raises ValueError: if it is no such state
+        """
+        check_state(state)
+        self._resume, self._current = state, None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A worker that is started anew does not know of torch.distributed.
+        given = self._given if self._given != (None, None) else _ranks()
+        return self.__dict__ | {"_given": given, "_current": None}
+
+
+class Loader(Epochs[dict[str, Any]]):
+    """Minibatches from the library's own threads: no worker processes.
+
+    On a CUDA ``device``, each is copied to pinned memory and from there to the device on a stream of its own,
+    ``ahead`` of them before they are asked for; what comes is ready for the current stream. Otherwise tensors lie in
+    the feed's memory, which it has back when the last of them is gone: they may be kept, and changed.
+
+    Each loop is an epoch with an order of its own. ``state_dict`` and ``load_state_dict`` are as those of torchdata's
+    ``StatefulDataLoader``: exact, also in the middle of an epoch and with another number of ranks.
+
+    ``rank`` and ``ranks`` are those of ``torch.distributed`` where it is in use. ``source`` and ``options`` are
+    those of ``seqfeed.Feed``.
+
+    >>> loader = Loader("examples/digits/train.toml", batch_size=512)
+    >>> batches = iter(loader)
+    >>> _ = next(batches), next(batches)
+    >>> state = loader.state_dict()
+    >>> third = next(batches)
+    >>> loader.load_state_dict(state)
+    >>> torch.equal(next(iter(loader))["features"], third["features"])
+    True
+
+    :raises seqfeed.Error: where the description is wrong, or data cannot be read
+    """
+
+    def __init__(
+        self,
+        source: Source = None,
+        *,
+        device: torch.device | str | None = None,
+        ahead: int = 2,
+        rank: int | None = None,
+        ranks: int | None = None,
+        fields: tuple[str, ...] | list[str] | None = None,
+        dtypes: DTypes = None,
+        **options: Any,
+    ) -> None:
+        if rank is None and ranks is None and not {"rank", "ranks"} & set(options):
+            rank, ranks = _ranks()
+        super().__init__(source, options, fields, rank, ranks)
+        self.device = torch.device(device) if device is not None else torch.device("cpu")
+        if ahead < 1:
+            raise ValueError("ahead must be 1 at least")
+        self._ahead = ahead
+        self._convert = _ToTensors(self._fields, _dtypes(self.feed, dtypes))
+
+    def _converted(self, feed: Feed, epoch: int) -> EpochIterator[dict[str, Any]]:
+        if self.device.type == "cuda":
+            from seqfeed._cuda import CudaIterator
+
+            return CudaIterator(feed, epoch, self._convert, self.device, self._ahead)
+        if self.device.type == "cpu":
+            return EpochIterator(feed, epoch, self._convert)
+        return EpochIterator(feed, epoch, self._moved)
+
+    def _moved(self, minibatch: Minibatch) -> dict[str, Any]:
+        """For devices without streams of copies."""
+        batch = self._convert(minibatch)
+        return {name: move(value, self.device) for name, value in batch.items()}
+
+
+def move(value: Any, device: torch.device) -> Any:
+    """The tensors of a value on a device."""
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    if isinstance(value, Sparse):
+        return each_part(value, lambda part: part.to(device))
+    if isinstance(value, dict):
+        return {name: part.to(device) for name, part in value.items()}
+    return value

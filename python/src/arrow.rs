@@ -1,0 +1,57 @@
+//! Tables as streams of Arrow's record batches, through its C interface.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use seqfeed::arrow::{RecordBatches, WriteOptions};
+use seqfeed::{Description, Source, Value};
+
+use crate::interrupt::interruptible;
+use crate::table::{Backend, Item, Recipe};
+
+/// The capsule that `__arrow_c_stream__` gives: it releases the stream when nobody has taken it.
+pub(crate) fn stream<'py>(
+    py: Python<'py>,
+    backend: &Arc<dyn Backend>,
+    recipe: &Recipe,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let (backend, recipe) = (Arc::clone(backend), recipe.clone());
+    let batches = interruptible(py, move || {
+        let source = match (backend.corpus(), recipe) {
+            (Some(corpus), _) => corpus,
+            (None, Recipe::Corpus { description, policy }) => {
+                Arc::clone(description.open(policy)?.corpus())
+            }
+            (None, Recipe::File(_)) => {
+                return Err(seqfeed::Error::usage("the table of a file object has no streams")
+                    .with_help("open it by its name"));
+            }
+            (None, Recipe::Kaldi { rspecifier, policy, .. }) => {
+                let stream = stream_of(backend.as_ref(), &rspecifier)?;
+                let mut given = seqfeed::Table::new();
+                given.insert(stream.to_owned(), Value::String(rspecifier));
+                let description = Description::from_table(given)?;
+                Arc::clone(description.open_exactly(policy)?.corpus())
+            }
+        };
+        RecordBatches::new(source as Arc<dyn Source>, WriteOptions::default().group_samples)
+    })?;
+    PyCapsule::new_with_value(py, batches.into_ffi(), c"arrow_array_stream")
+}
+
+/// What to call the stream of a Kaldi table: labels where the first object has integers. Standard input
+/// cannot be looked at before.
+fn stream_of(backend: &dyn Backend, rspecifier: &str) -> seqfeed::Result<&'static str> {
+    use seqfeed::kaldi::AnyObject::{Int32, Int32Vector, Int32VectorVector};
+    if rspecifier.trim_end().ends_with(":-") {
+        return Ok("features");
+    }
+    let first = backend.walk()?.next(&mut Vec::new())?;
+    Ok(match first {
+        Some(Item::Object(crate::kaldi::types::Value::Object(
+            Int32(_) | Int32Vector(_) | Int32VectorVector(_),
+        ))) => "labels",
+        _ => "features",
+    })
+}

@@ -1,0 +1,90 @@
+//! The archive of a file-like object behind `seqfeed.open`: read once, kept in memory.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use seqfeed::Stream;
+
+use crate::kaldi::file_like::{self, FileArchive};
+use crate::kaldi::table::cut_value;
+use crate::kaldi::types::{Sequential, Value, Wanted};
+use crate::table::{Backend, Item, Walk};
+
+type Entries = Arc<Vec<(Vec<u8>, Value)>>;
+
+/// All objects of an archive, in its order.
+pub(crate) struct FileTable {
+    entries: Entries,
+    /// Of several with one key, the first.
+    places: HashMap<Vec<u8>, usize>,
+}
+
+impl FileTable {
+    /// Reads a file-like object to its end. To be called detached.
+    pub(crate) fn read(
+        file: Py<PyAny>,
+        name: String,
+        wanted: Option<Wanted>,
+    ) -> seqfeed::Result<Self> {
+        let reader = file_like::object_reader(file, name);
+        let mut archive = FileArchive { reader, wanted, ended: false };
+        let (mut entries, mut places, mut key) = (Vec::new(), HashMap::new(), Vec::new());
+        while let Some(value) = archive.next(&mut key)? {
+            places.entry(key.clone()).or_insert(entries.len());
+            entries.push((key.clone(), value));
+        }
+        Ok(Self { entries: Arc::new(entries), places })
+    }
+
+    fn value(&self, key: &[u8]) -> Option<Value> {
+        self.places.get(key).map(|&place| self.entries[place].1.clone())
+    }
+}
+
+impl Backend for FileTable {
+    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<Item>> {
+        Ok(self.value(key).map(Item::Object))
+    }
+
+    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<Item>> {
+        let Some(value) = self.value(key) else { return Ok(None) };
+        cut_value(value, start..stop, seqfeed_core::Key(key)).map(|value| Some(Item::Object(value)))
+    }
+
+    fn contains(&self, key: &[u8]) -> seqfeed::Result<bool> {
+        Ok(self.places.contains_key(key))
+    }
+
+    fn count(&self) -> seqfeed::Result<usize> {
+        Ok(self.entries.len())
+    }
+
+    fn walk(&self) -> seqfeed::Result<Box<dyn Walk>> {
+        Ok(Box::new(EntriesWalk { entries: Arc::clone(&self.entries), next: 0 }))
+    }
+
+    fn streams(&self) -> Vec<Stream> {
+        Vec::new()
+    }
+}
+
+struct EntriesWalk {
+    entries: Entries,
+    next: usize,
+}
+
+impl Walk for EntriesWalk {
+    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<Item>> {
+        let place = self.next;
+        let there = self.next_key(key)?;
+        Ok(there.then(|| Item::Object(self.entries[place].1.clone())))
+    }
+
+    fn next_key(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<bool> {
+        let Some((found, _)) = self.entries.get(self.next) else { return Ok(false) };
+        key.clone_from(found);
+        self.next += 1;
+        Ok(true)
+    }
+}

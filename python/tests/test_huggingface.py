@@ -1,0 +1,77 @@
+"""`seqfeed.huggingface`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+datasets = pytest.importorskip(
+    "datasets", reason="SKIPPED: the tests of seqfeed.huggingface: there is no datasets"
+)
+
+import seqfeed  # noqa: E402
+from seqfeed.huggingface import minibatches, sequences  # noqa: E402
+
+from test_feed import source  # noqa: E402
+
+
+def contents(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(value.tolist() if isinstance(value, np.ndarray) else value for value in row.values())
+
+
+def test_sequences(corpus: Any) -> None:
+    rows = list(sequences(source(corpus)))
+    assert [row["key"] for row in rows] == list(corpus.features)
+    for row in rows:
+        assert np.array_equal(row["features"], corpus.features[row["key"]])
+        assert np.array_equal(row["labels"], corpus.labels[row["key"]])
+    shuffled = [row["key"] for row in sequences(source(corpus), shuffle=True, seed=1)]
+    assert shuffled != list(corpus.features) and sorted(shuffled) == list(corpus.features)
+
+
+def test_minibatches(corpus: Any) -> None:
+    wanted = [
+        (m["features"].tolist(), m["labels"].tolist()) for m in seqfeed.Feed(source(corpus), batch_size=9)
+    ]
+    dataset = minibatches(source(corpus), batch_size=9)
+    assert [contents(row) for row in dataset] == wanted
+    assert [contents(row) for row in dataset] == wanted
+    dataset.set_epoch(1)
+    other = [contents(row) for row in dataset]
+    assert other != wanted and sum(len(row[1]) for row in other) == corpus.frames
+    taken = dataset.map(lambda row: {"frames": len(row["labels"])}).take(2)
+    assert [row["frames"] for row in taken] == [9, 9]
+
+
+def test_nodes_share_a_sweep(corpus: Any) -> None:
+    from datasets.distributed import split_dataset_by_node
+
+    seen: list[tuple[str, int]] = []
+    for rank in range(3):
+        dataset = minibatches(source(corpus), batch_size=9, fields=["utterances", "starts"])
+        for row in split_dataset_by_node(dataset, rank=rank, world_size=3):
+            seen += zip(row["utterances"], row["starts"].tolist())
+    assert len(seen) == len(set(seen)) == corpus.frames
+
+
+def test_a_state_is_exact(corpus: Any) -> None:
+    whole = [contents(row) for row in minibatches(source(corpus), batch_size=9)]
+    dataset = minibatches(source(corpus), batch_size=9)
+    for number, row in enumerate(dataset):
+        if number == 3:
+            break
+    state = dataset.state_dict()
+    other = minibatches(source(corpus), batch_size=9)
+    other.load_state_dict(state)
+    assert [contents(row) for row in other] == whole[4:]
+
+
+@pytest.mark.parametrize("workers", [0, 2, 3])
+def test_workers_share_a_sweep(corpus: Any, workers: int) -> None:
+    data = pytest.importorskip("torch.utils.data", reason="SKIPPED: there is no PyTorch")
+    dataset = minibatches(source(corpus), batch_size=9, fields=["utterances", "starts"])
+    loader = data.DataLoader(dataset.with_format("torch"), batch_size=None, num_workers=workers)
+    seen = [place for row in loader for place in zip(row["utterances"], row["starts"].tolist())]
+    assert len(seen) == len(set(seen)) == corpus.frames
