@@ -87,7 +87,13 @@ fn torch_tests(target: &Path, venv: &Path, wheels: &Path) -> Result<()> {
     run(&mut seqfeed)?;
     let mut tests = Command::new(&python);
     tests.args(["-m", "pytest", "-q", "-rs"]).current_dir(root()).env("PYTHONPATH", &beside);
-    let files = ["test_torch.py", "test_train.py", "test_same_everywhere.py", "test_docs.py"];
+    let files = [
+        "test_torch.py",
+        "test_train.py",
+        "test_same_everywhere.py",
+        "test_docs.py",
+        "test_book.py",
+    ];
     tests.args(files.map(|file| format!("python/tests/{file}")));
     run(tests.env("SEQFEED_CLI", target.join("debug").join("seqfeed")))
 }
