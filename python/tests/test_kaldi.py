@@ -34,6 +34,8 @@ OBJECTS: dict[str, Any] = {
     "bool": True,
     "int32-vector": np.array([3, 1, 2], np.int32),
     "int8-vector": np.array([3, -128], np.int8),
+    "int16-vector": np.array([3, -32768], np.int16),
+    "int64-vector": np.array([3, -(1 << 40)], np.int64),
     "int32-vector-vector": [np.array([1, 2], np.int32), np.array([], np.int32)],
     "int32-pair-vector": np.array([[1, 2], [3, 4]], np.int32),
     "float-pair-vector": np.array([[1.5, 2.5]], np.float32),
@@ -51,6 +53,12 @@ OBJECTS: dict[str, Any] = {
     ),
     "sparse-vector": seqfeed.Sparse(
         np.array([1, 2], np.float32), np.array([0, 2], np.int32), np.array([0, 2]), (1, 3)
+    ),
+    "double-sparse-matrix": seqfeed.Sparse(
+        np.array([0.1, 2]), np.array([0, 2], np.int32), np.array([0, 1, 2]), (2, 3)
+    ),
+    "double-sparse-vector": seqfeed.Sparse(
+        np.array([0.1, 2]), np.array([0, 2], np.int32), np.array([0, 2]), (1, 3)
     ),
 }
 NO_TEXT = {"blob", "wave", "htk-matrix", "float-numpy-array", "double-numpy-array"}
