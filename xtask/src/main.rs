@@ -1,4 +1,4 @@
-//! The project's own tasks: `cargo xtask test [python]`, `cargo xtask docs`, `cargo xtask bench`.
+//! The project's own tasks: `cargo xtask test [python]`, `docs`, `wheel`, `bench`.
 
 mod bench;
 mod python;
@@ -18,9 +18,10 @@ fn main() -> ExitCode {
         },
         Some("bench") => bench::run(&arguments[1..]),
         Some("docs") => docs(),
+        Some("wheel") => python::wheel(),
         _ => {
             eprintln!(
-                "usage: cargo xtask test [python] | docs | bench [feed|tables|htk|pdnn|convert] [--corpus DIR] \
+                "usage: cargo xtask test [python] | docs | wheel | bench [feed|tables|htk|pdnn|convert] [--corpus DIR] \
                  [--peers PYTHON] [--rounds N]"
             );
             return ExitCode::from(2);

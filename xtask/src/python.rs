@@ -56,6 +56,21 @@ pub(crate) fn test() -> Result<()> {
     torch_tests(&target, &venv, &wheels)
 }
 
+/// Builds the wheel that is given to others: optimized, for all versions of Python from 3.10 on, and for Linuxes with a C
+/// library as old as this one's.
+pub(crate) fn wheel() -> Result<()> {
+    let target = crate::target()?;
+    let venv = target.join("python-venv");
+    prepare(&venv)?;
+    let wheels = target.join("wheels");
+    let mut build = Command::new(venv.join("bin").join("maturin"));
+    build.args(["build", "--release", "--manifest-path"]);
+    build.arg(root().join("python").join("Cargo.toml")).arg("--out").arg(&wheels);
+    run(build.env("CARGO_TARGET_DIR", &target).env("VIRTUAL_ENV", &venv))?;
+    eprintln!("The wheel is in {}.", wheels.display());
+    Ok(())
+}
+
 /// The tests that need PyTorch, by a Python that has it: `SEQFEED_TORCH_PYTHON`, or the system's (Debian's
 /// `python3-torch`). Nothing is installed into it.
 fn torch_tests(target: &Path, venv: &Path, wheels: &Path) -> Result<()> {
