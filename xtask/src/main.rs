@@ -40,9 +40,11 @@ fn main() -> ExitCode {
 fn test() -> Result<()> {
     // The Python package is built and tested by itself: what links it is Python.
     let workspace = ["--workspace", "--exclude", "seqfeed-python"];
-    cargo(&[&["test"], &workspace[..], &["--all-targets"]].concat())?;
+    // Benchmarks are built by the lints.
+    cargo(&[&["test"], &workspace[..], &["--lib", "--bins", "--tests"]].concat())?;
     cargo(&[&["test"], &workspace[..], &["--doc"]].concat())?;
-    // Built by the tests; `cargo run` would build all again with other features.
+    // `cargo run` would build all again with other features.
+    cargo(&[&["build"], &workspace[..], &["--examples"]].concat())?;
     let example = target()?.join("debug/examples/train_digits");
     eprintln!("$ {}", example.display());
     let status = Command::new(&example).current_dir(root()).status()?;
