@@ -274,19 +274,19 @@ fn arrays_are_in_memory_once() {
 }
 
 #[test]
-fn of_several_large_files_one_is_in_memory() {
+fn of_several_large_files_two_are_in_memory() {
     let directory = tempfile::tempdir().unwrap();
     let (rows, cols, files) = (1u64 << 20, 12, 4);
     for file in 0..files {
         write_npy(&directory.path().join(format!("{file}.npy")), "<f4", false, rows, cols);
     }
-    let spec = ["feed", "?.npy,batch=65536", "--threads", "2", "--json"];
+    let spec = ["feed", "?.npy,batch=2048", "--threads", "2", "--json"];
     let output = run(directory.path(), &spec);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(summary["samples"], files * rows);
     let array = rows * cols * 4;
     let peak = summary["peak_memory_bytes"].as_u64().unwrap();
-    // One file, its order, minibatches that wait and the program are about twice a file; two files would be three.
+    // The file that is fed and the next one; minibatches that wait are small, so that no timing shows.
     assert!(peak < array * 5 / 2, "{peak} bytes for files of {array}");
 }

@@ -1,4 +1,4 @@
-//! One of several pickles, of which one at a time is in memory.
+//! One of several pickles, of which those that are being fed are in memory.
 
 use std::sync::Arc;
 
