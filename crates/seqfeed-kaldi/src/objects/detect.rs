@@ -360,8 +360,24 @@ fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
     if triangle { ObjectType::FloatPackedMatrix } else { ObjectType::FloatMatrix }
 }
 
+/// Whether a line has integers without signs alone, so short that they fit: most integer vectors, told in one pass.
+fn is_short_integers(line: &[u8]) -> bool {
+    let (mut any, mut digits) = (false, 0);
+    for byte in line {
+        match byte {
+            b'0'..=b'9' if digits < 9 => (any, digits) = (true, digits + 1),
+            b' ' => digits = 0,
+            _ => return false,
+        }
+    }
+    any
+}
+
 /// The type of what stands on one line without brackets.
 fn line_type(line: &[u8]) -> ObjectType {
+    if is_short_integers(line) {
+        return ObjectType::Int32Vector;
+    }
     let words = || line.split(|&byte| is_space(byte)).filter(|word| !word.is_empty());
     // A negative zero is a float.
     fn fits<T: ParseInteger>(word: &[u8]) -> bool {
