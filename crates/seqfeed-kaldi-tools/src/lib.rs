@@ -38,7 +38,6 @@ mod number;
 mod options;
 mod reading;
 mod segments;
-mod shape;
 mod tools;
 pub mod transform;
 mod writing;
@@ -46,7 +45,6 @@ mod writing;
 use std::fmt;
 
 pub use call::{KALDI_VERSION, Surroundings};
-pub use shape::Shape;
 
 use crate::call::{Call, Outcome};
 

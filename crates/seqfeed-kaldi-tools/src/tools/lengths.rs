@@ -1,8 +1,9 @@
 //! `feat-to-len`, `feat-to-dim`, `matrix-dim`: sizes, read from headers.
 
+use seqfeed_kaldi::MatrixShape;
+
 use crate::call::{Call, Outcome, throw};
 use crate::reading::{is_rspecifier, is_wspecifier};
-use crate::shape::Shape;
 use crate::writing::close;
 
 const LEN_USAGE: &str = "Writes the number of frames of each utterance; with one argument, prints how many there are in all.\n\
@@ -12,7 +13,7 @@ e.g.: feat-to-len scp:feats.scp ark,t:feats.lengths\n\
 
 pub(super) fn feat_to_len(call: &mut Call<'_>) -> Outcome {
     let names = call.parse(LEN_USAGE, 1..=2, &mut [])?;
-    let mut table = call.table::<Shape>(&names[0])?;
+    let mut table = call.table::<MatrixShape>(&names[0])?;
     let mut writer = names.get(1).map(|name| call.create::<i32>(name)).transpose()?;
     let mut total: u64 = 0;
     while let Some((key, shape)) = table.next()? {
@@ -35,7 +36,7 @@ e.g.: feat-to-dim scp:feats.scp -\n";
 
 pub(super) fn feat_to_dim(call: &mut Call<'_>) -> Outcome {
     let names = call.parse(DIM_USAGE, 2..=2, &mut [])?;
-    let mut table = call.table::<Shape>(&names[0])?;
+    let mut table = call.table::<MatrixShape>(&names[0])?;
     if is_wspecifier(&names[1]) {
         let mut writer = call.create::<i32>(&names[1])?;
         while let Some((key, shape)) = table.next()? {
@@ -64,11 +65,11 @@ See also: feat-to-len, feat-to-dim\n";
 pub(super) fn matrix_dim(call: &mut Call<'_>) -> Outcome {
     let names = call.parse(MATRIX_USAGE, 1..=1, &mut [])?;
     if !is_rspecifier(&names[0]) {
-        let Shape { rows, cols } = call.read_object(&names[0])?;
+        let MatrixShape { rows, cols } = call.read_object(&names[0])?;
         call.print(format!("{rows}\t{cols}\n").as_bytes())?;
         return Ok(0);
     }
-    let mut table = call.table::<Shape>(&names[0])?;
+    let mut table = call.table::<MatrixShape>(&names[0])?;
     let mut found = false;
     while let Some((key, shape)) = table.next()? {
         let mut line = key.0.to_vec();

@@ -65,6 +65,29 @@ mod tests {
 
     #[test]
     fn shapes_are_those_of_the_matrices() {
+        for (rows, cols) in [(0, 0), (1, 1), (9, 2), (3, 70), (12, 5)] {
+            let matrix = Matrix { rows, cols, values: vec![1.5f32; rows * cols] };
+            let mut objects = vec![Vec::new(); 2];
+            write_object(&matrix, &mut objects[0], Mode::Binary).unwrap();
+            write_object(&matrix, &mut objects[1], Mode::Text).unwrap();
+            for method in CompressionMethod::ALL {
+                let compressed = CompressedMatrix::compress(&matrix, method).unwrap();
+                objects.push(Vec::new());
+                write_object(&compressed, objects.last_mut().unwrap(), Mode::Binary).unwrap();
+            }
+            for object in objects {
+                let mut reader = ObjectReader::from_bytes("shapes", object);
+                assert_eq!(reader.read::<MatrixShape>().unwrap(), MatrixShape { rows, cols });
+                assert_eq!(reader.peek().unwrap(), None);
+            }
+        }
+        let range = Range::parse("2:4,1:1").unwrap();
+        let part = MatrixShape { rows: 9, cols: 2 }.extract(&range).unwrap();
+        assert_eq!(part, MatrixShape { rows: 3, cols: 1 });
+    }
+
+    #[test]
+    fn one_after_another_in_an_archive() {
         let matrix = Matrix { rows: 9, cols: 2, values: vec![1.5f32; 18] };
         let mut bytes = Vec::new();
         write_object(&matrix, &mut bytes, Mode::Binary).unwrap();
@@ -79,8 +102,5 @@ mod tests {
             assert_eq!(shape, MatrixShape { rows: 9, cols: 2 });
         }
         assert_eq!(reader.peek().unwrap(), None);
-        let range = Range::parse("2:4,1:1").unwrap();
-        let part = MatrixShape { rows: 9, cols: 2 }.extract(&range).unwrap();
-        assert_eq!(part, MatrixShape { rows: 3, cols: 1 });
     }
 }
