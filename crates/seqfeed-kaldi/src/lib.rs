@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod beside;
 mod holder;
 mod object_reader;
 mod objects;

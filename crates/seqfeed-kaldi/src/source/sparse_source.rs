@@ -1,12 +1,13 @@
 //! Tables of posteriors and of sparse matrices as a source of sequences.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
     Source, Stream, Tolerance,
 };
-use seqfeed_io::{DataFile, Spool};
+use seqfeed_io::{DataFile, RxFilename, Spool};
 
 use super::entry::Skips;
 use super::table_source::TableOptions;
@@ -94,8 +95,9 @@ impl SparseSource {
                 // What it names is not what the caller named.
                 TableKind::Script => options.policy,
             };
-            let base = options.base.clone();
-            let read = ReadOptions { policy, base, ..ReadOptions::default() };
+            let beside = options.base.clone();
+            let read = ReadOptions { policy, beside, ..ReadOptions::default() };
+            let text = &relative(text, &rspecifier, options.base.as_deref())?;
             let mut reader = SequentialReader::<Frames>::open_with(text, &read)?;
             let (mut key, mut frames) = (Vec::new(), Frames::default());
             loop {
@@ -205,6 +207,14 @@ impl std::fmt::Debug for SparseSource {
             .field("index", &self.index)
             .finish_non_exhaustive()
     }
+}
+
+/// The rspecifier with its name relative to a directory.
+fn relative(text: &str, rspecifier: &Rspecifier, base: Option<&Path>) -> Result<String> {
+    let (Some(base), Some((options, _))) = (base, text.split_once(':')) else {
+        return Ok(text.to_owned());
+    };
+    Ok(format!("{options}:{}", RxFilename::parse(&rspecifier.rxfilename)?.relative_to(base)))
 }
 
 /// A source in the making.

@@ -17,6 +17,7 @@ use super::files::Files;
 use super::header::{Header, LONGEST_HEADER, Object};
 use super::load::Loader;
 use super::spooler::{Spooler, read_archive};
+use crate::beside::{Beside, renamed};
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
@@ -399,10 +400,7 @@ impl<'a> Opening<'a> {
 
     fn script(&mut self, rxfilename: &str) -> Result<()> {
         let name = self.relative(RxFilename::parse(rxfilename)?);
-        let directory = match &name {
-            RxFilename::File(path) => path.parent().map(Path::to_owned),
-            _ => self.options.base.clone(),
-        };
+        let beside = Beside::new(&name, self.options.base.as_deref());
         let mut input = Input::open(&name, &self.options.specifier_policy)?;
         let file = input.name().to_owned();
         let mut line = Vec::new();
@@ -415,7 +413,7 @@ impl<'a> Opening<'a> {
             }
             let place = |error: Error| error.in_file(file.as_str()).at_line(number);
             let parsed = ScriptLine::parse(&line).map_err(place)?;
-            if let Err(error) = self.script_entry(&parsed, directory.as_deref()) {
+            if let Err(error) = self.script_entry(&parsed, &beside) {
                 let error = match (&error.place().file, error.place().position, error.help()) {
                     // The line is not one of the file that could not be opened.
                     (Some(_), None, None) => {
@@ -429,7 +427,7 @@ impl<'a> Opening<'a> {
         input.finish()
     }
 
-    fn script_entry(&mut self, line: &ScriptLine<'_>, directory: Option<&Path>) -> Result<()> {
+    fn script_entry(&mut self, line: &ScriptLine<'_>, beside: &Beside) -> Result<()> {
         let ScriptLine { key, rxfilename, range, .. } = line;
         // A wrong name is the file's fault here, not the caller's.
         let name = RxFilename::parse(rxfilename).map_err(|error| {
@@ -444,12 +442,9 @@ impl<'a> Opening<'a> {
             RxFilename::Offset(path, offset) => (path, *offset),
             _ => return self.script_stream(*key, &name, range.as_ref()),
         };
-        let (file, container) = self.file(path, directory)?;
+        let (file, container) = self.file(path, beside)?;
         let path = self.files.path(file).to_owned();
-        let again = |path: PathBuf| match &name {
-            RxFilename::Offset(_, offset) => RxFilename::Offset(path, *offset),
-            _ => RxFilename::File(path),
-        };
+        let again = |path: PathBuf| renamed(&name, path);
         if container == Container::Compressed {
             return self.script_stream(*key, &again(path), range.as_ref());
         }
@@ -497,24 +492,16 @@ impl<'a> Opening<'a> {
 
     /// The number of a file that a script file names: relative to the working directory as in Kaldi,
     /// or where it is not there, to the script file or to the directory of the description.
-    fn file(&mut self, path: &Path, directory: Option<&Path>) -> Result<(u32, Container)> {
+    fn file(&mut self, path: &Path, beside: &Beside) -> Result<(u32, Container)> {
         let name = path.to_string_lossy();
         if let Some(&known) = self.by_name.get(name.as_ref()) {
             return Ok(known);
         }
-        let candidates = [directory, self.options.base.as_deref()];
-        let found = match path.exists() {
-            true => None,
-            false => {
-                let beside = candidates.into_iter().flatten().map(|directory| directory.join(path));
-                let beside: Vec<PathBuf> = beside.collect();
-                let compressed = std::iter::once(path)
-                    .chain(beside.iter().map(PathBuf::as_path))
-                    .filter(|_| self.options.or_compressed)
-                    .flat_map(|path| [".gz", ".bz2"].map(|end| with_end(path, end)));
-                beside.iter().cloned().chain(compressed).find(|path| path.exists())
-            }
-        };
+        let compressed = beside
+            .places(path)
+            .filter(|_| self.options.or_compressed)
+            .flat_map(|path| [".gz", ".bz2"].map(|end| with_end(&path, end)));
+        let found = beside.places(path).chain(compressed).find(|place| place.exists());
         let found = found.unwrap_or_else(|| path.to_owned());
         let number = self.files.add(&found);
         let container = match self.files.get(number)?.compression()? {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use seqfeed_core::{
@@ -14,6 +14,7 @@ use seqfeed_io::{Compression, DataFile, Input, RxFilename, Spool};
 use super::entry::{SPOOL, Skips};
 use super::files::Files;
 use super::table_source::TableOptions;
+use crate::beside::{Beside, renamed};
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::wave::{Wave, decode};
@@ -104,14 +105,11 @@ impl WaveSource {
                     let read = input.read_until(b'\n', &mut line);
                     read.map_err(|error| input.error(error))?;
                     let line = ScriptLine::parse(&line)?;
-                    let beside = directories(&name, options);
-                    let name = match RxFilename::parse(line.rxfilename)? {
-                        RxFilename::File(path) => RxFilename::File(find(&path, &beside)),
-                        RxFilename::Offset(path, offset) => {
-                            RxFilename::Offset(find(&path, &beside), offset)
-                        }
-                        other => other,
-                    };
+                    let beside = Beside::new(&name, options.base.as_deref());
+                    let mut name = RxFilename::parse(line.rxfilename)?;
+                    if let RxFilename::File(path) | RxFilename::Offset(path, _) = &name {
+                        name = renamed(&name, beside.find(path));
+                    }
                     ObjectReader::open(&name, &options.policy)?
                 }
             };
@@ -409,7 +407,7 @@ impl<'a> Opening<'a> {
 
     fn script(&mut self, rxfilename: &str) -> Result<()> {
         let name = relative(RxFilename::parse(rxfilename)?, self.options);
-        let beside = directories(&name, self.options);
+        let beside = Beside::new(&name, self.options.base.as_deref());
         let mut input = Input::open(&name, &self.options.specifier_policy)?;
         let file = input.name().to_owned();
         let mut line = Vec::new();
@@ -429,7 +427,7 @@ impl<'a> Opening<'a> {
         input.finish()
     }
 
-    fn script_entry(&mut self, line: &ScriptLine<'_>, beside: &[PathBuf]) -> Result<()> {
+    fn script_entry(&mut self, line: &ScriptLine<'_>, beside: &Beside) -> Result<()> {
         let wrong = |what: String| Error::format(SCRIPT, Problem::Unsupported(what.into()));
         if line.range.is_some() {
             return Err(wrong("a range of a wave".to_owned())
@@ -441,7 +439,7 @@ impl<'a> Opening<'a> {
             RxFilename::Offset(path, offset) => (path, *offset),
             _ => return self.script_stream(line.key, &name),
         };
-        let path = find(path, beside);
+        let path = beside.find(path);
         let number = match self.by_name.get(&path) {
             Some(&number) => number,
             None => {
@@ -494,24 +492,6 @@ fn relative(name: RxFilename, options: &TableOptions) -> RxFilename {
         Some(base) => name.relative_to(base),
         None => name,
     }
-}
-
-/// Where files that a script names are looked for besides the working directory.
-fn directories(script: &RxFilename, options: &TableOptions) -> Vec<PathBuf> {
-    let beside = match script {
-        RxFilename::File(path) => path.parent().map(Path::to_owned),
-        _ => None,
-    };
-    beside.into_iter().chain(options.base.clone()).collect()
-}
-
-/// A file relative to the working directory, as in Kaldi, or to the first directory where it is.
-fn find(path: &Path, beside: &[PathBuf]) -> PathBuf {
-    if path.exists() {
-        return path.to_owned();
-    }
-    let mut there = beside.iter().map(|directory| directory.join(path));
-    there.find(|path| path.exists()).unwrap_or_else(|| path.to_owned())
 }
 
 /// Whether looking at a table takes nothing away from who reads it.

@@ -6,6 +6,7 @@ use seqfeed_core::{Error, ErrorKind, Problem, Result};
 use seqfeed_io::RxFilename;
 
 use crate::OBJECT;
+use crate::beside::{Beside, renamed};
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
@@ -14,8 +15,7 @@ use crate::tables::options::ReadOptions;
 /// Loads objects by rxfilename, perhaps with a range.
 pub(crate) struct ObjectLoader<T> {
     options: ReadOptions,
-    /// Where files are looked for that are not where their names say.
-    beside: Option<PathBuf>,
+    beside: Beside,
     /// The file of the last object, so that the next one in it is a seek away.
     file: Option<(PathBuf, ObjectReader)>,
     /// The object of the last range, whole, and its name.
@@ -24,9 +24,13 @@ pub(crate) struct ObjectLoader<T> {
 
 impl<T: Holder> ObjectLoader<T> {
     /// For the entries of a script file.
-    pub(crate) fn new(options: ReadOptions, script: &str) -> Self {
-        let beside = options.beside(script);
-        Self { options, beside, file: None, whole: None }
+    ///
+    /// # Errors
+    ///
+    /// Fails if the script file's name is none.
+    pub(crate) fn new(options: ReadOptions, script: &str) -> Result<Self> {
+        let beside = Beside::new(&options.name(script)?, options.beside.as_deref());
+        Ok(Self { options, beside, file: None, whole: None })
     }
 
     /// Loads an object or a range of it, in the place of an older value where there is one.
@@ -63,20 +67,15 @@ impl<T: Holder> ObjectLoader<T> {
 
     /// A name as Kaldi takes it, or where there is no such file, one beside the script file.
     fn found(&self, name: RxFilename) -> RxFilename {
-        let (Some(beside), RxFilename::File(path) | RxFilename::Offset(path, _)) =
-            (&self.beside, &name)
-        else {
-            return name;
-        };
+        let (RxFilename::File(path) | RxFilename::Offset(path, _)) = &name else { return name };
         let open = self.file.as_ref().map(|(open, _)| open);
         if path.is_absolute() || open == Some(path) {
             return name;
         }
-        let there = beside.join(path);
-        if open != Some(&there) && (path.exists() || !there.exists()) {
-            return name;
-        }
-        name.relative_to(beside)
+        // The file that is open is not looked for at each of its entries.
+        let known = self.beside.places(path).find(|place| open == Some(place));
+        let found = known.unwrap_or_else(|| self.beside.find(path));
+        renamed(&name, found)
     }
 
     fn with_reader<R>(

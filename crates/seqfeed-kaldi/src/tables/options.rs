@@ -1,6 +1,6 @@
 //! How tables are read, apart from what rspecifiers say.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use seqfeed_core::Error;
 use seqfeed_io::{Input, Policy, RxFilename};
@@ -15,6 +15,9 @@ pub struct ReadOptions {
     pub policy: Policy,
     /// The directory that relative names are taken from, if not the working directory.
     pub base: Option<PathBuf>,
+    /// A directory in which the files of a script file are looked for that are neither where their names say nor
+    /// beside the script file.
+    pub beside: Option<PathBuf>,
     /// Entries of a script file may come in any order: they are read in the order in which they lie
     /// on the disk. All lines are then read at opening.
     pub any_order: bool,
@@ -38,14 +41,6 @@ impl ReadOptions {
 
     pub(crate) fn with_policy(policy: &Policy) -> Self {
         Self { policy: *policy, ..Self::default() }
-    }
-
-    /// The directory of a script file, where names in it are looked for that are not in the working directory.
-    pub(crate) fn beside(&self, script: &str) -> Option<PathBuf> {
-        match self.name(script) {
-            Ok(RxFilename::File(path)) => path.parent().map(Path::to_owned),
-            _ => None,
-        }
     }
 
     pub(crate) fn name(&self, text: &str) -> seqfeed_core::Result<RxFilename> {

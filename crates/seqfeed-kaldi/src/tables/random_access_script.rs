@@ -51,7 +51,7 @@ impl<T: Holder> RandomAccessScript<T> {
             name,
             text,
             lines,
-            loader: ObjectLoader::new(options.clone(), &rspecifier.rxfilename),
+            loader: ObjectLoader::new(options.clone(), &rspecifier.rxfilename)?,
             permissive: rspecifier.permissive,
             loaded: None,
             value: None,

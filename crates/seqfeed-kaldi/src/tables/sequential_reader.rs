@@ -117,7 +117,7 @@ impl<T: Holder> SequentialReader<T> {
                 };
                 Table::Script(Box::new(Script {
                     entries,
-                    loader: ObjectLoader::new(options.clone(), &parsed.rxfilename),
+                    loader: ObjectLoader::new(options.clone(), &parsed.rxfilename)?,
                 }))
             }
         };

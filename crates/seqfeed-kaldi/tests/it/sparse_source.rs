@@ -93,6 +93,24 @@ fn posteriors_come_out_of_archives_and_script_files() {
 }
 
 #[test]
+fn files_are_looked_for_as_by_other_sources() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    fs::create_dir_all(at.join("train")).unwrap();
+    write(&at.join("train/post.ark"), b"a [ 3 1 ] \n");
+    // Beside the script file, and relative to where the rspecifier's own name is relative to.
+    for name in ["post.ark:2", "train/post.ark:2"] {
+        fs::write(at.join("train/post.scp"), format!("a {name}\n")).unwrap();
+        let options = TableOptions { base: Some(at.to_owned()), ..options() };
+        let tables = ["scp:train/post.scp".to_owned()];
+        let source = SparseSource::open(&tables, None, &options).unwrap();
+        assert_eq!(loaded(&source), [("a".to_owned(), vec![vec![(3, 1.0)]])]);
+        let archive = ["ark:train/post.ark".to_owned()];
+        assert_eq!(SparseSource::open(&archive, None, &options).unwrap().index().len(), 1);
+    }
+}
+
+#[test]
 fn sparse_matrices_are_the_same_and_say_their_dimension() {
     let directory = tempfile::tempdir().unwrap();
     let matrix = |frames: Frames| SparseMatrix {
