@@ -331,17 +331,12 @@ pub(crate) fn stream_info<'py>(
     stream: &Stream,
     width: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let extent = match stream.extent {
-        seqfeed::Extent::Samples => "samples",
-        seqfeed::Extent::Sequence => "sequence",
-        seqfeed::Extent::Own => "own",
-    };
     let fields = [
         ("name", (&stream.name).into_pyobject(py)?.into_any()),
         ("kind", stream.kind.name().into_pyobject(py)?.into_any()),
         ("dtype", stream.element.name().into_pyobject(py)?.into_any()),
         ("dim", (stream.dim * width).into_pyobject(py)?.into_any()),
-        ("extent", extent.into_pyobject(py)?.into_any()),
+        ("extent", stream.extent.name().into_pyobject(py)?.into_any()),
     ];
     values::named(py, "Stream", &fields)
 }

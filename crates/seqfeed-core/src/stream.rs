@@ -91,3 +91,15 @@ pub enum Extent {
     /// A number of its own in each sequence, known when that is loaded (the inputs of CTF).
     Own,
 }
+
+impl Extent {
+    /// The extent's name in descriptions and machine-readable output.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Extent::Samples => "samples",
+            Extent::Sequence => "sequence",
+            Extent::Own => "own",
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use seqfeed_core::{Chunking, Error, JoinPolicy, Problem, Result, Tolerance};
+use seqfeed_core::{Chunking, Error, Extent, JoinPolicy, Kind, Problem, Result, Tolerance};
 use seqfeed_feed::{Layout, Partial, Shard, Unit, tolerance};
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -298,6 +298,36 @@ names!(
         Own
     }
 );
+
+impl From<KindName> for Kind {
+    fn from(name: KindName) -> Self {
+        match name {
+            KindName::Dense => Self::Dense,
+            KindName::Label => Self::Label,
+            KindName::Sparse => Self::Sparse,
+        }
+    }
+}
+
+impl From<ExtentName> for Extent {
+    fn from(name: ExtentName) -> Self {
+        match name {
+            ExtentName::Samples => Self::Samples,
+            ExtentName::Sequence => Self::Sequence,
+            ExtentName::Own => Self::Own,
+        }
+    }
+}
+
+impl From<Extent> for ExtentName {
+    fn from(extent: Extent) -> Self {
+        match extent {
+            Extent::Samples => Self::Samples,
+            Extent::Sequence => Self::Sequence,
+            Extent::Own => Self::Own,
+        }
+    }
+}
 
 impl Names {
     /// The names, in order.

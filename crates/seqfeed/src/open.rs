@@ -17,7 +17,7 @@ use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 use crate::arrow_files;
 use crate::convert::SampleRates;
 use crate::data::{self, Rounding};
-use crate::description::{Description, ExtentName, FloatName, KindName, StreamDescription};
+use crate::description::{Description, FloatName, KindName, StreamDescription};
 use crate::frames::FrameSource;
 use crate::htk_files::{self, OpenedStream, Wanted};
 use crate::quantity::{self, Partition};
@@ -388,20 +388,16 @@ impl Description {
             (false, Some(FloatName::Float64)) => Element::F64,
             (false, _) => Element::F32,
         };
-        let extent = stream.extent.map(|extent| match extent {
-            ExtentName::Samples => Extent::Samples,
-            ExtentName::Sequence => Extent::Sequence,
-            ExtentName::Own => Extent::Own,
-        });
+        let extent = stream.extent.map(Extent::from);
         let (names, base) = (source.to_vec(), self.base_of(name));
         if names.first().is_some_and(|name| arrow_files::is_arrow(name)) {
+            if stream.dim.is_some() {
+                return Err(Error::usage(format!("stream {name}: dim is for Kaldi's tables"))
+                    .with_help("leave it out: the column says it"));
+            }
             let wanted = arrow_files::Wanted {
                 stream: name,
-                kind: stream.kind.map(|kind| match kind {
-                    KindName::Dense => Kind::Dense,
-                    KindName::Label => Kind::Label,
-                    KindName::Sparse => Kind::Sparse,
-                }),
+                kind: stream.kind.map(Kind::from),
                 element: Some(element),
                 extent,
                 chunk_samples: self.chunk_samples()?,
@@ -411,6 +407,10 @@ impl Description {
             return arrow_files::open_one(&names, &wanted);
         }
         if htk_files::is_htk(&names, base) {
+            if sparse {
+                return Err(Error::usage(format!("stream {name}: HTK's files are not sparse"))
+                    .with_help("leave kind out for features; kind = \"label\" is for labels"));
+            }
             let wanted = Wanted {
                 stream: name,
                 label,

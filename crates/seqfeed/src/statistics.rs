@@ -124,11 +124,7 @@ impl StreamSummary {
             kind: stream.kind.name(),
             dtype: stream.element.name(),
             dim: stream.dim,
-            extent: match stream.extent {
-                Extent::Samples => "samples",
-                Extent::Sequence => "sequence",
-                Extent::Own => "own",
-            },
+            extent: stream.extent.name(),
         }
     }
 }

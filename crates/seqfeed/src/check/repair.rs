@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::Check;
 use super::keys::by_key;
 use super::part::Part;
-use crate::description::{Description, ExtentName, FloatName, KindName, Names, StreamDescription};
+use crate::description::{Description, FloatName, KindName, Names, StreamDescription};
 use crate::sequence::{Sample, Sequence, SequenceStream};
 
 /// What a repaired copy holds, and what is not in it.
@@ -200,11 +200,7 @@ impl Check {
                 dim: (stream.kind == Kind::Sparse).then_some(stream.dim),
                 dtype: (kind.is_none() && stream.element == Element::F64)
                     .then_some(FloatName::Float64),
-                extent: match stream.extent {
-                    Extent::Samples => None,
-                    Extent::Sequence => Some(ExtentName::Sequence),
-                    Extent::Own => Some(ExtentName::Own),
-                },
+                extent: (stream.extent != Extent::Samples).then(|| stream.extent.into()),
                 context: before.and_then(|stream| stream.context.clone()),
                 ..StreamDescription::default()
             };

@@ -154,13 +154,8 @@ fn stream_table(stream: &Stream, source: Value) -> Value {
     if stream.element == Element::F64 {
         table.insert("dtype".to_owned(), Value::String("float64".to_owned()));
     }
-    let extent = match stream.extent {
-        Extent::Samples => None,
-        Extent::Sequence => Some("sequence"),
-        Extent::Own => Some("own"),
-    };
-    if let Some(extent) = extent {
-        table.insert("extent".to_owned(), Value::String(extent.to_owned()));
+    if stream.extent != Extent::Samples {
+        table.insert("extent".to_owned(), Value::String(stream.extent.name().to_owned()));
     }
     Value::Table(table)
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use seqfeed_core::{Error, Result};
+use seqfeed_core::{Error, Extent, Kind, Result};
 use serde::Serialize;
 use toml::Value;
 
 use super::{
-    BatchUnit, CutName, Description, ExtentName, FloatName, FormatName, InputDescription, KindName,
-    Names, OrderName, StreamDescription, Text,
+    BatchUnit, CutName, Description, FloatName, FormatName, InputDescription, Names, OrderName,
+    StreamDescription, Text,
 };
 
 /// Why a reader of CNTK stays one.
@@ -200,24 +200,14 @@ impl Lines {
         self.table("streams", name);
         self.names("source", stream.source.as_ref());
         self.text("states", stream.states.as_ref());
-        let kind = stream.kind.map(|kind| match kind {
-            KindName::Dense => "dense",
-            KindName::Label => "label",
-            KindName::Sparse => "sparse",
-        });
-        self.raw("kind", kind);
+        self.raw("kind", stream.kind.map(|kind| Kind::from(kind).name()));
         self.number("dim", stream.dim)?;
         let dtype = stream.dtype.map(|dtype| match dtype {
             FloatName::Float32 => "float32",
             FloatName::Float64 => "float64",
         });
         self.raw("dtype", dtype);
-        let extent = stream.extent.map(|extent| match extent {
-            ExtentName::Samples => "samples",
-            ExtentName::Sequence => "sequence",
-            ExtentName::Own => "own",
-        });
-        self.raw("extent", extent);
+        self.raw("extent", stream.extent.map(|extent| Extent::from(extent).name()));
         self.word("context", stream.context.as_ref());
         Ok(())
     }
