@@ -3,19 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::program::{dump, examples, run};
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
-    }
-}
+use crate::program::{copy_directory, dump, examples, run};
 
 /// What a corpus is described as, written to a file, gives what the corpus gives.
 fn same(directory: &Path, arguments: &[&str], expected: &[&str]) {
@@ -43,7 +31,7 @@ fn same(directory: &Path, arguments: &[&str], expected: &[&str]) {
 fn every_kind_of_name_gives_the_same_minibatches_described() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    copy(&examples().join("digits"), path);
+    copy_directory(&examples().join("digits"), path);
     same(path, &["train.toml"], &["features = \"scp:train/feats.scp\"", "batch-size = 128"]);
     let kaldi = ["scp:train/feats.scp", "--labels", "ark:train/ali.ark", "--context", "2:3"];
     same(path, &kaldi, &["context = \"2:3\"", "window = \"32 chunks\""]);
@@ -81,7 +69,7 @@ fn every_kind_of_name_gives_the_same_minibatches_described() {
 #[test]
 fn names_are_seen_from_where_one_stands() {
     let directory = tempfile::tempdir().unwrap();
-    copy(&examples().join("digits"), &directory.path().join("data"));
+    copy_directory(&examples().join("digits"), &directory.path().join("data"));
     same(directory.path(), &["data/train.toml"], &["labels = \"ark:data/train/ali.ark\""]);
 }
 

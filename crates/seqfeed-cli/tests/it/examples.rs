@@ -5,8 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::program::{examples, run, seqfeed};
-use crate::transcripts::copy_directory;
+use crate::program::{copy_directory, examples, run, seqfeed};
 
 #[test]
 fn every_example_of_help_runs() {

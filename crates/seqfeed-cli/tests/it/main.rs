@@ -7,6 +7,7 @@ mod check;
 mod cntk;
 mod containers;
 mod convert;
+mod convert_sinks;
 mod copy;
 mod corpora;
 mod damage;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use trycmd::schema::Bin;
 
 use crate::book::{docs, pages};
-use crate::program::examples;
+use crate::program::{copy_directory, examples};
 
 /// Programs besides ours that the pages call.
 const OTHERS: [&str; 6] = ["cat", "cmp", "head", "ls", "mkdir", "rm"];
@@ -80,17 +80,4 @@ fn find(program: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap();
     let mut found = std::env::split_paths(&path).map(|directory| directory.join(program));
     found.find(|file| file.is_file()).unwrap_or_else(|| panic!("{program} is not in PATH"))
-}
-
-/// Copies a directory with all that is in it.
-pub(crate) fn copy_directory(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy_directory(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).unwrap()),
-        }
-    }
 }
