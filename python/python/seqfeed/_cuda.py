@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from itertools import count
 from typing import Any
 
 import torch
 
-from seqfeed._epochs import EpochIterator, each_part
+from seqfeed._epochs import AheadIterator, each_part
 from seqfeed._seqfeed import Feed, Minibatch
 from seqfeed._types import Sparse
 
@@ -30,7 +29,7 @@ class _Slot:
         return memory[:size].view(tensor.shape).copy_(tensor)
 
 
-class CudaIterator(EpochIterator[dict[str, Any]]):
+class CudaIterator(AheadIterator[dict[str, Any]]):
     """Keeps minibatches on their way to the device."""
 
     def __init__(
@@ -41,41 +40,28 @@ class CudaIterator(EpochIterator[dict[str, Any]]):
         device: torch.device,
         ahead: int,
     ) -> None:
-        super().__init__(feed, epoch, convert)
+        super().__init__(feed, epoch, convert, ahead)
         self._device = device
         self._stream = torch.cuda.Stream(device)
         self._free = [_Slot() for _ in range(ahead + 1)]
-        self._coming: deque[tuple[dict[str, Any], _Slot, dict[str, Any]]] = deque()
-        self._ahead, self._state, self._done = ahead, feed.state_dict(), False
 
-    def __next__(self) -> dict[str, Any]:
-        if self._ended:
-            raise StopIteration
-        while not self._done and len(self._coming) <= self._ahead:
-            minibatch = next(self._feed, None)
-            if minibatch is None:
-                self._done = True
-                break
-            self._send(minibatch)
-        if not self._coming:
-            self.close()
-            raise StopIteration
-        batch, slot, self._state = self._coming.popleft()
-        current = torch.cuda.current_stream(self._device)
-        current.wait_event(slot.copied)
-        for tensor in _tensors(batch):
-            tensor.record_stream(current)
-        self._free.append(slot)
-        return batch
-
-    def _send(self, minibatch: Minibatch) -> None:
+    def _send(self, minibatch: Minibatch) -> tuple[dict[str, Any], _Slot]:
         slot = self._free.pop(0)
         slot.copied.synchronize()
         batch = self._convert(minibatch)
         with torch.cuda.stream(self._stream):
             sent = {name: self._sent(slot, name, value) for name, value in batch.items()}
             slot.copied.record(self._stream)
-        self._coming.append((sent, slot, minibatch.state_dict()))
+        return sent, slot
+
+    def _arrived(self, sent: tuple[dict[str, Any], _Slot]) -> dict[str, Any]:
+        batch, slot = sent
+        current = torch.cuda.current_stream(self._device)
+        current.wait_event(slot.copied)
+        for tensor in _tensors(batch):
+            tensor.record_stream(current)
+        self._free.append(slot)
+        return batch
 
     def _sent(self, slot: _Slot, name: str, value: Any) -> Any:
         def send(number: int, tensor: torch.Tensor) -> torch.Tensor:
@@ -89,13 +75,6 @@ class CudaIterator(EpochIterator[dict[str, Any]]):
         if isinstance(value, dict):
             return {key: send(n, part) for n, (key, part) in enumerate(value.items())}
         return value
-
-    def close(self) -> None:
-        self._coming.clear()
-        super().close()
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"epoch": self.epoch, "feed": self._state}
 
 
 def _tensors(batch: dict[str, Any]) -> list[torch.Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -128,6 +129,46 @@ class EpochIterator(Generic[T]):
     def state_dict(self) -> dict[str, Any]:
         """Where it stands: the epoch, and the feed's state in it."""
         return {"epoch": self.epoch, "feed": self._feed.state_dict()}
+
+
+class AheadIterator(EpochIterator[T]):
+    """Keeps ``ahead`` minibatches on their way to a device behind the one that it gave."""
+
+    def __init__(self, feed: Feed, epoch: int, convert: Callable[[Minibatch], T], ahead: int) -> None:
+        super().__init__(feed, epoch, convert)
+        self._ahead, self._done, self._state = ahead, False, feed.state_dict()
+        self._coming: deque[tuple[Any, dict[str, Any]]] = deque()
+
+    def _send(self, minibatch: Minibatch) -> Any:
+        """Begins to send a minibatch: what is on its way."""
+        return self._convert(minibatch)
+
+    def _arrived(self, sent: Any) -> T:
+        """What was on its way, to be used."""
+        batch: T = sent
+        return batch
+
+    def __next__(self) -> T:
+        if self._ended:
+            raise StopIteration
+        while not self._done and len(self._coming) <= self._ahead:
+            minibatch = next(self._feed, None)
+            if minibatch is None:
+                self._done = True
+            else:
+                self._coming.append((self._send(minibatch), minibatch.state_dict()))
+        if not self._coming:
+            self.close()
+            raise StopIteration
+        sent, self._state = self._coming.popleft()
+        return self._arrived(sent)
+
+    def close(self) -> None:
+        self._coming.clear()
+        super().close()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"epoch": self.epoch, "feed": self._state}
 
 
 class Epochs(Generic[T]):

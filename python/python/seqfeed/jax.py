@@ -12,8 +12,6 @@ Compiled functions are compiled anew for each shape: ``partial="drop"`` keeps fr
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("seqfeed.jax needs JAX: pip install jax") from error
 
-from seqfeed._epochs import EpochIterator, Epochs, Source, converted
+from seqfeed._epochs import AheadIterator, EpochIterator, Epochs, Source, converted
 from seqfeed._seqfeed import Feed, Minibatch
 
 __all__ = ["Loader"]
@@ -64,43 +62,10 @@ class Loader(Epochs[dict[str, Any]]):
         self._device, self._ahead = device, ahead
 
     def _converted(self, feed: Feed, epoch: int) -> EpochIterator[dict[str, Any]]:
-        return _Iterator(feed, epoch, self._sent, self._ahead)
+        return AheadIterator(feed, epoch, self._sent, self._ahead)
 
     def _sent(self, minibatch: Minibatch) -> dict[str, Any]:
         def send(array: np.ndarray[Any, Any]) -> Any:
             return jax.device_put(array, self._device)
 
         return converted(minibatch, self._fields, lambda _, array: send(array), send)
-
-
-class _Iterator(EpochIterator[dict[str, Any]]):
-    """Keeps minibatches on their way."""
-
-    def __init__(
-        self, feed: Feed, epoch: int, convert: Callable[[Minibatch], dict[str, Any]], ahead: int
-    ) -> None:
-        super().__init__(feed, epoch, convert)
-        self._ahead, self._done, self._state = ahead, False, feed.state_dict()
-        self._coming: deque[tuple[dict[str, Any], dict[str, Any]]] = deque()
-
-    def __next__(self) -> dict[str, Any]:
-        if self._ended:
-            raise StopIteration
-        while not self._done and len(self._coming) <= self._ahead:
-            minibatch = next(self._feed, None)
-            if minibatch is None:
-                self._done = True
-            else:
-                self._coming.append((self._convert(minibatch), minibatch.state_dict()))
-        if not self._coming:
-            self.close()
-            raise StopIteration
-        batch, self._state = self._coming.popleft()
-        return batch
-
-    def close(self) -> None:
-        self._coming.clear()
-        super().close()
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"epoch": self.epoch, "feed": self._state}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Generic, TypeVar
 
 from seqfeed import compat, kaldi
@@ -10,6 +10,7 @@ from seqfeed._errors import Error
 from seqfeed.compat.kaldi_native_io._errors import KaldiError, as_kaldi_error, kaldi_errors
 
 T = TypeVar("T")
+Impl = TypeVar("Impl")
 
 
 def _specifier(specifier: str) -> str:
@@ -23,11 +24,47 @@ def _specifier(specifier: str) -> str:
     return specifier
 
 
-class TableWriter(Generic[T]):
+class _Table(Generic[Impl]):
+    """What is opened and closed, and used in a ``with`` statement."""
+
+    _kind: ClassVar[str]
+    _object_type: ClassVar[str]
+    _impl: Impl | None = None
+
+    def _opened(self, implementation: Callable[..., Impl], specifier: str) -> Impl:
+        with kaldi_errors():
+            return implementation(
+                _specifier(specifier), object_type=self._object_type, allow_pipes=compat.ALLOW_PIPES
+            )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is open."""
+        return self._impl is not None
+
+    def _open_one(self) -> Impl:
+        if self._impl is None:
+            raise KaldiError(f"Trying to use empty {self._kind}: it is closed")
+        return self._impl
+
+    def close(self) -> None:
+        """Ends it."""
+        raise NotImplementedError
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, *_exception: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class TableWriter(_Table[kaldi.Writer], Generic[T]):
     """Writes a table: ``writer.write(key, value)`` or ``writer[key] = value``."""
 
-    _object_type: ClassVar[str]
-    _impl: kaldi.Writer | None = None
+    _kind = "TableWriter"
 
     def __init__(self, wspecifier: str) -> None:
         self.open(wspecifier)
@@ -38,22 +75,7 @@ class TableWriter(Generic[T]):
         :raises KaldiError: if its files cannot be written
         """
         self.close()
-        with kaldi_errors():
-            self._impl = kaldi.Writer(
-                _specifier(wspecifier),
-                object_type=self._object_type,
-                allow_pipes=compat.ALLOW_PIPES,
-            )
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it is open."""
-        return self._impl is not None
-
-    def _open_one(self) -> kaldi.Writer:
-        if self._impl is None:
-            raise KaldiError("Trying to use empty TableWriter: it is closed")
-        return self._impl
+        self._impl = self._opened(kaldi.Writer, wspecifier)
 
     def _convert(self, value: T) -> Any:
         return value
@@ -92,9 +114,6 @@ class TableWriter(Generic[T]):
             with kaldi_errors():
                 writer.close()
 
-    def __enter__(self: _Writer) -> _Writer:
-        return self
-
     def __exit__(self, *exception: Any) -> None:
         if exception[0] is None:
             self.close()
@@ -102,15 +121,11 @@ class TableWriter(Generic[T]):
             writer, self._impl = self._impl, None
             writer.__exit__(*exception)
 
-    def __del__(self) -> None:
-        self.close()
 
-
-class SequentialTableReader(Generic[T]):
+class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
     """Reads a table from its first object to its last: iterate over it, or use ``key``, ``value``, ``next``."""
 
-    _object_type: ClassVar[str]
-    _impl: kaldi.SequentialReader | None = None
+    _kind = "SequentialTableReader"
     _key: str | None = None
     _value: Any = None
     _error: KaldiError | None = None
@@ -124,12 +139,7 @@ class SequentialTableReader(Generic[T]):
         :raises KaldiError: if it cannot be read
         """
         self.close()
-        with kaldi_errors():
-            self._impl = kaldi.SequentialReader(
-                _specifier(rspecifier),
-                object_type=self._object_type,
-                allow_pipes=compat.ALLOW_PIPES,
-            )
+        self._impl = self._opened(kaldi.SequentialReader, rspecifier)
         self._is_script = "scp" in rspecifier.partition(":")[0].split(",")
         try:
             self._step(self._impl)
@@ -149,19 +159,9 @@ class SequentialTableReader(Generic[T]):
                 raise found from error
             self._key, self._error = error.key, found
 
-    def _open_one(self) -> kaldi.SequentialReader:
-        if self._impl is None:
-            raise KaldiError("Trying to use empty SequentialTableReader: it is closed")
-        return self._impl
-
     def _convert(self, value: Any) -> T:
         found: T = value
         return found
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it is open."""
-        return self._impl is not None
 
     @property
     def done(self) -> bool:
@@ -211,26 +211,16 @@ class SequentialTableReader(Generic[T]):
         if reader is not None:
             reader.close()
 
-    def __enter__(self: _Reader) -> _Reader:
-        return self
-
-    def __exit__(self, *_exception: Any) -> None:
-        self.close()
-
     def __iter__(self) -> Iterator[tuple[str, T]]:
         while not self.done:
             yield self.key, self.value
             self.next()
 
-    def __del__(self) -> None:
-        self.close()
 
-
-class RandomAccessTableReader(Generic[T]):
+class RandomAccessTableReader(_Table[kaldi.RandomAccessReader], Generic[T]):
     """Reads objects of a table by their keys: ``key in reader``, ``reader[key]``."""
 
-    _object_type: ClassVar[str]
-    _impl: kaldi.RandomAccessReader | None = None
+    _kind = "RandomAccessTableReader"
 
     def __init__(self, rspecifier: str) -> None:
         self.open(rspecifier)
@@ -241,22 +231,7 @@ class RandomAccessTableReader(Generic[T]):
         :raises KaldiError: if it cannot be read
         """
         self.close()
-        with kaldi_errors():
-            self._impl = kaldi.RandomAccessReader(
-                _specifier(rspecifier),
-                object_type=self._object_type,
-                allow_pipes=compat.ALLOW_PIPES,
-            )
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it is open."""
-        return self._impl is not None
-
-    def _open_one(self) -> kaldi.RandomAccessReader:
-        if self._impl is None:
-            raise KaldiError("Trying to use empty RandomAccessTableReader: it is closed")
-        return self._impl
+        self._impl = self._opened(kaldi.RandomAccessReader, rspecifier)
 
     def _convert(self, value: Any) -> T:
         found: T = value
@@ -280,16 +255,5 @@ class RandomAccessTableReader(Generic[T]):
         if reader is not None:
             reader.close()
 
-    def __enter__(self: _Random) -> _Random:
-        return self
 
-    def __exit__(self, *_exception: Any) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        self.close()
-
-
-_Writer = TypeVar("_Writer", bound=TableWriter[Any])
-_Reader = TypeVar("_Reader", bound=SequentialTableReader[Any])
-_Random = TypeVar("_Random", bound=RandomAccessTableReader[Any])
+_Self = TypeVar("_Self", bound=_Table[Any])
