@@ -221,7 +221,9 @@ struct Opening<'a> {
     builder: IndexBuilder,
     table: Entries,
     files: Files,
+    /// By the names in the script file that is being read: in another one they may be those of other files.
     by_name: HashMap<String, (u32, Container)>,
+    by_path: HashMap<PathBuf, (u32, Container)>,
     spooler: Spooler,
     skips: Skips,
     dim: Option<u32>,
@@ -254,6 +256,7 @@ impl<'a> Opening<'a> {
             table: Entries::default(),
             files: Files::default(),
             by_name: HashMap::new(),
+            by_path: HashMap::new(),
             spooler: Spooler::new(kind, options.element),
             skips: Skips::new(options.errors),
             dim: None,
@@ -401,6 +404,7 @@ impl<'a> Opening<'a> {
     fn script(&mut self, rxfilename: &str) -> Result<()> {
         let name = self.relative(RxFilename::parse(rxfilename)?);
         let beside = Beside::new(&name, self.options.base.as_deref());
+        self.by_name.clear();
         let mut input = Input::open(&name, &self.options.specifier_policy)?;
         let file = input.name().to_owned();
         let mut line = Vec::new();
@@ -503,13 +507,20 @@ impl<'a> Opening<'a> {
             .flat_map(|path| [".gz", ".bz2"].map(|end| with_end(&path, end)));
         let found = beside.places(path).chain(compressed).find(|place| place.exists());
         let found = found.unwrap_or_else(|| path.to_owned());
-        let number = self.files.add(&found);
-        let container = match self.files.get(number)?.compression()? {
-            Compression::None => Container::Plain,
-            _ => Container::Compressed,
+        let file = match self.by_path.get(&found) {
+            Some(&known) => known,
+            None => {
+                let number = self.files.add(&found);
+                let container = match self.files.get(number)?.compression()? {
+                    Compression::None => Container::Plain,
+                    _ => Container::Compressed,
+                };
+                self.by_path.insert(found, (number, container));
+                (number, container)
+            }
         };
-        self.by_name.insert(name.into_owned(), (number, container));
-        Ok((number, container))
+        self.by_name.insert(name.into_owned(), file);
+        Ok(file)
     }
 }
 

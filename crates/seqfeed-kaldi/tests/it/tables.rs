@@ -68,3 +68,22 @@ pub(crate) fn shared(directory: &str) -> Option<PathBuf> {
     eprintln!("SKIPPED: {} is missing; set SEQFEED_SHARED", directory.display());
     None
 }
+
+#[test]
+fn the_same_name_in_two_script_files_is_that_of_two_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let base = directory.path();
+    for (part, value) in [("a", 1.0), ("b", 2.0)] {
+        std::fs::create_dir(base.join(part)).unwrap();
+        let object = [&b"\0BFV \x04\x02\0\0\0"[..], &f32::to_le_bytes(value).repeat(2)].concat();
+        std::fs::write(base.join(part).join("v.ark"), [b"u ", &object[..]].concat()).unwrap();
+        std::fs::write(base.join(part).join("v.scp"), format!("{part} v.ark:2\n")).unwrap();
+    }
+    let scripts = ["scp:a/v.scp".to_owned(), "scp:b/v.scp".to_owned(), "scp:a/v.scp".to_owned()];
+    let table = TableSource::open(&scripts, &whole(features(base))).unwrap();
+    let mut blocks = table.new_blocks();
+    table.load(&[0, 1, 2], &mut blocks).unwrap();
+    for (number, value) in [1f32, 2.0, 1.0].into_iter().enumerate() {
+        assert_eq!(blocks[0].samples(number).bytes(), value.to_le_bytes().repeat(2), "{number}");
+    }
+}
