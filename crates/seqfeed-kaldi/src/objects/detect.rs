@@ -294,18 +294,18 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
     }
     if line.len() == text.len() && !ended {
         // No line of numbers or words is that long and of one kind only by chance.
-        return Some(line_type(line));
+        return line_type(line);
     }
     // `T n id  [ v ]`: frames of entries with a vector.
     if memchr::memchr(b'[', trimmed).is_some()
         && trimmed
             .split(|&byte| byte == b'[')
             .next()
-            .is_some_and(|head| line_type(head) == ObjectType::Int32Vector)
+            .is_some_and(|head| line_type(head) == Some(ObjectType::Int32Vector))
     {
         return Some(ObjectType::GaussPosterior);
     }
-    Some(line_type(line))
+    line_type(line)
 }
 
 /// Whether a value up to the first closing bracket is too large or too small for 32 bits. (Infinite ones are not.)
@@ -373,10 +373,11 @@ fn is_short_integers(line: &[u8]) -> bool {
     any
 }
 
-/// The type of what stands on one line without brackets.
-fn line_type(line: &[u8]) -> ObjectType {
+/// The type of what stands on one line without brackets. What has control characters is no text: the object begins
+/// elsewhere.
+fn line_type(line: &[u8]) -> Option<ObjectType> {
     if is_short_integers(line) {
-        return ObjectType::Int32Vector;
+        return Some(ObjectType::Int32Vector);
     }
     let words = || line.split(|&byte| is_space(byte)).filter(|word| !word.is_empty());
     // A negative zero is a float.
@@ -390,24 +391,27 @@ fn line_type(line: &[u8]) -> ObjectType {
     };
     if words().next().is_none() {
         // Whatever it is, it is read back from an empty line.
-        return ObjectType::TokenVector;
+        return Some(ObjectType::TokenVector);
     }
     let paired = words().any(|word| word == b";");
     if words().all(|word| integer(word) || word == b";") {
-        return match (paired, words().next_back() == Some(b";")) {
+        return Some(match (paired, words().next_back() == Some(b";")) {
             (false, _) => ObjectType::Int32Vector,
             (true, true) => ObjectType::Int32VectorVector,
             (true, false) => ObjectType::Int32PairVector,
-        };
+        });
     }
     if !paired && words().nth(1).is_some() && words().all(fits::<i64>) {
-        return ObjectType::Int64Vector;
+        return Some(ObjectType::Int64Vector);
     }
     if paired && words().all(|word| number(word) || word == b";") {
-        return ObjectType::FloatPairVector;
+        return Some(ObjectType::FloatPairVector);
+    }
+    if !words().all(is_token) {
+        return None;
     }
     let mut all = words();
-    match (all.next(), all.next()) {
+    Some(match (all.next(), all.next()) {
         (Some(b"T" | b"F"), None) if line.ends_with(b" ") => ObjectType::Bool,
         (Some(word), None) if fits::<i64>(word) => ObjectType::Int64,
         (Some(word), None) if fits::<u64>(word) => ObjectType::Uint64,
@@ -415,5 +419,5 @@ fn line_type(line: &[u8]) -> ObjectType {
         // Kaldi writes a space behind each word of a vector.
         (Some(_), None) if !line.ends_with(b" ") => ObjectType::Token,
         _ => ObjectType::TokenVector,
-    }
+    })
 }

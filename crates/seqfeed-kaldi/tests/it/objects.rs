@@ -442,3 +442,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_begins_elsewhere_is_no_text() {
+    // An archive for an object, and an object that begins two bytes later.
+    let archive = b"utt1 \0BFV \x04\x02\0\0\0\0\0\x80\x3f\0\0\0\x40";
+    for start in [0, 6, 8] {
+        let mut reader = ObjectReader::from_bytes("memory", &archive[start..]);
+        let error = reader.read::<AnyObject>().unwrap_err();
+        assert!(error.help().is_some_and(|help| help.contains("damaged")), "{start}: {error}");
+    }
+    assert!(ObjectReader::from_bytes("memory", &archive[5..]).read::<AnyObject>().is_ok());
+}
