@@ -114,7 +114,7 @@ impl Feed {
         };
         let mut planner = Planner::new(Arc::clone(&index), &source.files(), settings.clone())?;
         if let Some(state) = state {
-            planner.restore(state)?;
+            planner.restore(state, &index)?;
         }
         let dropped = selection.as_ref().map_or(0, |selection| selection.dropped);
         let memory_bound = memory_bound(source.as_ref(), &planner, &streams, dropped);

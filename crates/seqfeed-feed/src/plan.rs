@@ -45,7 +45,7 @@ pub(crate) enum Planner {
 impl Planner {
     /// Plans for an index of what is dealt out, and the first sequence of each file.
     pub(crate) fn new(index: Arc<Index>, files: &[u32], settings: Settings) -> Result<Self> {
-        check(&settings)?;
+        settings.check()?;
         if index.total_samples() == 0 {
             return Err(Error::corpus("the corpus holds no samples"));
         }
@@ -70,7 +70,7 @@ impl Planner {
     }
 
     /// Goes on where a state was taken.
-    pub(crate) fn restore(&mut self, state: &State) -> Result<()> {
+    pub(crate) fn restore(&mut self, state: &State, index: &Index) -> Result<()> {
         let corpus = match self {
             Planner::Steps(steps) => steps.corpus(),
             Planner::Worker(worker) => worker.corpus(),
@@ -84,9 +84,20 @@ impl Planner {
             ))
             .with_help(
                 "use the corpus, seed, unit, order and window that it was saved with (and the rank, \
-                 where each has an order of its own), or remove the state to start from the \
+                 where each cuts its own minibatches), or remove the state to start from the \
                  beginning",
             ));
+        }
+        let units = match self.settings().unit {
+            Unit::Frame => index.total_samples(),
+            Unit::Sequence => index.len() as u64,
+        };
+        // With a timeline, units are counted in the rank's part of them, which is asked itself.
+        if state.item > units && !matches!(self, Planner::Timeline(_)) {
+            return Err(Error::usage(format!(
+                "the state names unit {} of a sweep, which has {units}: it was changed by hand",
+                state.item
+            )));
         }
         match self {
             Planner::Steps(steps) => steps.restore(state),
@@ -170,52 +181,6 @@ impl Planner {
     }
 }
 
-fn check(settings: &Settings) -> Result<()> {
-    let size = match settings.batch {
-        BatchSize::Samples(size) | BatchSize::Units(size) | BatchSize::Padded(size) => size,
-    };
-    // The order of all ranks is cut, and dealt out.
-    let is_global = matches!(settings.cut, Cut::Steps | Cut::Partitions { .. });
-    let problem = if size == 0 {
-        "the batch size must be 1 at least".to_owned()
-    } else if settings.ranks == 0 {
-        "the number of ranks must be 1 at least".to_owned()
-    } else if settings.rank >= settings.ranks {
-        format!(
-            "rank {} is not below the number of ranks, {} (ranks count from 0)",
-            settings.rank, settings.ranks
-        )
-    } else if settings.threads == 0 {
-        "the number of threads must be 1 at least".to_owned()
-    } else if settings.bucket == Some(0) {
-        "a bucket must hold 1 sequence at least".to_owned()
-    } else if settings.bucket.is_some() && settings.unit == Unit::Frame {
-        "frames cannot be bucketed by length; bucketing needs unit = \"sequence\"".to_owned()
-    } else if settings.bucket.is_some() && is_global && settings.cut != Cut::Steps {
-        "minibatches of partitions are not bucketed by length".to_owned()
-    } else if is_global && settings.truncated.is_some() {
-        "sequences are truncated where each rank cuts its own minibatches (cut = \"worker\")"
-            .to_owned()
-    } else if settings.truncated.is_some() && settings.unit == Unit::Frame {
-        "frames cannot be truncated; truncation needs unit = \"sequence\"".to_owned()
-    } else if is_global && (settings.start > 0 || settings.epoch != Epoch::Run) {
-        "`start` and `epoch` are for minibatches that each rank cuts itself (cut = \"worker\")"
-            .to_owned()
-    } else if matches!(settings.order, Order::Rolling(_))
-        && (settings.unit != Unit::Frame || settings.cut == Cut::Timeline)
-    {
-        "a rolling window shuffles frames (unit = \"frame\"), and not with cut = \"timeline\""
-            .to_owned()
-    } else if settings.cut == Cut::Timeline && settings.start > 0 {
-        "where each rank has an order of its own, no common place can be started from; `start` is \
-         for cut = \"worker\", a state for this"
-            .to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(Error::usage(problem))
-}
-
 /// The size of minibatches that each rank cuts for itself, over all ranks, in samples.
 fn own_batch(settings: &Settings) -> Result<u64> {
     let size = match settings.batch {
@@ -256,13 +221,14 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
     let labels = settings.labels.iter().flat_map(|rules| rules.ignore.ranges());
     let labels = labels.flat_map(|&(low, high)| [2, u64::from(low as u32), u64::from(high as u32)]);
     let parts = [order[0], order[1], seed, settings.unit as u64, bucket];
-    // An order of the rank's own belongs to it alone.
+    // An order of the rank's own, and a place of its own in the common one, belong to it alone.
     let own = match settings.cut {
         Cut::Timeline => vec![1, settings.rank as u64, settings.ranks as u64],
+        Cut::Worker { .. } => vec![4, settings.rank as u64, settings.ranks as u64],
         Cut::Partitions { frames, whole_files, reshuffle } => {
             vec![3, frames, u64::from(whole_files), u64::from(reshuffle)]
         }
-        Cut::Steps | Cut::Worker { .. } => Vec::new(),
+        Cut::Steps => Vec::new(),
     };
     let rand = (settings.generator == Generator::Rand).then_some(2);
     parts

@@ -3,7 +3,8 @@
 use std::task::Poll;
 use std::time::Duration;
 
-use seqfeed_feed::{BatchSize, Feed, Layout, Order, Settings, State, Unit, Window};
+use seqfeed_core::Source;
+use seqfeed_feed::{BatchSize, Cut, Feed, Layout, Order, Settings, State, Unit, Window};
 
 use crate::memory_corpus::{MemoryCorpus, corpus, run, samples};
 
@@ -100,7 +101,33 @@ fn a_state_of_another_corpus_or_order_is_refused() {
     refused(corpus(), Settings { seed: 1, ..settings.clone() });
     refused(corpus(), Settings { order: Order::Sequential, ..settings.clone() });
     refused(corpus(), Settings { unit: Unit::Sequence, ..settings.clone() });
+    // Nor is a place beyond the end of the sweep one.
+    let beyond = State { item: corpus().index().total_samples() + 1, ..state.clone() };
+    assert!(Feed::new(corpus(), settings.clone(), Some(&beyond)).unwrap_err().is_usage());
+    // Where each rank cuts its own minibatches, a place is that rank's alone.
+    let own = |rank, ranks| Settings {
+        cut: Cut::Worker { local_timeline: false, cross_sweeps: true },
+        rank,
+        ranks,
+        ..settings.clone()
+    };
+    let mut feed = Feed::new(corpus(), own(0, 2), None).unwrap();
+    feed.next();
+    let first = feed.state().clone();
+    assert!(Feed::new(corpus(), own(0, 2), Some(&first)).is_ok());
+    for other in [own(1, 2), own(0, 1), own(0, 3)] {
+        assert!(Feed::new(corpus(), other, Some(&first)).unwrap_err().is_usage());
+    }
     // What does not decide the order may change.
     let other = Settings { batch: BatchSize::Samples(7), threads: 5, ..settings };
     assert!(Feed::new(corpus(), other, Some(&state)).is_ok());
+}
+
+#[test]
+fn no_more_places_than_can_be_had_are_taken_for_what_waits() {
+    for queue in [(1 << 16) + 1, usize::MAX] {
+        let error =
+            Feed::new(corpus(), Settings { queue, ..Settings::default() }, None).unwrap_err();
+        assert!(error.is_usage() && error.message().contains("65536"), "{error}");
+    }
 }
