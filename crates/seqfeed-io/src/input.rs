@@ -13,6 +13,7 @@ use seqfeed_core::{Error, Problem, Result};
 use crate::buffered::Buffered;
 use crate::compression::ENOUGH;
 use crate::decode::decode;
+use crate::interrupts::Waiting;
 use crate::pipe::{self, Running};
 use crate::recording::Recording;
 use crate::standard::{self, Stdin};
@@ -122,7 +123,11 @@ impl Input {
             }
             return Self::decoded(name, Box::new(stream));
         }
-        let mut input = Self::decoded(name, Box::new(file))?;
+        let waited: Box<dyn Read + Send> = match metadata.is_file() {
+            true => Box::new(file),
+            false => Box::new(Waiting(file)),
+        };
+        let mut input = Self::decoded(name, waited)?;
         let skipped = io::copy(&mut (&mut input).take(offset), &mut io::sink())
             .map_err(|error| input.error(error))?;
         if skipped < offset {

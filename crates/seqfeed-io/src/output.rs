@@ -10,6 +10,7 @@ use seqfeed_core::{Error, Result};
 
 use crate::atomic::{Pending, Sealed, Target};
 use crate::buffered::CAPACITY;
+use crate::interrupts::Waiting;
 use crate::pipe::{self, Running};
 use crate::standard::{OUTPUT_NAME, Stdout};
 use crate::{Policy, WxFilename};
@@ -31,7 +32,7 @@ enum Sink {
     File { writer: BufWriter<File>, pending: Pending },
     Direct { writer: BufWriter<File>, passes: bool },
     // The writer comes first: the pipe must be closed before the command is waited for.
-    Pipe { writer: BufWriter<ChildStdin>, running: Running },
+    Pipe { writer: BufWriter<Waiting<ChildStdin>>, running: Running },
     Stdout(Stdout),
 }
 

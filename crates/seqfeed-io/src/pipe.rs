@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use seqfeed_core::{Error, ErrorKind, Result};
 
+use crate::interrupts::Waiting;
+
 /// A command that runs. It is waited for at the latest when this is dropped, so that it leaves no
 /// zombie; our end of the pipe must be closed before, or the command may never end.
 pub(crate) struct Running {
@@ -20,14 +22,14 @@ pub(crate) fn read_from(command: &str) -> Result<(Running, PipeReader)> {
     let mut child = spawn(shell(command).stdout(Stdio::piped()))?;
     let stdout = child.stdout.take().expect("standard output was asked for");
     let ended = Arc::new(AtomicBool::new(false));
-    Ok((Running::new(command, child), PipeReader { stdout, ended }))
+    Ok((Running::new(command, child), PipeReader { stdout: Waiting(stdout), ended }))
 }
 
 /// Starts a command to write to.
-pub(crate) fn write_to(command: &str) -> Result<(Running, ChildStdin)> {
+pub(crate) fn write_to(command: &str) -> Result<(Running, Waiting<ChildStdin>)> {
     let mut child = spawn(shell(command).stdin(Stdio::piped()))?;
     let stdin = child.stdin.take().expect("standard input was asked for");
-    Ok((Running::new(command, child), stdin))
+    Ok((Running::new(command, child), Waiting(stdin)))
 }
 
 fn shell(command: &str) -> Command {
@@ -88,7 +90,7 @@ fn describe(status: ExitStatus) -> String {
 
 /// The output of a command, which remembers whether its end was seen.
 pub(crate) struct PipeReader {
-    stdout: ChildStdout,
+    stdout: Waiting<ChildStdout>,
     ended: Arc<AtomicBool>,
 }
 

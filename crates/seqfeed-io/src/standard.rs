@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use crate::Compression;
 use crate::buffered::{Buffered, CAPACITY};
 use crate::decode::decode;
+use crate::interrupts::Waiting;
 
 /// What standard input is called in messages.
 pub(crate) const INPUT_NAME: &str = "standard input";
@@ -69,7 +70,7 @@ fn lock() -> MutexGuard<'static, Option<Shared>> {
 
 fn open_shared(shared: &mut Option<Shared>) -> io::Result<&mut Shared> {
     if shared.is_none() {
-        let (compression, stream) = decode(Box::new(io::stdin()))?;
+        let (compression, stream) = decode(Box::new(Waiting(io::stdin())))?;
         let piece = Arc::default();
         *shared = Some(Shared { stream, compression, piece, piece_start: 0, position: 0 });
     }
