@@ -430,8 +430,21 @@ impl Description {
     ///
     /// Fails if it has unknown keys or values.
     pub fn from_table(table: Table) -> Result<Self> {
-        table.try_into().map_err(|error: toml::de::Error| {
-            Error::usage(format!("description: {}", error.message()))
+        table.clone().try_into().map_err(|error: toml::de::Error| {
+            let mut alone = table.into_iter().filter_map(|(key, value)| {
+                let one = Table::from_iter([(key.clone(), value.clone())]);
+                Some((key, value, one.try_into::<Self>().err()?))
+            });
+            match alone.next() {
+                // Of several forms that a value may have, none is said to be the one that was meant.
+                Some((key, value, error)) if error.message().contains("untagged enum") => {
+                    Error::usage(format!("description: key `{key}` takes no such value as {value}"))
+                }
+                Some((key, _, error)) if !error.message().contains(&format!("`{key}`")) => {
+                    Error::usage(format!("description: key `{key}`: {}", error.message()))
+                }
+                _ => Error::usage(format!("description: {}", error.message())),
+            }
         })
     }
 
