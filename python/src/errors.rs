@@ -1,6 +1,6 @@
 //! The library's error as Python's exceptions.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyException, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use seqfeed::{Error, ErrorKind, Position};
@@ -16,6 +16,18 @@ pub(crate) fn raise<T>(result: seqfeed::Result<T>) -> PyResult<T> {
 }
 
 fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let cause = match error.kind() {
+        ErrorKind::Io { source, .. } => {
+            source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>())
+        }
+        _ => None,
+    };
+    // What ends programs (Ctrl-C among it) is no fault of the file that was at work.
+    if let Some(cause) = cause
+        && (!cause.is_instance_of::<PyException>(py) || cause.is_instance_of::<PyMemoryError>(py))
+    {
+        return Ok(cause.clone_ref(py));
+    }
     let (name, errno) = match error.kind() {
         ErrorKind::Io { source, .. } => {
             let name = match source.kind() {
@@ -55,9 +67,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         None => error.to_string(),
     };
     let exception = PyErr::from_value(class.call((in_python(&text),), Some(&details))?);
-    if let ErrorKind::Io { source, .. } = error.kind()
-        && let Some(cause) = source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>())
-    {
+    if let Some(cause) = cause {
         exception.set_cause(py, Some(cause.clone_ref(py)));
     }
     Ok(exception)

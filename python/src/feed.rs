@@ -40,6 +40,8 @@ struct Seen {
     state: Option<State>,
     /// The sweep of the loop under way.
     loop_sweep: Option<u64>,
+    /// Whether the loop has ended: an iterator that has stays so, until the next loop begins.
+    ended: bool,
     closed: bool,
     watch: size::Watch,
 }
@@ -62,7 +64,7 @@ impl Part {
 impl Seen {
     fn of(opened: Arc<Opened>) -> Self {
         let watch = size::Watch::default();
-        Self { opened, state: None, loop_sweep: None, closed: false, watch }
+        Self { opened, state: None, loop_sweep: None, ended: false, closed: false, watch }
     }
 }
 
@@ -110,7 +112,10 @@ impl Feed {
                     return Ok(Some(*minibatch));
                 }
                 Found::End => {
-                    lock(&self.seen).loop_sweep = None;
+                    {
+                        let mut seen = lock(&self.seen);
+                        (seen.loop_sweep, seen.ended) = (None, true);
+                    }
                     self.report(py, true)?;
                     return Ok(None);
                 }
@@ -169,8 +174,15 @@ impl Feed {
         let policy = Policy { pipes: allow_pipes };
         let description = described.description.clone();
         let opened = interruptible(py, move || description.open(policy))?;
+        errors::raise(opened.settings().check())?;
         for warning in described.warnings.iter().chain(&opened.warnings()) {
             errors::warn(py, warning)?;
+        }
+        if described.description.state.is_some() {
+            errors::warn(
+                py,
+                "`state` is what the command line keeps its place in; here state_dict() and load_state_dict() do",
+            )?;
         }
         for group in &opened.report().dropped {
             errors::warn(py, &format!("{}: skipped {group}", described.name))?;
@@ -196,24 +208,33 @@ impl Feed {
         py.detach(|| lock(&run).begin_loop());
         {
             let mut seen = lock(&slf.seen);
-            seen.loop_sweep = None;
+            (seen.loop_sweep, seen.ended) = (None, false);
             seen.watch.begin();
         }
         Ok(slf)
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Minibatch>> {
+        // A feed that was closed says so first.
+        self.run(py)?;
+        if lock(&self.seen).ended {
+            return Ok(None);
+        }
         self.next(py)?.map(|minibatch| Minibatch::new(py, minibatch)).transpose()
     }
 
     /// The next minibatch, with the arrays of some streams in memory of the caller's (pinned, or used over
-    /// and over); None at the end of the loop.
+    /// and over); None at the end of the loop. After that the next loop begins.
     fn next_into(
         &self,
         py: Python<'_>,
         buffers: &Bound<'_, PyDict>,
     ) -> PyResult<Option<Minibatch>> {
-        let Some(minibatch) = self.__next__(py)? else { return Ok(None) };
+        let Some(minibatch) = self.next(py)? else {
+            lock(&self.seen).ended = false;
+            return Ok(None);
+        };
+        let minibatch = Minibatch::new(py, minibatch)?;
         minibatch.fill(py, buffers)?;
         Ok(Some(minibatch))
     }
@@ -247,7 +268,7 @@ impl Feed {
         let run = self.run(py)?;
         errors::raise(py.detach(|| lock(&run).go_to(state.clone())))?;
         let mut seen = lock(&self.seen);
-        (seen.state, seen.loop_sweep) = (state, None);
+        (seen.state, seen.loop_sweep, seen.ended) = (state, None, false);
         seen.watch = size::Watch::default();
         Ok(())
     }

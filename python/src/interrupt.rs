@@ -1,5 +1,6 @@
 //! Waiting that Ctrl-C ends.
 
+use std::io;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -11,6 +12,11 @@ use crate::errors;
 
 /// How long Ctrl-C may wait.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
+
+/// What is asked when a signal comes while a pipe is waited for: Python's handlers, in its main thread.
+pub(crate) fn ask() -> io::Result<()> {
+    Python::attach(|py| py.check_signals()).map_err(io::Error::other)
+}
 
 /// Does something long in a thread of its own; Ctrl-C leaves it alone there.
 pub(crate) fn interruptible<T: Send + 'static>(

@@ -1,5 +1,6 @@
 //! Keys are bytes; in Python they are text, whatever the bytes are.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -36,11 +37,22 @@ pub(crate) fn from_python(key: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 /// A name that is text or a path.
 pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(text) = name.cast::<PyString>() {
-        return Ok(Some(text.to_str()?.to_owned()));
+        return utf8(text).map(Some);
     }
     if name.hasattr("__fspath__")? {
         let path = name.py().import("os")?.call_method1("fspath", (name,))?;
-        return Ok(Some(path.extract()?));
+        return utf8(path.cast::<PyString>()?).map(Some);
     }
     Ok(None)
+}
+
+/// A name of files, which are UTF-8 here.
+fn utf8(name: &Bound<'_, PyString>) -> PyResult<String> {
+    match name.to_str() {
+        Ok(name) => Ok(name.to_owned()),
+        Err(_) => Err(PyValueError::new_err(format!(
+            "the name {} is no UTF-8: rename the file, or make a link to it",
+            name.repr()?
+        ))),
+    }
 }

@@ -43,6 +43,7 @@ mod _seqfeed {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        seqfeed::io::on_interrupt(super::interrupt::ask);
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

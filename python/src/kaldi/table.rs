@@ -54,19 +54,30 @@ impl KaldiTable {
     }
 }
 
+/// Whether there may be such a key in a table of Kaldi's. Others are not there, which is no error in a mapping.
+fn may_be_key(key: &[u8]) -> bool {
+    !key.is_empty() && !key.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control())
+}
+
 impl Backend for KaldiTable {
     fn get(&self, key: &[u8]) -> seqfeed::Result<Option<Item>> {
+        if !may_be_key(key) {
+            return Ok(None);
+        }
         let object = self.with_random(|random| random.take(Key(key)))?;
         Ok(object.map(Item::Object))
     }
 
     fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<Item>> {
+        if !may_be_key(key) {
+            return Ok(None);
+        }
         self.with_random(|random| rows(random, Key(key), start..stop))
             .map(|object| object.map(Item::Object))
     }
 
     fn contains(&self, key: &[u8]) -> seqfeed::Result<bool> {
-        self.with_random(|random| random.contains(Key(key)))
+        Ok(may_be_key(key) && self.with_random(|random| random.contains(Key(key)))?)
     }
 
     fn count(&self) -> seqfeed::Result<usize> {
