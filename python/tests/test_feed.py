@@ -309,3 +309,37 @@ def test_damaged_data_end_the_feed(corpus: Any) -> None:
     with pytest.raises(seqfeed.Error) as caught:
         list(feed)
     assert caught.value.path is not None
+
+
+def test_an_iterator_that_has_ended_stays_so(corpus: Any) -> None:
+    feed = seqfeed.Feed(source(corpus), batch_size=8)
+    loop = iter(feed)
+    assert [minibatch.sweep for minibatch in loop] == [0] * len(feed)
+    assert next(loop, None) is None and next(loop, None) is None
+    assert [minibatch.sweep for minibatch in feed] == [1] * len(feed)
+    # As with all that is its own iterator: the inner loop takes what is left.
+    assert len([1 for _ in feed for _ in feed]) == len(feed) - 1
+
+
+def test_what_has_no_effect_or_no_end(corpus: Any) -> None:
+    with pytest.warns(seqfeed.DataWarning, match="state_dict"):
+        seqfeed.Feed(source(corpus), state="here.json")
+    for queue in (10**9, 2**62):
+        with pytest.raises(seqfeed.UsageError, match="65536"):
+            seqfeed.Feed(source(corpus), queue=queue)
+    for options, named in [({"rank": -1}, "`rank`"), ({"context": -1.5}, "`context`"), ({"order": "x"}, "`order`")]:
+        with pytest.raises(seqfeed.UsageError, match=named):
+            seqfeed.Feed(source(corpus), **options)
+
+
+def test_a_state_of_another_rank(corpus: Any) -> None:
+    def feed(rank: int, ranks: int) -> seqfeed.Feed:
+        return seqfeed.Feed(source(corpus), batch_size=8, cut="worker", rank=rank, ranks=ranks)
+
+    first = feed(0, 2)
+    next(first)
+    state = first.state_dict()
+    feed(0, 2).load_state_dict(state)
+    for rank, ranks in [(1, 2), (0, 1), (0, 3)]:
+        with pytest.raises(seqfeed.UsageError, match="another corpus or order"):
+            feed(rank, ranks).load_state_dict(state)

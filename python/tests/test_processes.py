@@ -280,3 +280,33 @@ def test_nothing_leaks(corpus: Any) -> None:
     assert open_files() <= files and threading.active_count() == threads
     assert running() < tasks + 10
     assert resident() - memory < 8 << 20
+
+
+def test_interrupts_while_a_named_pipe_is_waited_for(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    hold = os.open(pipe, os.O_RDWR)
+    try:
+        for read in (
+            lambda: next(kaldi.SequentialReader(f"ark:{pipe}")),
+            lambda: kaldi.load(pipe),
+            lambda: next(iter(seqfeed.open(f"ark:{pipe}"))),
+        ):
+            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                read()
+            timer.join()
+    finally:
+        os.close(hold)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
+def test_what_ends_programs_passes_through(error: type[BaseException]) -> None:
+    class Stopping:
+        def read(self, size: int) -> bytes:
+            raise error
+
+    for read in (lambda: next(kaldi.SequentialReader(Stopping())), lambda: kaldi.load(Stopping())):
+        with pytest.raises(error):
+            read()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import io
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -182,3 +183,20 @@ def test_what_is_skipped_is_said(corpus: Any, tmp_path: Path) -> None:
     source = {"features": f"scp:{corpus['feats.scp']}", "labels": f"ark:{tmp_path}/few.ark"}
     with pytest.warns(seqfeed.DataWarning, match="skipped 11"):
         assert list(seqfeed.open(source).keys()) == ["utt000"]
+
+
+def test_what_can_be_no_key_is_not_there(tmp_path: Path) -> None:
+    with seqfeed.kaldi.Writer(f"ark,scp:{tmp_path}/a.ark,{tmp_path}/a.scp") as writer:
+        writer["a"] = np.ones((2, 2), np.float32)
+    for name in (f"ark:{tmp_path}/a.ark", f"scp:{tmp_path}/a.scp"):
+        table = seqfeed.open(name)
+        for key in ("", "a b", "a\n", "\x01"):
+            assert key not in table and table.get(key) is None
+            with pytest.raises(KeyError):
+                table[key]
+        assert "a" in table
+
+
+def test_a_name_that_is_no_utf8() -> None:
+    with pytest.raises(ValueError, match="UTF-8"):
+        seqfeed.open(Path(os.fsdecode(b"\xff.ark")))
