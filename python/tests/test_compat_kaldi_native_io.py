@@ -202,6 +202,32 @@ def test_wrong_values(tmp_path: Path) -> None:
         ("FloatMatrix", [[1.0]], AttributeError),
         ("HtkMatrix", MATRIX, AssertionError),
         ("Posterior", [[1]], TypeError),
+        ("Posterior", [[(1, 0.5, 2)]], TypeError),
+        ("Posterior", [[[1]]], TypeError),
+        ("Posterior", [[(1.0, 0.5)]], TypeError),
+        ("GaussPost", [[(1, MATRIX[0], 2)]], TypeError),
+        ("GaussPost", [[[1]]], TypeError),
+        ("Int32PairVector", [(1, 2, 3)], TypeError),
+        ("Int32PairVector", [(1,)], TypeError),
+        ("Int32PairVector", [(1, 2.5)], TypeError),
+        ("Int32PairVector", {(1, 2): 3}, TypeError),
+        ("FloatPairVector", [(1.0, 2.0, 3.0)], TypeError),
+        ("FloatPairVector", [(1.0,)], TypeError),
+        ("FloatPairVector", [1.0], TypeError),
+        ("FloatPairVector", ["ab"], TypeError),
+        ("Int32", 2.0, TypeError),
+        ("Int32", np.float64(2), TypeError),
+        ("Int32", np.float32(2.5), TypeError),
+        ("Int32", np.float32("nan"), TypeError),
+        ("Int32", np.float32(1e20), TypeError),
+        ("Int32", np.array([2]), TypeError),
+        ("Int32", "2", TypeError),
+        ("Int32Vector", np.float32([2.5]), TypeError),
+        ("Int32Vector", [1, [2]], TypeError),
+        ("Int32Vector", {1: 2}, TypeError),
+        ("Int8Vector", b"ab", TypeError),
+        *(("Bool", wrong, TypeError) for wrong in ("false", "", np.str_("x"), b"x", [], (), {}, object())),
+        ("Bool", np.array([True, False]), TypeError),
     ]
     for name, value, kind in cases:
         with table("w", name)(f"ark:{tmp_path}/a.ark") as writer:
@@ -223,6 +249,28 @@ def test_wrong_values(tmp_path: Path) -> None:
                 table(kind_of_table, "FloatMatrix")(name)
     with pytest.raises(RuntimeError):
         native.FloatMatrixWriter("x")
+
+
+def test_values_of_other_kinds(tmp_path: Path) -> None:
+    cases: list[tuple[str, Any, Any]] = [
+        *(("Bool", true, True) for true in (True, 1, 3, 2.0, np.True_, np.int32(1), np.array([True]))),
+        *(("Bool", false, False) for false in (False, 0, None, 0.0, np.False_, np.uint8(0))),
+        *(("Int32", two, 2) for two in (2, np.int64(2), np.float32(2), np.float16(2), np.array(2))),
+        ("Int32", np.True_, 1),
+        ("Int32Vector", np.float32([1, 2]), [1, 2]),
+        ("Int32Vector", [1, np.float32(2)], [1, 2]),
+        ("Int32PairVector", [[1, np.float32(2)]], [(1, 2)]),
+        ("Int32PairVector", np.array([[1, 2], [3, 4]]), [(1, 2), (3, 4)]),
+        ("FloatPairVector", [[1, 0.5]], [(1.0, 0.5)]),
+        ("Posterior", [[[1, 0.5], (2, 0.25)], ()], [[(1, 0.5), (2, 0.25)], []]),
+        ("Posterior", [np.array([[1, 5]])], [[(1, 5.0)]]),
+        ("GaussPost", [[[1, MATRIX[0]]], []], [[(1, MATRIX[0])], []]),
+    ]
+    for name, value, expected in cases:
+        with table("w", name)(f"ark:{tmp_path}/a.ark") as writer:
+            writer["a"] = value
+        [(_, found)] = table("s", name)(f"ark:{tmp_path}/a.ark")
+        assert alike(found, expected), (name, value, found)
 
 
 def test_compressed_matrices(tmp_path: Path) -> None:
@@ -420,6 +468,28 @@ CASES |= {
     "bad entry, p": 'result = [key for key, _ in k.SequentialFloatMatrixReader("scp,p:e.scp")]',
     "no vector": 'result = k.read_int32_vector("none")',
     "pipe": 's = k.SequentialMatrixShapeReader("scp:f.scp"); result = s.value.num_rows, k.FloatMatrix.read("cat f.ark | tail -c +3 |").shape',
+}
+
+# What each writer makes of other values: the text, or the exception.
+OTHERS = {
+    "Bool": """1; 3; None; 2.0; np.True_; np.uint8(0); np.array([True]); np.array([True, False]); "false"; "";
+        np.str_("false"); b"x"; []; {}; object()""",
+    "Int32": """np.float32(2); np.float16(2); np.array(2); np.array([2]); np.True_; np.int64(2);
+        np.float64(2); np.float32("nan"); np.float32(1e20); 2.0; 2.5; "2"; None""",
+    "Int32Vector": """np.array([1, 2], "f4"); np.ones(2); [1, np.float32(2)]; [1, [2]]; {1: 2}; b"ab";
+        [None]""",
+    "Int32PairVector": """[[1, 2]]; [(1, np.float32(2))]; np.array([[1, 2]]); np.array([[1, 2, 3]]); 
+        [(1, 2, 3)]; [(1,)]; [1]; [[]]; {(1, 2): 3}; ["ab"]""",
+    "FloatPairVector": '[[1, 0.5]]; np.array([[1, 0.5]]); [(1, 2, 3)]; [(1,)]; [1]; [[]]; ["ab"]',
+    "Posterior": """[[[1, 0.5]]]; (((1, 0.5),),); [np.array([[1, 5]])]; [[(np.float32(2), 1)]]; [[(1, 2, 3)]];
+        [[(1,)]]; [[1]]; [[(1.5, 1)]]; ["ab"]; [["ab"]]; [{}]""",
+    "GaussPost": '[[[1, np.array([0.5], "f4")]]]; [[[1, [0.5]]]]; [[1]]; [[(1.5, [0.5])]]',
+}
+CASES |= {
+    f"{name} of {value.strip()}": f'with k.{name}Writer("ark,t:v.ark") as w: w["a"] = {value.strip()}\n'
+    'result = open("v.ark").read()'
+    for name, values in OTHERS.items()
+    for value in values.split(";")
 }
 
 

@@ -20,6 +20,8 @@ What differs from the original:
 - What is written appears under its name when the writer is closed (or gone), all at once; ``flush`` does not make
   it appear before, and after an exception in a ``with`` block nothing of it appears.
 - Tables may be read in a forked process; readers know compressed files (gz, bz2) by their content.
+- Integers must be whole: ``float32(2)`` is written as one, as in the original; ``float32(2.5)``, which it
+  cuts, is a ``TypeError``.
 - Shapes of matrices and headers of waves are read from archives and pipes as well.
 - Pipes can be forbidden: see ``seqfeed.compat.ALLOW_PIPES``.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -134,16 +135,73 @@ class _Shapes:
         return MatrixShape(*value)
 
 
+def _truth(value: Any) -> bool:
+    """As the original asks for it: text and lists, true by their lengths only, are not taken."""
+    if value is None:
+        return False
+    if isinstance(value, str) or not hasattr(type(value), "__bool__"):
+        raise TypeError(f"a boolean is expected, not {type(value).__name__}")
+    try:
+        return bool(value)
+    except Exception as error:
+        raise TypeError(f"a boolean is expected: {error}") from error
+
+
+def _integer(value: Any) -> int:
+    """Numbers of any kind but Python's floats, if they are whole."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        if isinstance(value, float) or not hasattr(value, "__int__") or np.ndim(value) != 0:
+            raise
+    try:
+        whole = int(value)
+    except (ValueError, OverflowError) as error:
+        raise TypeError(f"an integer is expected: {error}") from error
+    if whole != value:
+        raise TypeError(f"an integer is expected, not {value}")
+    return whole
+
+
 def _integers(values: Iterable[Any]) -> npt.NDArray[Any]:
     """Integers of any kind, booleans too, as an array."""
-    if isinstance(values, str):
-        raise TypeError("integers are expected, not text")
-    array = np.asarray(values if isinstance(values, np.ndarray) else list(values))
+    if isinstance(values, (str, bytes, Mapping)):
+        raise TypeError(f"integers are expected, not {type(values).__name__}")
+    items = values if isinstance(values, np.ndarray) else list(values)
+    try:
+        array = np.asarray(items)
+    except ValueError as error:
+        raise TypeError(f"integers are expected: {error}") from error
     if array.size == 0:
         return np.zeros(0, np.int32)
-    if array.ndim != 1 or array.dtype.kind not in "iub":
+    if array.ndim != 1:
         raise TypeError(f"integers in one dimension are expected, not {array.dtype} in {array.ndim}")
+    if array.dtype.kind not in "iub":
+        # One by one: what they are together does not say what each of them is.
+        array = np.asarray([_integer(item) for item in items])
     return array.astype(np.int32) if array.dtype.kind == "b" else array
+
+
+def _two_each(pairs: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """Pairs, whatever they are in, as tuples."""
+    if isinstance(pairs, (str, bytes, Mapping)):
+        raise TypeError(f"pairs are expected, not {type(pairs).__name__}")
+    # Most are tuples already, and there are many.
+    return [pair if type(pair) is tuple and len(pair) == 2 else _two(pair) for pair in pairs]
+
+
+def _two(pair: Any) -> tuple[Any, Any]:
+    try:
+        first, second = pair
+    except ValueError as error:
+        raise TypeError(f"pairs are expected: {error}") from error
+    return first, second
+
+
+def _numbered(frame: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """As ``_two_each``, with an integer first."""
+    pairs = _two_each(frame)
+    return [pair if type(pair[0]) is int else (_integer(pair[0]), pair[1]) for pair in pairs]
 
 
 def _checked(value: Any, dtypes: tuple[Any, ...], ndim: int) -> Any:
@@ -161,6 +219,9 @@ class Int32Writer(TableWriter[int]):
     """Writes int32."""
 
     _object_type = "int32"
+
+    def _convert(self, value: int) -> Any:
+        return _integer(value)
 
 
 class SequentialInt32Reader(SequentialTableReader[int]):
@@ -215,6 +276,9 @@ class BoolWriter(TableWriter[bool]):
     """Writes booleans."""
 
     _object_type = "bool"
+
+    def _convert(self, value: bool) -> Any:
+        return _truth(value)
 
 
 class SequentialBoolReader(SequentialTableReader[bool]):
@@ -289,7 +353,7 @@ class PosteriorWriter(TableWriter[Sequence[Sequence[tuple[int, float]]]]):
     _object_type = "posterior"
 
     def _convert(self, value: Sequence[Sequence[tuple[int, float]]]) -> Any:
-        return [list(frame) for frame in value]
+        return [_numbered(frame) for frame in value]
 
 
 class SequentialPosteriorReader(SequentialTableReader[list[list[tuple[int, float]]]]):
@@ -373,7 +437,7 @@ class Int32PairVectorWriter(TableWriter[Sequence[tuple[int, int]]]):
     _object_type = "int32-pair-vector"
 
     def _convert(self, value: Sequence[tuple[int, int]]) -> Any:
-        return [_integers(pair) for pair in value]
+        return _integers(number for pair in _two_each(value) for number in pair).reshape(-1, 2)
 
 
 class SequentialInt32PairVectorReader(_Pairs, SequentialTableReader[list[tuple[int, int]]]):
@@ -392,6 +456,9 @@ class FloatPairVectorWriter(TableWriter[Sequence[tuple[float, float]]]):
     """Writes vectors of pairs of floats."""
 
     _object_type = "float-pair-vector"
+
+    def _convert(self, value: Sequence[tuple[float, float]]) -> Any:
+        return _two_each(value)
 
 
 class SequentialFloatPairVectorReader(_Pairs, SequentialTableReader[list[tuple[float, float]]]):
@@ -553,7 +620,7 @@ class GaussPostWriter(TableWriter[Sequence[Sequence[tuple[int, _Floats]]]]):
     _object_type = "gauss-posterior"
 
     def _convert(self, value: Sequence[Sequence[tuple[int, _Floats]]]) -> Any:
-        return [list(frame) for frame in value]
+        return [_numbered(frame) for frame in value]
 
 
 class SequentialGaussPostReader(SequentialTableReader[list[list[tuple[int, _Floats]]]]):

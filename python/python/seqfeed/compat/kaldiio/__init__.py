@@ -23,7 +23,8 @@ What differs from the original:
 - With ``p``, ``ReadHelper`` goes on behind an entry of a script file that cannot be read; the original ends there.
 - Text is read whatever its first number is: ``1e-05``, ``nan``, integers before floats, empty vectors, the last
   short lines of a file.
-- Matrices are compressed to the very bytes that Kaldi writes.
+- Matrices are compressed to the very bytes that Kaldi writes, and values of compressed ones are the very ones
+  that Kaldi reads; the original's differ in the last bits.
 - Files that ``max_cache_fd`` puts away are closed.
 
 As in the original, archives are written in place, so that they can be read while they grow (``f``, ``append``).

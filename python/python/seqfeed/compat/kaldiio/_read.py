@@ -187,7 +187,8 @@ def _read_text(fd: Any, start: bytes) -> _Array:
     if behind.strip():
         raise wrong(fd, 'something stands behind "]" in its line')
     if b"\n" not in body:
-        return _numbers(fd, body)
+        # Without a number that says what they are, floats: Kaldi writes integers without brackets.
+        return _numbers(fd, body) if body.strip() else np.zeros(0, np.float32)
     return _parse(fd, b" [" + body + b"]\n", "float-matrix")
 
 

@@ -6,7 +6,6 @@ import importlib
 import math
 import pickle
 import struct
-from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -30,7 +29,10 @@ def write_array(
     :raises ValueError: for arrays that Kaldi has no type for
     """
     _check(array)
-    data = _compressed(array, endian, compression_method) if compression_method else _full(array, endian)
+    if compression_method is None:
+        data = _full(array, endian)
+    else:
+        data = _compressed(array, endian, compression_method)
     fd.write(data)
     return len(data)
 
@@ -48,7 +50,7 @@ def _compressed(array: _Array, endian: str, method: int) -> bytes:
     if array.dtype != np.float64:
         array = array.astype(np.float32, copy=False)
     out = BytesIO()
-    kaldi.save(out, array, compression=method)
+    kaldi.save(out, array, compression=int(method))
     data = out.getvalue()
     return data if endian == "<" else b"\0B" + swapped(data[2:])
 
@@ -71,19 +73,19 @@ def _full(array: _Array, endian: str) -> bytes:
 
 
 def write_array_ascii(fd: Any, array: _Array, digit: str | None = ".12g") -> int:
-    """Writes an array as text: the number of bytes. Without ``digit``, with all digits that there are."""
+    """Writes an array as text: the number of bytes. Without ``digit``, with all digits that there are.
+
+    :raises TypeError: for an ``np.matrix``, whose rows are no numbers but matrices, and masked values
+    """
     _check(array)
     if array.ndim not in (1, 2):
         raise AssertionError(f"an array of 1 or 2 dimensions is expected, not of {array.ndim}")
-    write: Callable[[Any], str] = repr
-    if digit is not None:
-        form = digit
-
-        def write(value: Any) -> str:
-            return format(value, form)
+    # "<": the shortest text that gives the number again; booleans as 1 and 0.
+    form = "<" if digit is None else digit
 
     def row(values: _Array) -> str:
-        return "".join(write(value) + " " for value in values.tolist())
+        items: Any = values.tolist() if values.dtype.kind in "biuf" else values
+        return "".join(format(item, form) + " " for item in items)
 
     text = " [ " + row(array) if array.ndim == 1 else " [" + "".join("\n  " + row(one) for one in array)
     data = (text + "]\n").encode()

@@ -21,29 +21,26 @@ _Name = str | os.PathLike[str]
 
 
 class _Pipe:
-    """The file object of a command; closing it waits for the command."""
+    """A file object of a command; closing it waits for the command, also when nobody holds it any longer."""
 
-    def __init__(self, stream: Any, process: subprocess.Popen[bytes], command: str) -> None:
-        self._stream = stream
-        self._process = process
-        self._command = command
+    _process: subprocess.Popen[bytes]
+    _command: str
 
-    def close(self) -> None:
+    def close(self: Any) -> None:
         """Ends the command.
 
         :raises seqfeed.CommandError: if it failed; not if it was still writing what nobody wants
         """
+        if self.closed:
+            return
         try:
-            self._stream.close()
+            super().close()  # type: ignore[misc]
         except BrokenPipeError:
             pass  # the command has ended already; how, is said below
         code = self._process.wait()
         if code not in (0, -signal.SIGPIPE, 128 + signal.SIGPIPE):
             how = f"ended with {code}" if code > 0 else f"was killed by signal {-code}"
             raise CommandError(f"the command `{self._command}` {how}", path=self._command)
-
-    def __enter__(self) -> _Pipe:
-        return self
 
     def __exit__(self, kind: Any, *_exception: object) -> None:
         try:
@@ -53,16 +50,17 @@ class _Pipe:
             if kind is None or not issubclass(kind, Exception):
                 raise
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._stream)
+class _PipeReader(_Pipe, io.BufferedReader):
+    pass
 
-    def __del__(self) -> None:
-        if not self._stream.closed:
-            self._stream.close()
-            self._process.wait()
+
+class _PipeWriter(_Pipe, io.BufferedWriter):
+    pass
+
+
+class _PipeText(_Pipe, io.TextIOWrapper):
+    pass
 
 
 class _Standard:
@@ -88,7 +86,7 @@ class _Standard:
         return iter(self._stream)
 
 
-def _pipe(command: str, mode: str) -> _Pipe:
+def _pipe(command: str, mode: str) -> _PipeReader | _PipeWriter | _PipeText:
     if not compat.ALLOW_PIPES:
         raise ForbiddenError(
             f"the command `{command}` would be run by the shell, which is forbidden; if you trust where this "
@@ -98,12 +96,18 @@ def _pipe(command: str, mode: str) -> _Pipe:
     if mode not in ("r", "rb", "w", "wb"):
         raise TypeError(f"Unsupported mode == {mode}")
     reads = mode.startswith("r")
-    side = {"stdout" if reads else "stdin": subprocess.PIPE}
-    process: subprocess.Popen[bytes] = subprocess.Popen(command, shell=True, **side)  # type: ignore[call-overload]
-    stream: Any = process.stdout if reads else process.stdin
-    if "b" not in mode:
-        stream = io.TextIOWrapper(stream, encoding=default_encoding)
-    return _Pipe(stream, process, command)
+    # Without a buffer of its own: it gets one that knows of the command.
+    options: dict[str, Any] = {"stdout" if reads else "stdin": subprocess.PIPE}
+    process = subprocess.Popen(command, shell=True, bufsize=0, **options)
+    raw: Any = process.stdout if reads else process.stdin
+    pipe: _PipeReader | _PipeWriter | _PipeText
+    if "b" in mode:
+        pipe = _PipeReader(raw) if reads else _PipeWriter(raw)
+    else:
+        buffer = io.BufferedReader(raw) if reads else io.BufferedWriter(raw)
+        pipe = _PipeText(buffer, encoding=default_encoding)
+    pipe._process, pipe._command = process, command
+    return pipe
 
 
 def open_like_kaldi(name: Any, mode: str = "r") -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqfeed.compat.kaldiio._bytes import read_bytes, read_exact, read_upto
+from seqfeed.compat.kaldiio._bytes import read_bytes, read_exact
 from seqfeed.compat.kaldiio._errors import wrong
 from seqfeed.compat.kaldiio.utils import open_or_fd
 
@@ -16,13 +16,17 @@ _Wave = tuple[int, npt.NDArray[Any]]
 
 _PCM, _EXTENSIBLE = 1, 0xFFFE
 
+# What programs say that write to a pipe and do not know the size: the largest of 32 bits, with or without a
+# sign, or somewhat less (SoX: 0x7ffff000, less what is no whole sample).
+_UNKNOWN = (range(0x7FFF0000, 0x80000001), range(0xFFFF0000, 0x100000000))
+
 
 def read_wav(fd: Any, return_size: bool = False) -> Any:
     """Reads a wave: rate and samples, uint8 or int16, of shape (samples,) or (samples, channels).
 
     With ``return_size``, these two and the number of bytes.
 
-    :raises DataError: if it is none, or not of 8 or 16 bits
+    :raises DataError: if it is none, cut short, or not of 8 or 16 bits
     """
     with open_or_fd(fd, "rb") as file:
         if read_bytes(file, 4) != b"RIFF":
@@ -33,7 +37,8 @@ def read_wav(fd: Any, return_size: bool = False) -> Any:
 
 def read_wav_behind(fd: Any) -> _Wave:
     """As ``read_wav``, behind the first four bytes."""
-    if read_exact(fd, 8, "the header of a wave")[4:] != b"WAVE":
+    whole, form = struct.unpack("<I4s", read_exact(fd, 8, "the header of a wave"))
+    if form != b"WAVE":
         raise wrong(fd, "not a WAVE file")
     layout: tuple[int, int, np.dtype[Any]] | None = None
     while True:
@@ -48,13 +53,21 @@ def read_wav_behind(fd: Any) -> _Wave:
     if layout is None:
         raise wrong(fd, "a wave without a fmt chunk before its samples")
     rate, channels, dtype = layout
-    # Programs that write to a pipe do not know the size: then samples go on to the end.
-    streamed = size in (0, 0x7FFFFFFF) or size >= 0xFFFFFF00 or size == 0x7FFFF000
-    data = fd.read() if streamed else read_upto(fd, size)
-    frames = len(data) // (channels * dtype.itemsize)
-    samples = np.frombuffer(bytearray(data), dtype, frames * channels)
+    width = channels * dtype.itemsize
+    # With a size of 0, the wave is empty, and another object may follow, unless that of all is unknown too.
+    if _is_unknown(size) or (size == 0 and (whole == 0 or _is_unknown(whole))):
+        data = fd.read()
+        if len(data) % width != 0:
+            raise wrong(fd, "the samples of a wave end inside one of them", "the stream is cut short")
+    else:
+        data = read_exact(fd, size, "the samples of a wave")
+    samples = np.frombuffer(bytearray(data), dtype, len(data) // width * channels)
     samples = samples.astype(dtype.newbyteorder("="), copy=False)
     return rate, samples.reshape(-1, channels) if channels > 1 else samples
+
+
+def _is_unknown(size: int) -> bool:
+    return any(size in sizes for sizes in _UNKNOWN)
 
 
 def _layout(fd: Any, chunk: bytes) -> tuple[int, int, np.dtype[Any]]:
@@ -74,16 +87,23 @@ def _layout(fd: Any, chunk: bytes) -> tuple[int, int, np.dtype[Any]]:
     return rate, channels, np.dtype("u1" if bits == 8 else "<i2")
 
 
-def write_wav(fd: Any, rate: int, array: npt.NDArray[Any]) -> int:
+def write_wav(fd: Any, rate: float, array: npt.NDArray[Any]) -> int:
     """Writes samples, uint8 or int16, of shape (samples,) or (samples, channels): the number of bytes.
 
-    :raises ValueError: for other arrays
+    The rate is rounded to a whole number.
+
+    :raises ValueError: for other arrays, and rates below 1
     """
     if array.dtype not in (np.uint8, np.int16):
         raise ValueError(f"Not Supported dtype {array.dtype}")
     if array.ndim not in (1, 2):
         raise ValueError(f"Not Supported dimension: 0 or 1, but got {array.ndim}")
     channels = array.shape[1] if array.ndim == 2 else 1
+    if channels == 0:
+        raise ValueError("bad # of channels: there is none")
+    rate = int(round(rate))
+    if rate < 1:
+        raise ValueError(f"bad frame rate: {rate}")
     width = array.dtype.itemsize
     data = array.astype("<i2", copy=False).tobytes() if width == 2 else array.tobytes()
     header = struct.pack(
