@@ -15,7 +15,7 @@ pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
 /// What is asked when a signal comes while a pipe is waited for: Python's handlers, in its main thread.
 pub(crate) fn ask() -> io::Result<()> {
-    Python::attach(|py| py.check_signals()).map_err(io::Error::other)
+    Python::attach(|py| py.check_signals().map_err(io::Error::other))
 }
 
 /// Does something long in a thread of its own; Ctrl-C leaves it alone there.

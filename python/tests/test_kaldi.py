@@ -344,3 +344,24 @@ def test_objects_without_a_type_of_pythons(tmp_path: Path) -> None:
     assert lattice.to_text().split() == text.decode().split()[1:]
     with pytest.raises(TypeError), kaldi.Writer(tmp_path / "x.ark", object_type="lattice") as writer:
         writer["lat"] = lattice
+
+
+def test_pairs_as_json_has_them(tmp_path: Path) -> None:
+    path = f"ark:{tmp_path}/post.ark"
+    for object_type in ("posterior", None):
+        with kaldi.Writer(path, object_type=object_type) as writer:
+            writer["a"] = [[[1, 0.5], (7, 0.25)], []]
+        assert [value for _, value in kaldi.SequentialReader(path)] == [[[(1, 0.5), (7, 0.25)], []]]
+    with kaldi.Writer(path, object_type="posterior") as writer, pytest.raises(TypeError, match="pair"):
+        writer["a"] = [[[1, 0.5, 2]]]
+
+
+def test_what_is_a_truth_value(tmp_path: Path) -> None:
+    path = f"ark:{tmp_path}/bool.ark"
+    with kaldi.Writer(path, object_type="bool") as writer:
+        for key, value in {"a": True, "b": 0, "c": np.bool_(True), "d": 0.0}.items():
+            writer[key] = value
+        for wrong in ("false", b"", [], None):
+            with pytest.raises(TypeError, match="truth"):
+                writer["x"] = wrong
+    assert [value for _, value in kaldi.SequentialReader(path)] == [True, False, True, False]

@@ -136,7 +136,7 @@ fn infer_list(list: &Bound<'_, PyAny>) -> PyResult<ObjectType> {
         if is_int(&entry) {
             return Ok(ObjectType::Int32VectorVector);
         }
-        let pair: (Bound<'_, PyAny>, Bound<'_, PyAny>) = entry.extract().map_err(|_| unclear())?;
+        let pair = pair(&entry).map_err(|_| unclear())?;
         let vectors = pair.1.is_instance_of::<PyUntypedArray>();
         return Ok(if vectors { ObjectType::GaussPosterior } else { ObjectType::Posterior });
     }
@@ -195,7 +195,7 @@ fn convert(value: &Bound<'_, PyAny>, object_type: ObjectType) -> PyResult<AnyObj
         ObjectType::Uint64 => AnyObject::Uint64(value.extract()?),
         ObjectType::Float => AnyObject::Float(value.extract()?),
         ObjectType::Double => AnyObject::Double(value.extract()?),
-        ObjectType::Bool => AnyObject::Bool(value.is_truthy()?),
+        ObjectType::Bool => AnyObject::Bool(truth(value)?),
         ObjectType::Int32Vector => AnyObject::Int32Vector(integers(value)?),
         ObjectType::Int8Vector => AnyObject::Int8Vector(integers(value)?),
         ObjectType::Int16Vector => AnyObject::Int16Vector(integers(value)?),
@@ -230,14 +230,12 @@ fn convert(value: &Bound<'_, PyAny>, object_type: ObjectType) -> PyResult<AnyObj
         ObjectType::TokenVector => AnyObject::TokenVector(TokenVector(
             items(value)?.iter().map(keys::from_python).collect::<PyResult<_>>()?,
         )),
-        ObjectType::Posterior => AnyObject::Posterior(Posterior(value.extract()?)),
+        ObjectType::Posterior => {
+            AnyObject::Posterior(Posterior(frames(value, |weight| weight.extract())?))
+        }
         ObjectType::GaussPosterior => {
-            let frames: Vec<Vec<(i32, Bound<'_, PyAny>)>> = value.extract()?;
-            let frames = frames.iter().map(|frame| {
-                let entries = frame.iter();
-                entries.map(|(number, values)| Ok((*number, Vector(vector(values)?)))).collect()
-            });
-            AnyObject::GaussPosterior(GaussPosterior(frames.collect::<PyResult<_>>()?))
+            let vector = |values: &Bound<'_, PyAny>| vector(values).map(Vector);
+            AnyObject::GaussPosterior(GaussPosterior(frames(value, vector)?))
         }
         ObjectType::Wave => AnyObject::Wave(Wave {
             sample_rate: value.getattr("sample_rate")?.extract()?,
@@ -268,6 +266,39 @@ fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         return Err(errors::wrong_type("a list", value));
     }
     value.try_iter()?.collect()
+}
+
+/// A pair, whatever holds it: JSON knows lists alone.
+fn pair<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    if value.is_instance_of::<PyTuple>() {
+        return value.extract();
+    }
+    match <[_; 2]>::try_from(items(value)?) {
+        Ok([first, second]) => Ok((first, second)),
+        Err(_) => Err(errors::wrong_type("a pair", value)),
+    }
+}
+
+/// Frames of pairs of a number and something else.
+fn frames<T>(
+    value: &Bound<'_, PyAny>,
+    read: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<Vec<(i32, T)>>> {
+    let entry = |entry: &Bound<'_, PyAny>| {
+        let (number, other) = pair(entry)?;
+        Ok((number.extract()?, read(&other)?))
+    };
+    let frame = |frame: &Bound<'_, PyAny>| items(frame)?.iter().map(entry).collect();
+    items(value)?.iter().map(frame).collect()
+}
+
+/// A truth value, or a number for one; "false" is none.
+fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let number = value.hasattr("__index__")? || value.hasattr("__float__")?;
+    match value.is_instance_of::<PyBool>() || number {
+        true => value.is_truthy(),
+        false => Err(errors::wrong_type("a truth value", value)),
+    }
 }
 
 fn asarray<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
