@@ -89,6 +89,7 @@ macro_rules! integer {
                 (tag == $tag).then(|| value.first_chunk().map(|&value| Self::from_le_bytes(value)))?
             }
 
+            #[inline]
             fn from_text(text: &[u8]) -> Option<(Self, usize)> {
                 <$type>::parse_integer(text)
             }
@@ -314,6 +315,31 @@ impl<'a> LineValues<'a> {
             }
             None => Err(self.wrong::<B>()),
         }
+    }
+
+    /// Appends all values that are left.
+    pub(crate) fn append_to<B: Basic>(&mut self, values: &mut Vec<B>) -> Result<()> {
+        let mut at = self.at;
+        loop {
+            // Between two values there is one blank, mostly.
+            at += usize::from(self.line.get(at) == Some(&b' '));
+            match self.line.get(at) {
+                None => break,
+                Some(&byte) if is_space(byte) => at += 1,
+                Some(_) => match B::from_text(&self.line[at..]) {
+                    Some((value, len)) => {
+                        values.push(value);
+                        at += len;
+                    }
+                    None => {
+                        self.at = at;
+                        return Err(self.wrong::<B>());
+                    }
+                },
+            }
+        }
+        self.at = at;
+        Ok(())
     }
 
     fn word(&self) -> Vec<u8> {

@@ -38,11 +38,7 @@ impl<B: Basic> Holder for Vec<B> {
         if !reader.read_line(&mut line)? && line.is_empty() {
             return Err(reader.unexpected_end("a vector as text", None));
         }
-        let mut values = LineValues::new(reader, start, &line);
-        while values.peek().is_some() {
-            self.push(values.next_value()?);
-        }
-        Ok(())
+        LineValues::new(reader, start, &line).append_to(self)
     }
 
     fn skip(reader: &mut ObjectReader, mode: Mode) -> Result<()> {
