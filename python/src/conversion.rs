@@ -51,7 +51,10 @@ impl Asked<'_> {
                 }
             };
             if let Some(kind) = self.htk_kind {
-                options.encoding.kind = kind.parse()?;
+                options.encoding.kind = kind.parse().map_err(|error: Error| {
+                    Error::usage(format!("htk_kind: {}", error.message()))
+                        .with_help(error.help().unwrap_or_default().to_owned())
+                })?;
             }
             if let Some(seconds) = self.frame_period {
                 options.encoding.period = period(seconds)?;

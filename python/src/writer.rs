@@ -144,6 +144,7 @@ impl Writer {
         allow_lossy: bool,
         allow_pipes: bool,
     ) -> PyResult<Self> {
+        let name = keys::name_of(&target)?.unwrap_or_default();
         let asked = Asked {
             target,
             to,
@@ -158,7 +159,6 @@ impl Writer {
             allow_pipes,
         };
         let options = asked.options()?;
-        let name = options.target.name().to_owned();
         let state = PerProcess::new(Some(State::default()));
         Ok(Self { name, options, sample_rate, state })
     }
@@ -179,10 +179,11 @@ impl Writer {
                 return Err(pyo3::exceptions::PyTypeError::new_err(what));
             }
             (None, Some(streams)) => named(&key, streams)?,
-            (Some(value), None) => match value.cast::<PyDict>() {
-                Ok(streams) => named(&key, streams)?,
-                Err(_) => vec![Samples::of(&key, None, value)?],
-            },
+            (Some(value), None) if value.hasattr("keys")? => {
+                let streams = py.get_type::<PyDict>().call1((value,))?;
+                named(&key, streams.cast::<PyDict>()?)?
+            }
+            (Some(value), None) => vec![Samples::of(&key, None, value)?],
         };
         self.put(py, &key, &samples)
     }

@@ -212,7 +212,8 @@ impl CorpusSpool {
                     let what = format!("{name} has {found} samples, but {first} has {expected}");
                     return Err(Error::corpus(what));
                 }
-                (Extent::Samples, _) => agreed = Some((found, name)),
+                (Extent::Samples, Some(_)) => {}
+                (Extent::Samples, None) => agreed = Some((found, name)),
             }
         }
         match agreed.map(|(samples, _)| samples).or(longest).unwrap_or(1) {
@@ -394,12 +395,9 @@ mod tests {
         refused(b"l", &blocks, "the block of stream c is another's");
         blocks[2].push_i32(3).fill(0);
         refused(b"l", &blocks, "(key l): c has 3 samples, but a has 2");
-        let empty =
-            vec![Block::new(Element::F64, 2), Block::sparse(Element::F32, 9), blocks.remove(2)];
-        let mut empty = empty;
+        let mut empty: Vec<Block> = streams().iter().map(Block::of).collect();
         empty[0].push_f64(0);
         empty[1].push_sparse(&[], &[], &[]);
-        empty[2].clear();
         empty[2].push_i32(0);
         refused(b"l", &empty, "the sequence is empty");
         assert_eq!(spool.len(), 1);

@@ -264,14 +264,15 @@ class TableIterator:
 class CorpusWriter:
     """Writes a corpus in any format that ``seqfeed convert`` writes; ``seqfeed.Writer`` by its name.
 
-    ``target`` is a file (``x.ctf``, ``x.pfile``, ``x.pickle``, ``x.npy``, ``x.npz``, ``x.ali``, ``x.parquet``,
-    ``x.arrow``), ``x.htk`` for HTK's archive with script and labels, a wspecifier (``ark,scp:x.ark,x.scp``), or
-    ``FORMAT:NAME`` (``kaldi:x``, ``htk-files:x``).
+    ``target`` is a file (``x.ctf``, ``x.pfile``, ``x.pickle``, ``x.npy``, ``x.npz``, ``x.ali``,
+    ``x.parquet``, ``x.arrow``), ``x.htk`` for HTK's archive with script and labels, a wspecifier
+    (``ark,scp:x.ark,x.scp``), or ``FORMAT:NAME`` (``kaldi:x``, ``htk-files:x``).
 
     A sequence is a dictionary of its streams, or one array alone, which is called ``features`` or ``labels``.
     Floats are float32 or float64 arrays of shape (samples, dim), labels integers of shape (samples,) that fit
-    int32, sparse samples ``Sparse`` rows or a CSR matrix of scipy's. The first sequence says what streams there are;
-    all have the same ones, of the same types and dims. A sequence has as many samples in all streams, one at least.
+    int32, sparse samples ``Sparse`` rows or a CSR matrix of scipy's. The first sequence says what streams
+    there are; all have the same ones, of the same types and dims. A sequence has as many samples in all
+    streams, one at least.
 
     >>> import tempfile, numpy as np
     >>> directory = tempfile.mkdtemp()
@@ -281,21 +282,22 @@ class CorpusWriter:
     >>> open(f"{directory}/x.parquet")["utt1"]["labels"]
     array([7, 8], dtype=int32)
 
-    Sequences wait in a temporary file (in ``TMPDIR``, else ``/tmp``) and are converted when the writer is closed; in
-    memory are their keys and lengths. All files appear then, under their names, together. After an exception in a
-    ``with``, or if it is never closed, nothing of them appears.
+    Sequences wait in a temporary file (in ``TMPDIR``, else ``/tmp``) and are converted when the writer is
+    closed; in memory are their keys and lengths. All files appear then, under their names, together. After an
+    exception in a ``with``, or if it is never closed, nothing of them appears.
 
-    What the target cannot hold (keys, digits, streams ...) is an error at the first sequence, or when it is closed,
-    unless ``allow_lossy`` is given.
+    What the target cannot hold (keys, digits, streams ...) is an error at the first sequence, or when it is
+    closed, unless ``allow_lossy`` is given.
 
     >>> Writer(f"{directory}/x.pfile").write("utt1", np.ones((2, 3), np.float32))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     seqfeed._errors.CorpusError: pfile cannot hold all of the corpus: 1 thing would be lost: keys of ...
 
-    ``states`` are names of labels for HTK's files, a list or a file with one a line; ``frame_period`` (in seconds)
-    and ``htk_kind`` (such as ``"FBANK"``) stand in their headers. ``to`` names the tables of other streams where the
-    target is a wspecifier (``{"labels": "ark:ali.ark"}``), ``sample_rate`` makes tables of waves. ``dtype`` is that
-    of floats, ``compress`` a method of Kaldi's or ``"zstd"``, ``protocol`` that of pickles. ``describe`` writes a
+    ``states`` are names of labels for HTK's files, a list or a file with one a line; ``frame_period`` (in
+    seconds) and ``htk_kind`` (such as ``"FBANK"``) stand in their headers. Times of labels follow the period;
+    only HTK reads them where it is not 10 ms. ``to`` names the tables of other streams where the target is a
+    wspecifier (``{"labels": "ark:ali.ark"}``), ``sample_rate`` makes tables of waves. ``dtype`` is that of
+    floats, ``compress`` a method of Kaldi's or ``"zstd"``, ``protocol`` that of pickles. ``describe`` writes a
     description beside the files.
 
     It belongs to the process that has made it, and cannot be pickled.
@@ -471,9 +473,9 @@ def convert(
 ) -> dict[str, Any]:
     """Writes any corpus in any format that can hold it, as ``seqfeed convert`` does.
 
-    ``source`` is the name of a corpus, or a description's keys as a dictionary, as ``open`` takes them; ``options``
-    are keys of a description, with ``_`` for ``-`` (``labels``, ``states`` ...). ``target`` is what ``Writer`` takes.
-    The result is what was written, as ``seqfeed convert --json`` prints it.
+    ``source`` is the name of a corpus, or a description's keys as a dictionary, as ``open`` takes them;
+    ``options`` are keys of a description, with ``_`` for ``-`` (``labels``, ``states`` ...). ``target`` is
+    what ``Writer`` takes. The result is what was written, as ``seqfeed convert --json`` prints it.
 
     >>> import tempfile
     >>> directory = tempfile.mkdtemp()
@@ -481,14 +483,15 @@ def convert(
     >>> report["format"], report["sequences"], report["verified"]
     ('parquet', 60, True)
 
-    ``streams`` are those that are written, ``classes`` sparse ones that become labels; ``dtype`` is that of floats.
-    ``state_names`` (a list, or a file with one a line) are names of labels for HTK's files, where those of the
-    source are not wanted. ``shards`` files are written, ``jobs`` at a time; those that an earlier run has left whole
-    are kept, unless ``anew``. ``verify`` reads back what was written. ``to``, ``compress``, ``sample_rate``,
-    ``protocol``, ``frame_period``, ``htk_kind``, ``describe`` and ``allow_lossy`` are as for ``Writer``.
+    ``streams`` are those that are written, ``classes`` sparse ones that become labels; ``dtype`` is that of
+    floats. ``state_names`` (a list, or a file with one a line) are names of labels for HTK's files, where
+    those of the source are not wanted. ``shards`` files are written, ``jobs`` at a time; those that an
+    earlier run has left whole are kept, unless ``anew``. ``verify`` reads back what was written. ``to``,
+    ``compress``, ``sample_rate``, ``protocol``, ``frame_period``, ``htk_kind``, ``describe`` and
+    ``allow_lossy`` are as for ``Writer``.
 
-    :raises seqfeed.Error: where the source is wrong, or the target cannot hold it, or data cannot be read or written
-    """
+    :raises seqfeed.Error: where the source is wrong, or the target cannot hold it, or data cannot be read or
+    written """
 
 def object_types() -> list[str]:
     """The names of all types of objects. Those of ``kaldi_native_io``, ``blob`` and ``int8-vector``, must be named."""
