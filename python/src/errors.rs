@@ -75,7 +75,19 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
 
 /// Cures name options as the command line spells them.
 fn in_python(text: &str) -> String {
-    text.replace("--allow-pipes", "allow_pipes=True")
+    const SPELLED: [(&str, &str); 10] = [
+        ("--allow-pipes", "allow_pipes=True"),
+        ("--allow-lossy", "allow_lossy=True"),
+        ("--to STREAM=ark:NAME", "to={\"STREAM\": \"ark:NAME\"}"),
+        ("--to STREAM=ark:...", "to={\"STREAM\": \"ark:...\"}"),
+        ("--compress=zstd:9", "compress=\"zstd:9\""),
+        ("--compress=zstd", "compress=\"zstd\""),
+        ("--compress", "compress"),
+        ("with --streams", "with streams=[...]"),
+        ("--sample-rate", "sample_rate"),
+        ("--verify", "verify=True"),
+    ];
+    SPELLED.iter().fold(text.to_owned(), |text, (command, python)| text.replace(command, python))
 }
 
 /// The exception for a key that is not in a table.

@@ -1,7 +1,9 @@
 //! Waiting that Ctrl-C ends.
 
 use std::io;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -23,11 +25,33 @@ pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> seqfeed::Result<T> + Send + 'static,
 ) -> PyResult<T> {
+    wait(py, start(work)?, None)
+}
+
+/// As [`interruptible`], for what must not go on by itself: Ctrl-C asks it to stop, and waits until it has.
+pub(crate) fn stoppable<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> seqfeed::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    wait(py, start(move || work(&asked))?, Some(&stop))
+}
+
+type Done<T> = Receiver<seqfeed::Result<T>>;
+
+fn start<T: Send + 'static>(
+    work: impl FnOnce() -> seqfeed::Result<T> + Send + 'static,
+) -> PyResult<Done<T>> {
     let (sender, receiver) = sync_channel(1);
     let spawned = thread::Builder::new().name("seqfeed-open".to_owned()).spawn(move || {
         let _ = sender.send(work());
     });
     errors::raise(spawned.map(drop).map_err(|error| Error::io("starting a thread", error)))?;
+    Ok(receiver)
+}
+
+fn wait<T: Send>(py: Python<'_>, receiver: Done<T>, stop: Option<&AtomicBool>) -> PyResult<T> {
     let mut receiver = Some(receiver);
     loop {
         let waited = py.detach(|| {
@@ -45,6 +69,12 @@ pub(crate) fn interruptible<T: Send + 'static>(
         if let Some(done) = waited {
             return errors::raise(done);
         }
-        py.check_signals()?;
+        if let Err(interrupt) = py.check_signals() {
+            if let Some(stop) = stop {
+                stop.store(true, Ordering::Relaxed);
+                py.detach(|| drop(receiver.map(|channel| channel.recv())));
+            }
+            return Err(interrupt);
+        }
     }
 }

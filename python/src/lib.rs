@@ -7,6 +7,8 @@
 #![allow(clippy::doc_markdown)]
 
 mod arrow;
+mod conversion;
+mod convert;
 mod corpus_table;
 mod describe;
 mod errors;
@@ -16,13 +18,17 @@ mod interrupt;
 mod kaldi;
 mod keys;
 mod minibatch;
+mod samples;
 mod table;
 mod values;
+mod writer;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _seqfeed {
+    #[pymodule_export]
+    use super::convert::convert;
     #[pymodule_export]
     use super::feed::Feed;
     #[pymodule_export]
@@ -44,6 +50,8 @@ mod _seqfeed {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         seqfeed::io::on_interrupt(super::interrupt::ask);
+        // The package has two classes of this name; that of Kaldi's tables is in a module of its own there.
+        module.add("CorpusWriter", module.py().get_type::<super::writer::Writer>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

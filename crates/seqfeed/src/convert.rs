@@ -1,5 +1,6 @@
 //! Any corpus as any format that can hold it.
 
+mod asked;
 mod describe;
 mod loss;
 mod plan;
@@ -10,6 +11,7 @@ mod shaped;
 mod target;
 mod verify;
 
+pub use asked::kaldi_compression;
 pub use loss::{Loss, LossKind};
 pub use rates::SampleRates;
 pub use run::{ConvertReport, ShardReport};

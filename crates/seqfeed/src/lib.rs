@@ -27,6 +27,7 @@ mod arrow_sink;
 mod check;
 mod convert;
 mod copy;
+mod corpus_spool;
 mod ctf_sink;
 mod data;
 mod description;
@@ -51,9 +52,10 @@ pub use arrow_sink::{write_arrow, write_parquet};
 pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Severity, Trimmed, compare};
 pub use convert::{
     ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, SampleRates, ShardReport, Sharding,
-    Target, TargetFormat, Verified,
+    Target, TargetFormat, Verified, kaldi_compression,
 };
 pub use copy::{CopyOptions, CopyReport, Guess, copy_table};
+pub use corpus_spool::CorpusSpool;
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
 pub use fingerprint::{Fingerprint, Fingerprinter, StreamFingerprint, fingerprint};

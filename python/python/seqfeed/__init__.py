@@ -1,6 +1,7 @@
 """One engine for three decades of sequence-model training data.
 
-``open`` gives any corpus as a table of numpy arrays, ``Feed`` gives it as minibatches:
+``open`` gives any corpus as a table of numpy arrays, ``Feed`` gives it as minibatches; ``Writer`` writes
+arrays, and ``convert`` any corpus, in any format:
 
 >>> import seqfeed
 >>> table = seqfeed.open("examples/digits/train.ctf")
@@ -25,7 +26,8 @@ from seqfeed._errors import (
     NotFoundError,
     UsageError,
 )
-from seqfeed._seqfeed import Feed, Minibatch, Table, TableIterator, __version__
+from seqfeed._seqfeed import CorpusWriter as Writer
+from seqfeed._seqfeed import Feed, Minibatch, Table, TableIterator, __version__, convert
 from seqfeed._types import Progress, Sparse, Stream
 from seqfeed._types import open_table as open
 
@@ -49,7 +51,9 @@ __all__ = [
     "Table",
     "TableIterator",
     "UsageError",
+    "Writer",
     "__version__",
+    "convert",
     "kaldi",
     "open",
 ]

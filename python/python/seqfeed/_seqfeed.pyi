@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy.typing as npt
 from seqfeed._types import Progress, Readable, Stream
 
 __all__ = [
+    "CorpusWriter",
     "Feed",
     "KaldiObject",
     "Minibatch",
@@ -17,6 +18,7 @@ __all__ = [
     "TableIterator",
     "Writer",
     "__version__",
+    "convert",
     "load",
     "object_types",
     "save",
@@ -259,6 +261,81 @@ class TableIterator:
     def __next__(self) -> Any: ...
 
 @final
+class CorpusWriter:
+    """Writes a corpus in any format that ``seqfeed convert`` writes; ``seqfeed.Writer`` by its name.
+
+    ``target`` is a file (``x.ctf``, ``x.pfile``, ``x.pickle``, ``x.npy``, ``x.npz``, ``x.ali``,
+    ``x.parquet``, ``x.arrow``), ``x.htk`` for HTK's archive with script and labels, a wspecifier
+    (``ark,scp:x.ark,x.scp``), or ``FORMAT:NAME`` (``kaldi:x``, ``htk-files:x``).
+
+    A sequence is a dictionary of its streams, or one array alone, which is called ``features`` or ``labels``.
+    Floats are float32 or float64 arrays of shape (samples, dim), labels integers of shape (samples,) that fit
+    int32, sparse samples ``Sparse`` rows or a CSR matrix of scipy's. The first sequence says what streams
+    there are; all have the same ones, of the same types and dims. A sequence has as many samples in all
+    streams, one at least.
+
+    >>> import tempfile, numpy as np
+    >>> directory = tempfile.mkdtemp()
+    >>> with Writer(f"{directory}/x.parquet") as writer:
+    ...     writer["utt1"] = {"features": np.ones((2, 3), np.float32), "labels": np.array([7, 8])}
+    ...     writer.write("utt2", features=np.zeros((1, 3), np.float32), labels=np.array([9]))
+    >>> open(f"{directory}/x.parquet")["utt1"]["labels"]
+    array([7, 8], dtype=int32)
+
+    Sequences wait in a temporary file (in ``TMPDIR``, else ``/tmp``) and are converted when the writer is
+    closed; in memory are their keys and lengths. All files appear then, under their names, together. After an
+    exception in a ``with``, or if it is never closed, nothing of them appears.
+
+    What the target cannot hold (keys, digits, streams ...) is an error at the first sequence, or when it is
+    closed, unless ``allow_lossy`` is given.
+
+    >>> Writer(f"{directory}/x.pfile").write("utt1", np.ones((2, 3), np.float32))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    seqfeed._errors.CorpusError: pfile cannot hold all of the corpus: 1 thing would be lost: keys of ...
+
+    ``states`` are names of labels for HTK's files, a list or a file with one a line; ``frame_period`` (in
+    seconds) and ``htk_kind`` (such as ``"FBANK"``) stand in their headers. Times of labels follow the period;
+    only HTK reads them where it is not 10 ms. ``to`` names the tables of other streams where the target is a
+    wspecifier (``{"labels": "ark:ali.ark"}``), ``sample_rate`` makes tables of waves. ``dtype`` is that of
+    floats, ``compress`` a method of Kaldi's or ``"zstd"``, ``protocol`` that of pickles. ``describe`` writes a
+    description beside the files.
+
+    It belongs to the process that has made it, and cannot be pickled.
+
+    :raises seqfeed.Error: where the target, a key or a sequence is wrong, or writing fails
+    """
+
+    def __new__(
+        cls,
+        target: _Name,
+        *,
+        states: Sequence[str] | _Name | None = None,
+        frame_period: float | None = None,
+        htk_kind: str | None = None,
+        compress: str | int | bool | None = None,
+        protocol: int | None = None,
+        dtype: str | None = None,
+        to: dict[str, str] | None = None,
+        sample_rate: int | None = None,
+        describe: bool = False,
+        allow_lossy: bool = False,
+        allow_pipes: bool = False,
+    ) -> CorpusWriter: ...
+    def write(self, key: str | bytes, value: Any = None, /, **streams: Any) -> None:
+        """Writes a sequence: one stream alone, a dictionary of streams, or streams by their names."""
+    def __setitem__(self, key: str | bytes, value: Any, /) -> None: ...
+    @property
+    def name(self) -> str:
+        """What it writes."""
+    def close(self) -> None:
+        """Writes the files, which appear under their names now. Ctrl-C leaves nothing of them.
+
+        :raises seqfeed.Error: if no sequence was written, if something would be lost, or if writing fails
+        """
+    def __enter__(self) -> CorpusWriter: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
 class SequentialReader:
     """Reads a table from its first object to its last: an iterator of pairs of key and value.
 
@@ -370,6 +447,51 @@ class KaldiObject:
         """Reads one from what ``to_bytes`` gave."""
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
+
+def convert(
+    source: _Name | Mapping[str, Any],
+    target: _Name,
+    *,
+    streams: Sequence[str] | None = None,
+    classes: Sequence[str] | None = None,
+    to: dict[str, str] | None = None,
+    dtype: str | None = None,
+    compress: str | int | bool | None = None,
+    sample_rate: int | None = None,
+    protocol: int | None = None,
+    frame_period: float | None = None,
+    htk_kind: str | None = None,
+    state_names: Sequence[str] | _Name | None = None,
+    shards: int = 1,
+    jobs: int = 1,
+    anew: bool = False,
+    verify: bool = False,
+    describe: bool = False,
+    allow_lossy: bool = False,
+    allow_pipes: bool = False,
+    **options: Any,
+) -> dict[str, Any]:
+    """Writes any corpus in any format that can hold it, as ``seqfeed convert`` does.
+
+    ``source`` is the name of a corpus, or a description's keys as a dictionary, as ``open`` takes them;
+    ``options`` are keys of a description, with ``_`` for ``-`` (``labels``, ``states`` ...). ``target`` is
+    what ``Writer`` takes. The result is what was written, as ``seqfeed convert --json`` prints it.
+
+    >>> import tempfile
+    >>> directory = tempfile.mkdtemp()
+    >>> report = convert("examples/digits/train.toml", f"{directory}/train.parquet", compress="zstd", verify=True)
+    >>> report["format"], report["sequences"], report["verified"]
+    ('parquet', 60, True)
+
+    ``streams`` are those that are written, ``classes`` sparse ones that become labels; ``dtype`` is that of
+    floats. ``state_names`` (a list, or a file with one a line) are names of labels for HTK's files, where
+    those of the source are not wanted. ``shards`` files are written, ``jobs`` at a time; those that an
+    earlier run has left whole are kept, unless ``anew``. ``verify`` reads back what was written. ``to``,
+    ``compress``, ``sample_rate``, ``protocol``, ``frame_period``, ``htk_kind``, ``describe`` and
+    ``allow_lossy`` are as for ``Writer``.
+
+    :raises seqfeed.Error: where the source is wrong, or the target cannot hold it, or data cannot be read or
+    written """
 
 def object_types() -> list[str]:
     """The names of all types of objects. Those of ``kaldi_native_io``, ``blob`` and ``int8-vector``, must be named."""

@@ -8,11 +8,9 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use seqfeed::htk::param::{ByteOrder, Encoding, ParamKind};
 use seqfeed::io::Policy;
-use seqfeed::kaldi::CompressionMethod;
 use seqfeed::pdnn::pickle::Protocol;
 use seqfeed::{
-    ConvertOptions, ConvertPlan, ConvertReport, Element, Error, Extent, Kind, Opened, SampleRates,
-    Sharding, Source, Target, TargetFormat,
+    ConvertOptions, ConvertPlan, ConvertReport, Element, Error, Sharding, Source, Target,
 };
 
 use crate::options::CorpusOptions;
@@ -109,9 +107,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// The level of Zstandard where none is given: its own default.
-const ZSTD: i32 = 3;
-
 const EXAMPLES: &str = "\
 Examples:
   seqfeed convert corpus.toml out.pfile --allow-lossy
@@ -153,7 +148,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => description.state_names()?,
     };
     let corpus = opened.corpus();
-    options.sample_rates = arguments.sample_rates(&opened, options.target.format())?;
+    options.sample_rates = opened.sample_rates();
+    if let Some(rate) = arguments.sample_rate {
+        options.sound_at(rate, corpus.streams())?;
+    }
     let plan = ConvertPlan::new(corpus, options)?;
     if arguments.verify {
         plan.check_verifiable()?;
@@ -206,31 +204,6 @@ impl Arguments {
         })
     }
 
-    /// Streams of sound: those that are read from waves, and with `--sample-rate` all of floats.
-    fn sample_rates(
-        &self,
-        opened: &Opened,
-        format: TargetFormat,
-    ) -> Result<BTreeMap<String, SampleRates>> {
-        let mut rates = opened.sample_rates();
-        let Some(rate) = self.sample_rate else { return Ok(rates) };
-        if format != TargetFormat::Kaldi {
-            return Err(Error::usage(
-                "--sample-rate is for waves, which are written as Kaldi's tables",
-            )
-            .with_help("write ark:..., ark,scp:... or kaldi:...")
-            .into());
-        }
-        let streams = opened.corpus().streams().iter();
-        for stream in streams.filter(|s| s.kind == Kind::Dense && s.extent != Extent::Sequence) {
-            let chosen = self.streams.is_empty() || self.streams.contains(&stream.name);
-            if chosen && !rates.contains_key(&stream.name) {
-                rates.insert(stream.name.clone(), SampleRates::all(rate));
-            }
-        }
-        Ok(rates)
-    }
-
     fn options(
         &self,
         target: Target,
@@ -246,12 +219,8 @@ impl Arguments {
             Dtype::Float32 => Element::F32,
             Dtype::Float64 => Element::F64,
         });
-        let columnar = options.target.format().is_columnar();
-        match self.compress.as_deref() {
-            Some(text) if text.starts_with("zstd") || columnar => {
-                options.zstd = Some(zstd(text)?);
-            }
-            text => options.compress = text.map(compression).transpose()?,
+        if let Some(text) = &self.compress {
+            options.compress_by(text)?;
         }
         options.protocol = match self.protocol {
             None | Some(5) => Protocol::Five,
@@ -299,36 +268,6 @@ fn other(text: &str) -> Result<(String, String)> {
             .with_help("such as --to labels=ark:ali.ark")
             .into()),
     }
-}
-
-/// A level of Zstandard: `zstd` or `zstd:9`.
-fn zstd(text: &str) -> Result<i32> {
-    match text.strip_prefix("zstd") {
-        Some("") => Some(ZSTD),
-        None if text == "auto" => Some(ZSTD),
-        Some(level) => level.strip_prefix(':').and_then(|level| level.parse().ok()),
-        None => None,
-    }
-    .filter(|level| (1..=22).contains(level))
-    .ok_or_else(|| {
-        Error::usage(format!("--compress={text}: expected a way to compress columns"))
-            .with_help("zstd, or zstd:LEVEL with a level from 1 to 22")
-            .into()
-    })
-}
-
-/// A compression method of Kaldi's, by its number.
-pub(crate) fn compression(text: &str) -> Result<CompressionMethod> {
-    if text == "auto" {
-        return Ok(CompressionMethod::Auto);
-    }
-    let method = text.parse().ok().and_then(|number: i32| CompressionMethod::try_from(number).ok());
-    Ok(method.ok_or_else(|| {
-        Error::usage(format!("--compress={text}: expected a compression method of Kaldi's")).with_help(
-            "1 or auto, 2 (speech features), 3 (two bytes), 4 (two bytes, integers), 5 (one byte), \
-             6 (one byte, integers), 7 (one byte, 0 to 1)",
-        )
-    })?)
 }
 
 fn lines(file: &std::path::Path) -> Result<Vec<String>> {

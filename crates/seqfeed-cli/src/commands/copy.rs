@@ -7,9 +7,8 @@ use anyhow::Result;
 use clap::Args;
 use seqfeed::io::{Input, Policy, RxFilename};
 use seqfeed::kaldi::ObjectType;
-use seqfeed::{CopyOptions, Error, Key, copy_table};
+use seqfeed::{CopyOptions, Error, Key, copy_table, kaldi_compression};
 
-use crate::commands::convert::compression;
 use crate::progress;
 use crate::report::{self, bytes, counted};
 
@@ -71,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let policy = Policy::with_pipes();
     let mut options = CopyOptions::default();
     options.object_type = arguments.object_type;
-    options.compress = arguments.compress.as_deref().map(compression).transpose()?;
+    options.compress = arguments.compress.as_deref().map(kaldi_compression).transpose()?;
     options.text = arguments.text;
     options.select = arguments.select.as_deref().map(|text| keys(text, policy)).transpose()?;
     options.exclude = arguments

@@ -61,6 +61,24 @@ pub struct ShardReport {
     pub kept: bool,
 }
 
+/// Why a shard is given up: another one has failed, or somebody has asked.
+struct Stop<'a> {
+    failed: AtomicBool,
+    asked: &'a AtomicBool,
+}
+
+impl Stop<'_> {
+    fn check(&self) -> Result<()> {
+        if self.asked.load(Ordering::Relaxed) {
+            return Err(Error::corpus("the conversion was asked to stop"));
+        }
+        if self.failed.load(Ordering::Relaxed) {
+            return Err(Error::corpus("another shard has failed"));
+        }
+        Ok(())
+    }
+}
+
 impl ConvertPlan {
     /// Does the conversion; `progress` is told of samples as they are done, from several threads.
     ///
@@ -73,6 +91,20 @@ impl ConvertPlan {
     /// shards, or if files cannot be made; later, if data cannot be read or written. Shards that are whole by then
     /// stay.
     pub fn run(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<ConvertReport> {
+        self.run_until(&AtomicBool::new(false), progress)
+    }
+
+    /// As [`run`](Self::run), until another thread asks it to stop: no file of a shard that was not whole by then
+    /// appears.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run), and if it was asked to stop.
+    pub fn run_until(
+        &self,
+        asked: &AtomicBool,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<ConvertReport> {
         self.check_losses()?;
         let source = Shaped::new(self.corpus.as_ref(), self.picks.clone());
         let ranges = self.ranges(source.index())?;
@@ -82,9 +114,9 @@ impl ConvertPlan {
         let record = self.record(&source)?.map(Mutex::new);
         let reports = Mutex::new(vec![None; ranges.len()]);
         let failure: Mutex<Option<Error>> = Mutex::new(None);
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (next, stop) = (AtomicUsize::new(0), Stop { failed: AtomicBool::new(false), asked });
         let work = || {
-            while !stop.load(Ordering::Relaxed) {
+            while !stop.failed.load(Ordering::Relaxed) {
                 let shard = next.fetch_add(1, Ordering::Relaxed);
                 let Some(range) = ranges.get(shard) else { break };
                 let done = self.shard(
@@ -99,7 +131,7 @@ impl ConvertPlan {
                 match done {
                     Ok(report) => lock(&reports)[shard] = Some(report),
                     Err(error) => {
-                        stop.store(true, Ordering::Relaxed);
+                        stop.failed.store(true, Ordering::Relaxed);
                         lock(&failure).get_or_insert(error);
                     }
                 }
@@ -117,7 +149,12 @@ impl ConvertPlan {
         self.report(source.streams(), &targets, shards)
     }
 
-    fn check_losses(&self) -> Result<()> {
+    /// Whether all that would be lost may be lost, as [`run`](Self::run) asks at first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if not.
+    pub fn check_losses(&self) -> Result<()> {
         if self.losses.is_empty() || self.options.allow_lossy {
             return Ok(());
         }
@@ -192,9 +229,10 @@ impl ConvertPlan {
         targets: &[Target],
         range: Range<u32>,
         record: Option<&Mutex<RecordFile>>,
-        stop: &AtomicBool,
+        stop: &Stop<'_>,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<ShardReport> {
+        stop.check()?;
         let index = source.index();
         let probe = match record {
             Some(_) => probe(source, &range)?,
@@ -223,9 +261,7 @@ impl ConvertPlan {
             range,
             |key, blocks, number| fingerprinter.add(key, blocks, number),
             |key, blocks, number| {
-                if stop.load(Ordering::Relaxed) {
-                    return Err(Error::corpus("another shard has failed"));
-                }
+                stop.check()?;
                 sink.write(key, blocks, number)?;
                 done += lengths.next().unwrap_or(0);
                 if done >= 1 << 12 {
@@ -236,6 +272,7 @@ impl ConvertPlan {
             },
         )?;
         progress(done);
+        stop.check()?;
         let files = sink.finish()?;
         let bytes = files.iter().map(|file| bytes_of(Path::new(file))).sum();
         let report = ShardReport { files, bytes, fingerprint: fingerprinter.finish(), kept: false };

@@ -1,0 +1,140 @@
+//! What `seqfeed.convert` and `seqfeed.Writer` have in common: options, and what would be lost.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use seqfeed::io::Policy;
+use seqfeed::pdnn::pickle::Protocol;
+use seqfeed::{ConvertOptions, ConvertPlan, Corpus, Element, Error, Source, Target};
+
+use crate::{errors, keys};
+
+/// Options of both, as they are given.
+pub(crate) struct Asked<'py> {
+    pub(crate) target: Bound<'py, PyAny>,
+    pub(crate) to: Option<BTreeMap<String, String>>,
+    pub(crate) dtype: Option<String>,
+    pub(crate) compress: Option<Bound<'py, PyAny>>,
+    pub(crate) protocol: Option<u8>,
+    pub(crate) frame_period: Option<f64>,
+    pub(crate) htk_kind: Option<String>,
+    pub(crate) state_names: Option<Bound<'py, PyAny>>,
+    pub(crate) describe: bool,
+    pub(crate) allow_lossy: bool,
+    pub(crate) allow_pipes: bool,
+}
+
+impl Asked<'_> {
+    /// The library's options, as far as they do not depend on the corpus.
+    pub(crate) fn options(self) -> PyResult<ConvertOptions> {
+        let Some(name) = keys::name_of(&self.target)? else {
+            return Err(errors::wrong_type("a name or a path", &self.target));
+        };
+        let compress = self.compress.map(|compress| method_of(&compress)).transpose()?.flatten();
+        let names = self.state_names.map(|names| state_names(&names)).transpose()?;
+        errors::raise((|| {
+            let mut options = ConvertOptions::new(Target::parse(&name)?);
+            options.others = self.to.unwrap_or_default();
+            options.dtype = self.dtype.as_deref().map(float).transpose()?;
+            if let Some(text) = compress {
+                options.compress_by(&text)?;
+            }
+            options.protocol = match self.protocol {
+                None | Some(5) => Protocol::Five,
+                Some(2) => Protocol::Two,
+                Some(other) => {
+                    let what = format!("pickles are written in protocol 2 or 5, not {other}");
+                    return Err(Error::usage(what));
+                }
+            };
+            if let Some(kind) = self.htk_kind {
+                options.encoding.kind = kind.parse().map_err(|error: Error| {
+                    Error::usage(format!("htk_kind: {}", error.message()))
+                        .with_help(error.help().unwrap_or_default().to_owned())
+                })?;
+            }
+            if let Some(seconds) = self.frame_period {
+                options.encoding.period = period(seconds)?;
+            }
+            options.states = names.unwrap_or_default();
+            options.describe = self.describe;
+            options.allow_lossy = self.allow_lossy;
+            options.policy = Policy { pipes: self.allow_pipes };
+            check_directory(&options.target)?;
+            Ok(options)
+        })())
+    }
+}
+
+/// A way to compress: a number of Kaldi's, a name, or whether at all.
+fn method_of(compress: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    if let Ok(flag) = compress.cast::<PyBool>() {
+        return Ok(flag.is_true().then(|| "auto".to_owned()));
+    }
+    match compress.extract::<i64>() {
+        Ok(number) => Ok(Some(number.to_string())),
+        Err(_) => compress.extract().map(Some),
+    }
+}
+
+fn float(name: &str) -> seqfeed::Result<Element> {
+    match name {
+        "float32" => Ok(Element::F32),
+        "float64" => Ok(Element::F64),
+        _ => Err(Error::usage(format!("floats cannot be written as {name}"))
+            .with_help("dtype is float32 or float64")),
+    }
+}
+
+/// Seconds in HTK's units of 100 ns.
+fn period(seconds: f64) -> seqfeed::Result<i32> {
+    let units = (seconds * 1e7).round();
+    if (1.0..=f64::from(i32::MAX)).contains(&units) {
+        return Ok(units as i32);
+    }
+    Err(Error::usage(format!("a frame cannot last {seconds} s"))
+        .with_help("frame_period is in seconds, such as 0.01"))
+}
+
+/// Names of labels: a list of them, or a file with one a line.
+fn state_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let Some(file) = keys::name_of(names)? else { return names.extract() };
+    let text = std::fs::read_to_string(&file)
+        .map_err(|error| Error::io("reading", error).in_file(file.as_str()));
+    Ok(errors::raise(text)?.lines().map(str::to_owned).collect())
+}
+
+/// Said now, not when all has been computed.
+fn check_directory(target: &Target) -> seqfeed::Result<()> {
+    let beside = target.description_file();
+    let directory = beside.as_deref().and_then(Path::parent).filter(|path| *path != Path::new(""));
+    match directory.map(|directory| (directory, std::fs::metadata(directory))) {
+        Some((directory, Err(error))) => {
+            let error = Error::io("opening", error).in_file(directory.display().to_string());
+            Err(error.with_help("make the directory first"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A conversion that may be done: what would be lost may be lost, or is said. Where a rate is given, floats are
+/// sound.
+pub(crate) fn plan(
+    corpus: &Arc<Corpus>,
+    mut options: ConvertOptions,
+    sample_rate: Option<u32>,
+) -> seqfeed::Result<ConvertPlan> {
+    if let Some(rate) = sample_rate {
+        options.sound_at(rate, corpus.streams())?;
+    }
+    let plan = ConvertPlan::new(corpus, options)?;
+    plan.check_losses().map_err(|error| {
+        let losses: Vec<String> = plan.losses().iter().map(ToString::to_string).collect();
+        let what = Error::corpus(format!("{}: {}", error.message(), losses.join("; ")));
+        what.with_help(error.help().unwrap_or_default().to_owned())
+    })?;
+    Ok(plan)
+}

@@ -1,0 +1,119 @@
+//! `seqfeed.convert`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use seqfeed::Sharding;
+use seqfeed::io::Policy;
+
+use crate::conversion::{self, Asked};
+use crate::interrupt::{interruptible, stoppable};
+use crate::{describe, errors, keys};
+
+/// Writes any corpus in any format that can hold it, as `seqfeed convert` does; what was written.
+#[pyfunction]
+#[pyo3(signature = (
+    source, target, *, streams=None, classes=None, to=None, dtype=None, compress=None, sample_rate=None,
+    protocol=None, frame_period=None, htk_kind=None, state_names=None, shards=1, jobs=1, anew=false, verify=false,
+    describe=false, allow_lossy=false, allow_pipes=false, **options
+))]
+#[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
+pub(crate) fn convert<'py>(
+    py: Python<'py>,
+    source: &Bound<'py, PyAny>,
+    target: Bound<'py, PyAny>,
+    streams: Option<Vec<String>>,
+    classes: Option<Vec<String>>,
+    to: Option<BTreeMap<String, String>>,
+    dtype: Option<String>,
+    compress: Option<Bound<'py, PyAny>>,
+    sample_rate: Option<u32>,
+    protocol: Option<u8>,
+    frame_period: Option<f64>,
+    htk_kind: Option<String>,
+    state_names: Option<Bound<'py, PyAny>>,
+    shards: usize,
+    jobs: usize,
+    anew: bool,
+    verify: bool,
+    describe: bool,
+    allow_lossy: bool,
+    allow_pipes: bool,
+    options: Option<Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let given = options.unwrap_or_else(|| PyDict::new(py));
+    let named = keys::name_of(source)?;
+    // The file of a table of Kaldi's may be named alone, as in `seqfeed.open`.
+    let rspecifier = named.as_deref().and_then(describe::rspecifier_of);
+    let source = match rspecifier {
+        Some(rspecifier) => rspecifier.into_pyobject(py)?.into_any(),
+        None if named.is_none() && source.hasattr("keys")? => {
+            py.get_type::<PyDict>().call1((source,))?
+        }
+        None => source.clone(),
+    };
+    let described = describe::describe_table(&source, &given)?;
+    let (own_kind, own_period) = (htk_kind.is_none(), frame_period.is_none());
+    let own_states = state_names.is_none();
+    let asked = Asked {
+        target,
+        to,
+        dtype,
+        compress,
+        protocol,
+        frame_period,
+        htk_kind,
+        state_names,
+        describe,
+        allow_lossy,
+        allow_pipes,
+    };
+    let mut options = asked.options()?;
+    options.streams = streams.unwrap_or_default();
+    options.classes = classes.unwrap_or_default();
+    options.sharding = Sharding { shards, jobs, anew };
+    let warn = |warnings: &[String]| {
+        warnings
+            .iter()
+            .try_for_each(|warning| errors::warn(py, &format!("{}: {warning}", described.name)))
+    };
+    warn(&described.warnings)?;
+    let description = described.description.clone();
+    if own_states {
+        options.states = errors::raise(description.state_names())?;
+    }
+    let policy = Policy { pipes: allow_pipes };
+    let opened = interruptible(py, move || description.open_exactly(policy))?;
+    let mut warnings = opened.warnings();
+    warnings.extend(opened.report().dropped.iter().map(|group| format!("skipped {group}")));
+    warn(&warnings)?;
+    options.parameters = opened.parameters();
+    if let Some((kind, period)) = options.parameters {
+        // What is not asked for is as in the source.
+        options.encoding.kind = if own_kind { kind } else { options.encoding.kind };
+        options.encoding.period = if own_period { period } else { options.encoding.period };
+    }
+    options.sample_rates = opened.sample_rates();
+    let corpus = Arc::clone(opened.corpus());
+    let (plan, report) = stoppable(py, move |stop| {
+        let plan = conversion::plan(&corpus, options, sample_rate)?;
+        if verify {
+            plan.check_verifiable()?;
+        }
+        let report = plan.run_until(stop, &|_samples| {})?;
+        Ok((plan, report))
+    })?;
+    let text = serde_json::to_string(&report);
+    let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    if verify {
+        interruptible(py, move || plan.verify(&report))?;
+    }
+    let report = py.import("json")?.call_method1("loads", (text,))?;
+    if verify {
+        report.set_item("verified", true)?;
+    }
+    Ok(report)
+}
