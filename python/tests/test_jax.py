@@ -55,3 +55,17 @@ def test_devices_and_sequences(corpus: Any) -> None:
         assert total == batch["lengths"].sum()
     with pytest.raises(ValueError, match="ahead"):
         Loader(source(corpus), ahead=0)
+
+
+def test_one_loop_at_a_time(corpus: Any) -> None:
+    loader = Loader(source(corpus), batch_size=9, fields=["utterances"])
+    first = iter(loader)
+    next(first)
+    second = [contents(batch) for batch in loader]
+    with pytest.raises(RuntimeError, match="another loop over this Loader has begun"):
+        next(first)
+    wanted = expected(corpus)
+    assert second == wanted[len(loader) :]
+    for _ in loader:
+        break
+    assert len(list(loader)) == len(loader)

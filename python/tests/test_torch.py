@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +267,107 @@ def test_stateful_data_loader(corpus: Any, workers: int) -> None:
         assert [contents(b) for b in other] == wanted[1]
 
 
+def test_a_state_of_other_workers(corpus: Any) -> None:
+    """A state goes on with the workers that it was taken from, or says at once that it cannot."""
+    torchdata = pytest.importorskip(
+        "torchdata.stateful_dataloader", reason="SKIPPED: there is no torchdata"
+    )
+
+    def make(workers: int, **options: Any) -> Any:
+        dataset = Dataset(source(corpus), batch_size=9, fields=FIELDS, **options)
+        return torchdata.StatefulDataLoader(dataset, batch_size=None, num_workers=workers)
+
+    loader = make(2)
+    batches = iter(loader)
+    for _ in range(3):
+        next(batches)
+    state = loader.state_dict()
+    del batches, loader
+    begun = time.monotonic()
+    for workers, options in (3, {}), (2, {"rank": 0, "ranks": 2}):
+        other = make(workers, **options)
+        other.load_state_dict(state)
+        with pytest.raises(ValueError, match=r"belongs to 2 workers \(ranks: 1\).*set num_workers"):
+            next(iter(other))
+    assert time.monotonic() - begun < 60
+    own = state["_snapshot"]["_worker_snapshots"]["worker_1"]["dataset_state"]
+    dataset = Dataset(source(corpus), batch_size=9)
+    dataset.load_state_dict(own)
+    assert dataset.state_dict() == own
+    with pytest.raises(ValueError, match="belongs to 2 workers"):
+        iter(dataset)
+    dataset.load_state_dict(own)
+    with pytest.raises(ValueError, match="belongs to worker 1, and this is worker 0"):
+        list(data_loader(dataset, 2))
+    with pytest.raises(ValueError, match="no state of such a loader"):
+        Loader(source(corpus), batch_size=9).load_state_dict(own)
+    # A state that is no worker's is one for all of them.
+    dataset = Dataset(source(corpus), batch_size=9, fields=FIELDS)
+    batches = iter(dataset)
+    next(batches)
+    state = dataset.state_dict()
+    rest = [contents(batch) for batch in batches]
+    dataset.load_state_dict(state)
+    assert [contents(batch) for batch in data_loader(dataset, 2)] == rest
+
+
+def test_one_loop_at_a_time(corpus: Any) -> None:
+    """A loop that was ended from outside says so; one that ended by itself goes on being over."""
+    loader = Loader(source(corpus), batch_size=9, fields=FIELDS)
+    wanted = [expected(corpus, epoch, batch_size=9) for epoch in range(3)]
+    first = iter(loader)
+    next(first)
+    second = iter(loader)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="another loop over this Loader has begun.*two Loaders"):
+            next(first)
+    assert [contents(batch) for batch in second] == wanted[1]
+    third = iter(loader)
+    assert next(second, None) is None
+    assert [contents(batch) for batch in third] == wanted[2]
+    seen = 0
+    with pytest.raises(RuntimeError, match="another loop"):
+        for _ in loader:
+            seen += sum(1 for _ in loader)
+    assert seen == len(loader)
+    state = loader.state_dict()
+    for end, why in (
+        (lambda: loader.set_epoch(0), "set_epoch"),
+        (lambda: loader.load_state_dict(state), "load_state_dict"),
+        (loader.close, "closed"),
+    ):
+        batches = iter(loader)
+        next(batches)
+        end()
+        with pytest.raises(RuntimeError, match=why):
+            next(batches)
+
+
+@pytest.mark.parametrize("batch_size", [1, 9, 1000])
+def test_lengths_that_workers_change(corpus: Any, batch_size: int) -> None:
+    for partial in ("drop", "even"):
+        options = {"batch_size": batch_size, "partial": partial}
+        for ranks in (1, 2):
+            dataset = Dataset(source(corpus), rank=ranks - 1, ranks=ranks, **options)
+            if partial == "drop" and batch_size == 1000:
+                assert len(dataset) == 0 == len(list(data_loader(dataset, 2)))
+                continue
+            with pytest.raises(TypeError, match="depends on the number of workers"):
+                len(data_loader(dataset, 2))
+            loader = Loader(source(corpus), rank=ranks - 1, ranks=ranks, **options)
+            assert len(loader) == len(list(loader)) == len(list(data_loader(dataset, 0)))
+    for ranks in (1, 2, 5):
+        for rank in range(ranks):
+            dataset = Dataset(source(corpus), rank=rank, ranks=ranks, batch_size=batch_size)
+            loader = Loader(source(corpus), rank=rank, ranks=ranks, batch_size=batch_size)
+            assert len(dataset) == len(loader)
+            options = {"unit": "sequence", "batch_unit": "sequences"}
+            dataset = Dataset(source(corpus), rank=rank, ranks=ranks, batch_size=batch_size, **options)
+            assert len(dataset) == len(list(dataset))
+    with pytest.raises(TypeError, match="not known"):
+        len(Dataset(source(corpus), batch_size=batch_size, cut="worker"))
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [
@@ -343,3 +445,7 @@ def test_on_a_device(corpus: Any) -> None:
         assert found == wanted[epoch]
     loader.load_state_dict(state)
     assert [contents(batch) for batch in loader] == wanted[1][3:]
+    first, second = iter(loader), iter(loader)
+    with pytest.raises(RuntimeError, match="another loop"):
+        next(first)
+    assert next(second)["features"].is_cuda

@@ -82,11 +82,11 @@ def each_part(sparse: Sparse, change: Callable[[Any], Any]) -> Sparse:
     return Sparse(change(sparse.data), change(sparse.indices), change(sparse.indptr), sparse.shape)
 
 
-def check_state(state: Any) -> tuple[int, dict[str, Any]]:
-    """Epoch and state of the feed."""
+def check_state(state: Any, also: tuple[str, ...] = ()) -> tuple[int, dict[str, Any]]:
+    """Epoch and state of the feed; what ``also`` names may stand beside them."""
     if not isinstance(state, dict):
         raise TypeError(f"a state is a dictionary, not {type(state).__name__}")
-    if set(state) != {"epoch", "feed"} or not isinstance(state["feed"], dict):
+    if set(state) - set(also) != {"epoch", "feed"} or not isinstance(state["feed"], dict):
         raise ValueError("this is no state of such a loader: it has `epoch` and `feed`")
     return int(state["epoch"]), state["feed"]
 
@@ -102,13 +102,14 @@ class EpochIterator(Generic[T]):
         self._feed = feed
         self._convert = convert
         self._ended = False
+        self._why = ""
 
     def __iter__(self) -> EpochIterator[T]:
         return self
 
     def __next__(self) -> T:
         if self._ended:
-            raise StopIteration
+            raise self._end()
         try:
             return self._convert(next(self._feed))
         except StopIteration:
@@ -121,10 +122,18 @@ class EpochIterator(Generic[T]):
         """Whether the epoch is over."""
         return self._ended
 
-    def close(self) -> None:
-        """Ends the feed's threads."""
-        self._ended = True
+    def close(self, why: str = "") -> None:
+        """Ends the feed's threads.
+
+        Where the epoch was not over, ``next`` raises an error that says ``why``: a loop that was cut short must
+        not look like a whole one.
+        """
+        if not self._ended:
+            self._ended, self._why = True, why
         self._feed.close()
+
+    def _end(self) -> Exception:
+        return RuntimeError(self._why) if self._why else StopIteration()
 
     def state_dict(self) -> dict[str, Any]:
         """Where it stands: the epoch, and the feed's state in it."""
@@ -150,7 +159,7 @@ class AheadIterator(EpochIterator[T]):
 
     def __next__(self) -> T:
         if self._ended:
-            raise StopIteration
+            raise self._end()
         while not self._done and len(self._coming) <= self._ahead:
             minibatch = next(self._feed, None)
             if minibatch is None:
@@ -163,9 +172,9 @@ class AheadIterator(EpochIterator[T]):
         sent, self._state = self._coming.popleft()
         return self._arrived(sent)
 
-    def close(self) -> None:
+    def close(self, why: str = "") -> None:
         self._coming.clear()
-        super().close()
+        super().close(why)
 
     def state_dict(self) -> dict[str, Any]:
         return {"epoch": self.epoch, "feed": self._state}
@@ -175,7 +184,7 @@ class Epochs(Generic[T]):
     """Loops over a feed of which each is an epoch: one sweep, in an order of its own.
 
     A loop that is left in the middle is over: the next one begins the next epoch, except right after
-    ``load_state_dict``.
+    ``load_state_dict``. So there is one loop at a time, and going on with an earlier one raises RuntimeError.
     """
 
     def __init__(
@@ -199,7 +208,8 @@ class Epochs(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         if self._current is not None:
-            self._current.close()
+            why = "another loop over this Loader has begun, which ended this one: use two Loaders"
+            self._current.close(why)
         feed = self.feed.one_sweep(self._epoch)
         if self._resume:
             feed.load_state_dict(self._resume)
@@ -226,7 +236,7 @@ class Epochs(Generic[T]):
 
     def set_epoch(self, epoch: int) -> None:
         """The next loop is this epoch, from its beginning."""
-        self._drop()
+        self._drop("set_epoch ended this loop over the Loader: begin a new one")
         self._epoch = int(epoch)
 
     def state_dict(self) -> dict[str, Any]:
@@ -245,17 +255,17 @@ class Epochs(Generic[T]):
         if resume:
             with self.feed.one_sweep(epoch) as feed:
                 feed.load_state_dict(resume)
-        self._drop()
+        self._drop("load_state_dict ended this loop over the Loader: begin a new one")
         self._epoch, self._resume = epoch, resume
 
-    def _drop(self) -> None:
+    def _drop(self, why: str) -> None:
         if self._current is not None:
-            self._current.close()
+            self._current.close(why)
         self._current, self._resume = None, {}
 
     def close(self) -> None:
         """Ends the threads and gives memory back; what was handed out stays."""
-        self._drop()
+        self._drop("the Loader was closed, which ended this loop over it")
         self.feed.close()
 
     def __enter__(self) -> Any:

@@ -9,19 +9,26 @@
 Both are split over DataLoader workers and by ``datasets.distributed.split_dataset_by_node`` so that each example
 comes once; ``set_epoch`` gives another order, ``state_dict`` and ``load_state_dict`` go on where an iteration was.
 Epoch 0 is sweep 0 of ``seqfeed.Feed``; for the orders of later ones ``datasets`` draws the random numbers.
+Where ``partial`` is ``drop`` or ``even``, workers and nodes count as ranks do.
+
+``shuffle`` is that of ``datasets``: its seed chooses another order of the feed, and its buffer shuffles that
+again. As the feed shuffles by itself (``sequences`` with ``shuffle=True``), it is seldom needed. Call it first,
+or with ``max_buffer_input_shards=1``: after ``map`` and others, ``datasets`` 5 merges ten parts, which count as ranks
+too, and are ten feeds with the memory of each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from inspect import signature
 from typing import Any
 
 try:
     import datasets
     from datasets.iterable_dataset import _BaseExamplesIterable
 except ImportError as error:  # pragma: no cover
-    raise ImportError("seqfeed.huggingface needs datasets 3 or later: pip install datasets") from error
+    raise ImportError("seqfeed.huggingface needs datasets 4.6 or later: pip install datasets") from error
 
 from seqfeed._epochs import Source, converted, fields_of, open_feed
 from seqfeed._seqfeed import Feed, Minibatch
@@ -83,7 +90,23 @@ def _dataset(feed: Feed, convert: Callable[[Minibatch], dict[str, Any]]) -> data
     for stream in feed.streams.values():
         if stream.kind == "sparse":
             raise ValueError(f"stream {stream.name!r} is sparse: datasets have no such columns")
-    return datasets.IterableDataset(ex_iterable=_Examples(feed, convert))
+    return _Dataset(ex_iterable=_Examples(feed, convert))
+
+
+class _Dataset(datasets.IterableDataset):
+    """A data set whose ``shuffle`` fills its buffer by one feed.
+
+    From version 5 on, ten shards fill it by default. Elsewhere they are files; here they are parts of one
+    order, and merged they are that order again, for ten feeds' work.
+    """
+
+    def shuffle(self, *given: Any, **options: Any) -> datasets.IterableDataset:
+        """As that of ``datasets``, out of one shard unless ``max_buffer_input_shards`` is given."""
+        shards = "max_buffer_input_shards"
+        call = signature(super().shuffle)
+        if shards in call.parameters and shards not in call.bind(*given, **options).arguments:
+            options[shards] = 1
+        return super().shuffle(*given, **options)
 
 
 class _Examples(_BaseExamplesIterable):
@@ -107,6 +130,11 @@ class _Examples(_BaseExamplesIterable):
     @property
     def features(self) -> None:
         return None
+
+    @property
+    def sleep_on_threads_shutdown(self) -> bool:
+        """Asked for from version 5 on: whether threads that read it need time to end."""
+        return False
 
     @property
     def num_shards(self) -> int:

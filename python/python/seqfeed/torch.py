@@ -66,6 +66,9 @@ DTypes = Mapping[str, "torch.dtype | str"] | None
 _ITERATIONS = 64
 """Iterations of DataLoaders over one data set that may be under way at once."""
 
+_OF_WORKER = ("worker", "workers", "ranks")
+"""What the state of a DataLoader's worker has beside that of its epoch."""
+
 
 def sparse_coo(sparse: Sparse) -> torch.Tensor:
     """A sparse tensor of the shape of a sparse stream's rows; its values and columns are not copied.
@@ -121,12 +124,13 @@ class Dataset(IterableDataset[dict[str, Any]]):
 
     Over any number of workers, and over the ranks of ``torch.distributed`` (or ``rank`` of ``ranks``), each
     minibatch of a sweep comes exactly once, and a rank's minibatches come in the same order with any number of
-    workers; only where ``partial`` is ``drop`` or ``even``, workers count as ranks do. A worker has one thread,
-    unless ``threads`` says otherwise.
+    workers; only where ``partial`` is ``drop`` or ``even``, workers count as ranks do, and ``len`` raises
+    TypeError, because the data set does not know how many there will be. A worker has one thread, unless
+    ``threads`` says otherwise.
 
     Each iteration is an epoch with an order of its own; ``set_epoch`` chooses it. (Where all random numbers of
     PyTorch are seeded alike before each one, workers cannot tell epochs apart: use ``set_epoch`` then.)
-    torchdata's ``StatefulDataLoader`` goes on in the middle of an epoch.
+    torchdata's ``StatefulDataLoader`` goes on in the middle of an epoch, with as many workers as before.
 
     ``source`` and ``options`` are those of ``seqfeed.Feed``.
 
@@ -171,8 +175,10 @@ class Dataset(IterableDataset[dict[str, Any]]):
             threads = self._threads
         state, self._resume = self._resume, None
         if state is not None:
-            epoch, resume = check_state(state)
-            self._shared[0] = epoch + 1
+            epoch, resume = check_state(state, _OF_WORKER)
+            # First, so that a worker without a state does not wait for it.
+            self._begin(epoch)
+            self._check_owner(state)
         else:
             epoch, resume = self._next_epoch(), {}
         self._begun += 1
@@ -195,37 +201,81 @@ class Dataset(IterableDataset[dict[str, Any]]):
         they know by the seed that the DataLoader gave them all, and by how often they began.
         """
         worker = get_worker_info()
-        shared = self._shared
         if worker is None:
-            epoch = int(shared[0])
-            shared[0] = epoch + 1
-            return epoch
-        here = (worker.seed - worker.id) % (1 << 62) + 1, self._begun + 1
+            return self._begin(int(self._shared[0]))
+        here = self._iteration(worker)
         until = time.monotonic() + 120
         while True:
-            known = shared[1:].reshape(_ITERATIONS, 3)
-            for seed, begun, epoch in known.tolist():
+            for seed, begun, epoch in self._shared[1:].reshape(_ITERATIONS, 3).tolist():
                 if (seed, begun) == here:
                     return int(epoch)
             if worker.id == 0:
-                epoch = int(shared[0])
-                place = known[epoch % _ITERATIONS]
-                # What it is known by comes last.
-                place[0] = 0
-                place[2], place[1] = epoch, here[1]
-                place[0] = here[0]
-                shared[0] = epoch + 1
-                return epoch
+                return self._begin(int(self._shared[0]))
             if time.monotonic() > until:
                 raise RuntimeError("worker 0 of the DataLoader did not begin the epoch")
             time.sleep(0.001)
 
+    def _begin(self, epoch: int) -> int:
+        """The iteration is this epoch, the next one that after it; worker 0 says so to the others."""
+        worker = get_worker_info()
+        if worker is not None and worker.id == 0:
+            seed, begun = self._iteration(worker)
+            place = self._shared[1:].reshape(_ITERATIONS, 3)[epoch % _ITERATIONS]
+            # What it is known by comes last.
+            place[0] = 0
+            place[2], place[1] = epoch, begun
+            place[0] = seed
+        self._shared[0] = epoch + 1
+        return epoch
+
+    def _iteration(self, worker: Any) -> tuple[int, int]:
+        """What the iteration that begins is known by to all its workers."""
+        return (worker.seed - worker.id) % (1 << 62) + 1, self._begun + 1
+
+    def _owner(self) -> dict[str, int]:
+        """Whose iteration this is: 0 of 0 without workers."""
+        worker = get_worker_info()
+        number, workers = (0, 0) if worker is None else (worker.id, worker.num_workers)
+        return {"worker": number, "workers": workers, "ranks": self._rank()[1]}
+
+    def _owned(self, state: dict[str, Any]) -> dict[str, Any]:
+        """A worker's state says whose it is: others, and other numbers of them, have other minibatches."""
+        return state if get_worker_info() is None else state | self._owner()
+
+    def _check_owner(self, state: dict[str, Any]) -> None:
+        here = self._owner()
+        was = here | {name: state[name] for name in _OF_WORKER if name in state}
+        if (was["workers"], was["ranks"]) != (here["workers"], here["ranks"]):
+            raise ValueError(
+                f"the state belongs to {was['workers']} workers (ranks: {was['ranks']}), and there are "
+                f"{here['workers']} (ranks: {here['ranks']}): set num_workers as it was, or begin without "
+                "the state, at an epoch chosen by set_epoch"
+            )
+        if was != here:
+            raise ValueError(
+                f"the state belongs to worker {was['worker']}, and this is worker {here['worker']}: each has "
+                "its own, as StatefulDataLoader gives them"
+            )
+
     def __len__(self) -> int:
         """Number of minibatches in an epoch, for this rank.
 
-        :raises TypeError: where that is not known before they are cut
+        :raises TypeError: where that is not known before they are cut, or without the number of workers
         """
-        return len(self._feed.one_sweep(0, *self._rank()))
+        rank, ranks = self._rank()
+        count = len(self._feed.one_sweep(0, rank, ranks))
+        # Would workers share just these? Of one more than there are minibatches, the first would have one,
+        # unless what does not go round is dropped, and the last none, unless samples are spread evenly.
+        workers = count + 1
+        first, last = (
+            len(self._feed.one_sweep(0, rank + ranks * worker, ranks * workers)) for worker in (0, count)
+        )
+        if count and (first, last) != (1, 0):
+            raise TypeError(
+                "the number of minibatches depends on the number of workers, which count as ranks where partial "
+                "is drop or even: a DataLoader cannot say it, a Loader can"
+            )
+        return count
 
     @property
     def streams(self) -> dict[str, Stream]:
@@ -241,17 +291,18 @@ class Dataset(IterableDataset[dict[str, Any]]):
     def state_dict(self) -> dict[str, Any]:
         """Where this process' iteration stands, after the last minibatch that it gave."""
         if self._current is not None:
-            return self._current.state_dict()
-        return self._resume or {"epoch": int(self._shared[0]), "feed": {}}
+            return self._owned(self._current.state_dict())
+        return self._resume or self._owned({"epoch": int(self._shared[0]), "feed": {}})
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """The next iteration begins with the minibatch that came after the state was taken.
 
-        The state is of one worker of so many: ``StatefulDataLoader`` gives each its own.
+        A worker's state is that of one of so many: ``StatefulDataLoader`` gives each its own. The iteration
+        raises ValueError where it belongs to another one, or to another number of workers or ranks.
 
         :raises ValueError: if it is no such state
         """
-        check_state(state)
+        check_state(state, _OF_WORKER)
         self._resume, self._current = state, None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -267,8 +318,9 @@ class Loader(Epochs[dict[str, Any]]):
     ``ahead`` of them before they are asked for; what comes is ready for the current stream. Otherwise tensors lie in
     the feed's memory, which it has back when the last of them is gone: they may be kept, and changed.
 
-    Each loop is an epoch with an order of its own. ``state_dict`` and ``load_state_dict`` are as those of torchdata's
-    ``StatefulDataLoader``: exact, also in the middle of an epoch and with another number of ranks.
+    Each loop is an epoch with an order of its own, and ends the one before it, which raises RuntimeError if it
+    goes on. ``state_dict`` and ``load_state_dict`` are as those of torchdata's ``StatefulDataLoader``: exact,
+    also in the middle of an epoch and with another number of ranks.
 
     ``rank`` and ``ranks`` are those of ``torch.distributed`` where it is in use. ``source`` and ``options`` are
     those of ``seqfeed.Feed``.
