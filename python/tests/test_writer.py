@@ -493,11 +493,10 @@ def test_convert_is_the_commands(cli: Path, digits: Path, tmp_path: Path) -> Non
         for path in (one, other):
             path.parent.mkdir(exist_ok=True)
         report = seqfeed.convert(digits / "train.toml", one, allow_lossy=True)
-        command = [cli, "convert", digits / "train.toml", other, "--allow-lossy", "--json"]
-        said = subprocess.run(command, capture_output=True, check=True).stdout
+        command: list[str | Path] = [cli, "convert", digits / "train.toml", other]
+        done = subprocess.run([*command, "--allow-lossy", "--json"], capture_output=True, check=True)
         assert one.read_bytes() == other.read_bytes()
-        said = json.loads(said.replace(b"/other/", b"/one/"))
-        assert report == said
+        assert report == json.loads(done.stdout.replace(b"/other/", b"/one/"))
 
 
 def test_writes_what_others_give(digits: Path, tmp_path: Path) -> None:

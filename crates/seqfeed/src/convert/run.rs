@@ -453,3 +453,43 @@ fn bytes_of(path: &Path) -> u64 {
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use seqfeed_core::{Element, Extent, Key, Kind};
+
+    use super::*;
+    use crate::{ConvertOptions, CorpusSpool};
+
+    #[test]
+    fn a_conversion_that_was_stopped_leaves_nothing() {
+        let stream = Stream {
+            name: "features".to_owned(),
+            kind: Kind::Dense,
+            element: Element::F32,
+            dim: 2,
+            extent: Extent::Samples,
+        };
+        let mut spool = CorpusSpool::new("made", vec![stream]).unwrap();
+        let mut blocks = spool.new_blocks();
+        blocks[0].push_f32(5000);
+        spool.push(Key(b"0"), &blocks, 0).unwrap();
+        spool.push(Key(b"1"), &blocks, 0).unwrap();
+        let corpus = spool.finish().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let target = Target::parse(&directory.path().join("x.ctf").display().to_string()).unwrap();
+        let mut options = ConvertOptions::new(target);
+        let plan = ConvertPlan::new(&corpus, options.clone()).unwrap();
+        // In the middle, and before anything.
+        let asked = AtomicBool::new(false);
+        for _ in 0..2 {
+            let stop = |_samples| asked.store(true, Ordering::Relaxed);
+            let error = plan.run_until(&asked, &stop).unwrap_err();
+            assert_eq!(error.message(), "the conversion was asked to stop");
+        }
+        options.sharding.shards = 2;
+        let plan = ConvertPlan::new(&corpus, options).unwrap();
+        plan.run_until(&asked, &|_samples| {}).unwrap_err();
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+}
