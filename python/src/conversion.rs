@@ -7,7 +7,6 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use seqfeed::io::Policy;
-use seqfeed::pdnn::pickle::Protocol;
 use seqfeed::{ConvertOptions, ConvertPlan, Corpus, Element, Error, Source, Target};
 
 use crate::{errors, keys};
@@ -42,14 +41,9 @@ impl Asked<'_> {
             if let Some(text) = compress {
                 options.compress_by(&text)?;
             }
-            options.protocol = match self.protocol {
-                None | Some(5) => Protocol::Five,
-                Some(2) => Protocol::Two,
-                Some(other) => {
-                    let what = format!("pickles are written in protocol 2 or 5, not {other}");
-                    return Err(Error::usage(what));
-                }
-            };
+            if let Some(protocol) = self.protocol {
+                options.protocol = protocol.try_into()?;
+            }
             if let Some(kind) = self.htk_kind {
                 options.encoding.kind = kind.parse().map_err(|error: Error| {
                     Error::usage(format!("htk_kind: {}", error.message()))

@@ -99,8 +99,8 @@ fn of_name(name: Option<&str>, given: Table) -> seqfeed::Result<(Description, Ve
     }
 }
 
-/// Whether a name is an rspecifier of Kaldi's tables.
-pub(crate) fn is_rspecifier(name: &str) -> bool {
+/// Whether a name is an rspecifier or a wspecifier of Kaldi's tables.
+pub(crate) fn is_table(name: &str) -> bool {
     let kind = name.split(':').next().unwrap_or_default();
     name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
 }
@@ -111,7 +111,7 @@ fn uncompressed(file: &str) -> &str {
 
 /// The rspecifier that the name of a table's file means: `feats.scp`, `ali.ark.gz`.
 pub(crate) fn rspecifier_of(name: &str) -> Option<String> {
-    if is_rspecifier(name) {
+    if is_table(name) {
         return Some(name.to_owned());
     }
     let file = uncompressed(name);

@@ -123,11 +123,7 @@ impl Input {
             }
             return Self::decoded(name, Box::new(stream));
         }
-        let waited: Box<dyn Read + Send> = match metadata.is_file() {
-            true => Box::new(file),
-            false => Box::new(Waiting(file)),
-        };
-        let mut input = Self::decoded(name, waited)?;
+        let mut input = Self::decoded(name, Box::new(Waiting(file)))?;
         let skipped = io::copy(&mut (&mut input).take(offset), &mut io::sink())
             .map_err(|error| input.error(error))?;
         if skipped < offset {

@@ -28,7 +28,7 @@ mod specifier;
 mod tables;
 
 pub use holder::{Holder, Mode, write_object};
-pub use object_reader::{LittleEndian, ObjectReader};
+pub use object_reader::{LittleEndian, ObjectReader, is_token};
 pub use objects::any::{AnyObject, ObjectType};
 pub use objects::basic::Basic;
 pub use objects::basic_vector::{Integer, IntegerPairVector, IntegerVector};
@@ -62,7 +62,7 @@ pub use source::{Role, SparseSource, TableOptions, TableSource, WaveSource};
 pub use specifier::{Rspecifier, TableKind, Wspecifier};
 pub use tables::mapped_reader::MappedReader;
 pub use tables::options::{ReadOptions, ReadReport};
-pub use tables::random_access_reader::RandomAccessReader;
+pub use tables::random_access_reader::{RandomAccessReader, check_key};
 pub use tables::sequential_reader::SequentialReader;
 pub use tables::table_writer::{TableWriter, WriteReport};
 

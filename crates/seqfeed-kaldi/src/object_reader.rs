@@ -448,7 +448,15 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-/// Whether bytes may be a token or a key: not empty, and neither white space nor control characters.
-pub(crate) fn is_token(bytes: &[u8]) -> bool {
+/// Whether bytes may be a token or a key, Kaldi's `IsToken`: not empty, and neither white space nor control characters.
+///
+/// ```
+/// use seqfeed_kaldi::is_token;
+///
+/// assert!(is_token("sprecher_ä-1".as_bytes()));
+/// assert!(!is_token(b"") && !is_token(b"two words"));
+/// ```
+#[must_use]
+pub fn is_token(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().all(|&byte| matches!(byte, 0x21..=0x7e | 0x80..=0xfe))
 }

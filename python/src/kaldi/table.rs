@@ -4,7 +4,7 @@ use std::ops::Range as Rows;
 use std::sync::Mutex;
 
 use seqfeed::io::Policy;
-use seqfeed::kaldi::{AnyObject, Range, Rspecifier, TableKind};
+use seqfeed::kaldi::{AnyObject, Range, Rspecifier, TableKind, is_token};
 use seqfeed::{ErrorKind, Problem, Stream};
 use seqfeed_core::Key;
 
@@ -54,14 +54,10 @@ impl KaldiTable {
     }
 }
 
-/// Whether there may be such a key in a table of Kaldi's. Others are not there, which is no error in a mapping.
-fn may_be_key(key: &[u8]) -> bool {
-    !key.is_empty() && !key.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control())
-}
-
 impl Backend for KaldiTable {
     fn get(&self, key: &[u8]) -> seqfeed::Result<Option<Item>> {
-        if !may_be_key(key) {
+        // What can be no key is not there, which is no error in a mapping.
+        if !is_token(key) {
             return Ok(None);
         }
         let object = self.with_random(|random| random.take(Key(key)))?;
@@ -69,7 +65,7 @@ impl Backend for KaldiTable {
     }
 
     fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<Item>> {
-        if !may_be_key(key) {
+        if !is_token(key) {
             return Ok(None);
         }
         self.with_random(|random| rows(random, Key(key), start..stop))
@@ -77,7 +73,7 @@ impl Backend for KaldiTable {
     }
 
     fn contains(&self, key: &[u8]) -> seqfeed::Result<bool> {
-        Ok(may_be_key(key) && self.with_random(|random| random.contains(Key(key)))?)
+        Ok(is_token(key) && self.with_random(|random| random.contains(Key(key)))?)
     }
 
     fn count(&self) -> seqfeed::Result<usize> {

@@ -6,9 +6,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAnyMethods, PyBytes, PyTuple};
 use seqfeed::io::Policy;
-use seqfeed::kaldi::{AnyObject, CompressionMethod, Mode, ObjectType, TableWriter, write_object};
+use seqfeed::kaldi::{
+    AnyObject, CompressionMethod, Mode, ObjectType, TableWriter, check_key, write_object,
+};
 use seqfeed_core::Key;
 
+use crate::describe::is_table;
 use crate::forks::{PerProcess, lock};
 use crate::kaldi::from_python::Conversion;
 use crate::{errors, keys};
@@ -139,7 +142,7 @@ impl Writer {
             Some(Sink::Table(table)) => Some(table.write(Key(&key), &object).map(|()| None)),
             Some(Sink::File { mode, .. }) => {
                 let mut bytes = [&key[..], b" "].concat();
-                let written = check_key(&key)
+                let written = check_key(Key(&key))
                     .and_then(|()| write_object(&object, &mut bytes, *mode))
                     .map_err(|error| error.of_key(Key(&key)));
                 Some(written.map(|()| Some(bytes)))
@@ -206,10 +209,7 @@ impl Writer {
 
 /// The wspecifier of a name: a path alone is an archive.
 fn wspecifier_of(name: String, text: bool) -> PyResult<String> {
-    let kind = name.split(':').next().unwrap_or_default();
-    let is_wspecifier =
-        name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp");
-    match (is_wspecifier, text) {
+    match (is_table(&name), text) {
         (false, false) => Ok(format!("ark:{name}")),
         (false, true) => Ok(format!("ark,t:{name}")),
         (true, false) => Ok(name),
@@ -218,13 +218,4 @@ fn wspecifier_of(name: String, text: bool) -> PyResult<String> {
             None => Ok(name),
         },
     }
-}
-
-fn check_key(key: &[u8]) -> seqfeed::Result<()> {
-    let of_key = |byte: &u8| matches!(byte, 0x21..=0x7e | 0x80..=0xfe);
-    if key.is_empty() || !key.iter().all(of_key) {
-        return Err(seqfeed::Error::usage(format!("\"{}\" is no key", key.escape_ascii()))
-            .with_help("a key is not empty and holds neither white space nor control characters"));
-    }
-    Ok(())
 }

@@ -8,7 +8,6 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use seqfeed::htk::param::{ByteOrder, Encoding, ParamKind};
 use seqfeed::io::Policy;
-use seqfeed::pdnn::pickle::Protocol;
 use seqfeed::{
     ConvertOptions, ConvertPlan, ConvertReport, Element, Error, Sharding, Source, Target,
 };
@@ -222,16 +221,9 @@ impl Arguments {
         if let Some(text) = &self.compress {
             options.compress_by(text)?;
         }
-        options.protocol = match self.protocol {
-            None | Some(5) => Protocol::Five,
-            Some(2) => Protocol::Two,
-            Some(other) => {
-                return Err(Error::usage(format!(
-                    "pickles are written in protocol 2 or 5, not {other}"
-                ))
-                .into());
-            }
-        };
+        if let Some(protocol) = self.protocol {
+            options.protocol = protocol.try_into()?;
+        }
         let mut encoding = Encoding::default();
         if let Some((kind, period)) = parameters {
             (encoding.kind, encoding.period) = (kind, period);

@@ -12,7 +12,7 @@ use seqfeed_core::{Error, Problem, Result};
 
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
-use crate::object_reader::{ObjectReader, is_space};
+use crate::object_reader::{ObjectReader, is_space, is_token};
 use crate::objects::basic::expect_line_end;
 
 /// One word: bytes, commonly UTF-8, of which none is white space.
@@ -155,7 +155,7 @@ impl Holder for TokenVector {
 
 /// Appends a word, which must be one in Kaldi's sense: not empty, no white space, no control bytes.
 fn write_word(out: &mut Vec<u8>, word: &[u8]) -> Result<()> {
-    if word.is_empty() || !word.iter().all(|byte| matches!(byte, 0x21..=0x7e | 0x80..=0xfe)) {
+    if !is_token(word) {
         let problem = Problem::Unexpected {
             expected: "a word without white space and control characters".into(),
             found: word[..word.len().min(32)].to_vec(),

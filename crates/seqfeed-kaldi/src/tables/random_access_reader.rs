@@ -180,7 +180,12 @@ impl<T: Holder> RandomAccessReader<T> {
     }
 }
 
-pub(crate) fn check_key(key: Key<'_>) -> Result<()> {
+/// Whether a key may be one of a table: [`is_token`].
+///
+/// # Errors
+///
+/// Fails if not.
+pub fn check_key(key: Key<'_>) -> Result<()> {
     if is_token(key.0) {
         return Ok(());
     }

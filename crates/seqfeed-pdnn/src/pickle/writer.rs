@@ -17,6 +17,21 @@ pub enum Protocol {
     Five,
 }
 
+impl TryFrom<u8> for Protocol {
+    type Error = Error;
+
+    /// The protocol of a number.
+    fn try_from(number: u8) -> Result<Self> {
+        match number {
+            2 => Ok(Self::Two),
+            5 => Ok(Self::Five),
+            other => {
+                Err(Error::usage(format!("pickles are written in protocol 2 or 5, not {other}")))
+            }
+        }
+    }
+}
+
 /// Writes a tuple of two arrays, as PDNN reads it; the file appears under its name when it is complete.
 ///
 /// # Errors
