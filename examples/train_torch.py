@@ -40,13 +40,14 @@ class SequenceModel(nn.Module):
 
 def loaders(task: str) -> tuple[Loader, Loader]:
     """Of the training part and the test part."""
-    common: dict[str, Any] = {"dtypes": {"labels": torch.int64}, "label_padding": PADDING}
+    common: dict[str, Any] = {"dtypes": {"labels": torch.int64}}
     if task == "frames":
         return (
             Loader(DIGITS / "train.toml", batch_size=256, seed=1, **common),
             Loader(DIGITS / "test.toml", batch_size=1024, **common),
         )
     whole = common | {"unit": "sequence", "batch_unit": "sequences", "context": 0}
+    whole |= {"label_padding": PADDING}
     return (
         Loader(DIGITS / "train.toml", batch_size=6, seed=1, **whole),
         Loader(DIGITS / "test.toml", batch_size=12, **whole),

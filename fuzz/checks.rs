@@ -1,9 +1,17 @@
 //! What must hold for any bytes.
 
+mod memory_corpus;
+
+pub use memory_corpus::{MemoryCorpus, STEP};
+
+use std::io::Write;
+use std::path::Path;
+
 use seqfeed_arrow::{ArrowOptions, ArrowSource};
 use seqfeed_core::Source;
 use seqfeed_io::Spool;
 use seqfeed_kaldi::{AnyObject, Holder, Mode, ObjectReader, write_object};
+use tempfile::NamedTempFile;
 
 /// Reads an object of a type from any bytes: that never panics; what is read is written and read
 /// again to the same; reading over it ends where reading it ends.
@@ -70,4 +78,25 @@ pub fn arrow(bytes: &[u8]) {
             assert!(blocks.iter().all(|block| block.len() == sequences));
         }
     }
+}
+
+/// A file that holds these bytes, for readers that want a name; it goes with what is given back.
+pub fn file(bytes: &[u8], end: &str) -> NamedTempFile {
+    let mut file = tempfile::Builder::new().suffix(end).tempfile().expect("a temporary file");
+    file.write_all(bytes).expect("a temporary file");
+    file
+}
+
+/// The file's name as text.
+pub fn name(file: &NamedTempFile) -> &str {
+    file.path().to_str().expect("names of temporary files are text")
+}
+
+/// Does something in a directory.
+pub fn inside<T>(directory: &Path, run: impl FnOnce() -> T) -> T {
+    let here = std::env::current_dir().expect("a working directory");
+    std::env::set_current_dir(directory).expect("a directory");
+    let result = run();
+    std::env::set_current_dir(here).expect("a working directory");
+    result
 }

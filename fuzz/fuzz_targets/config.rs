@@ -21,7 +21,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(tree) = config.tree() else { return };
     // Not every text can be written so that it is read again, but what was read after that
     // can.
-    let Ok(Ok(again)) = Config::parse("again", &tree.to_string()).map(|config| config.tree()) else {
+    let Ok(Ok(again)) = Config::parse("again", &tree.to_string()).map(|config| config.tree())
+    else {
         return;
     };
     let _ = Config::parse("twice", &again.to_string());

@@ -8,6 +8,7 @@ use seqfeed::arrow::{RecordBatches, WriteOptions};
 use seqfeed::{Description, Source, Value};
 
 use crate::interrupt::interruptible;
+use crate::keys::Name;
 use crate::table::{Backend, Item, Recipe};
 
 /// The capsule that `__arrow_c_stream__` gives: it releases the stream when nobody has taken it.
@@ -30,7 +31,7 @@ pub(crate) fn stream<'py>(
             (None, Recipe::Kaldi { rspecifier, policy, .. }) => {
                 let stream = stream_of(backend.as_ref(), &rspecifier)?;
                 let mut given = seqfeed::Table::new();
-                given.insert(stream.to_owned(), Value::String(rspecifier));
+                given.insert(stream.to_owned(), Value::String(rspecifier.in_description()));
                 let description = Description::from_table(given)?;
                 Arc::clone(description.open_exactly(policy)?.corpus())
             }
@@ -42,9 +43,9 @@ pub(crate) fn stream<'py>(
 
 /// What to call the stream of a Kaldi table: labels where the first object has integers. Standard input
 /// cannot be looked at before.
-fn stream_of(backend: &dyn Backend, rspecifier: &str) -> seqfeed::Result<&'static str> {
+fn stream_of(backend: &dyn Backend, rspecifier: &Name) -> seqfeed::Result<&'static str> {
     use seqfeed::kaldi::AnyObject::{Int32, Int32Vector, Int32VectorVector};
-    if rspecifier.trim_end().ends_with(":-") {
+    if rspecifier.bytes().trim_ascii_end().ends_with(b":-") {
         return Ok("features");
     }
     let first = backend.walk()?.next(&mut Vec::new())?;

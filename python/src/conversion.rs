@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use seqfeed::io::Policy;
-use seqfeed::{ConvertOptions, ConvertPlan, Corpus, Element, Error, Source, Target};
+use seqfeed::io::{Policy, open_file, shown_name};
+use seqfeed::{ConvertOptions, ConvertPlan, ConvertReport, Corpus, Element, Error, Source, Target};
 
 use crate::{errors, keys};
 
 /// Options of both, as they are given.
 pub(crate) struct Asked<'py> {
     pub(crate) target: Bound<'py, PyAny>,
-    pub(crate) to: Option<BTreeMap<String, String>>,
+    pub(crate) to: Option<BTreeMap<String, Bound<'py, PyAny>>>,
     pub(crate) dtype: Option<String>,
     pub(crate) compress: Option<Bound<'py, PyAny>>,
     pub(crate) protocol: Option<u8>,
@@ -33,10 +33,16 @@ impl Asked<'_> {
             return Err(errors::wrong_type("a name or a path", &self.target));
         };
         let compress = self.compress.map(|compress| method_of(&compress)).transpose()?.flatten();
+        let others = self
+            .to
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(stream, name)| Ok((stream, keys::needed_name(&name)?.in_description())));
+        let others = others.collect::<PyResult<_>>()?;
         let names = self.state_names.map(|names| state_names(&names)).transpose()?;
         errors::raise((|| {
             let mut options = ConvertOptions::new(Target::parse(&name)?);
-            options.others = self.to.unwrap_or_default();
+            options.others = others;
             options.dtype = self.dtype.as_deref().map(float).transpose()?;
             if let Some(text) = compress {
                 options.compress_by(&text)?;
@@ -56,7 +62,7 @@ impl Asked<'_> {
             options.states = names.unwrap_or_default();
             options.describe = self.describe;
             options.allow_lossy = self.allow_lossy;
-            options.policy = Policy { pipes: self.allow_pipes };
+            options.policy = Policy::allowing_pipes(self.allow_pipes);
             check_directory(&options.target)?;
             Ok(options)
         })())
@@ -96,8 +102,9 @@ fn period(seconds: f64) -> seqfeed::Result<i32> {
 /// Names of labels: a list of them, or a file with one a line.
 fn state_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let Some(file) = keys::name_of(names)? else { return names.extract() };
-    let text = std::fs::read_to_string(&file)
-        .map_err(|error| Error::io("reading", error).in_file(file.as_str()));
+    let text = open_file(Path::new(&file))
+        .and_then(std::io::read_to_string)
+        .map_err(|error| Error::io("reading", error).in_file(file.to_string()));
     Ok(errors::raise(text)?.lines().map(str::to_owned).collect())
 }
 
@@ -107,11 +114,19 @@ fn check_directory(target: &Target) -> seqfeed::Result<()> {
     let directory = beside.as_deref().and_then(Path::parent).filter(|path| *path != Path::new(""));
     match directory.map(|directory| (directory, std::fs::metadata(directory))) {
         Some((directory, Err(error))) => {
-            let error = Error::io("opening", error).in_file(directory.display().to_string());
+            let error = Error::io("opening", error).in_file(shown_name(directory));
             Err(error.with_help("make the directory first"))
         }
         _ => Ok(()),
     }
+}
+
+/// Says what was left out, as was asked for.
+pub(crate) fn warn_not_written(py: Python<'_>, report: &ConvertReport) -> PyResult<()> {
+    report.not_written.iter().try_for_each(|(stream, count)| {
+        let what = "not written, as the script file has no name for their keys";
+        errors::warn(py, &format!("stream {stream}: {count} sequences {what}"))
+    })
 }
 
 /// A conversion that may be done: what would be lost may be lost, or is said. Where a rate is given, floats are

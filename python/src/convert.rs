@@ -7,11 +7,32 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use seqfeed::Sharding;
-use seqfeed::io::Policy;
+use seqfeed::io::{InputFiles, Policy};
 
 use crate::conversion::{self, Asked};
 use crate::interrupt::{interruptible, stoppable};
 use crate::{describe, errors, keys};
+
+/// The options that are no keys of a description.
+const OWN: &[&str] = &[
+    "streams",
+    "classes",
+    "to",
+    "dtype",
+    "compress",
+    "sample_rate",
+    "protocol",
+    "frame_period",
+    "htk_kind",
+    "state_names",
+    "shards",
+    "jobs",
+    "anew",
+    "verify",
+    "describe",
+    "allow_lossy",
+    "allow_pipes",
+];
 
 /// Writes any corpus in any format that can hold it, as `seqfeed convert` does; what was written.
 #[pyfunction]
@@ -27,7 +48,7 @@ pub(crate) fn convert<'py>(
     target: Bound<'py, PyAny>,
     streams: Option<Vec<String>>,
     classes: Option<Vec<String>>,
-    to: Option<BTreeMap<String, String>>,
+    to: Option<BTreeMap<String, Bound<'py, PyAny>>>,
     dtype: Option<String>,
     compress: Option<Bound<'py, PyAny>>,
     sample_rate: Option<u32>,
@@ -44,18 +65,19 @@ pub(crate) fn convert<'py>(
     allow_pipes: bool,
     options: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let inputs = InputFiles::record();
     let given = options.unwrap_or_else(|| PyDict::new(py));
     let named = keys::name_of(source)?;
     // The file of a table of Kaldi's may be named alone, as in `seqfeed.open`.
-    let rspecifier = named.as_deref().and_then(describe::rspecifier_of);
+    let rspecifier = named.as_ref().and_then(describe::rspecifier_of);
     let source = match rspecifier {
-        Some(rspecifier) => rspecifier.into_pyobject(py)?.into_any(),
+        Some(rspecifier) => rspecifier.as_ref().into_pyobject(py)?.into_any(),
         None if named.is_none() && source.hasattr("keys")? => {
             py.get_type::<PyDict>().call1((source,))?
         }
         None => source.clone(),
     };
-    let described = describe::describe_table(&source, &given)?;
+    let described = describe::describe_table(&source, &given, OWN)?;
     let (own_kind, own_period) = (htk_kind.is_none(), frame_period.is_none());
     let own_states = state_names.is_none();
     let asked = Asked {
@@ -72,6 +94,7 @@ pub(crate) fn convert<'py>(
         allow_pipes,
     };
     let mut options = asked.options()?;
+    options.inputs = inputs;
     options.streams = streams.unwrap_or_default();
     options.classes = classes.unwrap_or_default();
     options.sharding = Sharding { shards, jobs, anew };
@@ -85,7 +108,7 @@ pub(crate) fn convert<'py>(
     if own_states {
         options.states = errors::raise(description.state_names())?;
     }
-    let policy = Policy { pipes: allow_pipes };
+    let policy = Policy::allowing_pipes(allow_pipes);
     let opened = interruptible(py, move || description.open_exactly(policy))?;
     let mut warnings = opened.warnings();
     warnings.extend(opened.report().dropped.iter().map(|group| format!("skipped {group}")));
@@ -106,6 +129,7 @@ pub(crate) fn convert<'py>(
         let report = plan.run_until(stop, &|_samples| {})?;
         Ok((plan, report))
     })?;
+    conversion::warn_not_written(py, &report)?;
     let text = serde_json::to_string(&report);
     let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     if verify {

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
 use seqfeed::{Description, Table, Value};
 
+use crate::keys::Name;
 use crate::{errors, keys};
 
 /// A description, and what is worth a warning.
@@ -12,13 +13,15 @@ pub(crate) struct Described {
     pub(crate) description: Description,
     pub(crate) warnings: Vec<String>,
     /// What to call it.
-    pub(crate) name: String,
+    pub(crate) name: Name,
 }
 
-/// The description that a source (a name, a path, a dictionary, or nothing) and keywords mean.
+/// The description that a source (a name, a path, a dictionary, or nothing) and keywords mean; beside these, the
+/// caller has keywords of its `own`.
 pub(crate) fn describe(
     source: Option<&Bound<'_, PyAny>>,
     options: &Bound<'_, PyDict>,
+    own: &[&str],
 ) -> PyResult<Described> {
     let mut given = Table::new();
     let mut name = None;
@@ -33,9 +36,25 @@ pub(crate) fn describe(
         }
     }
     insert(&mut given, options)?;
-    let called = name.clone().unwrap_or_else(|| "corpus".to_owned());
-    let (description, warnings) = errors::raise(of_name(name.as_deref(), given))?;
+    let called = name.clone().unwrap_or_else(|| "corpus".into());
+    let described = of_name(name.as_ref(), given);
+    let (description, warnings) = described.map_err(|error| explain(&error, options, own))?;
     Ok(Described { description, warnings, name: called })
+}
+
+/// An error about a description; an option that there is not is spelled as Python spells it.
+fn explain(error: &seqfeed::Error, options: &Bound<'_, PyDict>, own: &[&str]) -> PyErr {
+    let message = error.message();
+    let word = message
+        .strip_prefix("description: unknown field `")
+        .and_then(|rest| rest.strip_suffix('`'))
+        .map(|word| word.replace('-', "_"));
+    match word {
+        Some(word) if options.contains(&word).unwrap_or(false) => {
+            errors::no_option(options.py(), &word, error.help(), own)
+        }
+        _ => errors::to_python(error),
+    }
 }
 
 fn insert(table: &mut Table, dictionary: &Bound<'_, PyDict>) -> PyResult<()> {
@@ -59,8 +78,8 @@ fn to_toml(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(number) = value.cast::<PyFloat>() {
         return Ok(Value::Float(number.extract()?));
     }
-    if let Some(text) = keys::name_of(value)? {
-        return Ok(Value::String(text));
+    if let Some(name) = keys::name_of(value)? {
+        return Ok(Value::String(name.in_description()));
     }
     if let Ok(dictionary) = value.cast::<PyDict>() {
         let mut table = Table::new();
@@ -89,7 +108,7 @@ fn to_toml(value: &Bound<'_, PyAny>) -> PyResult<Value> {
 }
 
 /// What a name means, as for the command line.
-fn of_name(name: Option<&str>, given: Table) -> seqfeed::Result<(Description, Vec<String>)> {
+fn of_name(name: Option<&Name>, given: Table) -> seqfeed::Result<(Description, Vec<String>)> {
     match name {
         None => Ok((Description::from_table(given)?, Vec::new())),
         Some(name) => {
@@ -100,40 +119,44 @@ fn of_name(name: Option<&str>, given: Table) -> seqfeed::Result<(Description, Ve
 }
 
 /// Whether a name is an rspecifier or a wspecifier of Kaldi's tables.
-pub(crate) fn is_table(name: &str) -> bool {
-    let kind = name.split(':').next().unwrap_or_default();
-    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
+pub(crate) fn is_table(name: &Name) -> bool {
+    let Some(colon) = name.bytes().iter().position(|&byte| byte == b':') else { return false };
+    let mut words = name.bytes()[..colon].split(|&byte| byte == b',');
+    words.any(|word| word == b"ark" || word == b"scp")
 }
 
-fn uncompressed(file: &str) -> &str {
-    [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file)
+fn uncompressed(file: &[u8]) -> &[u8] {
+    [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end.as_bytes())).unwrap_or(file)
 }
 
 /// The rspecifier that the name of a table's file means: `feats.scp`, `ali.ark.gz`.
-pub(crate) fn rspecifier_of(name: &str) -> Option<String> {
+pub(crate) fn rspecifier_of(name: &Name) -> Option<Name> {
     if is_table(name) {
-        return Some(name.to_owned());
+        return Some(name.clone());
     }
-    let file = uncompressed(name);
-    if file.ends_with(".ark") {
-        return Some(format!("ark:{name}"));
+    let file = uncompressed(name.bytes());
+    if file.ends_with(b".ark") {
+        return Some(name.behind("ark:"));
     }
-    (file.ends_with(".scp") && !Description::is_htk_file(name)).then(|| format!("scp:{name}"))
+    let is_script = || !Description::is_htk_file(&name.in_description());
+    (file.ends_with(b".scp") && is_script()).then(|| name.behind("scp:"))
 }
 
 /// The description of a table's streams: also of files that are labels only.
 pub(crate) fn describe_table(
     source: &Bound<'_, PyAny>,
     options: &Bound<'_, PyDict>,
+    own: &[&str],
 ) -> PyResult<Described> {
     if let Some(name) = keys::name_of(source)?
-        && name.ends_with(".mlf")
+        && name.bytes().ends_with(b".mlf")
     {
         let mut given = Table::new();
         insert(&mut given, options)?;
-        given.insert("labels".to_owned(), Value::String(name.clone()));
-        let description = errors::raise(Description::from_table(given))?;
+        given.insert("labels".to_owned(), Value::String(name.in_description()));
+        let description = Description::from_table(given);
+        let description = description.map_err(|error| explain(&error, options, own))?;
         return Ok(Described { description, warnings: Vec::new(), name });
     }
-    describe(Some(source), options)
+    describe(Some(source), options, own)
 }

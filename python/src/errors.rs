@@ -3,7 +3,9 @@
 use pyo3::exceptions::{PyException, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use seqfeed::{Error, ErrorKind, Position};
+use seqfeed::{Error, ErrorKind, Position, PrintableLines};
+
+use crate::kaldi::own::Raised;
 
 /// The exception that an error is in Python.
 pub(crate) fn to_python(error: &Error) -> PyErr {
@@ -17,11 +19,23 @@ pub(crate) fn raise<T>(result: seqfeed::Result<T>) -> PyResult<T> {
 
 fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let cause = match error.kind() {
-        ErrorKind::Io { source, .. } => {
+        ErrorKind::Io { source, .. } | ErrorKind::System { source, .. } => {
             source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>())
         }
         _ => None,
     };
+    // What a class of the caller's has raised is its own word.
+    if let ErrorKind::Io { source, .. } = error.kind()
+        && let Some(raised) = source.get_ref().and_then(|inner| inner.downcast_ref::<Raised>())
+    {
+        let place = error.place().to_string();
+        let exception = raised.0.clone_ref(py);
+        if !place.is_empty() && exception.value(py).hasattr("add_note")? {
+            let note = format!("while reading {place}");
+            exception.value(py).call_method1("add_note", (note,))?;
+        }
+        return Ok(exception);
+    }
     // What ends programs (Ctrl-C among it) is no fault of the file that was at work.
     if let Some(cause) = cause
         && (!cause.is_instance_of::<PyException>(py) || cause.is_instance_of::<PyMemoryError>(py))
@@ -29,7 +43,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         return Ok(cause.clone_ref(py));
     }
     let (name, errno) = match error.kind() {
-        ErrorKind::Io { source, .. } => {
+        ErrorKind::Io { source, .. } | ErrorKind::System { source, .. } => {
             let name = match source.kind() {
                 std::io::ErrorKind::NotFound => "NotFoundError",
                 std::io::ErrorKind::PermissionDenied => "AccessError",
@@ -103,12 +117,33 @@ pub(crate) fn no_key(py: Python<'_>, table: &str, key: &str) -> PyErr {
     make().unwrap_or_else(|failed| failed)
 }
 
-/// Warns, as Python does, with `seqfeed.DataWarning`.
+/// Warns with `seqfeed.DataWarning`, at the line of the program that called the package.
 pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
-    let class = py.import("seqfeed._errors")?.getattr("DataWarning")?;
-    let details = PyDict::new(py);
-    details.set_item("stacklevel", 2)?;
-    py.import("warnings")?.call_method("warn", (message, class), Some(&details)).map(drop)
+    let message = PrintableLines(message).to_string();
+    py.import("seqfeed._errors")?.getattr("warn")?.call1((message,)).map(drop)
+}
+
+/// The exception for an option that there is not, with what was probably meant: one of the caller's own, or what
+/// the `help` says.
+pub(crate) fn no_option(py: Python<'_>, name: &str, help: Option<&str>, own: &[&str]) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let error = py.import("seqfeed._errors")?.getattr("no_option")?;
+        Ok(PyErr::from_value(error.call1((name, help, own.to_vec()))?))
+    };
+    make().unwrap_or_else(|failed| failed)
+}
+
+/// The exception for a stream that a minibatch does not have, with those that it has.
+pub(crate) fn no_stream<'py>(
+    name: &Bound<'py, PyAny>,
+    streams: impl Iterator<Item = Bound<'py, PyAny>>,
+) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let streams: Vec<Bound<'_, PyAny>> = streams.collect();
+        let error = name.py().import("seqfeed._errors")?.getattr("no_stream")?;
+        Ok(PyErr::from_value(error.call1((name, streams))?))
+    };
+    make().unwrap_or_else(|failed| failed)
 }
 
 /// The exception for a value of a wrong type.

@@ -14,13 +14,14 @@ use seqfeed::{Description, Opened, Source, State};
 use self::run::{Found, Run};
 use crate::forks::{PerProcess, lock};
 use crate::interrupt::interruptible;
+use crate::keys::Name;
 use crate::minibatch::Minibatch;
 use crate::{describe, errors, interrupt};
 
 /// Minibatches of a corpus, loaded and packed ahead by threads that do not hold the interpreter.
 #[pyclass(frozen, module = "seqfeed", weakref)]
 pub(crate) struct Feed {
-    name: String,
+    name: Name,
     description: Description,
     policy: Policy,
     /// What it consists of, if it is a part of another feed.
@@ -81,6 +82,7 @@ impl Feed {
     }
 
     /// The run of this process; in a child that was forked, a new one from where the parent stood.
+    #[allow(clippy::mem_forget)]
     fn run(&self, py: Python<'_>) -> PyResult<Arc<Mutex<Run>>> {
         if lock(&self.seen).closed {
             return Err(PyValueError::new_err("the feed is closed"));
@@ -169,9 +171,10 @@ impl Feed {
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = options.unwrap_or_else(|| PyDict::new(py));
-        let described = describe::describe(source.as_ref(), &options)?;
+        let described =
+            describe::describe(source.as_ref(), &options, &["progress", "allow_pipes"])?;
         options.set_item("allow_pipes", allow_pipes)?;
-        let policy = Policy { pipes: allow_pipes };
+        let policy = Policy::allowing_pipes(allow_pipes);
         let description = described.description.clone();
         let opened = interruptible(py, move || description.open(policy))?;
         errors::raise(opened.settings().check())?;
@@ -300,7 +303,9 @@ impl Feed {
         let opened = Arc::new(part.of(&opened));
         let options = self.options.bind(py).copy()?;
         let settings = opened.settings();
-        options.set_item("seed", settings.seed)?;
+        if settings.without_effect("seed").is_none() {
+            options.set_item("seed", settings.seed)?;
+        }
         options.set_item("sweeps", 1)?;
         options.set_item("rank", rank)?;
         options.set_item("ranks", ranks)?;

@@ -32,6 +32,7 @@ impl<T> PerProcess<T> {
     }
 
     /// Gives a child a value of its own, unless another of its threads has; the one that counts.
+    #[allow(clippy::mem_forget)]
     pub(crate) fn renew(&self, value: T) -> Arc<Mutex<T>> {
         let mut owned = lock(&self.0);
         let process = std::process::id();
@@ -46,6 +47,7 @@ impl<T> PerProcess<T> {
 }
 
 impl<T> Drop for PerProcess<T> {
+    #[allow(clippy::mem_forget)]
     fn drop(&mut self) {
         let owned = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         if owned.process != std::process::id() {

@@ -1,8 +1,12 @@
-//! Keys are bytes; in Python they are text, whatever the bytes are.
+//! Keys and names are bytes; in Python they are text, whatever the bytes are.
 
-use pyo3::exceptions::PyValueError;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
+use seqfeed::io::{name_to_text, shown_name};
 
 use crate::errors;
 
@@ -34,25 +38,70 @@ pub(crate) fn from_python(key: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     }
 }
 
-/// A name that is text or a path.
-pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    if let Ok(text) = name.cast::<PyString>() {
-        return utf8(text).map(Some);
+/// A name of a file, a command or a table: bytes, as the file system has them. In Python they are text by
+/// `os.fsdecode`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Name(OsString);
+
+impl Name {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.0.as_bytes()
     }
-    if name.hasattr("__fspath__")? {
-        let path = name.py().import("os")?.call_method1("fspath", (name,))?;
-        return utf8(path.cast::<PyString>()?).map(Some);
+
+    /// With words before it: the kind and the options of a table.
+    pub(crate) fn behind(&self, words: &str) -> Self {
+        let mut name = OsString::from(words);
+        name.push(&self.0);
+        Self(name)
     }
-    Ok(None)
+
+    /// As it stands in descriptions, which are text.
+    pub(crate) fn in_description(&self) -> String {
+        name_to_text(&self.0)
+    }
 }
 
-/// A name of files, which are UTF-8 here.
-fn utf8(name: &Bound<'_, PyString>) -> PyResult<String> {
-    match name.to_str() {
-        Ok(name) => Ok(name.to_owned()),
-        Err(_) => Err(PyValueError::new_err(format!(
-            "the name {} is no UTF-8: rename the file, or make a link to it",
-            name.repr()?
-        ))),
+impl From<OsString> for Name {
+    fn from(name: OsString) -> Self {
+        Self(name)
     }
+}
+
+impl From<&str> for Name {
+    fn from(name: &str) -> Self {
+        Self(name.into())
+    }
+}
+
+impl AsRef<OsStr> for Name {
+    fn as_ref(&self) -> &OsStr {
+        &self.0
+    }
+}
+
+/// For messages.
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown_name(&self.0))
+    }
+}
+
+/// A name that is text or a path, or none.
+pub(crate) fn name_of(name: &Bound<'_, PyAny>) -> PyResult<Option<Name>> {
+    if name.is_instance_of::<PyString>() {
+        return Ok(Some(Name(name.extract()?)));
+    }
+    if !name.hasattr("__fspath__")? {
+        return Ok(None);
+    }
+    let path = name.py().import("os")?.call_method1("fspath", (name,))?;
+    Ok(Some(Name(match path.cast::<PyBytes>() {
+        Ok(bytes) => OsStr::from_bytes(bytes.as_bytes()).to_owned(),
+        Err(_) => path.extract()?,
+    })))
+}
+
+/// A name that must be given.
+pub(crate) fn needed_name(name: &Bound<'_, PyAny>) -> PyResult<Name> {
+    name_of(name)?.ok_or_else(|| errors::wrong_type("a name (str) or a path", name))
 }

@@ -32,7 +32,15 @@ mod _seqfeed {
     #[pymodule_export]
     use super::feed::Feed;
     #[pymodule_export]
+    use super::kaldi::names::{
+        parse_rspecifier, parse_rxfilename, parse_wspecifier, parse_wxfilename,
+    };
+    #[pymodule_export]
     use super::kaldi::object::{KaldiObject, object_types};
+    #[pymodule_export]
+    use super::kaldi::object_reader::PyObjectReader;
+    #[pymodule_export]
+    use super::kaldi::object_writer::PyObjectWriter;
     #[pymodule_export]
     use super::kaldi::random_access::RandomAccessReader;
     #[pymodule_export]
@@ -50,6 +58,7 @@ mod _seqfeed {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         seqfeed::io::on_interrupt(super::interrupt::ask);
+        seqfeed::arrow::silence_caught_panics();
         // The package has two classes of this name; that of Kaldi's tables is in a module of its own there.
         module.add("CorpusWriter", module.py().get_type::<super::writer::Writer>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

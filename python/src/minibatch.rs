@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 
 use numpy::ndarray::{ArrayView, IxDyn};
 use numpy::{Element, PyArrayDyn};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString};
 use seqfeed::{Kind, Layout};
@@ -107,7 +107,7 @@ impl Minibatch {
         let arrays = self.arrays.bind(py);
         for (name, buffer) in buffers.iter() {
             let Some(array) = arrays.get_item(&name)? else {
-                return Err(PyKeyError::new_err(format!("there is no stream {name}")));
+                return Err(errors::no_stream(&name, arrays.keys().iter()));
             };
             if !array.is_instance_of::<numpy::PyUntypedArray>() {
                 return Err(PyValueError::new_err(format!(
@@ -231,8 +231,11 @@ impl Minibatch {
     /// all rows of the array one after another, and the number of rows.
     fn rows<'py>(&self, py: Python<'py>, stream: &str) -> PyResult<Bound<'py, PyAny>> {
         let minibatch = self.batch();
-        let batch =
-            minibatch.stream(stream).ok_or_else(|| PyKeyError::new_err(stream.to_owned()))?;
+        let unknown = || {
+            let name = PyString::new(py, stream);
+            errors::no_stream(name.as_any(), self.arrays.bind(py).keys().iter())
+        };
+        let batch = minibatch.stream(stream).ok_or_else(unknown)?;
         let rows: Vec<i64> = (0..minibatch.len())
             .flat_map(|piece| {
                 let (first, count) = batch.rows_of(piece);
@@ -294,7 +297,8 @@ impl Minibatch {
         py: Python<'py>,
         stream: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.arrays.bind(py).as_any().get_item(stream)
+        let arrays = self.arrays.bind(py);
+        arrays.get_item(stream)?.ok_or_else(|| errors::no_stream(stream, arrays.keys().iter()))
     }
 
     fn __contains__(&self, py: Python<'_>, stream: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -1,12 +1,13 @@
 //! Any corpus as a table of numpy arrays.
 
+use std::ffi::OsStr;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use seqfeed::io::Policy;
-use seqfeed::{Corpus, Stream};
+use seqfeed::{Corpus, Key, Stream};
 
 use crate::corpus_table::{CorpusTable, Loaded};
 use crate::forks::{PerProcess, lock};
@@ -16,6 +17,7 @@ use crate::kaldi::file_table::FileTable;
 use crate::kaldi::table::KaldiTable;
 use crate::kaldi::to_python::value_to_python;
 use crate::kaldi::types::{Value, Wanted};
+use crate::keys::Name;
 use crate::{describe, errors, keys, values};
 
 /// A value as it is read, before it is Python's.
@@ -68,7 +70,7 @@ pub(crate) trait Walk: Send {
 /// A table of any format: keys and arrays.
 #[pyclass(frozen, module = "seqfeed", mapping, weakref)]
 pub(crate) struct Table {
-    name: String,
+    name: Name,
     recipe: Recipe,
     backend: PerProcess<Option<Arc<dyn Backend>>>,
     source: Py<PyAny>,
@@ -79,7 +81,7 @@ pub(crate) struct Table {
 #[derive(Clone)]
 pub(crate) enum Recipe {
     Kaldi {
-        rspecifier: String,
+        rspecifier: Name,
         wanted: Option<Wanted>,
         policy: Policy,
     },
@@ -132,7 +134,11 @@ impl Table {
     ) -> PyResult<Bound<'py, PyAny>> {
         match errors::raise(item)? {
             Some(item) => item.into_python(py),
-            None => Err(errors::no_key(py, &self.name, &key.str()?.to_string_lossy())),
+            None => Err(errors::no_key(
+                py,
+                &self.name.to_string(),
+                &Key(&keys::from_python(key)?).to_string(),
+            )),
         }
     }
 
@@ -151,15 +157,15 @@ impl Table {
     fn new(
         py: Python<'_>,
         source: Bound<'_, PyAny>,
-        object_type: Option<&str>,
+        object_type: Option<Bound<'_, PyAny>>,
         allow_pipes: bool,
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = options.unwrap_or_else(|| PyDict::new(py));
-        let policy = Policy { pipes: allow_pipes };
-        let wanted = errors::raise(Wanted::parse(object_type))?;
+        let policy = Policy::allowing_pipes(allow_pipes);
+        let wanted = Wanted::given(object_type.as_ref())?;
         let named = keys::name_of(&source)?;
-        let table = named.as_deref().filter(|_| options.is_empty());
+        let table = named.as_ref().filter(|_| options.is_empty());
         let (name, recipe) = match table.and_then(describe::rspecifier_of) {
             _ if named.is_none() && source.hasattr("read")? => {
                 if !options.is_empty() {
@@ -168,7 +174,7 @@ impl Table {
                 let (name, file) = (file_like::name_of(&source), source.clone().unbind());
                 let called = name.clone();
                 let table = errors::raise(py.detach(|| FileTable::read(file, called, wanted)))?;
-                (name, Recipe::File(Arc::new(table)))
+                (name.as_str().into(), Recipe::File(Arc::new(table)))
             }
             Some(rspecifier) => (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, policy }),
             None if wanted.is_some() => {
@@ -178,7 +184,8 @@ impl Table {
                 ));
             }
             None => {
-                let described = describe::describe_table(&source, &options)?;
+                let described =
+                    describe::describe_table(&source, &options, &["object_type", "allow_pipes"])?;
                 for warning in &described.warnings {
                     errors::warn(py, warning)?;
                 }
@@ -191,7 +198,7 @@ impl Table {
         for warning in &warnings {
             errors::warn(py, &format!("{name}: {warning}"))?;
         }
-        options.set_item("object_type", wanted.map(Wanted::name))?;
+        options.set_item("object_type", object_type)?;
         options.set_item("allow_pipes", allow_pipes)?;
         let backend = PerProcess::new(Some(backend));
         Ok(Self { name, recipe, backend, source: source.unbind(), options: options.unbind() })
@@ -289,8 +296,8 @@ impl Table {
 
     /// The name that it was opened by.
     #[getter]
-    fn name(&self) -> &str {
-        &self.name
+    fn name(&self) -> &OsStr {
+        self.name.as_ref()
     }
 
     /// Closes it; what was handed out stays.

@@ -1,6 +1,7 @@
 //! `seqfeed.Writer`.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
@@ -12,13 +13,14 @@ use seqfeed_core::Block;
 use crate::conversion::{self, Asked};
 use crate::forks::{PerProcess, lock};
 use crate::interrupt::stoppable;
+use crate::keys::Name;
 use crate::samples::Samples;
 use crate::{errors, keys};
 
 /// Writes a corpus in any format: sequences wait in a temporary file, and are converted when it is closed.
 #[pyclass(frozen, module = "seqfeed", weakref)]
 pub(crate) struct Writer {
-    name: String,
+    name: Name,
     options: ConvertOptions,
     sample_rate: Option<u32>,
     /// None when it is closed.
@@ -88,7 +90,7 @@ impl Writer {
     ) -> seqfeed::Result<(CorpusSpool, Vec<Block>)> {
         let streams: Vec<Stream> = samples.iter().map(|samples| samples.stream.clone()).collect();
         let first = || -> seqfeed::Result<(CorpusSpool, Vec<Block>)> {
-            let mut spool = CorpusSpool::new(self.name.as_str(), streams.clone())
+            let mut spool = CorpusSpool::new(self.name.to_string(), streams.clone())
                 .map_err(|error| error.of_key(key))?;
             let mut blocks = spool.new_blocks();
             fill(&mut blocks, &streams, samples).map_err(|error| error.of_key(key))?;
@@ -138,7 +140,7 @@ impl Writer {
         compress: Option<Bound<'_, PyAny>>,
         protocol: Option<u8>,
         dtype: Option<String>,
-        to: Option<BTreeMap<String, String>>,
+        to: Option<BTreeMap<String, Bound<'_, PyAny>>>,
         sample_rate: Option<u32>,
         describe: bool,
         allow_lossy: bool,
@@ -199,8 +201,8 @@ impl Writer {
 
     /// What it writes.
     #[getter]
-    fn name(&self) -> &str {
-        &self.name
+    fn name(&self) -> &OsStr {
+        self.name.as_ref()
     }
 
     /// Writes the files, which appear under their names now.
@@ -209,12 +211,13 @@ impl Writer {
         let Some(state) = py.detach(|| lock(&state).take()) else { return Ok(()) };
         let (name, options, sample_rate) =
             (self.name.clone(), self.options.clone(), self.sample_rate);
-        stoppable(py, move |stop| {
-            let none = || Error::corpus("no sequence was written").in_file(name);
+        let report = stoppable(py, move |stop| {
+            let none = || Error::corpus("no sequence was written").in_file(name.to_string());
             let corpus = state.spool.ok_or_else(none)?.finish()?;
             let plan = conversion::plan(&corpus, options, sample_rate)?;
-            plan.run_until(stop, &|_samples| {}).map(drop)
-        })
+            plan.run_until(stop, &|_samples| {})
+        })?;
+        conversion::warn_not_written(py, &report)
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 MODULES = {
-    "kaldiio": ("matio", "highlevel", "utils", "wavio"),
+    "kaldiio": ("compression_header", "matio", "highlevel", "utils", "wavio"),
     "kaldi_native_io": ("table_types",),
 }
 

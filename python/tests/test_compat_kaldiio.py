@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import pickle
 import struct
 from pathlib import Path
@@ -17,7 +18,7 @@ from test_kaldi import same
 import seqfeed
 import seqfeed.compat.kaldiio as kaldiio
 from seqfeed import compat, kaldi
-from seqfeed.compat.kaldiio import matio, utils, wavio
+from seqfeed.compat.kaldiio import compression_header, matio, utils, wavio
 
 MATRIX = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
 ARRAYS: dict[str, Any] = {
@@ -430,7 +431,7 @@ def test_numpy_arrays(tmp_path: Path) -> None:
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    for wrong in (np.int64([1]), np.float16([1]), np.array(["a"])):
+    for wrong in (np.int64([[1]]), np.float16([1]), np.array(["a"])):
         with pytest.raises(ValueError):
             kaldiio.save_mat(io.BytesIO(), wrong)
     for wrong in ([1.0], np.zeros((1, 1, 1), np.float32), np.zeros((1, 1), np.int32)):
@@ -510,7 +511,20 @@ CASES = {
     "no archive": 'result = list(k.load_ark("none"))',
     "no key": 'result = k.load_scp("a.scp")["none"]',
     "bad line": 'open("x", "w").write("a\\n"); result = k.load_scp("x")',
-    "int64": 'result = k.save_mat("m", np.arange(3))',
+    "int64": 'result = k.save_mat("m", np.zeros((2, 2), "i8"))',
+    "integers": WRITE + 'f = io.BytesIO(); k.save_mat(f, arrays["i"]); f.seek(0)\n'
+    "result = k.matio.read_int32vector(f, return_size=True)",
+    "floats": WRITE + 'f = io.BytesIO(); k.save_mat(f, a); f.seek(0)\n'
+    "result = k.matio.read_matrix_or_vector(f, return_size=True)",
+    "text of one": 'import io; f = io.BytesIO(b" [ 1.0 2.0 ]\\n"); result = k.matio.read_ascii_mat(f, return_size=True)',
+    "headers": WRITE + "h = k.compression_header\n"
+    "result = []\nfor method in (3, 4, 5, 6, 7):\n"
+    "    g = h.GlobalHeader.compute(a, method); f = io.BytesIO(); size = g.write(f)\n"
+    "    result.append((g.type, g.c, g.rows, g.cols, g.endian, g.size, size, f.getvalue(), g.float_to_uint(a).dtype))",
+    "headers of columns": WRITE + "h = k.compression_header; g = h.GlobalHeader.compute(a, 2)\n"
+    "c = h.PerColHeader.compute(a, g); f = io.BytesIO()\n"
+    "result = (c.write(f, g), c.size, len(f.getvalue()), c.p0.shape, c.p0.dtype, c.endian, c.float_to_char(a.T).dtype,\n"
+    "  c.char_to_float(c.float_to_char(a.T)).shape)",
     "method": 'result = k.save_mat("m", np.zeros((2, 2)), compression_method=9)',
     "method 0": 'result = k.save_mat("m", np.zeros((2, 2)), compression_method=0)',
     "vector": 'result = k.save_mat("m", np.zeros(2), compression_method=2)',
@@ -574,3 +588,165 @@ def test_compression_beside_the_original(tmp_path: Path) -> None:
         read = f'result = k.load_mat("c{name}")'
         again = run_cases("seqfeed.compat.kaldiio", {"a": read}, tmp_path / "theirs")["a"][1]
         assert np.allclose(again, theirs, atol=1e-6)
+
+
+# What stands in archives by Kaldi's rules: white space before keys, tabs behind them, empty lines.
+KEYS: list[tuple[bytes, list[tuple[str, list[float]]]]] = [
+    (b"k\t[ 1.5 2 ]\n", [("k", [1.5, 2])]),
+    (b"k 1 2\n\nl 3\n", [("k", [1, 2]), ("l", [3])]),
+    (b"\n \t k 1 2\n  l\t3\n\n", [("k", [1, 2]), ("l", [3])]),
+    (b"k\nl 3\n", [("k", []), ("l", [3])]),
+    (b"k [ 1 2 ]\r\nl 3\r\n", [("k", [1, 2]), ("l", [3])]),
+    (b"\xe4 1\n", [("\udce4", [1])]),
+    (b" \n\n", []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), KEYS)
+def test_keys_are_found_as_kaldi_finds_them(
+    tmp_path: Path, text: bytes, expected: list[tuple[str, list[float]]]
+) -> None:
+    (tmp_path / "a.ark").write_bytes(text)
+    with open(tmp_path / "a.ark", "rb") as file, open(tmp_path / "a.ark", "rb", buffering=0) as raw:
+        for source in (str(tmp_path / "a.ark"), file, raw, io.BytesIO(text), ReadOnly(text)):
+            assert [(key, array.tolist()) for key, array in kaldiio.load_ark(source)] == expected
+    assert [key for key, _ in kaldi.SequentialReader(f"ark:{tmp_path}/a.ark")] == [key for key, _ in expected]
+
+
+@pytest.mark.parametrize("text", [b"k", b"a 1\nk", b"k\r1\n", b"k\v1\n"])
+def test_behind_a_key_stands_a_blank(text: bytes) -> None:
+    for source in (io.BytesIO(text), io.BufferedReader(io.BytesIO(text))):  # type: ignore[arg-type]
+        with pytest.raises(kaldiio.DataError, match="key k"):
+            list(kaldiio.load_ark(source))
+
+
+def test_tokens_are_those_of_kaldi() -> None:
+    file = io.BytesIO(b"\n a\tb c\n")
+    assert [matio.read_token(file) for _ in range(4)] == ["a", "b", "c", None]
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    """Neither half an entry nor a key that nobody can read."""
+    wrong: list[tuple[Any, Any, type[Exception]]] = [
+        ("", MATRIX, ValueError),
+        ("a b", MATRIX, ValueError),
+        ("a\tb", MATRIX, ValueError),
+        ("a\n", MATRIX, ValueError),
+        ("a\x7f", MATRIX, ValueError),
+        (5, MATRIX, TypeError),
+        ("b", np.array(["text"]), ValueError),
+        ("b", np.array([1 << 40]), OverflowError),
+        ("b", np.zeros((2, 2, 2), np.float32), AssertionError),
+        ("b", [[1.0]], ValueError),
+        ("b", (8000, MATRIX), ValueError),
+        ("b", None, AssertionError),
+    ]
+    ark, scp = tmp_path / "a.ark", tmp_path / "a.scp"
+    for options in ("", "t,"):
+        with kaldiio.WriteHelper(f"ark,{options}scp:{ark},{scp}") as writer:
+            writer("first", MATRIX)
+            for key, value, kind in wrong:
+                if options and kind is OverflowError or (options and key == "b" and kind is ValueError):
+                    continue
+                with pytest.raises(kind):
+                    writer(key, value)
+            writer("last", MATRIX)
+        assert [key for key, _ in kaldiio.load_ark(str(ark))] == ["first", "last"]
+        assert all(np.allclose(value, MATRIX) for value in kaldiio.load_scp(str(scp)).values())
+    # Of several, those before the one that failed are in the script file too.
+    with pytest.raises(ValueError):
+        kaldiio.save_ark(str(ark), {"a": MATRIX, "b": np.array(["x"])}, scp=str(scp))
+    assert list(kaldiio.load_scp(str(scp))) == ["a"] == [key for key, _ in kaldiio.load_ark(str(ark))]
+    with pytest.raises(OSError):
+        kaldiio.save_ark(f"{tmp_path}/none/a.ark", {"a": MATRIX}, scp=str(scp))
+    assert list(kaldiio.load_scp(str(scp))) == ["a"]
+
+
+def test_integers_of_other_sizes_are_those_of_kaldi(tmp_path: Path) -> None:
+    """As ``seqfeed.kaldi`` writes them; the original has no type for them."""
+    for dtype in ("i8", "u8", "i2", "u1", "u4"):
+        ours, native = io.BytesIO(), io.BytesIO()
+        assert kaldiio.save_mat(ours, np.array([3, 1, 2], dtype)) == 22
+        kaldi.save(native, np.array([3, 1, 2], dtype))
+        assert ours.getvalue() == native.getvalue()
+    kaldiio.save_mat(ours := io.BytesIO(), np.zeros(0, np.int64))
+    assert ours.getvalue() == b"\0B\4\0\0\0\0"
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    names = [tmp_path / f"o{letter}.ark" for letter in ("\udce4", "\udce5")]
+    for number, name in enumerate(names):
+        kaldiio.save_ark(name, {"k\udce4": np.int32([number])}, scp=tmp_path / "a.scp", append=number > 0)
+    assert sorted(os.listdir(os.fsencode(tmp_path)))[1:] == [b"o\xe4.ark", b"o\xe5.ark"]
+    assert (tmp_path / "a.scp").read_bytes().count(b"k\xe4 ") == 2
+    found = kaldiio.load_scp_sequential(str(tmp_path / "a.scp"))
+    assert [(key, value.tolist()) for key, value in found] == [("k\udce4", [0]), ("k\udce4", [1])]
+
+
+def test_objects_one_by_one() -> None:
+    """What others import out of ``kaldiio.matio``."""
+    integers = np.array([1, 2], np.int32)
+    for endian in "<>":
+        out = io.BytesIO()
+        kaldiio.save_mat(out, MATRIX, endian=endian)
+        first = out.tell()
+        kaldiio.save_mat(out, integers, endian=endian)
+        kaldiio.save_mat(out, MATRIX, endian=endian, compression_method=2)
+        kaldiio.save_mat(out, MATRIX[0], endian=endian)
+        out.seek(0)
+        array, size = matio.read_matrix_or_vector(out, endian=endian, return_size=True)
+        assert same(array, MATRIX) and size == first
+        assert matio.read_int32vector(out, endian=endian, return_size=True)[1] == 17
+        assert matio.read_matrix_or_vector(out, endian).shape == (4, 3)
+        assert same(matio.read_matrix_or_vector(ReadOnly(out.read()), endian), MATRIX[0])
+    text = io.BytesIO(b" [\n 1.0 2\n 3 4 ]\n1 2 3\n")
+    array, size = matio.read_ascii_mat(text, return_size=True)
+    assert array.tolist() == [[1, 2], [3, 4]] and size == 17
+    assert matio.read_ascii_mat(text).tolist() == [1, 2, 3]
+    kaldiio.save_mat(floats := io.BytesIO(), MATRIX)
+    kaldiio.save_mat(numbers := io.BytesIO(), integers)
+    for read, data in (
+        (matio.read_int32vector, floats.getvalue()),
+        (matio.read_matrix_or_vector, numbers.getvalue()),
+        (matio.read_matrix_or_vector, b"1 2\n"),
+        (matio.read_matrix_or_vector, floats.getvalue()[:-1]),
+        (matio.read_ascii_mat, b""),
+    ):
+        with pytest.raises(kaldiio.DataError):
+            read(io.BytesIO(data))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 30])
+@pytest.mark.parametrize("method", range(1, 8))
+def test_headers_of_compressed_matrices(method: int, rows: int) -> None:
+    """They are those of the files that ``seqfeed.kaldi`` writes."""
+    matrix = np.random.default_rng(rows).random((rows, 3)).astype(np.float32)
+    out, made = io.BytesIO(), io.BytesIO()
+    kaldi.save(out, matrix, compression=method)
+    data = out.getvalue()[2:]
+    header = compression_header.GlobalHeader.compute(matrix, method)
+    assert header.write(made) == header.size == data.index(b" ") + 17
+    token = len(header.type) + 1
+    again = compression_header.GlobalHeader.read(io.BytesIO(data[token:]), header.type)
+    assert (again.min_value, again.range, again.rows, again.cols) == (
+        header.min_value,
+        header.range,
+        rows,
+        3,
+    )
+    behind = data[header.size :]
+    expected = kaldi.load(out.getvalue())
+    if header.type == "CM":
+        columns = compression_header.PerColHeader.compute(matrix, header)
+        assert columns.write(made, header) == columns.size == 24
+        codes = columns.float_to_char(matrix.T)
+        found = columns.char_to_float(codes).T
+        read = compression_header.PerColHeader.read(io.BytesIO(behind), header)
+        assert all(np.array_equal(getattr(read, p), getattr(columns, p)) for p in ("p0", "p25", "p75", "p100"))
+        made.write(codes.tobytes())
+    else:
+        codes = header.float_to_uint(matrix)
+        found = header.uint_to_float(codes)
+        made.write(codes.tobytes())
+    assert made.getvalue() == data
+    assert np.allclose(found, expected, rtol=1e-6, atol=1e-7)

@@ -39,6 +39,8 @@ OBJECTS: dict[str, Any] = {
     "int32-vector-vector": [np.array([1, 2], np.int32), np.array([], np.int32)],
     "int32-pair-vector": np.array([[1, 2], [3, 4]], np.int32),
     "float-pair-vector": np.array([[1.5, 2.5]], np.float32),
+    "float-basic-vector": np.array([1.5, -2.5], np.float32),
+    "double-basic-vector": np.array([0.5, 1e100]),
     "blob": b"\0bytes",
     "token": "hello",
     "token-vector": ["hello", "wörld"],
@@ -328,6 +330,25 @@ def test_pipes_need_leave(corpus: Any) -> None:
     assert len(table) == 12 and np.array_equal(table["utt003"], found["utt003"])
     with pytest.raises(seqfeed.CommandError):
         list(kaldi.SequentialReader("ark:false |", allow_pipes=True))
+
+
+def test_a_command_that_gave_all_and_failed_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "f.ark").write_text("a  [\n1 2 ]\nb  [\n3 4 ]\n")
+    (tmp_path / "one.mat").write_text(" [\n1 2 ]\n")
+    (tmp_path / "c.scp").write_text(f"a cat {tmp_path}/one.mat; exit 3 |\n")
+    archive, script = f"ark:cat {tmp_path}/f.ark; exit 3 |", f"scp:{tmp_path}/c.scp"
+
+    def failing(name: str, read: Any) -> None:
+        with pytest.raises(seqfeed.CommandError, match="exit status 3"):
+            read(name)
+
+    failing(f"cat {tmp_path}/one.mat; exit 3 |", lambda name: kaldi.load(name, allow_pipes=True))
+    for name in [archive, archive.replace("ark:", "ark,bg:"), script]:
+        failing(name, lambda name: list(kaldi.SequentialReader(name, allow_pipes=True)))
+    for name in [archive, archive.replace("ark:", "ark,s,cs:")]:
+        failing(name, lambda name: kaldi.RandomAccessReader(name, allow_pipes=True).get("c"))
+    failing(script, lambda name: kaldi.RandomAccessReader(name, allow_pipes=True)["a"])
+    failing(archive, lambda name: len(seqfeed.open(name, allow_pipes=True)))
 
 
 def test_objects_without_a_type_of_pythons(tmp_path: Path) -> None:

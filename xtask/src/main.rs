@@ -2,6 +2,8 @@
 
 mod bench;
 mod python;
+mod skips;
+mod torch;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,12 +11,15 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Result, bail};
 
+use crate::python::Environment;
+use crate::skips::Skips;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let done = match arguments.first().map(String::as_str) {
         Some("test") => match arguments.get(1).map(String::as_str) {
-            Some("python") => python::test(),
-            _ => test(),
+            Some("python") => test(false),
+            _ => test(true),
         },
         Some("bench") => bench::run(&arguments[1..]),
         Some("docs") => docs(),
@@ -36,29 +41,47 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs all tests: of the code, of its documentation, the example programs, and the Python package.
-fn test() -> Result<()> {
+/// Runs all tests: of the code, of its documentation, the example programs, and the Python package; or of the last
+/// alone.
+fn test(rust: bool) -> Result<()> {
+    let mut skips = Skips::default();
+    let environment = Environment::prepare();
+    if rust {
+        test_rust(environment.as_ref().ok(), &mut skips)?;
+    }
+    match environment {
+        Ok(environment) => python::test(&environment, &mut skips)?,
+        Err(why) => python::cannot_run(&why)?,
+    }
+    skips.check()
+}
+
+fn test_rust(environment: Option<&Environment>, skips: &mut Skips) -> Result<()> {
     // The Python package is built and tested by itself: what links it is Python.
     let workspace = ["--workspace", "--exclude", "seqfeed-python"];
     // Benchmarks are built by the lints.
-    cargo(&[&["test"], &workspace[..], &["--lib", "--bins", "--tests"]].concat())?;
-    cargo(&[&["test"], &workspace[..], &["--doc"]].concat())?;
-    // `cargo run` would build all again with other features.
-    cargo(&[&["build"], &workspace[..], &["--examples"]].concat())?;
-    let example = target()?.join("debug/examples/train_digits");
-    eprintln!("$ {}", example.display());
-    let status = Command::new(&example).current_dir(root()).status()?;
-    if !status.success() {
-        bail!("{} failed: {status}", example.display());
+    let mut tests = cargo();
+    tests.arg("test").args(workspace).args(["--lib", "--bins", "--tests"]);
+    if let Some(environment) = environment {
+        // Some tests compare with what Python's packages make.
+        let python = environment.bin().join("python");
+        let path = env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(environment.bin()).chain(env::split_paths(&path));
+        tests.env("PATH", env::join_paths(path)?).env("SEQFEED_PYTHON", python);
     }
-    python::test()
+    skips.run_cargo(&mut tests)?;
+    python::run(cargo().arg("test").args(workspace).arg("--doc"))?;
+    // `cargo run` would build all again with other features.
+    python::run(cargo().arg("build").args(workspace).arg("--examples"))?;
+    let example = target()?.join("debug/examples/train_digits");
+    python::run(Command::new(&example).current_dir(root()))
 }
 
 /// Writes what commands print today into the pages of `docs/` and `crates/seqfeed-cli/tests/cmd`, and builds the
 /// book where mdBook is there.
 fn docs() -> Result<()> {
     let test = ["test", "-p", "seqfeed-cli", "--test", "it", "transcripts"];
-    run_cargo(&test, &[("TRYCMD", "overwrite")])?;
+    python::run(cargo().args(test).env("TRYCMD", "overwrite"))?;
     eprintln!("Look at the difference: what has changed should have.");
     match Command::new("mdbook").args(["build", "docs"]).current_dir(root()).status() {
         Ok(status) if status.success() => Ok(()),
@@ -71,22 +94,15 @@ fn docs() -> Result<()> {
     }
 }
 
-fn cargo(arguments: &[&str]) -> Result<()> {
-    run_cargo(arguments, &[])
+fn cargo() -> Command {
+    let mut cargo = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
+    cargo.current_dir(root());
+    cargo
 }
 
-fn run_cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
-    eprintln!("$ cargo {}", arguments.join(" "));
-    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let status = Command::new(cargo)
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .current_dir(root())
-        .status()?;
-    if !status.success() {
-        bail!("cargo {} failed: {status}", arguments.join(" "));
-    }
-    Ok(())
+/// Whether this is continuous integration, where what cannot be tested is an error.
+fn in_ci() -> bool {
+    env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }
 
 /// Where cargo builds.

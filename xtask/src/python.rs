@@ -1,152 +1,163 @@
 //! The Python package's tests: its wheel, in a virtual environment of its own.
 
 use std::env;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::root;
+use crate::skips::Skips;
+use crate::{in_ci, root, torch};
 
-const NEEDED: [&str; 5] = ["maturin>=1.9,<2", "pytest", "numpy", "mypy", "scipy"];
+/// What the package is built and tested with.
+const NEEDED: [&str; 5] = ["maturin>=1.9,<2", "pytest>=8,<10", "numpy", "mypy", "scipy"];
 
-/// What the adapters are for, as far as it can be had; PyTorch is looked for in the system's Python.
-const FRAMEWORKS: [&str; 5] = ["pyarrow", "polars", "duckdb", "jax", "datasets"];
+/// What the adapters are for, and the packages that the drop-ins stand for. PyTorch is not among them: see
+/// [`torch`].
+const BESIDE: [&str; 7] = [
+    "pyarrow",
+    "polars",
+    "duckdb",
+    "jax",
+    "datasets",
+    "kaldiio==2.18.1",
+    "kaldi_native_io==1.23.0",
+];
+
+/// The virtual environment, and what is built into it.
+pub(crate) struct Environment {
+    pub(crate) target: PathBuf,
+    pub(crate) venv: PathBuf,
+    /// Where the wheel under test is.
+    pub(crate) wheels: PathBuf,
+}
+
+impl Environment {
+    /// The virtual environment with all that the tests need.
+    ///
+    /// It is kept in `target/` under a name made of what is in it, so that a second run installs nothing.
+    pub(crate) fn prepare() -> Result<Self> {
+        let target = crate::target()?;
+        let system = env::var("SEQFEED_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+        let version = version_of(&system)?;
+        let all = [&NEEDED[..], &BESIDE[..]].concat();
+        let venv = target.join(format!("python-venv-{}", key_of(&version, &all)));
+        let environment = Self { wheels: target.join("python-wheels"), target, venv };
+        if environment.complete().exists() {
+            return Ok(environment);
+        }
+        run(Command::new(&system).args(["-m", "venv", "--clear"]).arg(&environment.venv))?;
+        let install = |packages: &[&str]| {
+            let mut pip = environment.python();
+            run(pip.args(["-m", "pip", "install", "--quiet"]).args(packages))
+        };
+        install(&NEEDED).context("pip cannot get what the tests need; is there a network?")?;
+        // One by one: where one of them cannot be had, only its own tests are skipped.
+        let missing: Vec<&str> =
+            BESIDE.into_iter().filter(|package| install(&[package]).is_err()).collect();
+        if missing.is_empty() {
+            fs::write(environment.complete(), all.join("\n"))?;
+        } else {
+            eprintln!("pip cannot get {}: tests that need it are skipped", missing.join(", "));
+        }
+        Ok(environment)
+    }
+
+    /// A file that is there when nothing is left to be installed.
+    fn complete(&self) -> PathBuf {
+        self.venv.join("installed.txt")
+    }
+
+    pub(crate) fn bin(&self) -> PathBuf {
+        self.venv.join("bin")
+    }
+
+    pub(crate) fn python(&self) -> Command {
+        Command::new(self.bin().join("python"))
+    }
+
+    /// The program of the command line, which some tests run.
+    pub(crate) fn cli(&self) -> PathBuf {
+        self.target.join("debug").join("seqfeed")
+    }
+
+    fn build(&self, options: &[&str], out: &Path) -> Result<()> {
+        let mut build = Command::new(self.bin().join("maturin"));
+        build.arg("build").args(options).arg("--manifest-path");
+        build.arg(root().join("python").join("Cargo.toml")).arg("--out").arg(out);
+        run(build.env("CARGO_TARGET_DIR", &self.target).env("VIRTUAL_ENV", &self.venv))
+    }
+}
 
 /// Builds the wheel, installs it, and runs its tests, mypy in strict mode and stubtest.
-///
-/// Says `SKIPPED` where there is no Python that can do this, or no way to what the tests need.
-pub(crate) fn test() -> Result<()> {
-    let target = crate::target()?;
-    let venv = target.join("python-venv");
-    if let Err(error) = prepare(&venv) {
-        eprintln!("SKIPPED: the Python package's tests: {error:#}");
-        return Ok(());
-    }
-    let (bin, wheels) = (venv.join("bin"), target.join("python-wheels"));
-    let manifest = root().join("python").join("Cargo.toml");
-    let mut build = Command::new(bin.join("maturin"));
-    build.arg("build").arg("--manifest-path").arg(manifest).arg("--out").arg(&wheels);
-    run(build.env("CARGO_TARGET_DIR", &target).env("VIRTUAL_ENV", &venv))?;
-    let mut install = Command::new(bin.join("python"));
-    install.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--force-reinstall",
-        "--no-deps",
-        "--no-index",
-    ]);
-    run(install.arg("--find-links").arg(&wheels).arg("seqfeed"))?;
-    let mut tests = Command::new(bin.join("python"));
+pub(crate) fn test(environment: &Environment, skips: &mut Skips) -> Result<()> {
+    environment.build(&[], &environment.wheels)?;
+    let mut install = environment.python();
+    install.args(["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"]);
+    install.args(["--no-index", "--find-links"]).arg(&environment.wheels).arg("seqfeed");
+    run(&mut install)?;
+    let mut tests = environment.python();
     tests.args(["-m", "pytest", "-q", "-rs", "python/tests"]).current_dir(root());
-    run(tests.env("SEQFEED_CLI", target.join("debug").join("seqfeed")))?;
+    run(skips.of_pytest(&mut tests)?.env("SEQFEED_CLI", environment.cli()))?;
     // Not in the repository's root: what was installed is checked.
     let configuration = root().join("python").join("pyproject.toml");
-    let mut mypy = Command::new(bin.join("mypy"));
+    let mut mypy = Command::new(environment.bin().join("mypy"));
     mypy.arg("--config-file").arg(&configuration).args(["-p", "seqfeed"]);
-    run(mypy.current_dir(&wheels))?;
-    let mut stubtest = Command::new(bin.join("stubtest"));
+    run(mypy.current_dir(&environment.wheels))?;
+    let mut stubtest = Command::new(environment.bin().join("stubtest"));
     stubtest.arg("--mypy-config-file").arg(&configuration);
     // A module whose framework is not there cannot be imported.
     stubtest.arg("--allowlist").arg(root().join("python").join("stubtest-allowed.txt"));
     stubtest.args(["--ignore-unused-allowlist", "seqfeed"]);
-    run(stubtest.current_dir(&wheels))?;
-    torch_tests(&target, &venv, &wheels)
+    run(stubtest.current_dir(&environment.wheels))?;
+    torch::test(environment, skips)
 }
 
 /// Builds the wheel that is given to others: optimized, for all versions of Python from 3.10 on, and for Linuxes with a C
 /// library as old as this one's.
 pub(crate) fn wheel() -> Result<()> {
-    let target = crate::target()?;
-    let venv = target.join("python-venv");
-    prepare(&venv)?;
-    let wheels = target.join("wheels");
-    let mut build = Command::new(venv.join("bin").join("maturin"));
-    build.args(["build", "--release", "--manifest-path"]);
-    build.arg(root().join("python").join("Cargo.toml")).arg("--out").arg(&wheels);
-    run(build.env("CARGO_TARGET_DIR", &target).env("VIRTUAL_ENV", &venv))?;
+    let environment = Environment::prepare()?;
+    let wheels = environment.target.join("wheels");
+    environment.build(&["--release"], &wheels)?;
     eprintln!("The wheel is in {}.", wheels.display());
     Ok(())
 }
 
-/// The tests that need PyTorch, by a Python that has it: `SEQFEED_TORCH_PYTHON`, or the system's (Debian's
-/// `python3-torch`). Nothing is installed into it.
-fn torch_tests(target: &Path, venv: &Path, wheels: &Path) -> Result<()> {
-    let python = env::var("SEQFEED_TORCH_PYTHON").unwrap_or_else(|_| "/usr/bin/python3".to_owned());
-    let has = |modules: &str| {
-        let mut there = Command::new(&python);
-        there.args(["-c", &format!("import {modules}")]).stderr(Stdio::null());
-        there.status().is_ok_and(|status| status.success())
-    };
-    if !has("torch, numpy") {
-        eprintln!(
-            "SKIPPED: the tests of seqfeed.torch: `{python}` has no PyTorch (apt-get install python3-torch, or \
-             name a Python that has it by SEQFEED_TORCH_PYTHON)"
-        );
-        return Ok(());
+/// The version of an interpreter that can make virtual environments.
+fn version_of(python: &str) -> Result<String> {
+    let check = "import ensurepip, platform, sys, venv; assert sys.version_info >= (3, 10); \
+                 print(platform.python_version())";
+    let output = Command::new(python).args(["-c", check]).stderr(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        }
+        _ => {
+            bail!("`{python}` is no Python of 3.10 or later with venv (name one by SEQFEED_PYTHON)")
+        }
     }
-    let beside = target.join("python-torch-site");
-    let install = || {
-        let mut pip = Command::new(venv.join("bin").join("python"));
-        pip.args(["-m", "pip", "--python", &python, "install", "--quiet", "--upgrade", "--target"]);
-        pip.arg(&beside);
-        pip
-    };
-    if !has("pytest") {
-        run(install().arg("pytest"))?;
-    }
-    let mut seqfeed = install();
-    seqfeed.args(["--no-deps", "--no-index", "--find-links"]).arg(wheels).arg("seqfeed");
-    run(&mut seqfeed)?;
-    let mut tests = Command::new(&python);
-    tests.args(["-m", "pytest", "-q", "-rs"]).current_dir(root()).env("PYTHONPATH", &beside);
-    let files = [
-        "test_torch.py",
-        "test_train.py",
-        "test_same_everywhere.py",
-        "test_docs.py",
-        "test_book.py",
-    ];
-    tests.args(files.map(|file| format!("python/tests/{file}")));
-    run(tests.env("SEQFEED_CLI", target.join("debug").join("seqfeed")))
 }
 
-/// A virtual environment with all that the tests need.
-fn prepare(venv: &Path) -> Result<()> {
-    let python = venv.join("bin").join("python");
-    if !python.exists() {
-        let system = env::var("SEQFEED_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-        let check = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
-        let fits = Command::new(&system).args(["-c", check]).stderr(Stdio::null()).status();
-        if !fits.is_ok_and(|status| status.success()) {
-            bail!(
-                "`{system}` is no Python of 3.10 or later with venv (name one by SEQFEED_PYTHON)"
-            );
-        }
-        run(Command::new(&system).args(["-m", "venv"]).arg(venv))?;
+/// A name for a set of packages under a version of Python: another set has another name.
+pub(crate) fn key_of(version: &str, packages: &[&str]) -> String {
+    // FNV-1a: the same in all versions of Rust, unlike the standard library's.
+    let bytes = packages.iter().flat_map(|package| package.bytes().chain([b'\n']));
+    let hash = bytes
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{version}-{hash:08x}")
+}
+
+/// Whether Python's tests may be left out, where they cannot be run: not in continuous integration.
+pub(crate) fn cannot_run(why: &anyhow::Error) -> Result<()> {
+    if in_ci() {
+        bail!("the Python package's tests cannot be run: {why:#}");
     }
-    let has = |modules: &str| -> Result<bool> {
-        let import = format!("import {modules}");
-        let mut there = Command::new(&python);
-        Ok(there.args(["-c", &import]).stderr(Stdio::null()).status()?.success())
-    };
-    let install = |packages: &[&str]| {
-        run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages))
-    };
-    if !has("maturin, mypy, numpy, pytest, scipy")? {
-        install(&NEEDED).context("pip cannot get what they need; is there a network?")?;
-    }
-    if !has(&FRAMEWORKS.join(", "))?
-        && let Err(error) = install(&FRAMEWORKS)
-    {
-        eprintln!("SKIPPED: tests of some adapters of the Python package: {error:#}");
-    }
+    eprintln!("SKIPPED: the Python package's tests: {why:#}");
     Ok(())
 }
 
-fn run(command: &mut Command) -> Result<()> {
+pub(crate) fn run(command: &mut Command) -> Result<()> {
     eprintln!("$ {command:?}");
     let status = command.status().with_context(|| format!("{command:?}"))?;
     if !status.success() {

@@ -42,6 +42,7 @@ mod batch;
 mod ipc;
 mod keys;
 mod number;
+mod panics;
 mod piece;
 mod row_groups;
 mod schema;
@@ -50,6 +51,7 @@ mod store;
 mod stream;
 mod writer;
 
+pub use panics::silence_caught_panics;
 pub use schema::{ArrowOptions, ColumnChoice};
 pub use source::ArrowSource;
 pub use stream::{FFI_ArrowArrayStream, RecordBatches};

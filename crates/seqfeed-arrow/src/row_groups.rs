@@ -1,8 +1,7 @@
 //! Parquet files: row groups, decoded when they are wanted.
 
-use std::any::Any;
+use std::error;
 use std::io::{self, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
@@ -19,6 +18,7 @@ use seqfeed_io::DataFile;
 
 use crate::PARQUET;
 use crate::arrays::piece_column;
+use crate::panics::caught;
 use crate::piece::Piece;
 use crate::schema::{ArrowOptions, Columns};
 
@@ -90,6 +90,21 @@ impl RowGroups {
             self.fields.binary_search(&parquet.get_column_root_idx(*leaf)).is_ok()
         });
         wanted.map(|(_, column)| u64::try_from(column.uncompressed_size()).unwrap_or(0)).sum()
+    }
+
+    /// Row groups that are kept, at most.
+    pub(crate) fn most_kept(&self) -> u64 {
+        KEPT.min(self.len()) as u64
+    }
+
+    /// The most values of a stream in a row group.
+    pub(crate) fn values(&self, group: usize, stream: usize) -> u64 {
+        let group = self.metadata.metadata().row_group(group);
+        let parquet = self.metadata.parquet_schema();
+        let field = self.columns.streams[stream].field;
+        let columns = group.columns().iter().enumerate();
+        let own = columns.filter(|(leaf, _)| parquet.get_column_root_idx(*leaf) == field);
+        own.map(|(_, column)| u64::try_from(column.num_values()).unwrap_or(0)).max().unwrap_or(0)
     }
 
     /// Columns of a batch that was read.
@@ -212,20 +227,26 @@ fn guarded<T>(file: &DataFile, run: impl FnOnce() -> parquet::errors::Result<T>)
             .in_file(file.name())
             .with_help("the file is damaged, or cut short, or uses what is not supported")
     };
-    match catch_unwind(AssertUnwindSafe(run)) {
+    match caught(run) {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(ParquetError::External(error))) => match error.downcast::<Error>() {
-            Ok(error) => Err(*error),
-            Err(error) => Err(damaged(error.to_string())),
-        },
-        Ok(Err(error)) => Err(damaged(error.to_string())),
-        Err(panic) => Err(damaged(format!("it cannot be decoded: {}", said(panic.as_ref())))),
+        // What reading the file said is the cause, however the crate has wrapped it.
+        Ok(Err(error)) => Err(of_reading(&error).unwrap_or_else(|| damaged(error.to_string()))),
+        Err(panic) => Err(damaged(format!("it cannot be decoded: {panic}"))),
     }
 }
 
-fn said(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it is damaged")
+/// The error of this library's among the causes of another.
+fn of_reading(error: &(dyn error::Error + 'static)) -> Option<Error> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let wrapped = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
+        let wrapped = wrapped.and_then(|inner| inner.downcast_ref::<Error>());
+        if let Some(own) = error.downcast_ref::<Error>().or(wrapped) {
+            return Some(own.clone());
+        }
+        next = error.source();
+    }
+    None
 }
 
 /// The bytes of a file, for the `parquet` crate.

@@ -1,16 +1,16 @@
 //! Tables as a source of sequences.
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use seqfeed_core::{
-    Block, Error, Extent, Index, IndexBuilder, Key, Kind, Problem, Result, Source, Stream,
+    Block, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem, Result, Source, Stream,
 };
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool, shown_name};
 
 use crate::ARROW;
 use crate::ipc;
@@ -83,13 +83,18 @@ impl ArrowSource {
     ///
     /// Fails if the file cannot be read, is damaged, or holds no samples; if a column that is asked for is
     /// not there or cannot be what it is asked to be; or if what is read holds nulls.
-    pub fn open(name: &str, options: &ArrowOptions, policy: &Policy) -> Result<Self> {
+    pub fn open(
+        name: &(impl AsRef<OsStr> + ?Sized),
+        options: &ArrowOptions,
+        policy: &Policy,
+    ) -> Result<Self> {
+        let name = name.as_ref();
         let parsed = RxFilename::parse(name)?;
         let (file, copied) = match &parsed {
             RxFilename::File(path) => plain(path, &parsed, policy)?,
             _ => copy(&parsed, policy)?,
         };
-        let mut source = Self::from_data(file.with_name(name), options)?;
+        let mut source = Self::from_data(file.with_name(shown_name(name)), options)?;
         source.spooled_bytes += copied;
         Ok(source)
     }
@@ -213,6 +218,62 @@ impl Source for ArrowSource {
             .filter(|(stream, _)| stream.extent == Extent::Samples)
             .map(|(stream, column)| (stream, column.samples(row)));
         lengths.find(|&(_, found)| found != expected).map(wrong)
+    }
+
+    fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
+        let described = &self.streams[stream];
+        let samples = match described.extent {
+            Extent::Sequence => u64::from(sequences.end - sequences.start),
+            Extent::Samples | Extent::Own => {
+                self.index.start(sequences.end) - self.index.start(sequences.start)
+            }
+        };
+        let all = Most::all_of(described, samples);
+        if described.kind != Kind::Sparse || sequences.is_empty() {
+            return all;
+        }
+        // How many values there are shows for whole pieces.
+        let pieces = self.piece_of(sequences.start)..=self.piece_of(sequences.end - 1);
+        let values = pieces.map(|piece| self.values_of(piece, stream)).fold(0, u64::saturating_add);
+        Most { samples, values: values.min(all.values) }
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        let each = (0..self.index.len() as u32).map(|s| self.most(stream, s..s + 1));
+        each.fold(Most::default(), Most::or)
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        match &self.pieces {
+            Pieces::Placed(_) => 0,
+            Pieces::Groups(groups) => groups.most_kept().saturating_mul(self.piece_bytes()),
+        }
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // What is read of a piece at once, and converted; of a row group also what it is decoded from.
+        self.piece_bytes().saturating_mul(3)
+    }
+}
+
+impl ArrowSource {
+    /// The most values that a sparse stream has in a piece.
+    fn values_of(&self, piece: usize, stream: usize) -> u64 {
+        match &self.pieces {
+            Pieces::Placed(pieces) => pieces[piece].columns[stream].values.len(),
+            Pieces::Groups(groups) => groups.values(piece, stream),
+        }
+    }
+
+    /// Bytes of the largest piece, decoded.
+    fn piece_bytes(&self) -> u64 {
+        let streams = self.streams.iter().enumerate();
+        let bytes = |ends: &[u32]| {
+            let each = streams.clone().map(|(n, s)| self.most(n, ends[0]..ends[1]).block_bytes(s));
+            // Numbers may be wider in the file.
+            each.fold(0, u64::saturating_add).saturating_mul(2)
+        };
+        self.firsts.windows(2).map(bytes).max().unwrap_or(0)
     }
 }
 
@@ -521,19 +582,9 @@ fn plain(path: &Path, name: &RxFilename, policy: &Policy) -> Result<(DataFile, u
 
 /// A copy of what can be read once; its size.
 fn copy(name: &RxFilename, policy: &Policy) -> Result<(DataFile, u64)> {
-    let mut input = Input::open(name, policy)?;
-    let mut spool = Spool::new()?;
-    let mut step = vec![0; 1 << 16];
-    loop {
-        match input.read(&mut step) {
-            Ok(0) => break,
-            Ok(count) => spool.write_all(&step[..count])?,
-            Err(error) => return Err(input.error(error)),
-        }
-    }
+    let input = Input::open(name, policy)?;
     let shown = input.name().to_owned();
-    input.finish()?;
-    let file = spool.into_data_file()?.with_name(shown);
+    let file = Spool::copy(input, &shown)?;
     let len = file.len();
     Ok((file, len))
 }

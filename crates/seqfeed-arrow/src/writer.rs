@@ -241,18 +241,18 @@ impl ArrowWriter {
         gather.push(key, blocks, number, |batch| write_arrow(writer, batch, &name))
     }
 
-    /// Writes the rest; the file appears.
+    /// Writes the rest; the file appears. How many bytes it has.
     ///
     /// # Errors
     ///
     /// Fails if writing fails; then there is no file.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<u64> {
         let Self { mut gather, mut writer } = self;
         if gather.batch.len() > 0 {
             write_arrow(&mut writer, &mut gather.batch, &gather.name)?;
         }
         let output = writer.finish().and_then(|()| writer.into_inner());
-        output.map_err(|error| failed(&error.to_string(), &gather.name))?.finish()
+        finish(output.map_err(|error| failed(&error.to_string(), &gather.name))?)
     }
 }
 
@@ -311,18 +311,18 @@ impl ParquetWriter {
         gather.push(key, blocks, number, |batch| write_parquet(writer, batch, &name))
     }
 
-    /// Writes the rest; the file appears.
+    /// Writes the rest; the file appears. How many bytes it has.
     ///
     /// # Errors
     ///
     /// Fails if writing fails; then there is no file.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<u64> {
         let Self { mut gather, mut writer } = self;
         if gather.batch.len() > 0 {
             write_parquet(&mut writer, &mut gather.batch, &gather.name)?;
         }
         let output = writer.into_inner();
-        output.map_err(|error| failed(&error.to_string(), &gather.name))?.finish()
+        finish(output.map_err(|error| failed(&error.to_string(), &gather.name))?)
     }
 }
 
@@ -344,6 +344,11 @@ fn value_path(stream: &Stream) -> ColumnPath {
         _ => deeper(&["list", "element"]),
     }
     ColumnPath::new(path)
+}
+
+fn finish(output: Output) -> Result<u64> {
+    let bytes = output.written();
+    output.finish().map(|()| bytes)
 }
 
 fn failed(what: &str, name: &str) -> Error {

@@ -1,9 +1,12 @@
 //! The program `seqfeed`.
 
 mod commands;
+mod kaldi_object;
 mod options;
 mod progress;
 mod report;
+mod screen;
+mod signals;
 mod terminal;
 
 use std::process::ExitCode;
@@ -53,6 +56,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    seqfeed::arrow::silence_caught_panics();
+    signals::watch();
     if let Some(code) = commands::kaldi::called_as_tool() {
         return code;
     }

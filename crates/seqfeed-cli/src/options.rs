@@ -1,14 +1,20 @@
 //! The options that describe a corpus and its feed; each is also a key of `corpus.toml`.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use seqfeed::io::Policy;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use seqfeed::io::{Policy, name_from_text, name_to_text, path_from_text};
 use seqfeed::{Description, Error, Opened, Table, Value};
 
+use crate::kaldi_object::KaldiObject;
 use crate::report;
+
+/// Names are bytes: the arguments hold them as text from which the bytes can be had again.
+pub(crate) fn name() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(name_to_text)
+}
 
 /// What the corpus is made of.
 #[derive(Args, Clone, Debug)]
@@ -18,24 +24,29 @@ pub(crate) struct CorpusOptions {
     /// specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind any
     /// other name too; an Arrow or Parquet file (train.arrow, train.parquet), or a column of
     /// one (train.parquet#features)
-    #[arg(value_name = "CORPUS")]
+    #[arg(value_name = "CORPUS", value_parser = name())]
     corpus: Option<String>,
 
     /// Of a data specification of several tasks (a.pfile|b.pfile,context=5), the one meant, from 0
     #[arg(long, value_name = "N")]
     task: Option<u64>,
 
+    /// With a reader of CNTK's configurations: the value of a variable or a setting, as on CNTK's
+    /// command line (`ScpDir=/data`, `Train.reader.randomize=none`)
+    #[arg(long = "override", value_name = "NAME=VALUE")]
+    overrides: Vec<String>,
+
     /// Rspecifier of the features, such as scp:feats.scp or ark:feats.ark; several follow one
     /// another
-    #[arg(long, value_name = "RSPECIFIER")]
+    #[arg(long, value_name = "RSPECIFIER", value_parser = name())]
     features: Vec<String>,
 
     /// Rspecifier of the frame labels, such as ark:ali.ark, or master label files
-    #[arg(long, value_name = "RSPECIFIER")]
+    #[arg(long, value_name = "RSPECIFIER", value_parser = name())]
     labels: Vec<String>,
 
     /// With labels in master label files: the list of states, one a line, that gives them numbers
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = name())]
     states: Option<String>,
 
     /// Most samples in a chunk, the unit of loading [default: 32768]
@@ -55,10 +66,16 @@ pub(crate) struct CorpusOptions {
     #[arg(long, value_name = "stop|skip|N")]
     errors: Option<String>,
 
-    /// Allow commands (`cmd |`) in script files and descriptions; in rspecifiers given as options
-    /// they are allowed anyway
+    /// Allow commands (`cmd |`) also in names that stand in files, such as script files and
+    /// descriptions; names on the command line may be commands anyway
     #[arg(long)]
     allow_pipes: bool,
+}
+
+/// What names may do: those on the command line may be commands, those that stand in files only if the user allows
+/// it. This is the rule of all commands.
+pub(crate) fn policy(allow_pipes: bool) -> Policy {
+    if allow_pipes { Policy::with_pipes() } else { Policy::with_given_pipes() }
 }
 
 /// How the corpus is fed.
@@ -204,6 +221,11 @@ pub(crate) struct FrameShift {
 }
 
 impl FrameShift {
+    /// Whether the option was given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.frame_shift.is_some()
+    }
+
     /// Seconds from one sample to the next.
     pub(crate) fn of(&self, opened: &Opened) -> f64 {
         self.or_given(opened.frame_shift())
@@ -253,6 +275,22 @@ impl Given {
         }
     }
 
+    /// `NAME=VALUE`, the last one of a name.
+    fn pairs(&mut self, key: &str, pairs: &[String]) -> Result<(), Error> {
+        let mut table = Table::new();
+        for pair in pairs {
+            let Some((name, value)) = pair.split_once('=') else {
+                return Err(Error::usage(format!("--override {pair}: there is no value"))
+                    .with_help("write --override NAME=VALUE"));
+            };
+            table.insert(name.trim().to_owned(), Value::String(value.to_owned()));
+        }
+        if !table.is_empty() {
+            self.0.insert(key.to_owned(), Value::Table(table));
+        }
+        Ok(())
+    }
+
     fn names(&mut self, key: &str, names: &[String]) {
         if !names.is_empty() {
             let names = names.iter().cloned().map(Value::String).collect();
@@ -283,12 +321,36 @@ impl CorpusOptions {
         self.corpus.as_deref()
     }
 
-    /// Whether names in files may be commands.
-    pub(crate) fn allows_pipes(&self) -> bool {
-        self.allow_pipes
+    /// The name of the corpus, where no other option for corpora is given.
+    pub(crate) fn only_name(&self) -> Option<&str> {
+        let only_name = self.features.is_empty()
+            && self.labels.is_empty()
+            && self.overrides.is_empty()
+            && self.states.is_none()
+            && self.task.is_none()
+            && self.chunk_size.is_none()
+            && !self.map
+            && self.missing.is_none()
+            && self.errors.is_none();
+        self.name().filter(|_| only_name)
+    }
+
+    /// The object of Kaldi's that the name means; nothing where it means a corpus, as it does beside options for
+    /// corpora.
+    pub(crate) fn kaldi_object(&self) -> Result<Option<KaldiObject>> {
+        match self.only_name() {
+            Some(name) => KaldiObject::of_name(name, &self.policy()),
+            None => Ok(None),
+        }
+    }
+
+    /// What names may do.
+    pub(crate) fn policy(&self) -> Policy {
+        policy(self.allow_pipes)
     }
 
     fn describe_over(&self, mut given: Given) -> Result<Description> {
+        given.pairs("overrides", &self.overrides)?;
         given.names("features", &self.features);
         given.names("labels", &self.labels);
         given.text("states", self.states.as_ref());
@@ -299,32 +361,27 @@ impl CorpusOptions {
         if self.map {
             given.0.insert("map".to_owned(), Value::Boolean(true));
         }
-        let mut typed: BTreeSet<String> = BTreeSet::new();
-        typed.extend((!self.features.is_empty()).then(|| "features".to_owned()));
-        typed.extend((!self.labels.is_empty()).then(|| "labels".to_owned()));
-        let mut description = match self.corpus.as_deref() {
-            None if typed.is_empty() => {
-                return Err(Error::usage("which corpus? give its name").with_help(
-                    "such as corpus.toml, scp:feats.scp, train.ctf, train.pfile, or an HTK script",
-                )
-                .into());
-            }
-            None => Description::from_table(given.0)?,
+        match self.corpus.as_deref() {
+            None if self.features.is_empty() && self.labels.is_empty() => Err(Error::usage(
+                "which corpus? give its name",
+            )
+            .with_help(
+                "such as corpus.toml, scp:feats.scp, train.ctf, train.pfile, or an HTK script",
+            )
+            .into()),
+            None => Ok(Description::from_table(given.0)?),
             Some(name) => {
-                let named = Description::of_name_with(name, given.0)?;
+                let named = Description::of_name_with(&name_from_text(name), given.0)?;
                 named.warnings.iter().for_each(|warning| report::warning(warning));
-                typed.extend(named.specifiers);
-                named.description
+                Ok(named.description)
             }
-        };
-        description.given = typed;
-        Ok(description)
+        }
     }
 
     /// The first name of several, where it is not that of a corpus: features are given by an option, and no
     /// corpus has this name.
     pub(crate) fn take_name_beside_features(&mut self) -> Option<String> {
-        let is_corpus = |name: &String| std::path::Path::new(name).exists();
+        let is_corpus = |name: &String| path_from_text(name).exists();
         self.corpus.take_if(|name| !self.features.is_empty() && !is_corpus(name))
     }
 
@@ -335,12 +392,12 @@ impl CorpusOptions {
 
     /// Opens the corpus of a description, with the values of its files: 64-bit floats stay such.
     pub(crate) fn open_exactly(&self, description: &Description) -> Result<Opened> {
-        Ok(description.open_exactly(Policy { pipes: self.allow_pipes })?)
+        Ok(description.open_exactly(self.policy())?)
     }
 
     /// Opens the corpus of a description.
     pub(crate) fn open(&self, description: &Description) -> Result<Opened> {
-        Ok(description.open(Policy { pipes: self.allow_pipes })?)
+        Ok(description.open(self.policy())?)
     }
 }
 
@@ -378,7 +435,7 @@ impl FeedOptions {
         if let Some(label) = self.label_padding {
             given.0.insert("label-padding".to_owned(), Value::Integer(label));
         }
-        let state = self.state.as_ref().map(|path| path.display().to_string());
+        let state = self.state.as_ref().map(name_to_text);
         given.text("state", state.as_ref());
     }
 }

@@ -1,12 +1,20 @@
 //! What people read: errors, tables, numbers. The one place that prints to standard error.
-#![allow(clippy::print_stderr)]
 
-use std::io::{self, IsTerminal};
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use seqfeed::{Error, Position};
+use seqfeed::{Error, Position, PrintableLines};
 
-use crate::terminal::Color;
+const ERROR: (&str, &str) = ("error", "1;31");
+
+/// Prints to standard error, a mark in a colour before it; control characters of data are escaped. Where that cannot be
+/// written to (a full disk, nobody who reads), there is nobody to tell: the exit code says the rest.
+fn say(before: &str, (mark, code): (&str, &str), text: impl fmt::Display) {
+    let mark = if mark.is_empty() { String::new() } else { paint(mark, code) };
+    let text = format!("{before}{mark}{}", PrintableLines(text));
+    let _ = io::stderr().write_all(text.as_bytes());
+}
 
 /// Prints an error, and says how the program ends: 0 where only the reader of a pipe has gone,
 /// 2 for wrong usage, 1 otherwise.
@@ -18,22 +26,23 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let Some(known) = error.downcast_ref::<Error>() else {
-        eprintln!("{}: {error:#}", paint("error", "1;31"));
+        say("", ERROR, format_args!(": {error:#}\n"));
         return ExitCode::FAILURE;
     };
-    eprintln!("{}: {}", paint("error", "1;31"), known.message());
+    say("", ERROR, format_args!(": {}\n", known.message()));
     let place = known.place().to_string();
     if !place.is_empty() {
-        eprintln!("  {} {place}", paint("-->", "1;34"));
+        say("  ", ("-->", "1;34"), format_args!(" {place}\n"));
     }
     if let (Some(quote), Some(line)) = (known.quote(), line_of(known)) {
-        let (number, bar) = (line.to_string(), paint("|", "1;34"));
-        let (text, mark) = (&quote.text, paint("^", "1;31"));
-        eprintln!(" {} {bar} {text}", paint(&number, "1;34"));
-        eprintln!(" {:2$} {bar} {:3$}{mark}", "", "", number.len(), quote.caret);
+        let (number, text) = (line.to_string(), &quote.text);
+        say(" ", (&number, "1;34"), " ");
+        say("", ("|", "1;34"), format_args!(" {text}\n"));
+        say(&format!(" {:1$} ", "", number.len()), ("|", "1;34"), " ");
+        say(&" ".repeat(quote.caret), ("^", "1;31"), "\n");
     }
     if let Some(help) = known.help() {
-        eprintln!("  {}: {help}", paint("help", "1;36"));
+        say("  ", ("help", "1;36"), format_args!(": {help}\n"));
     }
     if known.is_usage() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
@@ -47,25 +56,17 @@ fn line_of(error: &Error) -> Option<u64> {
 
 /// Prints what is worth knowing.
 pub(crate) fn note(text: &str) {
-    eprintln!("{}: {text}", paint("note", "1;36"));
+    say("", ("note", "1;36"), format_args!(": {text}\n"));
 }
 
 /// Prints lines of results, where standard output is taken by data.
 pub(crate) fn lines(text: &str) {
-    eprint!("{text}");
+    say("", ("", ""), text);
 }
 
 /// Prints a warning.
 pub(crate) fn warning(text: &str) {
-    eprintln!("{}: {text}", paint("warning", "1;33"));
-}
-
-/// The same for standard output.
-pub(crate) fn paint_out(text: &str, code: &str) -> String {
-    match Color::Auto.draws() {
-        true => format!("\x1b[{code}m{text}\x1b[0m"),
-        false => text.to_owned(),
-    }
+    say("", ("warning", "1;33"), format_args!(": {text}\n"));
 }
 
 fn paint(text: &str, code: &str) -> String {

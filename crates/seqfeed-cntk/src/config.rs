@@ -117,7 +117,7 @@ impl Config {
     ///
     /// As [`parse`](Config::parse); and if a file cannot be read.
     pub fn load(names: &str, overrides: &[&str]) -> Result<Config> {
-        let names: Vec<&str> = if std::path::Path::new(names).exists() {
+        let names: Vec<&str> = if seqfeed_io::path_from_text(names).exists() {
             vec![names]
         } else {
             files::split_names(names).collect()

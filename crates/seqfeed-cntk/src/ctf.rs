@@ -14,7 +14,7 @@ mod scan;
 mod source;
 mod writer;
 
-pub use incident::{CtfIncidents, CtfWarning};
+pub use incident::{CtfIncidents, CtfWarning, UndeclaredInput};
 pub use index::{CtfChunk, CtfIndex, CtfSequence};
 pub use infer::{FoundInput, InputFinder};
 pub use input::CtfInput;
@@ -24,7 +24,7 @@ pub use number::CtfFloat;
 pub use parse::{Parser, ParserOptions};
 pub use samples::{SequenceSamples, StreamSamples};
 pub use scan::{ScanOptions, Scanner, scan_in_parallel};
-pub use source::{CacheUse, CtfOptions, CtfSource};
+pub use source::{CacheUse, CtfOptions, CtfSource, Repeated};
 pub use writer::{Floats, Writer, WriterSamples, WriterStream};
 
 /// What errors call the format.

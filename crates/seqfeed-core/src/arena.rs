@@ -51,6 +51,10 @@ impl Arena {
         if len <= self.len() {
             return;
         }
+        if keep == 0 {
+            // Never both at once.
+            *self = Self::default();
+        }
         let mut grown = Self::new(len);
         grown.bytes_mut()[..keep].copy_from_slice(&self.bytes()[..keep]);
         *self = grown;

@@ -1,11 +1,15 @@
 //! Several sources joined by key.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Block, Error, Extent, Index, IndexBuilder, Key, Problem, Result, Source, Stream};
+use crate::{
+    Block, Error, Extent, Index, IndexBuilder, Key, Most, Problem, Result, Source, Stream,
+    Tolerance,
+};
 
 /// Several [`Source`]s joined by key; itself a source.
 ///
@@ -22,29 +26,6 @@ pub struct Corpus {
     rows: Vec<Vec<u32>>,
     length: LengthRule,
     report: JoinReport,
-}
-
-/// How often something may go wrong before it is an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tolerance {
-    /// Never.
-    Stop,
-    /// Up to so many times; each is counted and reported.
-    SkipUpTo(u64),
-    /// As often as it likes; each is counted and reported.
-    Skip,
-}
-
-impl Tolerance {
-    /// Whether `count` times are within it.
-    #[must_use]
-    pub fn allows(self, count: u64) -> bool {
-        match self {
-            Tolerance::Stop => count == 0,
-            Tolerance::SkipUpTo(most) => count <= most,
-            Tolerance::Skip => true,
-        }
-    }
 }
 
 /// What a join does with sequences that don't fit.
@@ -175,7 +156,8 @@ impl Corpus {
         if sources.len() == 1 && policy.chunks == Chunking::Primary {
             let index = primary.index();
             // Nothing to join, and nothing to drop: the source's own index will do.
-            if !index.is_empty() && (0..index.len() as u32).all(|s| index.samples(s) > 0) {
+            let is_whole = |s| index.samples(s) > 0 && primary.fault(s).is_none();
+            if !index.is_empty() && (0..index.len() as u32).all(is_whole) {
                 let (name, index) = (primary.name().to_owned(), Arc::clone(index));
                 let (rows, report) = (vec![Vec::new()], JoinReport::default());
                 let length = policy.length;
@@ -231,7 +213,7 @@ impl Corpus {
     }
 }
 
-impl Source for Corpus {
+impl crate::Wrapper for Corpus {
     fn name(&self) -> &str {
         &self.name
     }
@@ -282,6 +264,16 @@ impl Source for Corpus {
         Err(Error::usage(format!("{} has no stream number {stream}", self.name)))
     }
 
+    fn fault(&self, sequence: u32) -> Option<Error> {
+        // One that only keeps its place is never loaded.
+        if self.index.is_withheld(sequence) {
+            return None;
+        }
+        self.sources.iter().zip(&self.rows).find_map(|(source, rows)| {
+            source.fault(rows.get(sequence as usize).copied().unwrap_or(sequence))
+        })
+    }
+
     fn files(&self) -> Vec<u32> {
         let mut files = self.sources[0].files();
         // Sequences of the primary source that were dropped are missing here.
@@ -298,9 +290,50 @@ impl Source for Corpus {
     fn held_bytes(&self) -> u64 {
         self.sources.iter().map(|source| source.held_bytes()).sum()
     }
+
+    fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
+        let (source, rows, stream) = self.source_of(stream);
+        if rows.is_empty() {
+            return source.most(stream, sequences);
+        }
+        let rows = &rows[sequences.start as usize..sequences.end as usize];
+        let runs = rows.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+        let runs = runs.map(|run| source.most(stream, run[0]..run[run.len() - 1] + 1));
+        runs.fold(Most::default(), Most::and)
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        let (source, _, stream) = self.source_of(stream);
+        source.most_of_one(stream)
+    }
+
+    fn is_held(&self, stream: usize) -> bool {
+        let (source, _, stream) = self.source_of(stream);
+        source.is_held(stream)
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.sources.iter().map(|source| source.kept_bytes()).fold(0, u64::saturating_add)
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // One source loads after the other.
+        self.sources.iter().map(|source| source.loading_bytes()).max().unwrap_or(0)
+    }
 }
 
 impl Corpus {
+    /// The source that a stream is of, the numbers of our sequences there, and the stream's number.
+    fn source_of(&self, mut stream: usize) -> (&dyn Source, &[u32], usize) {
+        for (source, rows) in self.sources.iter().zip(&self.rows) {
+            match stream.checked_sub(source.streams().len()) {
+                Some(rest) => stream = rest,
+                None => return (source.as_ref(), rows, stream),
+            }
+        }
+        unreachable!("a stream of the corpus")
+    }
+
     /// Loads all but the sequences that only keep their places; those are empty.
     fn load_others(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         let withheld = |s: &u32| self.index.is_withheld(*s);
@@ -432,9 +465,11 @@ impl Join<'_> {
             } else {
                 continue;
             };
+            let error = error.damage()?;
             self.wrong += 1;
             if !self.policy.errors.allows(self.wrong) {
                 let most = self.so_many(self.wrong, self.policy.errors);
+                let error = error.into_error();
                 return Err(match most.is_empty() {
                     true => error,
                     false => error.with_help(format!("that is{most}").replace(['(', ')'], "")),
@@ -536,8 +571,9 @@ impl Join<'_> {
 
 fn distinct_streams(sources: &[Arc<dyn Source>]) -> Result<Vec<Stream>> {
     let mut streams: Vec<Stream> = Vec::new();
+    let mut names = HashSet::new();
     for stream in sources.iter().flat_map(|source| source.streams()) {
-        if streams.iter().any(|other| other.name == stream.name) {
+        if !names.insert(stream.name.as_str()) {
             return Err(Error::usage(format!("two streams have the name {}", stream.name)));
         }
         streams.push(stream.clone());
@@ -655,6 +691,39 @@ mod tests {
         let error = join(Tolerance::SkipUpTo(1), Tolerance::Skip).unwrap_err();
         assert!(error.message().contains("number 2 of such sequences, at most 1"), "{error}");
         assert_eq!(join(Tolerance::Skip, Tolerance::SkipUpTo(1)).unwrap().index().len(), 1);
+    }
+
+    #[test]
+    fn failures_of_the_environment_are_no_wrong_sequences() {
+        /// A source that says of its second sequence what the system said.
+        struct Faulty(Arc<dyn Source>, i32);
+        impl Source for Faulty {
+            fn name(&self) -> &str {
+                self.0.name()
+            }
+            fn streams(&self) -> &[Stream] {
+                self.0.streams()
+            }
+            fn index(&self) -> &Arc<Index> {
+                self.0.index()
+            }
+            fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+                self.0.load(sequences, blocks)
+            }
+            fn fault(&self, sequence: u32) -> Option<Error> {
+                let said = || std::io::Error::from_raw_os_error(self.1);
+                (sequence == 1).then(|| Error::io("reading", said()))
+            }
+        }
+        let (no_such_file, no_handles) = (2, 24);
+        for (code, excused) in [(no_such_file, true), (no_handles, false)] {
+            for keep_places in [false, true] {
+                let errors = Tolerance::Skip;
+                let policy = JoinPolicy { errors, keep_places, ..JoinPolicy::default() };
+                let corpus = Corpus::join(vec![Arc::new(Faulty(features(), code))], &policy);
+                assert_eq!(corpus.is_ok(), excused, "{code}");
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::{error, fmt, io};
 
-use crate::{Key, Quote};
+use crate::{Key, Printable, PrintableLines, Quote, system};
 
 /// A result with the workspace's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -45,11 +45,19 @@ struct Inner {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system refused.
+    /// A file is not there, is of another kind, or cannot be decoded.
     Io {
         /// What was tried: "opening", "reading", "writing".
         action: &'static str,
-        /// What it said.
+        /// What the operating system or the decoder said.
+        source: Arc<io::Error>,
+    },
+    /// The environment refused: no room, no file handles, no permission, no memory, a failing device. It says
+    /// nothing about the data, so no tolerance excuses it.
+    System {
+        /// What was tried: "opening", "reading", "writing".
+        action: &'static str,
+        /// What the operating system said.
         source: Arc<io::Error>,
     },
     /// The file is wrong.
@@ -167,10 +175,25 @@ impl Error {
         Self(Box::new(Inner { kind, place: Place::default(), quote: None, help: None }))
     }
 
-    /// The operating system refused.
+    /// The operating system or a decoder refused; what it said decides whether that lies in the data
+    /// ([`ErrorKind::Io`]) or in the environment ([`ErrorKind::System`]). An [`Error`] that came through a reader as
+    /// an [`io::Error`] stays what it is.
     #[must_use]
     pub fn io(action: &'static str, source: io::Error) -> Self {
+        let source = match source.downcast::<Self>() {
+            Ok(error) => return error,
+            Err(source) => source,
+        };
+        if system::is_environment(&source) {
+            return Self::system(action, source);
+        }
         Self::new(ErrorKind::Io { action, source: Arc::new(source) })
+    }
+
+    /// The environment refused, whatever it said: for what no data name, such as temporary files.
+    #[must_use]
+    pub fn system(action: &'static str, source: io::Error) -> Self {
+        Self::new(ErrorKind::System { action, source: Arc::new(source) })
     }
 
     /// A file is wrong.
@@ -182,6 +205,14 @@ impl Error {
     /// A request is wrong.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage(message.into()))
+    }
+
+    /// A decoder refused: the data are damaged in the way that `damaged` says, unless what it read from failed for
+    /// reasons of the environment.
+    pub fn decoding(source: io::Error, damaged: impl FnOnce(&io::Error) -> Self) -> Self {
+        let environment = system::is_environment(&source)
+            || source.get_ref().and_then(|inner| inner.downcast_ref::<Self>()).is_some();
+        if environment { Self::io("reading", source) } else { damaged(&source) }
     }
 
     /// Sources don't fit together.
@@ -256,7 +287,11 @@ impl Error {
     /// How to cure it, where that is known.
     #[must_use]
     pub fn help(&self) -> Option<&str> {
-        self.0.help.as_deref()
+        let of_system = || match &self.0.kind {
+            ErrorKind::System { source, .. } => system::cure(source),
+            _ => None,
+        };
+        self.0.help.as_deref().or_else(of_system)
     }
 
     /// What happened, without place and cure.
@@ -269,6 +304,12 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Usage(_))
+    }
+
+    /// Whether it is a failure of the environment ([`ErrorKind::System`]), which says nothing about the data.
+    #[must_use]
+    pub fn is_environment(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::System { .. })
     }
 
     /// Whether a file does not exist.
@@ -287,7 +328,7 @@ impl fmt::Display for Error {
         }
         write!(f, "{}", self.0.kind)?;
         if let Some(help) = self.help() {
-            write!(f, " ({help})")?;
+            write!(f, " ({})", PrintableLines(help))?;
         }
         Ok(())
     }
@@ -306,7 +347,9 @@ impl fmt::Debug for Error {
 impl error::Error for Error {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match &self.0.kind {
-            ErrorKind::Io { source, .. } => Some(source.as_ref()),
+            ErrorKind::Io { source, .. } | ErrorKind::System { source, .. } => {
+                Some(source.as_ref())
+            }
             _ => None,
         }
     }
@@ -314,7 +357,7 @@ impl error::Error for Error {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.file.as_deref().unwrap_or_default())?;
+        write!(f, "{}", Printable(self.file.as_deref().unwrap_or_default()))?;
         let gap = if self.file.is_some() { " " } else { "" };
         match self.position {
             Some(Position::Byte(byte)) => write!(f, "{gap}@ {byte}")?,
@@ -328,16 +371,29 @@ impl fmt::Display for Place {
         }
         if let Some(key) = &self.key {
             let gap = if self.file.is_some() || self.position.is_some() { " " } else { "" };
-            write!(f, "{gap}(key {key})")?;
+            write!(f, "{gap}(key {})", Printable(key))?;
         }
         Ok(())
     }
 }
 
+/// What happened. Names and contents in it are escaped as [`PrintableLines`].
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        write!(f, "{}", PrintableLines(Raw(self)))
+    }
+}
+
+/// A kind as it is, control characters and all.
+struct Raw<'a>(&'a ErrorKind);
+
+impl fmt::Display for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
             ErrorKind::Io { action, source } => write!(f, "{action} failed: {source}"),
+            ErrorKind::System { action, source } => {
+                write!(f, "{action} failed: {}", system::words(source))
+            }
             ErrorKind::Format { format, problem } => write!(f, "{format}: {problem}"),
             ErrorKind::Command { command, status } => {
                 write!(f, "the command `{command}` failed: {status}")

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use crate::Printable;
+
 /// The name of a sequence: any bytes without white space (Kaldi allows more than UTF-8).
 ///
 /// Keys compare by unsigned bytes, as `LC_ALL=C sort` does. [`Display`](fmt::Display) escapes what
-/// is not UTF-8.
+/// is not UTF-8, and what does something to a terminal ([`Printable`]).
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -22,12 +24,25 @@ impl<'a> Key<'a> {
     pub fn as_str(&self) -> Option<&'a str> {
         std::str::from_utf8(self.0).ok()
     }
+
+    /// The key as text that is not printed (JSON): only what is not UTF-8 is escaped, as `\xe9`.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = String::with_capacity(self.0.len());
+        for part in self.0.utf8_chunks() {
+            text.push_str(part.valid());
+            for byte in part.invalid() {
+                text.push_str(&format!("\\x{byte:02x}"));
+            }
+        }
+        text
+    }
 }
 
 impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in self.0.utf8_chunks() {
-            f.write_str(part.valid())?;
+            write!(f, "{}", Printable(part.valid()))?;
             for byte in part.invalid() {
                 write!(f, "\\x{byte:02x}")?;
             }
@@ -50,5 +65,7 @@ mod tests {
     fn shows_bytes_that_are_not_text() {
         assert_eq!(Key(b"caf\xe9").to_string(), "caf\\xe9");
         assert_eq!(Key("späh".as_bytes()).to_string(), "späh");
+        assert_eq!(Key(b"\x1b[2Ja\xe9").to_string(), "\\x1b[2Ja\\xe9");
+        assert_eq!(Key(b"\x1ba\xe9").to_text(), "\x1ba\\xe9");
     }
 }

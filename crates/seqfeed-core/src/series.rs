@@ -1,8 +1,9 @@
 //! Several files, one after another.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Block, Error, Index, IndexBuilder, Key, Result, Source, Stream};
+use crate::{Block, Error, Index, IndexBuilder, Key, Most, Result, Source, Stream};
 
 /// Sources that follow one another as one: all have the same streams.
 ///
@@ -103,7 +104,7 @@ fn described(streams: &[Stream]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-impl Source for Series {
+impl crate::Wrapper for Series {
     fn name(&self) -> &str {
         &self.name
     }
@@ -124,14 +125,47 @@ impl Source for Series {
         self.each_part(sequences, |part, theirs| part.load_stream(stream, theirs, block))
     }
 
+    fn fault(&self, sequence: u32) -> Option<Error> {
+        let part = self.part_of(sequence);
+        self.parts[part].fault(sequence - self.firsts[part])
+    }
+
     fn files(&self) -> Vec<u32> {
-        let mut files = self.firsts[..self.parts.len()].to_vec();
+        let parts = self.parts.iter().zip(&self.firsts);
+        let files =
+            parts.flat_map(|(part, first)| part.files().into_iter().map(move |f| first + f));
+        let mut files: Vec<u32> = files.collect();
         files.dedup();
         files
     }
 
     fn held_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.held_bytes()).max().unwrap_or(0)
+    }
+
+    fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
+        let parts = self.parts.iter().zip(self.firsts.windows(2));
+        let theirs = parts.map(|(part, ends)| {
+            let within = |sequence: u32| sequence.clamp(ends[0], ends[1]) - ends[0];
+            part.most(stream, within(sequences.start)..within(sequences.end))
+        });
+        theirs.fold(Most::default(), Most::and)
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        self.parts.iter().map(|part| part.most_of_one(stream)).fold(Most::default(), Most::or)
+    }
+
+    fn is_held(&self, stream: usize) -> bool {
+        self.parts.iter().any(|part| part.is_held(stream))
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.kept_bytes()).fold(0, u64::saturating_add)
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.loading_bytes()).max().unwrap_or(0)
     }
 }
 

@@ -2,6 +2,15 @@
 
 use crate::{Block, Key, Result};
 
+/// What a sink has written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Names of the files, in the order in which they appeared.
+    pub files: Vec<String>,
+    /// Bytes of these, and of what went to standard output, commands and the names in script files.
+    pub bytes: u64,
+}
+
 /// Takes the sequences of a corpus one after another and makes files of them: what every format that can be
 /// written gives.
 ///
@@ -17,10 +26,17 @@ pub trait Sink: Send {
     /// use, and none of its files appears.
     fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()>;
 
-    /// Ends the files, which appear. Their names, in the order in which they appeared.
+    /// Whether it writes a sequence's samples of a stream, counted from 0. What it does not write, it was asked to
+    /// leave out: as a script file of Kaldi's with `p` does that has no name for the key.
+    fn takes(&self, stream: usize, key: Key<'_>) -> bool {
+        let _ = (stream, key);
+        true
+    }
+
+    /// Ends the files, which appear. What was written.
     ///
     /// # Errors
     ///
     /// Fails when writing fails, or not all was written that was announced.
-    fn finish(self: Box<Self>) -> Result<Vec<String>>;
+    fn finish(self: Box<Self>) -> Result<Written>;
 }

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stream};
 
+use crate::bound::Bound;
 use crate::labels::LabelMap;
 use crate::minibatch::{Buffers, Minibatch, Recycled, Shape};
 use crate::pack::{Packer, Slots};
 use crate::plan::{Plan, Planner};
 use crate::residency::{Loader, Residency};
 use crate::selection::{self, Selection};
-use crate::settings::{BatchSize, Layout, Settings, Unit};
+use crate::settings::{Layout, Settings, Unit};
 use crate::state::State;
 
 /// Minibatches of a corpus, loaded and packed ahead by threads: an iterator.
@@ -97,6 +98,7 @@ impl Feed {
         mut settings: Settings,
         state: Option<&State>,
     ) -> Result<Self> {
+        settings.check()?;
         if settings.truncated.is_some() {
             settings.layout = Layout::Truncated;
         } else if settings.unit == Unit::Frame {
@@ -117,16 +119,19 @@ impl Feed {
             planner.restore(state, &index)?;
         }
         let dropped = selection.as_ref().map_or(0, |selection| selection.dropped);
-        let memory_bound = memory_bound(source.as_ref(), &planner, &streams, dropped);
+        let bound = Bound::new(source.as_ref(), &planner, &streams, dropped);
+        let memory_bound = bound.total();
         if let Some(limit) = settings.memory
             && memory_bound > limit
         {
             let what = "memory for chunks and minibatches, in bytes";
             let wanted = memory_bound;
             return Err(Error::new(ErrorKind::Limit { what, wanted, limit })
-                .with_help("use a smaller window or batch, map the data, or allow more memory"));
+                .with_help(
+                    "use a smaller window or batch, a shorter queue, map the data, or allow more memory",
+                ));
         }
-        let most = settings.queue + settings.threads + 2;
+        let most = settings.queue.max(1) + 2;
         let recycled = Recycled { buffers: Mutex::new(Vec::new()), most };
         let shape = Arc::new(Shape {
             index: Arc::clone(&index),
@@ -147,7 +152,7 @@ impl Feed {
         };
         let state = planner.state();
         let (sender, queue) = sync_channel(settings.queue.max(1));
-        let (residency, loader) = Residency::new();
+        let (residency, loader) = Residency::new(bound.chunks);
         let planning = Planning { planner, residency, asked_at: None, queue: sender };
         let (planning, failed) = (Mutex::new(planning), AtomicBool::new(false));
         let work = Arc::new(Work { planning, failed, packer, shape });
@@ -205,7 +210,8 @@ impl Feed {
         &self.streams
     }
 
-    /// The most bytes that chunks and minibatches take together.
+    /// The most bytes that it takes: chunks, minibatches (padding counted, as long as the caller holds one at a time),
+    /// orders, and what sources keep and need to load.
     #[must_use]
     pub fn memory_bound(&self) -> u64 {
         self.memory_bound
@@ -412,58 +418,6 @@ fn delivered(streams: &[Stream], context: &[(usize, usize)]) -> Vec<Stream> {
         ..stream.clone()
     };
     streams.iter().zip(context).map(widen).collect()
-}
-
-/// `dropped` samples are not dealt out, but loaded with the others.
-fn memory_bound(source: &dyn Source, planner: &Planner, streams: &[Stream], dropped: u64) -> u64 {
-    let bytes = |streams: &[Stream]| -> u64 {
-        // How many values sparse samples have is the source's to know.
-        if streams.iter().any(|stream| stream.kind == Kind::Sparse) {
-            return source.held_bytes();
-        }
-        let by_samples = streams.iter().filter(|stream| stream.extent != Extent::Sequence);
-        by_samples.map(|stream| stream.sample_bytes() as u64).sum()
-    };
-    let index = source.index();
-    // A pool of like lengths holds its chunks beside those of the window.
-    let pool = planner.settings().bucket.map_or(0, |bucket| match index.len() as u64 {
-        0 => 0,
-        sequences => index.total_samples().div_ceil(sequences) * bucket as u64 * 2,
-    });
-    let samples =
-        planner.most_samples(index).saturating_add(pool + dropped).min(index.total_samples());
-    let chunks = samples * source.held_bytes();
-    let settings = planner.settings();
-    let longest = (0..source.index().len() as u32).map(|s| u64::from(source.index().samples(s)));
-    let longest = longest.max().unwrap_or(0);
-    let samples = match (settings.batch, settings.unit) {
-        (
-            BatchSize::Units(size) | BatchSize::Samples(size) | BatchSize::Padded(size),
-            Unit::Frame,
-        ) => size,
-        (BatchSize::Units(size), Unit::Sequence) => {
-            size.min(source.index().len() as u64).saturating_mul(longest)
-        }
-        (BatchSize::Padded(size), Unit::Sequence) => size.max(longest),
-        // Padding can add to it, where one sequence is much longer than the others.
-        (BatchSize::Samples(size), Unit::Sequence) => match settings.layout {
-            Layout::Padded => size.max(longest).saturating_mul(2),
-            _ => size.max(longest),
-        },
-    };
-    let in_flight = (settings.queue + settings.threads + 2) as u64;
-    let minibatches = samples.saturating_mul(bytes(streams)).saturating_mul(in_flight);
-    chunks.saturating_add(minibatches).saturating_add(order_bytes(planner, source))
-}
-
-/// What a windowed shuffle remembers: 8 bytes a unit of its window and of what it has swapped
-/// ahead.
-fn order_bytes(planner: &Planner, source: &dyn Source) -> u64 {
-    let window = planner.most_samples(source.index());
-    match planner.settings().unit {
-        Unit::Frame => window * 2 * 8,
-        Unit::Sequence => 0,
-    }
 }
 
 const _: () = {

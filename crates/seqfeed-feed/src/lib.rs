@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod bound;
 mod feed;
 mod first_fit;
 mod labels;
@@ -40,5 +41,5 @@ pub use settings::{
     BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Settings, Shard, Truncation,
     Unit, Window, tolerance,
 };
-pub use state::State;
+pub use state::{DealtState, PoolState, State};
 pub use truncated::{HeldState, SlotState, TruncatedState};

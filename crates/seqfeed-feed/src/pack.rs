@@ -184,7 +184,9 @@ impl Packer {
     ) {
         let Buffers { pieces, offsets, longest, .. } = buffers;
         pieces.clear();
+        pieces.reserve_exact(plan.items.len());
         offsets.clear();
+        offsets.reserve_exact(plan.items.len() + 1);
         offsets.push(0);
         *longest = 0;
         let mut end = 0;

@@ -15,6 +15,7 @@ use self::steps::Steps;
 use self::timeline::Timeline;
 use self::worker::Worker;
 use crate::order::Item;
+use crate::order::local::PartState;
 use crate::random;
 use crate::settings::{BatchSize, Cut, Epoch, Generator, Order, Settings, Unit, Window};
 use crate::state::State;
@@ -88,24 +89,61 @@ impl Planner {
                  beginning",
             ));
         }
+        self.check_numbers(state, index)?;
         let units = match self.settings().unit {
             Unit::Frame => index.total_samples(),
             Unit::Sequence => index.len() as u64,
         };
         // With a timeline, units are counted in the rank's part of them, which is asked itself.
         if state.item > units && !matches!(self, Planner::Timeline(_)) {
-            return Err(Error::usage(format!(
-                "the state names unit {} of a sweep, which has {units}: it was changed by hand",
+            return Err(changed_by_hand(&format!(
+                "the state names unit {} of a sweep, which has {units}",
                 state.item
             )));
         }
         match self {
-            Planner::Steps(steps) => steps.restore(state),
+            Planner::Steps(steps) => steps.restore(state)?,
             Planner::Worker(worker) => worker.restore(state)?,
             Planner::Timeline(timeline) => timeline.restore(state)?,
             Planner::Partitions(partitions) => partitions.restore(state)?,
         }
-        Ok(())
+        self.check_restored(state)
+    }
+
+    /// Refuses a state with something in it that this planner has no place for: no feed of these settings has given
+    /// it. Its place may be another one: with another batch size, the end of a partition is dropped earlier.
+    fn check_restored(&self, state: &State) -> Result<()> {
+        let here = self.state();
+        // Without a part, the first one is meant.
+        let first = here.part.filter(|part| *part == PartState::default());
+        let part = state.part.or(first);
+        let fits = here.within == state.within
+            && (here.pool, here.apart, here.part) == (state.pool, state.apart, part)
+            && here.truncated.is_some() == state.truncated.is_some();
+        if fits {
+            return Ok(());
+        }
+        Err(changed_by_hand("the state says what a feed of these settings has no place for"))
+    }
+
+    /// Refuses a state whose numbers cannot have been counted: more samples than there are up to its place.
+    fn check_numbers(&self, state: &State, index: &Index) -> Result<()> {
+        // What a rank counts for itself alone is checked by its order.
+        if matches!(self, Planner::Timeline(_)) {
+            return Ok(());
+        }
+        let end =
+            state.sweep.checked_add(1).and_then(|sweep| sweep.checked_mul(index.total_samples()));
+        if end.is_some_and(|end| state.samples <= end) && state.minibatch < u64::MAX / 2 {
+            return Ok(());
+        }
+        Err(changed_by_hand(&format!(
+            "the state names {} samples and {} minibatches in sweep {}, of {} samples each",
+            state.samples,
+            state.minibatch,
+            state.sweep,
+            index.total_samples()
+        )))
     }
 
     /// Rows and columns of minibatches of truncated sequences.
@@ -181,30 +219,19 @@ impl Planner {
     }
 }
 
+/// The error for a state that no feed has given.
+fn changed_by_hand(what: &str) -> Error {
+    Error::usage(format!("{what}: it was changed by hand"))
+        .with_help("use the state as it was saved, or remove it to start from the beginning")
+}
+
 /// The size of minibatches that each rank cuts for itself, over all ranks, in samples.
-fn own_batch(settings: &Settings) -> Result<u64> {
-    let size = match settings.batch {
-        BatchSize::Samples(size) => Some(size),
+fn own_batch(settings: &Settings) -> u64 {
+    match settings.batch {
+        BatchSize::Samples(size) | BatchSize::Padded(size) => size,
         // Counted apart from samples.
-        BatchSize::Units(_) if matches!(settings.cut, Cut::Worker { .. }) => {
-            settings.truncated.is_none().then_some(u64::MAX)
-        }
-        _ => None,
-    };
-    let Some(size) = size else {
-        return Err(Error::usage(
-            "where each rank cuts its own minibatches, the batch size counts samples",
-        ));
-    };
-    if settings.bucket.is_some() {
-        return Err(Error::usage(
-            "where each rank cuts its own minibatches, they are not bucketed by length",
-        ));
+        BatchSize::Units(_) => u64::MAX,
     }
-    if settings.epoch == Epoch::Samples(0) {
-        return Err(Error::usage("an epoch must have 1 sample at least"));
-    }
-    Ok(size)
 }
 
 /// What a state belongs to: the corpus and all that decides the order of its units.
@@ -216,7 +243,7 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
         Order::Shuffle(Window::Corpus) => [3, 0],
         Order::Rolling(frames) => [4, frames],
     };
-    let seed = if settings.order == Order::Sequential { 0 } else { settings.seed };
+    let seed = if matches!(settings.order, Order::Shuffle(_)) { settings.seed } else { 0 };
     let bucket = settings.bucket.map_or(0, |bucket| bucket as u64 + 1);
     let labels = settings.labels.iter().flat_map(|rules| rules.ignore.ranges());
     let labels = labels.flat_map(|&(low, high)| [2, u64::from(low as u32), u64::from(high as u32)]);
@@ -224,7 +251,16 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
     // An order of the rank's own, and a place of its own in the common one, belong to it alone.
     let own = match settings.cut {
         Cut::Timeline => vec![1, settings.rank as u64, settings.ranks as u64],
-        Cut::Worker { .. } => vec![4, settings.rank as u64, settings.ranks as u64],
+        // At the end of an epoch units are dealt anew: ranks that stand on both sides of one must agree on it.
+        Cut::Worker { .. } => {
+            let epoch = match settings.epoch {
+                Epoch::Run => [0, 0],
+                Epoch::Sweep => [1, 0],
+                Epoch::Samples(samples) => [2, samples],
+            };
+            let (rank, ranks) = (settings.rank as u64, settings.ranks as u64);
+            vec![4, rank, ranks, epoch[0], epoch[1], settings.start]
+        }
         Cut::Partitions { frames, whole_files, reshuffle } => {
             vec![3, frames, u64::from(whole_files), u64::from(reshuffle)]
         }

@@ -14,9 +14,60 @@ pub(crate) struct Slot {
     free: Arc<FreeBlocks>,
 }
 
-/// Blocks of chunks that were dropped, whose memory the next ones use before any more is taken: so
-/// free and used ones together are never more than were once used at a time.
-struct FreeBlocks(Mutex<Vec<Vec<Block>>>);
+/// Blocks of chunks that were dropped, whose memory the next ones use before any more is taken. Those that are
+/// used and those that wait together never take more than the feed's bound for chunks.
+struct FreeBlocks {
+    limit: u64,
+    free: Mutex<Free>,
+}
+
+#[derive(Default)]
+struct Free {
+    sets: Vec<(u64, Vec<Block>)>,
+    /// Bytes of all blocks, used ones too.
+    taken: u64,
+}
+
+impl FreeBlocks {
+    /// Blocks for a chunk that needs so many bytes: memory that fits, or none.
+    fn take(&self, need: u64) -> Option<Vec<Block>> {
+        let mut free = self.free.lock().ok()?;
+        // Somewhat larger will do; a much larger one would hold what others need.
+        let fits = |bytes: u64| bytes <= need.saturating_add(need / 8) && bytes >= need / 2;
+        let found = (0..free.sets.len()).filter(|&set| fits(free.sets[set].0));
+        let found = found.max_by_key(|&set| free.sets[set].0);
+        let found = found.map(|set| free.sets.swap_remove(set));
+        free.taken = free.taken.saturating_sub(found.as_ref().map_or(0, |(bytes, _)| *bytes));
+        while free.taken.saturating_add(need) > self.limit
+            && let Some((bytes, _)) = free.sets.pop()
+        {
+            free.taken = free.taken.saturating_sub(bytes);
+        }
+        free.taken = free.taken.saturating_add(need);
+        found.map(|(_, blocks)| blocks)
+    }
+
+    /// Says what a chunk takes that was said to need so many bytes.
+    fn settle(&self, need: u64, taken: u64) {
+        if let Ok(mut free) = self.free.lock() {
+            free.taken = free.taken.saturating_sub(need).saturating_add(taken);
+        }
+    }
+
+    /// Keeps blocks for the next chunk.
+    fn give_back(&self, blocks: Vec<Block>) {
+        if let Ok(mut free) = self.free.lock() {
+            match bytes_of(&blocks) {
+                bytes if free.taken > self.limit => free.taken = free.taken.saturating_sub(bytes),
+                bytes => free.sets.push((bytes, blocks)),
+            }
+        }
+    }
+}
+
+fn bytes_of(blocks: &[Block]) -> u64 {
+    blocks.iter().map(|block| block.owned_bytes() as u64).sum()
+}
 
 impl Slot {
     /// The chunk's blocks, one a stream; waits until they are loaded.
@@ -27,12 +78,10 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(Ok(mut blocks)) = self.blocks.take()
-            && let Ok(mut free) = self.free.0.lock()
-        {
+        if let Some(Ok(mut blocks)) = self.blocks.take() {
             // Memory that is shared with a source (a whole file, perhaps) is let go of at once.
             blocks.iter_mut().for_each(Block::clear);
-            free.push(blocks);
+            self.free.give_back(blocks);
         }
     }
 }
@@ -50,9 +99,10 @@ pub(crate) struct Loader {
 }
 
 impl Residency {
-    pub(crate) fn new() -> (Self, Loader) {
+    /// Blocks take at most `limit` bytes, as long as those that are used at a time do.
+    pub(crate) fn new(limit: u64) -> (Self, Loader) {
         let (requests, receiver) = channel();
-        let free = Arc::new(FreeBlocks(Mutex::new(Vec::new())));
+        let free = Arc::new(FreeBlocks { limit, free: Mutex::default() });
         let residency = Self { slots: HashMap::new(), requests, free };
         (residency, Loader { requests: Arc::new(Mutex::new(receiver)) })
     }
@@ -100,16 +150,27 @@ impl Loader {
             drop(requests);
             // Nobody waits for a slot that was let go.
             let Some(slot) = request.upgrade() else { continue };
-            let free = slot.free.0.lock().ok().and_then(|mut free| free.pop());
-            let loaded = catch_unwind(AssertUnwindSafe(|| load(source, slot.chunk, free)));
+            let need = need(source, slot.chunk);
+            let blocks = slot.free.take(need);
+            let loaded = catch_unwind(AssertUnwindSafe(|| load(source, slot.chunk, blocks)));
             let loaded = loaded.unwrap_or_else(|_| {
                 Err(Error::corpus(format!("loading chunk {} panicked", slot.chunk))
                     .in_file(source.name())
                     .with_help("this is a bug in seqfeed; please report it"))
             });
+            slot.free.settle(need, loaded.as_deref().map_or(0, bytes_of));
             let _ = slot.blocks.set(loaded);
         }
     }
+}
+
+/// Bytes that the blocks of a chunk take.
+fn need(source: &dyn Source, chunk: u32) -> u64 {
+    let streams = source.streams().iter().enumerate();
+    let held = streams.filter(|(number, _)| source.is_held(*number));
+    let chunk = source.index().chunk(chunk as usize);
+    held.map(|(number, stream)| source.most(number, chunk.clone()).block_bytes(stream))
+        .fold(0, u64::saturating_add)
 }
 
 fn load(source: &dyn Source, chunk: u32, free: Option<Vec<Block>>) -> Result<Vec<Block>> {

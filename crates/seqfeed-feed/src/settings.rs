@@ -1,6 +1,8 @@
 //! What a feed is asked to do.
 
-use seqfeed_core::{Error, Result, Tolerance};
+mod combinations;
+
+use seqfeed_core::Tolerance;
 use serde::{Deserialize, Serialize};
 
 use crate::labels::LabelRules;
@@ -51,7 +53,8 @@ pub enum Window {
 }
 
 /// When a minibatch is full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum BatchSize {
     /// At so many samples; a sequence that would exceed it goes to the next minibatch, and a
     /// longer one has a minibatch of its own.
@@ -232,6 +235,10 @@ pub struct Settings {
     /// Cut sequences into pieces for truncated backpropagation through time, with [`Cut::Worker`] or
     /// [`Cut::Timeline`].
     pub truncated: Option<Truncation>,
+    /// With [`Cut::Worker`], the epochs of CNTK's `HTKMLFReader`: a minibatch is never larger than what
+    /// is left of its epoch, so that a sequence that reaches beyond stays apart; and at the start of an
+    /// epoch each row of truncated sequences gets one sequence, before they are filled.
+    pub htkmlf_epochs: bool,
     /// End after so many sweeps, counted from the very start.
     pub sweeps: Option<u64>,
     /// End after so many samples over all ranks, counted from the very start.
@@ -240,67 +247,9 @@ pub struct Settings {
     pub threads: usize,
     /// Minibatches kept ready.
     pub queue: usize,
-    /// Most memory in bytes that chunks and minibatches may take; asked for more, a feed does not
-    /// start.
+    /// Most memory in bytes that a feed may take: chunks, minibatches with all padding that can come, what sources
+    /// keep; where more may be needed, a feed does not start.
     pub memory: Option<u64>,
-}
-
-/// Most minibatches that wait: places for them are taken before the first is made.
-const MOST_WAITING: usize = 1 << 16;
-
-impl Settings {
-    /// Whether they fit one another: what a feed asks before it starts.
-    ///
-    /// # Errors
-    ///
-    /// Fails if they contradict one another, or if one is out of its range.
-    pub fn check(&self) -> Result<()> {
-        let size = match self.batch {
-            BatchSize::Samples(size) | BatchSize::Units(size) | BatchSize::Padded(size) => size,
-        };
-        // The order of all ranks is cut, and dealt out.
-        let is_global = matches!(self.cut, Cut::Steps | Cut::Partitions { .. });
-        let problem = if size == 0 {
-            "the batch size must be 1 at least".to_owned()
-        } else if self.ranks == 0 {
-            "the number of ranks must be 1 at least".to_owned()
-        } else if self.rank >= self.ranks {
-            format!(
-                "rank {} is not below the number of ranks, {} (ranks count from 0)",
-                self.rank, self.ranks
-            )
-        } else if self.threads == 0 {
-            "the number of threads must be 1 at least".to_owned()
-        } else if self.queue > MOST_WAITING {
-            format!("at most {MOST_WAITING} minibatches are kept ready, not {}", self.queue)
-        } else if self.bucket == Some(0) {
-            "a bucket must hold 1 sequence at least".to_owned()
-        } else if self.bucket.is_some() && self.unit == Unit::Frame {
-            "frames cannot be bucketed by length; bucketing needs unit = \"sequence\"".to_owned()
-        } else if self.bucket.is_some() && is_global && self.cut != Cut::Steps {
-            "minibatches of partitions are not bucketed by length".to_owned()
-        } else if is_global && self.truncated.is_some() {
-            "sequences are truncated where each rank cuts its own minibatches (cut = \"worker\")"
-                .to_owned()
-        } else if self.truncated.is_some() && self.unit == Unit::Frame {
-            "frames cannot be truncated; truncation needs unit = \"sequence\"".to_owned()
-        } else if is_global && (self.start > 0 || self.epoch != Epoch::Run) {
-            "`start` and `epoch` are for minibatches that each rank cuts itself (cut = \"worker\")"
-                .to_owned()
-        } else if matches!(self.order, Order::Rolling(_))
-            && (self.unit != Unit::Frame || self.cut == Cut::Timeline)
-        {
-            "a rolling window shuffles frames (unit = \"frame\"), and not with cut = \"timeline\""
-                .to_owned()
-        } else if self.cut == Cut::Timeline && self.start > 0 {
-            "where each rank has an order of its own, no common place can be started from; `start` is \
-             for cut = \"worker\", a state for this"
-                .to_owned()
-        } else {
-            return Ok(());
-        };
-        Err(Error::usage(problem))
-    }
 }
 
 impl Default for Settings {
@@ -324,6 +273,7 @@ impl Default for Settings {
             epoch: Epoch::Run,
             start: 0,
             truncated: None,
+            htkmlf_epochs: false,
             sweeps: None,
             samples: None,
             threads: std::thread::available_parallelism().map_or(2, |n| n.get().min(8)),

@@ -4,6 +4,7 @@ use seqfeed_core::{Error, Problem, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::order::local::PartState;
+use crate::settings::{BatchSize, Partial, Settings, Shard};
 use crate::truncated::TruncatedState;
 
 /// Where a feed stands: a position in the sweep's global order, the same for all ranks after the
@@ -42,6 +43,12 @@ pub struct State {
     pub minibatch: u64,
     /// Digest of the corpus and of the settings that decide the order, in hexadecimal.
     pub corpus: String,
+    /// Where `within` minibatches were taken out of a pool, how it is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<PoolState>,
+    /// Where ranks that got as many minibatches may stand at different places, how these are dealt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<DealtState>,
     /// Where sequences are truncated, what the parallel rows hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated: Option<TruncatedState>,
@@ -49,6 +56,56 @@ pub struct State {
     /// and `samples` are the rank's own too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartState>,
+}
+
+/// How a pool of sequences of like length is cut into minibatches. Only who cuts it alike can go on in its
+/// middle: otherwise its minibatches are others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoolState {
+    /// Size of a minibatch.
+    pub batch: BatchSize,
+    /// By how much minibatches are larger than that: the number of ranks where chunks are divided among them.
+    pub scale: u64,
+}
+
+/// How minibatches are dealt to ranks. Once the end of a sweep had none for some of them, ranks are apart, and each
+/// goes on from its own place: that fits together only if all is dealt as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DealtState {
+    /// Size of a minibatch.
+    pub batch: BatchSize,
+    /// Number of ranks.
+    pub ranks: usize,
+    /// What ranks divide.
+    pub shard: Shard,
+    /// What becomes of the end of a sweep.
+    pub partial: Partial,
+    /// Where the run ends, in samples.
+    pub samples: Option<u64>,
+}
+
+impl DealtState {
+    pub(crate) fn of(settings: &Settings) -> Self {
+        let Settings { batch, ranks, shard, partial, samples, .. } = *settings;
+        Self { batch, ranks, shard, partial, samples }
+    }
+
+    /// Whether a feed can go on from a state.
+    pub(crate) fn check(settings: &Settings, state: &State) -> Result<()> {
+        match state.apart {
+            Some(before) if before != Self::of(settings) => Err(Error::usage(
+                "the state was saved after the end of a sweep that had a minibatch less for some ranks: they \
+                 stand at different places, and can go on only as they were",
+            )
+            .with_help(
+                "keep batch-size, batch-unit, ranks, shard, partial and samples; with partial = \"drop\" or \
+                 \"even\" ranks always stand at the same place",
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl State {

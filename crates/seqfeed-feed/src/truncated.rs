@@ -96,6 +96,8 @@ pub struct HeldState(u32, u32, u32, bool);
 pub(crate) struct Truncated {
     length: u32,
     right_splice: u32,
+    /// Whether each slot gets one sequence at the start of an epoch, before they are filled.
+    one_each: bool,
     slots: Vec<Slot>,
 }
 
@@ -165,8 +167,14 @@ impl Truncated {
         Ok(Self {
             length,
             right_splice: right_splice as u32,
+            one_each: false,
             slots: vec![Slot::default(); own as usize],
         })
+    }
+
+    /// The same; where all slots are empty, as at the start of an epoch, each first gets one sequence.
+    pub(crate) fn with_one_each(self, one_each: bool) -> Self {
+        Self { one_each, ..self }
     }
 
     /// Number of rows of a minibatch of this worker.
@@ -191,6 +199,11 @@ impl Truncated {
     ) -> Option<Ended> {
         out.clear();
         let mut ended = Ended::default();
+        if self.one_each && self.slots.iter().all(|slot| slot.held.is_empty()) {
+            for slot in &mut self.slots {
+                slot.fill(0, &mut fetch, &mut ended.sweep);
+            }
+        }
         for slot in &mut self.slots {
             slot.fill(self.length, &mut fetch, &mut ended.sweep);
         }

@@ -3,11 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
-use seqfeed_core::{Error, Result};
+use seqfeed_core::Result;
 use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
-
-/// What is copied at a time.
-const PIECE: usize = 1 << 17;
 
 /// Opens a file to be read at any place; a compressed one is decoded into a temporary file first.
 ///
@@ -24,21 +21,9 @@ pub fn open_decoded(path: &Path) -> Result<DataFile> {
 
 /// Decodes a compressed file into a temporary one, which errors call by `name`.
 pub(crate) fn decode(path: &Path, name: &str) -> Result<DataFile> {
-    let copy = || {
-        let mut input = Input::open(&RxFilename::File(path.into()), &Policy::default())?;
-        let mut spool = Spool::new()?;
-        let mut piece = vec![0; PIECE];
-        loop {
-            match input.read(&mut piece).map_err(|error| input.error(error))? {
-                0 => break,
-                count => spool.write_all(&piece[..count])?,
-            }
-        }
-        input.finish()?;
-        spool.into_data_file()
-    };
-    let decoded = copy().map_err(|error: Error| error.in_file(name))?;
-    Ok(decoded.with_name(name))
+    let input = Input::open(&RxFilename::File(path.into()), &Policy::default());
+    let decoded = input.and_then(|input| Spool::copy(input, name));
+    decoded.map_err(|error| error.in_file(name))
 }
 
 /// A file from its start, as a stream.

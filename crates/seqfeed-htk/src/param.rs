@@ -47,7 +47,7 @@ mod options;
 pub use archive::ArchiveWriter;
 pub use checksum::Checksum;
 pub use decode::{Decoder, decode};
-pub use encode::{Encoding, Values};
+pub use encode::{Encoding, Values, append_integers};
 pub use file::ParamFile;
 pub use header::{ByteOrder, Header};
 pub use kind::{Base, ParamKind};

@@ -74,7 +74,7 @@ impl Script {
         }
         let entries = match options.style {
             Style::Htk => htk::parse(&text, options.extended_names)?,
-            Style::Cntk => cntk::parse(&text)?,
+            Style::Cntk => cntk::parse(&text, options.whole_files)?,
         };
         Ok(Self { text, entries, style: options.style, places: options.places.clone() })
     }

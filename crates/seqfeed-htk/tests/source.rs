@@ -1,5 +1,5 @@
 //! Sources of features and labels, on files made here.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, Result};
-use tempfile::TempPath;
 
-use crate::temporary::temporary_file;
+use crate::shown_name;
+use crate::temporary::{TemporaryName, temporary_file};
 
 /// Writes a whole file at once: under its name stands either what was there before or all of the
 /// new content. The permissions of an existing file stay.
@@ -28,7 +28,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> Result<()> 
             pending.seal(file, durable)?.appear()
         }
     };
-    write().map_err(|error| Error::io("writing", error).in_file(path.display().to_string()))
+    write().map_err(|error| Error::io("writing", error).in_file(shown_name(path)))
 }
 
 /// Where the bytes for a name go.
@@ -42,7 +42,7 @@ pub(crate) enum Target {
 /// A temporary file on the way to its name. Dropping it removes it; one that a killed process has left is removed
 /// when its target is written again.
 pub(crate) struct Pending {
-    temporary: TempPath,
+    temporary: TemporaryName,
     target: PathBuf,
     permissions: Option<Permissions>,
 }
@@ -93,7 +93,7 @@ impl Pending {
         let (file, temporary) = temporary_file(&target, directory).map_err(|error| {
             // Said without the temporary name, which means nothing to anyone.
             let kind = error.kind();
-            let directory = directory.display();
+            let directory = shown_name(directory);
             let message = match kind {
                 io::ErrorKind::NotFound => {
                     format!("there is no directory {directory} (make it first)")
@@ -103,6 +103,14 @@ impl Pending {
             io::Error::new(kind, message)
         })?;
         Ok((Self { temporary, target, permissions }, file))
+    }
+
+    /// Gives the file its name now, while it is still written.
+    pub(crate) fn appear_now(self, file: &File) -> io::Result<()> {
+        if let Some(permissions) = self.permissions {
+            file.set_permissions(permissions)?;
+        }
+        self.temporary.persist(&self.target)
     }
 
     /// Completes the file: what it holds is final.
@@ -122,16 +130,24 @@ impl Pending {
 }
 
 impl Sealed {
+    /// Removes the file that has the name as yet.
+    pub(crate) fn remove_old(&self) -> io::Result<()> {
+        match fs::remove_file(&self.0.target) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Gives the file its name.
     pub(crate) fn appear(self) -> io::Result<()> {
         let Self(Pending { temporary, target, .. }, _file) = self;
-        temporary.persist(target).map_err(|error| error.error)
+        temporary.persist(&target)
     }
 }
 
 /// The path behind symbolic links, whether it exists or not: a link is written through, not
 /// replaced.
-fn follow_links(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn follow_links(path: &Path) -> io::Result<PathBuf> {
     // As many as Linux follows.
     const MOST: usize = 40;
     let mut path = path.to_owned();

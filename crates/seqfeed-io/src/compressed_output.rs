@@ -46,6 +46,12 @@ impl CompressedOutput {
         self.output().name()
     }
 
+    /// The name it was opened by.
+    #[must_use]
+    pub fn wxfilename(&self) -> &WxFilename {
+        self.output().wxfilename()
+    }
+
     /// Turns an error from writing to this output into one that says where it happened.
     #[must_use]
     pub fn error(&self, source: io::Error) -> Error {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use seqfeed_core::{Error, Problem, Result};
 
 use crate::compression::ENOUGH;
-use crate::{Compression, Mapped};
+use crate::same_file::open_file;
+use crate::{Compression, Mapped, shown_name};
 
 /// A regular file read at given offsets, from several threads at once: it has no cursor to share.
 ///
@@ -28,11 +29,11 @@ impl DataFile {
     ///
     /// When it cannot be opened, or is something else: a directory, a device, a named pipe.
     pub fn open(path: &Path) -> Result<Self> {
-        let name = path.display().to_string();
+        let name = shown_name(path);
         let fail = |error| Error::io("opening", error).in_file(&name);
         // Asked before it is opened: opening a named pipe would wait for a writer.
         check_regular(&fs::metadata(path).map_err(fail)?, &name)?;
-        let file = File::open(path).map_err(fail)?;
+        let file = open_file(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
         check_regular(&metadata, &name)?;
         Ok(Self::new(name, file, metadata.len()))

@@ -6,8 +6,8 @@ use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::GzDecoder;
 use zstd::stream::read::Decoder as ZstdDecoder;
 
-use crate::Compression;
 use crate::buffered::Buffered;
+use crate::{Compression, UntilFailed};
 
 /// Looks at the first bytes of a stream and puts the decoder they ask for before it.
 pub(crate) fn decode(reader: Box<dyn Read + Send>) -> io::Result<(Compression, Buffered)> {
@@ -20,7 +20,7 @@ pub(crate) fn decode(reader: Box<dyn Read + Send>) -> io::Result<(Compression, B
         Compression::Bzip2 => Box::new(MultiBzDecoder::new(raw)),
         Compression::Zstd => Box::new(ZstdDecoder::with_buffer(raw)?),
     };
-    Ok((compression, Buffered::new(decoder, 0)))
+    Ok((compression, Buffered::new(Box::new(UntilFailed::new(decoder)), 0)))
 }
 
 /// gzip of several members, as `gunzip` reads it: zeros after the last member (from block devices)
@@ -28,8 +28,6 @@ pub(crate) fn decode(reader: Box<dyn Read + Send>) -> io::Result<(Compression, B
 enum Gzip<R> {
     Member(Box<GzDecoder<R>>),
     Ended,
-    /// The decoder says "end" after it has failed; this goes on to say how it failed.
-    Failed(io::ErrorKind, String),
 }
 
 impl<R: BufRead> Gzip<R> {
@@ -41,30 +39,22 @@ impl<R: BufRead> Gzip<R> {
         loop {
             match std::mem::replace(self, Self::Ended) {
                 Self::Member(mut member) => {
-                    let ended = match member.read(buf) {
-                        Ok(0) => skip_padding(member.get_mut()),
+                    match member.read(buf) {
+                        Ok(0) => {}
                         Ok(count) => {
                             *self = Self::Member(member);
                             return Ok(count);
                         }
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                        Err(error) => {
                             *self = Self::Member(member);
                             return Err(error);
                         }
-                        Err(error) => Err(error),
-                    };
-                    *self = match ended {
-                        Ok(true) => Self::Ended,
-                        Ok(false) => Self::new(member.into_inner()),
-                        Err(error) => Self::Failed(error.kind(), error.to_string()),
-                    };
+                    }
+                    if !skip_padding(member.get_mut())? {
+                        *self = Self::new(member.into_inner());
+                    }
                 }
                 Self::Ended => return Ok(0),
-                Self::Failed(kind, how) => {
-                    let error = io::Error::new(kind, how.clone());
-                    *self = Self::Failed(kind, how);
-                    return Err(error);
-                }
             }
         }
     }

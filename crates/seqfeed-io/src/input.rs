@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,22 +14,33 @@ use crate::buffered::Buffered;
 use crate::compression::ENOUGH;
 use crate::decode::decode;
 use crate::interrupts::Waiting;
-use crate::pipe::{self, Running};
+use crate::pipe::{self, FailedCommand, Running};
 use crate::recording::Recording;
+use crate::same_file::open_file;
 use crate::standard::{self, Stdin};
-use crate::{Compression, Policy, RxFilename};
+use crate::{Compression, Policy, RxFilename, shown_name};
 
 /// A stream of bytes read once from front to back, decompressed where its first bytes say so.
 ///
 /// All inputs of standard input share one buffer, so that a second one continues where the first
 /// stopped. Dropping the input of a command closes the pipe and waits for the command's end.
+///
+/// The end of a command's output is where it is asked how it ended: if it failed, reading there gives
+/// an error with [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command). So nobody takes what a
+/// command left when it failed for all that there is. Who reads a part of the output only (such as
+/// one object) asks by [finishing](Self::finish).
 pub struct Input {
     name: String,
     compression: Compression,
     // Before the command: the pipe must be closed before the command is waited for.
     stream: Stream,
     command: Option<Command>,
+    /// Whether it is a device (a character or block device, as `/dev/zero`), which may have no end.
+    device: bool,
 }
+
+/// Who is told of a command that failed.
+pub type OnFailedCommand = Arc<dyn Fn(&FailedCommand) + Send + Sync>;
 
 enum Stream {
     Own(Buffered),
@@ -38,7 +49,27 @@ enum Stream {
 
 struct Command {
     running: Running,
+    /// Whether all of its output was read.
     ended: Arc<AtomicBool>,
+    on_failure: Option<OnFailedCommand>,
+}
+
+impl Command {
+    /// At the end of its output: fails if the command did, or tells of it.
+    fn end(&mut self) -> io::Result<()> {
+        if !self.ended.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let Some(failed) = self.running.failed()? else { return Ok(()) };
+        match &mut self.on_failure {
+            None => Err(io::Error::other(Error::from(failed.clone()))),
+            Some(tell) => {
+                // Once is enough.
+                std::mem::replace(tell, Arc::new(|_| {}))(failed);
+                Ok(())
+            }
+        }
+    }
 }
 
 impl Input {
@@ -53,6 +84,21 @@ impl Input {
     /// When the name cannot be opened, is a directory, or is shorter than its offset; when it is a
     /// command and the policy does not allow commands.
     pub fn open(name: &RxFilename, policy: &Policy) -> Result<Self> {
+        Self::open_telling(name, policy, None)
+    }
+
+    /// Opens a name for reading; with `on_failure`, as Kaldi does: a command that failed is no error of
+    /// this input, but it is told of, once, at the end of its output or at the latest when the input is
+    /// dropped.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_telling(
+        name: &RxFilename,
+        policy: &Policy,
+        on_failure: Option<OnFailedCommand>,
+    ) -> Result<Self> {
         match name {
             RxFilename::Stdin => {
                 let stdin = Stdin::open()
@@ -62,6 +108,7 @@ impl Input {
                     compression: stdin.compression(),
                     stream: Stream::Stdin(stdin),
                     command: None,
+                    device: false,
                 })
             }
             RxFilename::Pipe(command) => {
@@ -69,7 +116,7 @@ impl Input {
                 let (running, output) = pipe::read_from(command)?;
                 let ended = output.ended();
                 let mut input = Self::decoded(name.to_string(), Box::new(output))?;
-                input.command = Some(Command { running, ended });
+                input.command = Some(Command { running, ended, on_failure });
                 Ok(input)
             }
             RxFilename::File(path) => Self::open_file(path, 0),
@@ -92,13 +139,19 @@ impl Input {
             // The reader fails with its first bytes: so will the input.
             (Compression::None, Buffered::new(Box::new(Failed(Some(error))), 0))
         });
-        Self { name: name.into(), compression, stream: Stream::Own(stream), command: None }
+        Self {
+            name: name.into(),
+            compression,
+            stream: Stream::Own(stream),
+            command: None,
+            device: false,
+        }
     }
 
     fn open_file(path: &Path, offset: u64) -> Result<Self> {
-        let name = path.display().to_string();
+        let name = shown_name(path);
         let fail = |action, error| Error::io(action, error).in_file(&name);
-        let mut file = File::open(path).map_err(|error| fail("opening", error))?;
+        let mut file = open_file(path).map_err(|error| fail("opening", error))?;
         let metadata = file.metadata().map_err(|error| fail("opening", error))?;
         if metadata.is_dir() {
             return Err(fail("opening", io::ErrorKind::IsADirectory.into()));
@@ -112,18 +165,32 @@ impl Input {
                 }
                 file.seek(SeekFrom::Start(offset)).map_err(|error| fail("seeking", error))?;
                 let stream = Stream::Own(Buffered::of_file(file, metadata.len(), offset));
-                return Ok(Self { name, compression: Compression::None, stream, command: None });
+                return Ok(Self {
+                    name,
+                    compression: Compression::None,
+                    stream,
+                    command: None,
+                    device: false,
+                });
             }
         } else if metadata.is_file() {
             let mut stream = Buffered::of_file(file, metadata.len(), 0);
             stream.fill_buf().map_err(|error| fail("reading", error).at_byte(0))?;
             if Compression::detect(stream.buffered()) == Compression::None {
                 let stream = Stream::Own(stream);
-                return Ok(Self { name, compression: Compression::None, stream, command: None });
+                return Ok(Self {
+                    name,
+                    compression: Compression::None,
+                    stream,
+                    command: None,
+                    device: false,
+                });
             }
             return Self::decoded(name, Box::new(stream));
         }
+        let kind = metadata.file_type();
         let mut input = Self::decoded(name, Box::new(Waiting(file)))?;
+        input.device = kind.is_char_device() || kind.is_block_device();
         let skipped = io::copy(&mut (&mut input).take(offset), &mut io::sink())
             .map_err(|error| input.error(error))?;
         if skipped < offset {
@@ -135,14 +202,18 @@ impl Input {
     /// A regular file that is read as it is, from its start.
     pub(crate) fn plain(name: String, file: File, len: u64) -> Self {
         let stream = Stream::Own(Buffered::of_file(file, len, 0));
-        Self { name, compression: Compression::None, stream, command: None }
+        Self { name, compression: Compression::None, stream, command: None, device: false }
     }
 
     fn decoded(name: String, reader: Box<dyn Read + Send>) -> Result<Self> {
         match decode(reader) {
-            Ok((compression, stream)) => {
-                Ok(Self { name, compression, stream: Stream::Own(stream), command: None })
-            }
+            Ok((compression, stream)) => Ok(Self {
+                name,
+                compression,
+                stream: Stream::Own(stream),
+                command: None,
+                device: false,
+            }),
             Err(error) => Err(Error::io("reading", error).in_file(name).at_byte(0)),
         }
     }
@@ -163,6 +234,11 @@ impl Input {
         }
     }
 
+    /// Whether it was opened as a device, of which nobody knows an end. Standard input counts as none.
+    pub(crate) fn is_device(&self) -> bool {
+        self.device
+    }
+
     /// How the data are compressed behind this stream. [`None`](Compression::None) for an
     /// uncompressed one.
     #[must_use]
@@ -177,10 +253,26 @@ impl Input {
     ///
     /// When reading fails.
     pub fn ensure(&mut self, count: usize) -> io::Result<&[u8]> {
-        match &mut self.stream {
-            Stream::Own(stream) => stream.ensure(count),
-            Stream::Stdin(stdin) => stdin.ensure(count),
+        if self.command.is_some() && count > 0 {
+            let read = self.stream.ensure(count).map(<[u8]>::is_empty);
+            if self.cause(read)? {
+                self.ended()?;
+            }
         }
+        self.stream.ensure(count)
+    }
+
+    /// The stream gives nothing more: how did the command end?
+    fn ended(&mut self) -> io::Result<()> {
+        self.command.as_mut().map_or(Ok(()), Command::end)
+    }
+
+    /// A decoder fails where a command did: then that is why.
+    fn cause<T>(&mut self, read: io::Result<T>) -> io::Result<T> {
+        if read.is_err() {
+            self.ended()?;
+        }
+        read
     }
 
     /// Copies what is read from here on into a temporary file, from which it can be read again, at
@@ -189,15 +281,14 @@ impl Input {
     /// # Errors
     ///
     /// When no temporary file can be made.
-    pub fn recorded(self) -> Result<(Self, Recording)> {
+    pub fn recorded(mut self) -> Result<(Self, Recording)> {
         let (recorder, recording) = Recording::start(self.name())?;
-        let Self { name, compression, stream, command } = self;
-        let inner: Box<dyn Read + Send> = match stream {
+        let inner: Box<dyn Read + Send> = match self.stream.take() {
             Stream::Own(stream) => Box::new(stream),
             Stream::Stdin(stdin) => Box::new(stdin),
         };
-        let stream = Stream::Own(Buffered::new(Box::new(recorder.recording(inner)), 0));
-        Ok((Self { name, compression, stream, command }, recording))
+        self.stream = Stream::Own(Buffered::new(Box::new(recorder.recording(inner)), 0));
+        Ok((self, recording))
     }
 
     /// How many bytes are left, where that is known: in an uncompressed regular file. Where that is
@@ -216,7 +307,7 @@ impl Input {
     ///
     /// When reading fails.
     pub fn skip(&mut self, count: u64) -> io::Result<u64> {
-        if let Stream::Own(stream) = &mut self.stream {
+        if let (Stream::Own(stream), None) = (&mut self.stream, &self.command) {
             return stream.skip(count);
         }
         let skipped = (self.fill_buf()?.len() as u64).min(count);
@@ -241,6 +332,10 @@ impl Input {
     /// where it happened.
     #[must_use]
     pub fn error(&self, source: io::Error) -> Error {
+        let source = match source.downcast() {
+            Ok(error) => return error,
+            Err(source) => source,
+        };
         let of_decoder = self.compression != Compression::None && source.raw_os_error().is_none();
         let error = Error::io("reading", source).in_file(&self.name).at_byte(self.position());
         if of_decoder {
@@ -256,14 +351,48 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed whose
-    /// output was read to its end. One that was left before is not asked: it fails by being left.
-    pub fn finish(self) -> Result<()> {
-        let Self { stream, command, .. } = self;
-        drop(stream);
-        let Some(Command { running, ended }) = command else { return Ok(()) };
-        let result = running.wait();
-        if ended.load(Ordering::Relaxed) { result } else { Ok(()) }
+    /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed and has no
+    /// more output. One that has more to say is not asked: it fails by being left.
+    pub fn finish(mut self) -> Result<()> {
+        self.close()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        let Some(mut command) = self.command.take() else { return Ok(()) };
+        // Whether there is more. What is wrong with that does not matter to who does not want it.
+        let _ = self.stream.fill_buf();
+        drop(self.stream.take());
+        command.end().map_err(|error| Error::io("waiting for the command", error))
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        if self.command.as_ref().is_some_and(|command| command.on_failure.is_some()) {
+            // It cannot fail: who is to be told is told.
+            let _ = self.close();
+        }
+    }
+}
+
+impl Stream {
+    /// This stream, leaving an empty one.
+    fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Own(Buffered::new(Box::new(io::empty()), 0)))
+    }
+
+    fn ensure(&mut self, count: usize) -> io::Result<&[u8]> {
+        match self {
+            Self::Own(stream) => stream.ensure(count),
+            Self::Stdin(stdin) => stdin.ensure(count),
+        }
+    }
+
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Self::Own(stream) => stream.fill_buf(),
+            Self::Stdin(stdin) => stdin.fill_buf(),
+        }
     }
 }
 
@@ -299,19 +428,27 @@ impl fmt::Debug for Input {
 
 impl Read for Input {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        match &mut self.stream {
+        let read = match &mut self.stream {
             Stream::Own(stream) => stream.read(buf),
             Stream::Stdin(stdin) => stdin.read(buf),
+        };
+        let count = self.cause(read)?;
+        if count == 0 && !buf.is_empty() {
+            self.ended()?;
         }
+        Ok(count)
     }
 }
 
 impl BufRead for Input {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        match &mut self.stream {
-            Stream::Own(stream) => stream.fill_buf(),
-            Stream::Stdin(stdin) => stdin.fill_buf(),
+        if self.command.is_some() {
+            let read = self.stream.fill_buf().map(<[u8]>::is_empty);
+            if self.cause(read)? {
+                self.ended()?;
+            }
         }
+        self.stream.fill_buf()
     }
 
     fn consume(&mut self, amount: usize) {

@@ -1,7 +1,12 @@
 //! Signals that arrive while a pipe is waited for.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::passing::flush_all;
 
 static ASKED: OnceLock<fn() -> io::Result<()>> = OnceLock::new();
 
@@ -26,10 +31,20 @@ fn until_done(mut attempt: impl FnMut() -> io::Result<usize>) -> io::Result<usiz
     }
 }
 
-impl<T: Read> Read for Waiting<T> {
+impl<T: Read + AsFd> Read for Waiting<T> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if would_wait(self.0.as_fd()) {
+            flush_all();
+        }
         until_done(|| self.0.read(buf))
     }
+}
+
+/// Whether there is nothing to be read as yet.
+fn would_wait(file: BorrowedFd<'_>) -> bool {
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut files = [PollFd::from_borrowed_fd(file, PollFlags::IN)];
+    matches!(poll(&mut files, Some(&at_once)), Ok(0))
 }
 
 impl<T: Write> Write for Waiting<T> {
@@ -49,10 +64,9 @@ mod tests {
     /// Interrupted a few times, then done.
     struct Disturbed(u32);
 
-    impl Read for Disturbed {
-        fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+    impl Disturbed {
+        fn attempt(&mut self) -> io::Result<usize> {
             if self.0 == 0 {
-                buf[0] = 7;
                 return Ok(1);
             }
             self.0 -= 1;
@@ -62,12 +76,10 @@ mod tests {
 
     #[test]
     fn what_is_asked_decides() {
-        let mut byte = [0];
-        assert_eq!(Waiting(Disturbed(3)).read(&mut byte).unwrap(), 1);
-        assert_eq!(byte, [7]);
+        let read = |mut disturbed: Disturbed| until_done(|| disturbed.attempt());
+        assert_eq!(read(Disturbed(3)).unwrap(), 1);
         on_interrupt(|| Err(io::Error::other("enough")));
-        let failed = Waiting(Disturbed(1)).read(&mut byte).unwrap_err();
-        assert_eq!(failed.to_string(), "enough");
-        assert_eq!(Waiting(Disturbed(0)).read(&mut byte).unwrap(), 1);
+        assert_eq!(read(Disturbed(1)).unwrap_err().to_string(), "enough");
+        assert_eq!(read(Disturbed(0)).unwrap(), 1);
     }
 }

@@ -8,8 +8,11 @@
 //!   say so (gzip, bzip2, zstd).
 //! * [`DataFile`]: a regular file read at offsets by several threads; [`Mapped`] is the same file
 //!   in memory; [`Spool`] makes one from data that can only be read once.
+//! * [`OpenFiles`]: files of many names, of which few are open at a time.
+//! * [`UntilFailed`]: every decoder stands in one, and is not asked again after its error.
 //! * [`Output`]: a file that appears under its name only when it is complete, or a command, or
 //!   standard output; [`OutputDirectory`] is a directory of files that does so.
+//! * [`InputFiles`]: what was opened for reading, so that no output overwrites it.
 //!
 //! Commands only run where the caller's [`Policy`] allows it: names come out of data files, and
 //! reading data must not run programs by surprise.
@@ -50,27 +53,39 @@ mod input;
 mod interrupts;
 mod mapped;
 mod names;
+mod open_files;
 mod output;
+mod passing;
 mod pipe;
 mod policy;
 mod recording;
 mod runs;
+mod same_file;
+mod settings_file;
 mod specifier;
 mod spool;
 mod standard;
 mod temporary;
+mod until_failed;
 
 pub use atomic::write_atomically;
 pub use compressed_output::CompressedOutput;
 pub use compression::Compression;
 pub use data_file::DataFile;
-pub use input::Input;
+pub use input::{Input, OnFailedCommand};
 pub use interrupts::on_interrupt;
 pub use mapped::Mapped;
-pub use names::{RxFilename, WxFilename};
+pub use names::{RxFilename, WxFilename, name_from_text, name_to_text, path_from_text, shown_name};
+pub use open_files::OpenFiles;
 pub use output::Output;
+pub use pipe::FailedCommand;
 pub use policy::Policy;
 pub use recording::Recording;
 pub use runs::run_of;
+pub use same_file::{InputFiles, open_file, read_file};
+pub use settings_file::{read_settings, refuse_named_pipe};
 pub use spool::Spool;
-pub use temporary::OutputDirectory;
+pub use temporary::{
+    LeftBehind, OutputDirectory, TemporaryFilesRemoved, remove_left_behind, remove_temporary_files,
+};
+pub use until_failed::UntilFailed;

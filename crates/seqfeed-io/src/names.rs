@@ -2,8 +2,14 @@
 //!
 //! The rules and their order are those of `ClassifyRxfilename` and `ClassifyWxfilename` in Kaldi's
 //! `util/kaldi-io.cc`.
+//!
+//! Names are bytes (`OsStr`), as the file system has them: corpora with names in GBK or Latin-1 are
+//! common. They become text only to be shown ([`shown_name`]), or where a text must say them
+//! ([`name_to_text`]), and that can be undone.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, Result};
@@ -12,7 +18,7 @@ use crate::specifier::looks_like_specifier;
 
 /// A name to read from (Kaldi's *rxfilename*).
 ///
-/// [`Display`](fmt::Display) writes it as it was parsed, except that standard input is always `-`.
+/// [`Display`](fmt::Display) shows it; what it is parsed from again is its [`name`](Self::name).
 ///
 /// ```
 /// use seqfeed_io::RxFilename;
@@ -27,7 +33,7 @@ pub enum RxFilename {
     /// Standard input: `-` or nothing.
     Stdin,
     /// The output of a command of the shell: `command|`.
-    Pipe(String),
+    Pipe(OsString),
     /// A file from its start.
     File(PathBuf),
     /// A file from an offset: `file:123`.
@@ -36,7 +42,7 @@ pub enum RxFilename {
 
 /// A name to write to (Kaldi's *wxfilename*).
 ///
-/// [`Display`](fmt::Display) writes it as it was parsed, except that standard output is always `-`.
+/// [`Display`](fmt::Display) shows it; what it is parsed from again is its [`name`](Self::name).
 ///
 /// ```
 /// use seqfeed_io::WxFilename;
@@ -51,7 +57,7 @@ pub enum WxFilename {
     /// Standard output: `-` or nothing.
     Stdout,
     /// The input of a command of the shell: `|command`.
-    Pipe(String),
+    Pipe(OsString),
     /// A file.
     File(PathBuf),
 }
@@ -63,17 +69,18 @@ impl RxFilename {
     ///
     /// A usage error for what Kaldi refuses too: white space at either end, a pipe symbol anywhere
     /// but at the end, a table specifier such as `ark:x`, an offset that does not fit 63 bits.
-    pub fn parse(text: &str) -> Result<Self> {
-        if text.is_empty() || text == "-" {
+    pub fn parse(name: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
+        let text = name.as_ref().as_bytes();
+        if text.is_empty() || text == b"-" {
             return Ok(Self::Stdin);
         }
-        if text.starts_with('|') {
+        if text.starts_with(b"|") {
             return Err(refused(text, "to read from", "it begins with `|`").with_help(
                 "a command to read from ends with `|`, one to write to begins with it",
             ));
         }
-        if let Some(command) = text.strip_suffix('|') {
-            return Ok(Self::Pipe(command.to_owned()));
+        if let Some(command) = text.strip_suffix(b"|") {
+            return Ok(Self::Pipe(OsStr::from_bytes(command).to_owned()));
         }
         check_common(text, "to read from")?;
         if let Some((path, digits)) = split_offset(text) {
@@ -81,10 +88,24 @@ impl RxFilename {
             let offset = offset.ok_or_else(|| {
                 refused(text, "to read from", "the offset after the last `:` is too large")
             })?;
-            return Ok(Self::Offset(path.into(), offset));
+            return Ok(Self::Offset(path_of(path), offset));
         }
         check_no_pipe(text, "to read from", "a command to read from ends with `|`")?;
-        Ok(Self::File(text.into()))
+        Ok(Self::File(path_of(text)))
+    }
+
+    /// The name from which [`parse`](Self::parse) makes the same, byte by byte; of standard input,
+    /// `-`.
+    #[must_use]
+    pub fn name(&self) -> OsString {
+        match self {
+            Self::Stdin => "-".into(),
+            Self::Pipe(command) => joined(&[command, "|".as_ref()]),
+            Self::File(path) => path.clone().into_os_string(),
+            Self::Offset(path, offset) => {
+                joined(&[path.as_os_str(), format!(":{offset}").as_ref()])
+            }
+        }
     }
 
     /// The same name with a relative path taken from a directory; commands and standard input stay
@@ -113,15 +134,16 @@ impl WxFilename {
     ///
     /// A usage error for what Kaldi refuses too: white space at either end, a pipe symbol anywhere
     /// but at the start, a table specifier such as `ark:x`, a name with an offset.
-    pub fn parse(text: &str) -> Result<Self> {
-        if text.is_empty() || text == "-" {
+    pub fn parse(name: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
+        let text = name.as_ref().as_bytes();
+        if text.is_empty() || text == b"-" {
             return Ok(Self::Stdout);
         }
-        if let Some(command) = text.strip_prefix('|') {
-            return Ok(Self::Pipe(command.to_owned()));
+        if let Some(command) = text.strip_prefix(b"|") {
+            return Ok(Self::Pipe(OsStr::from_bytes(command).to_owned()));
         }
         let pipe_help = "a command to write to begins with `|`";
-        if text.ends_with('|') {
+        if text.ends_with(b"|") {
             return Err(refused(text, "to write to", "it ends with `|`").with_help(pipe_help));
         }
         check_common(text, "to write to")?;
@@ -129,7 +151,18 @@ impl WxFilename {
             return Err(refused(text, "to write to", "it ends like an offset, `:` and digits"));
         }
         check_no_pipe(text, "to write to", pipe_help)?;
-        Ok(Self::File(text.into()))
+        Ok(Self::File(path_of(text)))
+    }
+
+    /// The name from which [`parse`](Self::parse) makes the same, byte by byte; of standard output,
+    /// `-`.
+    #[must_use]
+    pub fn name(&self) -> OsString {
+        match self {
+            Self::Stdout => "-".into(),
+            Self::Pipe(command) => joined(&["|".as_ref(), command]),
+            Self::File(path) => path.clone().into_os_string(),
+        }
     }
 
     /// The same name with a relative path taken from a directory; commands and standard output
@@ -145,34 +178,127 @@ impl WxFilename {
 
 impl fmt::Display for RxFilename {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stdin => f.write_str("-"),
-            Self::Pipe(command) => write!(f, "{command}|"),
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Offset(path, offset) => write!(f, "{}:{offset}", path.display()),
-        }
+        f.write_str(&shown_name(self.name()))
     }
 }
 
 impl fmt::Display for WxFilename {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stdout => f.write_str("-"),
-            Self::Pipe(command) => write!(f, "|{command}"),
-            Self::File(path) => write!(f, "{}", path.display()),
-        }
+        f.write_str(&shown_name(self.name()))
     }
 }
 
-fn refused(text: &str, purpose: &str, why: &str) -> Error {
-    Error::usage(format!("`{}` is not a name {purpose}: {why}", text.escape_debug()))
+/// A name for messages: bytes that are not UTF-8 are shown as `\xe4`, and control characters escaped.
+/// Not to open anything by.
+///
+/// ```
+/// use std::ffi::OsStr;
+/// use std::os::unix::ffi::OsStrExt;
+///
+/// assert_eq!(seqfeed_io::shown_name(OsStr::from_bytes(b"caf\xe9.scp")), "caf\\xe9.scp");
+/// ```
+#[must_use]
+pub fn shown_name(name: impl AsRef<OsStr>) -> String {
+    let mut shown = String::new();
+    for chunk in name.as_ref().as_bytes().utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match letter.is_control() {
+                true => shown.extend(letter.escape_debug()),
+                false => shown.push(letter),
+            }
+        }
+        shown.extend(chunk.invalid().escape_ascii().map(char::from));
+    }
+    shown
+}
+
+/// Where the characters begin that stand for bytes: the last plane of Unicode, for private use.
+const BYTES: u32 = 0x10_FE00;
+
+/// A name as it stands in texts that must be Unicode: `corpus.toml`, data specifications, options
+/// that become keys of a description. Nothing is lost: [`name_from_text`] gives the same bytes.
+///
+/// A byte that is not UTF-8 stands as a character for private use, `U+10FE00` and the byte
+/// (`"\U0010FEE4"` in TOML for the byte `E4`). Should a name hold such a character already, its own
+/// bytes stand so.
+///
+/// ```
+/// use std::ffi::OsStr;
+/// use std::os::unix::ffi::OsStrExt;
+/// use seqfeed_io::{name_from_text, name_to_text};
+///
+/// let name = OsStr::from_bytes(b"sp\xe4h.scp");
+/// assert_eq!(name_to_text(name), "sp\u{10fee4}h.scp");
+/// assert_eq!(name_from_text("sp\u{10fee4}h.scp"), name);
+/// assert_eq!(name_to_text("späh.scp"), "späh.scp");
+/// ```
+#[must_use]
+pub fn name_to_text(name: impl AsRef<OsStr>) -> String {
+    let mut text = String::new();
+    for chunk in name.as_ref().as_bytes().utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match byte_of(letter) {
+                None => text.push(letter),
+                Some(_) => push_bytes(&mut text, letter.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        push_bytes(&mut text, chunk.invalid());
+    }
+    text
+}
+
+fn push_bytes(text: &mut String, bytes: &[u8]) {
+    text.extend(bytes.iter().filter_map(|&byte| char::from_u32(BYTES + u32::from(byte))));
+}
+
+/// The byte that a character of [`name_to_text`] stands for. Bytes below 0x80 are always UTF-8.
+fn byte_of(letter: char) -> Option<u8> {
+    let byte = u8::try_from(u32::from(letter).checked_sub(BYTES)?).ok()?;
+    (byte >= 0x80).then_some(byte)
+}
+
+/// The name that a text of [`name_to_text`] stands for.
+#[must_use]
+pub fn name_from_text(text: &str) -> OsString {
+    let mut bytes = Vec::with_capacity(text.len());
+    for letter in text.chars() {
+        match byte_of(letter) {
+            Some(byte) => bytes.push(byte),
+            None => bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    OsString::from_vec(bytes)
+}
+
+/// The path that a text of [`name_to_text`] stands for.
+#[must_use]
+pub fn path_from_text(text: &str) -> PathBuf {
+    name_from_text(text).into()
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    OsStr::from_bytes(bytes).into()
+}
+
+fn joined(parts: &[&OsStr]) -> OsString {
+    let mut name = OsString::new();
+    parts.iter().for_each(|part| name.push(part));
+    name
+}
+
+fn refused(text: &[u8], purpose: &str, why: &str) -> Error {
+    Error::usage(format!(
+        "`{}` is not a name {purpose}: {why}",
+        shown_name(OsStr::from_bytes(text))
+    ))
 }
 
 /// White space at the ends and specifiers, refused in this order for both kinds of names.
-fn check_common(text: &str, purpose: &str) -> Result<()> {
+fn check_common(text: &[u8], purpose: &str) -> Result<()> {
     // C's isspace, narrower than Unicode's white space.
-    let space = |c: char| c == '\x0b' || c.is_ascii_whitespace();
-    if text.starts_with(space) || text.ends_with(space) {
+    let space =
+        |byte: Option<&u8>| byte.is_some_and(|byte| *byte == b'\x0b' || byte.is_ascii_whitespace());
+    if space(text.first()) || space(text.last()) {
         return Err(refused(text, purpose, "it begins or ends with white space"));
     }
     if looks_like_specifier(text) {
@@ -182,18 +308,19 @@ fn check_common(text: &str, purpose: &str) -> Result<()> {
     Ok(())
 }
 
-fn check_no_pipe(text: &str, purpose: &str, help: &'static str) -> Result<()> {
-    if text.contains('|') {
+fn check_no_pipe(text: &[u8], purpose: &str, help: &'static str) -> Result<()> {
+    if text.contains(&b'|') {
         return Err(refused(text, purpose, "it has a `|` in the wrong place").with_help(help));
     }
     Ok(())
 }
 
 /// The parts before and after the last `:` where only digits follow it, at least one.
-fn split_offset(text: &str) -> Option<(&str, &str)> {
-    let (path, digits) = text.rsplit_once(':')?;
-    let numeric = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    numeric.then_some((path, digits))
+fn split_offset(text: &[u8]) -> Option<(&[u8], &str)> {
+    let colon = text.iter().rposition(|&byte| byte == b':')?;
+    let (path, digits) = (&text[..colon], &text[colon + 1..]);
+    let numeric = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    Some((path, std::str::from_utf8(digits).ok().filter(|_| numeric)?))
 }
 
 #[cfg(test)]
@@ -213,6 +340,31 @@ mod tests {
         assert_eq!(moved("b.ark"), "/data/b.ark");
         assert_eq!(moved("| cat"), "| cat");
         assert_eq!(moved("-"), "-");
+    }
+
+    #[test]
+    fn names_are_bytes() {
+        let latin = OsStr::from_bytes(b"\xe4/o\xff.mat:7");
+        let read = RxFilename::parse(latin).unwrap();
+        assert_eq!(read, RxFilename::Offset(OsStr::from_bytes(b"\xe4/o\xff.mat").into(), 7));
+        assert_eq!(
+            (read.name().as_os_str(), read.to_string()),
+            (latin, "\\xe4/o\\xff.mat:7".into())
+        );
+        let command = OsStr::from_bytes(b"| cat > \xe4");
+        assert_eq!(WxFilename::parse(command).unwrap().name(), command);
+        assert!(RxFilename::parse(OsStr::from_bytes(b"\xe4|x")).is_err());
+    }
+
+    #[test]
+    fn texts_lose_nothing_of_names() {
+        let mut names: Vec<Vec<u8>> = (0..=255u8).map(|byte| vec![b'a', byte, b'z']).collect();
+        names.push("späh 汉字 \u{10fee4} \u{10fe00}".as_bytes().to_vec());
+        names.push(b"\xc4\xe3\xba\xc3 \xf4\x8f\xbb".to_vec());
+        for name in names {
+            let name = OsString::from_vec(name);
+            assert_eq!(name_from_text(&name_to_text(&name)), name);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IoSlice, Seek, Write};
 use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::process::ChildStdin;
 
@@ -11,34 +11,50 @@ use seqfeed_core::{Error, Result};
 use crate::atomic::{Pending, Sealed, Target};
 use crate::buffered::CAPACITY;
 use crate::interrupts::Waiting;
+use crate::passing::Passing;
 use crate::pipe::{self, Running};
 use crate::standard::{OUTPUT_NAME, Stdout};
-use crate::{Policy, WxFilename};
+use crate::{Policy, WxFilename, shown_name};
 
 /// A named output that appears only when it is complete.
 ///
 /// A file is written under a temporary name in the same directory and gets its own with
 /// [`finish`](Self::finish); until then, what stood there before stays. An output that is dropped
-/// unfinished leaves no trace, as far as that can be: what a command or a device has got, it has.
+/// unfinished leaves no trace, as far as that can be: standard output, commands, named pipes and devices get all that
+/// was written, also then.
 ///
 /// What exists and is no regular file (`/dev/null`, a named pipe) is written to directly.
 pub struct Output {
     name: String,
+    wxfilename: WxFilename,
     sink: Sink,
     written: u64,
+    points_into_others: bool,
 }
 
 enum Sink {
-    File { writer: BufWriter<File>, pending: Pending },
-    Direct { writer: BufWriter<File>, passes: bool },
+    /// `pending` is gone when the file has its name.
+    File {
+        writer: BufWriter<File>,
+        pending: Option<Pending>,
+    },
+    /// A file under its own name, which others read while it grows.
+    Growing(File),
+    Direct {
+        writer: Passing<File>,
+        passes: bool,
+    },
     // The writer comes first: the pipe must be closed before the command is waited for.
-    Pipe { writer: BufWriter<Waiting<ChildStdin>>, running: Running },
+    Pipe {
+        writer: Passing<Waiting<ChildStdin>>,
+        running: Running,
+    },
     Stdout(Stdout),
 }
 
 /// What is left to be done when all is written.
 enum Finished {
-    Renaming(Sealed, String),
+    Renaming { sealed: Sealed, name: String, points_into_others: bool },
     Nothing,
 }
 
@@ -50,29 +66,88 @@ impl Output {
     /// When a file can't be made in its directory, an existing one may not be written to, or the
     /// name is that of a directory; when it is a command and the policy does not allow commands.
     pub fn create(name: &WxFilename, policy: &Policy) -> Result<Self> {
+        let wxfilename = name.clone();
         let (name, sink) = match name {
             WxFilename::Stdout => (OUTPUT_NAME.to_owned(), Sink::Stdout(Stdout)),
             WxFilename::Pipe(command) => {
                 policy.check_pipe(name)?;
                 let (running, stdin) = pipe::write_to(command)?;
-                let writer = BufWriter::with_capacity(CAPACITY, stdin);
+                let writer = Passing::new(stdin);
                 (name.to_string(), Sink::Pipe { writer, running })
             }
             WxFilename::File(path) => {
-                let fail = |error| Error::io("creating", error).in_file(path.display().to_string());
+                let fail = |error| Error::io("creating", error).in_file(shown_name(path));
                 let sink = match Target::find(path).map_err(fail)? {
                     Target::Direct(file, metadata) => {
                         let passes = metadata.file_type().is_fifo();
-                        Sink::Direct { writer: BufWriter::with_capacity(CAPACITY, file), passes }
+                        Sink::Direct { writer: Passing::new(file), passes }
                     }
                     Target::Renamed(pending, file) => {
-                        Sink::File { writer: BufWriter::with_capacity(CAPACITY, file), pending }
+                        let writer = BufWriter::with_capacity(CAPACITY, file);
+                        Sink::File { writer, pending: Some(pending) }
                     }
                 };
-                (path.display().to_string(), sink)
+                (shown_name(path), sink)
             }
         };
-        Ok(Self { name, sink, written: 0 })
+        Ok(Self { name, wxfilename, sink, written: 0, points_into_others: false })
+    }
+
+    /// Says that this tells where things stand in the outputs that it is finished together with, as a script file
+    /// does. An old file of its name is removed before the first of them appears, so that it never points into new
+    /// ones, also if the process is killed in between.
+    pub fn set_points_into_others(&mut self) {
+        self.points_into_others = true;
+    }
+
+    /// Whether readers get the bytes while they are written: standard output, a command, a device or a named pipe.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        !matches!(self.sink, Sink::File { .. } | Sink::Growing(_))
+    }
+
+    /// Gives a file its name now, instead of what stands there, while it is still written: for readers who are told
+    /// of it before it is complete. It then stays, whatever happens.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be renamed.
+    pub fn appear_now(&mut self) -> Result<()> {
+        if let Sink::File { writer, pending } = &mut self.sink
+            && let Some(pending) = pending.take()
+        {
+            let appeared = pending.appear_now(writer.get_ref());
+            appeared.map_err(|error| Error::io("renaming", error).in_file(self.name.as_str()))?;
+        }
+        Ok(())
+    }
+
+    /// Bytes that were written so far.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Opens a name for writing in place: a file appears now, without what stood there before, and readers find
+    /// each [`write_all`](Write::write_all) in it at once. What was written stays, also if the output is never
+    /// finished or the process is killed.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_in_place(name: &WxFilename, policy: &Policy) -> Result<Self> {
+        let WxFilename::File(path) = name else { return Self::create(name, policy) };
+        let fail = |error| Error::io("creating", error).in_file(shown_name(path));
+        let file = File::create(path).map_err(fail)?;
+        let metadata = file.metadata().map_err(fail)?;
+        let passes = metadata.file_type().is_fifo();
+        let sink = match metadata.is_file() {
+            // Without a buffer: what is written at once arrives at once, and whole.
+            true => Sink::Growing(file),
+            false => Sink::Direct { writer: Passing::new(file), passes },
+        };
+        let (wxfilename, name) = (name.clone(), shown_name(path));
+        Ok(Self { name, wxfilename, sink, written: 0, points_into_others: false })
     }
 
     /// How much was written so far when it is a file: where the next byte will stand. None for
@@ -80,7 +155,9 @@ impl Output {
     #[must_use]
     pub fn position(&self) -> Option<u64> {
         match &self.sink {
-            Sink::File { .. } | Sink::Direct { passes: false, .. } => Some(self.written),
+            Sink::File { .. } | Sink::Growing(_) | Sink::Direct { passes: false, .. } => {
+                Some(self.written)
+            }
             Sink::Direct { passes: true, .. } | Sink::Pipe { .. } | Sink::Stdout(_) => None,
         }
     }
@@ -89,6 +166,12 @@ impl Output {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The name it was opened by.
+    #[must_use]
+    pub fn wxfilename(&self) -> &WxFilename {
+        &self.wxfilename
     }
 
     /// Turns an error from writing to this output into one that says where it happened.
@@ -107,6 +190,39 @@ impl Output {
         self.flush().map_err(|error| write_error(error, &self.name))
     }
 
+    /// Takes back what was written [in place](Self::create_in_place) behind a position: the part of an entry that
+    /// failed in its middle. Does nothing for other outputs, whose bytes have gone, or never appear.
+    pub fn take_back_to(&mut self, position: u64) {
+        if let Sink::Growing(file) = &mut self.sink
+            // Where this fails too, the write that failed has said what is wrong.
+            && file.set_len(position).is_ok()
+            && file.seek(io::SeekFrom::Start(position)).is_ok()
+        {
+            self.written = position;
+        }
+    }
+
+    /// Writes two pieces that follow one another, as one where the operating system can.
+    ///
+    /// # Errors
+    ///
+    /// As [`Write::write_all`].
+    pub fn write_both(&mut self, first: &[u8], second: &[u8]) -> io::Result<()> {
+        let mut slices = [IoSlice::new(first), IoSlice::new(second)];
+        let mut left = &mut slices[..];
+        // Leaves out what is empty.
+        IoSlice::advance_slices(&mut left, 0);
+        while !left.is_empty() {
+            match self.write_vectored(left) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => IoSlice::advance_slices(&mut left, count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Writes over bytes that were written before: a header that is known only at the end. False, and
     /// nothing happens, where nothing can be gone back to (commands, named pipes, standard output).
     ///
@@ -117,6 +233,7 @@ impl Output {
         self.flush_now()?;
         let file = match &self.sink {
             Sink::File { writer, .. } => writer.get_ref(),
+            Sink::Growing(file) => file,
             Sink::Direct { .. } | Sink::Pipe { .. } | Sink::Stdout(_) => return Ok(false),
         };
         file.write_all_at(bytes, offset).map_err(|error| write_error(error, &self.name))?;
@@ -126,7 +243,7 @@ impl Output {
     /// Whether [`write_over`](Self::write_over) can go back in this output: it is a regular file.
     #[must_use]
     pub fn can_write_over(&self) -> bool {
-        matches!(self.sink, Sink::File { .. })
+        matches!(self.sink, Sink::File { .. } | Sink::Growing(_))
     }
 
     /// Completes the output. A file is on the disk before it gets its name, and keeps the
@@ -140,31 +257,49 @@ impl Output {
         self.complete()?.appear()
     }
 
-    /// Completes several outputs that belong together, such as an archive and its index: all are
+    /// Completes several outputs that belong together, such as an archive and its script file: all are
     /// complete before the first appears, in the order given.
     ///
     /// # Errors
     ///
     /// As [`finish`](Self::finish); when one of them fails to be completed, none appears.
     pub fn finish_together(outputs: Vec<Self>) -> Result<()> {
+        Self::finish_together_with(outputs, || Ok(()))
+    }
+
+    /// As [`finish_together`](Self::finish_together), with something that is done when all are complete, before the
+    /// first appears.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish_together`](Self::finish_together), and when that fails: then none appears.
+    pub fn finish_together_with(
+        outputs: Vec<Self>,
+        before: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let finished: Vec<_> = outputs.into_iter().map(Self::complete).collect::<Result<_>>()?;
+        if finished.len() > 1 {
+            finished.iter().try_for_each(Finished::remove_old)?;
+        }
+        before()?;
         finished.into_iter().try_for_each(Finished::appear)
     }
 
     fn complete(self) -> Result<Finished> {
-        let Self { name, sink, .. } = self;
+        let Self { name, sink, points_into_others, .. } = self;
         let fail = |error| write_error(error, &name);
         match sink {
             Sink::File { writer, pending } => {
                 let file = writer.into_inner().map_err(|error| fail(error.into_error()))?;
-                let sealed = pending.seal(file, true).map_err(fail)?;
-                return Ok(Finished::Renaming(sealed, name));
+                if let Some(pending) = pending {
+                    let sealed = pending.seal(file, true).map_err(fail)?;
+                    return Ok(Finished::Renaming { sealed, name, points_into_others });
+                }
             }
-            Sink::Direct { mut writer, .. } => writer.flush().map_err(fail)?,
-            Sink::Pipe { mut writer, running } => {
-                let flushed = writer.flush();
-                // Not its drop, which would try to write again.
-                drop(writer.into_parts());
+            Sink::Growing(_) => {}
+            Sink::Direct { writer, .. } => writer.close().map_err(fail)?,
+            Sink::Pipe { writer, running } => {
+                let flushed = writer.close();
                 // A command that failed explains why it did not take everything.
                 running.wait()?;
                 flushed.map_err(fail)?;
@@ -178,10 +313,20 @@ impl Output {
 impl Finished {
     fn appear(self) -> Result<()> {
         match self {
-            Self::Renaming(sealed, name) => {
+            Self::Renaming { sealed, name, .. } => {
                 sealed.appear().map_err(|error| Error::io("renaming", error).in_file(name))
             }
             Self::Nothing => Ok(()),
+        }
+    }
+
+    /// Removes what would point into files that are no more.
+    fn remove_old(&self) -> Result<()> {
+        match self {
+            Self::Renaming { sealed, name, points_into_others: true } => sealed
+                .remove_old()
+                .map_err(|error| Error::io("removing", error).in_file(name.as_str())),
+            _ => Ok(()),
         }
     }
 }
@@ -202,7 +347,9 @@ fn write_error(source: io::Error, name: &str) -> Error {
 impl Sink {
     fn writer(&mut self) -> &mut dyn Write {
         match self {
-            Self::File { writer, .. } | Self::Direct { writer, .. } => writer,
+            Self::File { writer, .. } => writer,
+            Self::Direct { writer, .. } => writer,
+            Self::Growing(file) => file,
             Self::Pipe { writer, .. } => writer,
             Self::Stdout(stdout) => stdout,
         }
@@ -221,6 +368,12 @@ impl fmt::Debug for Output {
 impl Write for Output {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         let count = self.sink.writer().write(buf)?;
+        self.written += count as u64;
+        Ok(count)
+    }
+
+    fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        let count = self.sink.writer().write_vectored(bufs)?;
         self.written += count as u64;
         Ok(count)
     }

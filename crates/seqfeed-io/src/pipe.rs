@@ -1,5 +1,6 @@
 //! Commands of the shell whose output is read or whose input is written.
 
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -9,16 +10,49 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use seqfeed_core::{Error, ErrorKind, Result};
 
 use crate::interrupts::Waiting;
+use crate::shown_name;
 
 /// A command that runs. It is waited for at the latest when this is dropped, so that it leaves no
 /// zombie; our end of the pipe must be closed before, or the command may never end.
 pub(crate) struct Running {
     command: String,
     child: Option<Child>,
+    failed: Option<FailedCommand>,
+}
+
+/// A command that ended with any status but success.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedCommand {
+    command: String,
+    status: ExitStatus,
+}
+
+impl FailedCommand {
+    /// The command as it stands in the name, without the `|`.
+    #[must_use]
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// How it ended, as the operating system says it: 256 times the exit status, or the number of the
+    /// signal that ended it.
+    #[must_use]
+    pub fn wait_status(&self) -> i32 {
+        self.status.into_raw()
+    }
+}
+
+impl From<FailedCommand> for Error {
+    fn from(failed: FailedCommand) -> Self {
+        Self::new(ErrorKind::Command {
+            command: failed.command.trim().to_owned(),
+            status: describe(failed.status),
+        })
+    }
 }
 
 /// Starts a command to read from. It inherits standard input, as with Kaldi's `popen`.
-pub(crate) fn read_from(command: &str) -> Result<(Running, PipeReader)> {
+pub(crate) fn read_from(command: &OsStr) -> Result<(Running, PipeReader)> {
     let mut child = spawn(shell(command).stdout(Stdio::piped()))?;
     let stdout = child.stdout.take().expect("standard output was asked for");
     let ended = Arc::new(AtomicBool::new(false));
@@ -26,49 +60,51 @@ pub(crate) fn read_from(command: &str) -> Result<(Running, PipeReader)> {
 }
 
 /// Starts a command to write to.
-pub(crate) fn write_to(command: &str) -> Result<(Running, Waiting<ChildStdin>)> {
+pub(crate) fn write_to(command: &OsStr) -> Result<(Running, Waiting<ChildStdin>)> {
     let mut child = spawn(shell(command).stdin(Stdio::piped()))?;
     let stdin = child.stdin.take().expect("standard input was asked for");
     Ok((Running::new(command, child), Waiting(stdin)))
 }
 
-fn shell(command: &str) -> Command {
+fn shell(command: &OsStr) -> Command {
     let mut shell = Command::new("/bin/sh");
     // The command may begin with `-` and is no option then.
-    shell.args(["-c", "--", command]);
+    shell.args(["-c", "--"]).arg(command);
     shell
 }
 
 fn spawn(shell: &mut Command) -> Result<Child> {
-    shell.spawn().map_err(|error| Error::io("starting /bin/sh", error))
+    shell.spawn().map_err(|error| Error::system("starting /bin/sh", error))
 }
 
 impl Running {
-    fn new(command: &str, child: Child) -> Self {
-        Self { command: command.trim().to_owned(), child: Some(child) }
+    fn new(command: &OsStr, child: Child) -> Self {
+        Self { command: shown_name(command), child: Some(child), failed: None }
     }
 
     /// Waits for the command's end; with [`ErrorKind::Command`] for any status but success.
     pub(crate) fn wait(mut self) -> Result<()> {
-        let status = self.reap().map_err(|error| Error::io("waiting for the command", error))?;
-        match status {
-            Some(status) if !status.success() => Err(Error::new(ErrorKind::Command {
-                command: self.command.clone(),
-                status: describe(status),
-            })),
-            _ => Ok(()),
-        }
+        let failed =
+            self.failed().map_err(|error| Error::system("waiting for the command", error))?;
+        failed.map_or(Ok(()), |failed| Err(failed.clone().into()))
     }
 
-    fn reap(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.child.take().map(|mut child| child.wait()).transpose()
+    /// Waits for the command's end, the first time; whether it failed.
+    pub(crate) fn failed(&mut self) -> io::Result<Option<&FailedCommand>> {
+        if let Some(mut child) = self.child.take() {
+            let status = child.wait()?;
+            if !status.success() {
+                self.failed = Some(FailedCommand { command: self.command.clone(), status });
+            }
+        }
+        Ok(self.failed.as_ref())
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         // Nobody is left to hear how it ended.
-        let _ = self.reap();
+        let _ = self.failed();
     }
 }
 

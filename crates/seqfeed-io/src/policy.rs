@@ -5,23 +5,74 @@ use seqfeed_core::{Error, ErrorKind, Result};
 /// What names may do. By default they name files and the standard streams, but run no commands.
 ///
 /// Names come out of data files (`scp`), so opening a corpus someone else made would otherwise run
-/// whatever they wrote there.
+/// whatever they wrote there. So a policy tells names that the caller gave from names that were
+/// found in a file: who reads names out of a file opens them under the policy
+/// [for its contents](Self::of_contents).
+///
+/// | policy | a name that was given | a name that stands in a file |
+/// | --- | --- | --- |
+/// | [`default`](Self::default) | runs no command | runs no command |
+/// | [`with_given_pipes`](Self::with_given_pipes) | may be a command | runs no command |
+/// | [`with_pipes`](Self::with_pipes) | may be a command | may be a command |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Whether a name may be a command of the shell (`gunzip -c x.gz |`).
-    pub pipes: bool,
+    commands: Commands,
+}
+
+/// Which names may be commands of the shell (`gunzip -c x.gz |`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Commands {
+    #[default]
+    None,
+    Given,
+    All,
 }
 
 impl Policy {
-    /// The policy that allows commands.
+    /// The policy that allows commands wherever a name stands.
     #[must_use]
     pub const fn with_pipes() -> Self {
-        Self { pipes: true }
+        Self { commands: Commands::All }
+    }
+
+    /// The policy that allows commands in names that the caller gives, such as on a command line, and
+    /// not in names that stand in files.
+    ///
+    /// ```
+    /// use seqfeed_io::Policy;
+    ///
+    /// let policy = Policy::with_given_pipes();
+    /// assert!(policy.allows_pipes() && !policy.of_contents().allows_pipes());
+    /// ```
+    #[must_use]
+    pub const fn with_given_pipes() -> Self {
+        Self { commands: Commands::Given }
+    }
+
+    /// The policy that allows commands wherever a name stands, or nowhere.
+    #[must_use]
+    pub const fn allowing_pipes(allow: bool) -> Self {
+        Self { commands: if allow { Commands::All } else { Commands::None } }
+    }
+
+    /// The policy for names that stand in a file which was opened under this one.
+    #[must_use]
+    pub const fn of_contents(self) -> Self {
+        match self.commands {
+            Commands::None | Commands::Given => Self { commands: Commands::None },
+            Commands::All => Self { commands: Commands::All },
+        }
+    }
+
+    /// Whether the name at hand may be a command.
+    #[must_use]
+    pub const fn allows_pipes(self) -> bool {
+        !matches!(self.commands, Commands::None)
     }
 
     /// Fails with [`ErrorKind::Forbidden`] where commands are not allowed.
     pub(crate) fn check_pipe(self, name: &impl std::fmt::Display) -> Result<()> {
-        if self.pipes {
+        if self.allows_pipes() {
             return Ok(());
         }
         let message = format!("the name `{name}` runs a command, which is not allowed here");

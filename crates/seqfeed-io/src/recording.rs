@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-use seqfeed_core::{Error, Result};
-use tempfile::TempPath;
+use seqfeed_core::Result;
 
-use crate::Input;
 use crate::spool::failed;
+use crate::temporary::{TemporaryName, unnamed_file};
+use crate::{Input, shown_name};
 
 /// What was read of a stream so far, in a temporary file; see [`Input::recorded`].
 ///
@@ -15,7 +15,7 @@ use crate::spool::failed;
 #[derive(Debug)]
 pub struct Recording {
     name: String,
-    path: TempPath,
+    path: TemporaryName,
 }
 
 pub(crate) struct Recorder {
@@ -25,10 +25,9 @@ pub(crate) struct Recorder {
 impl Recording {
     pub(crate) fn start(name: &str) -> Result<(Recorder, Self)> {
         let directory = std::env::temp_dir();
-        let place = || format!("temporary file in {}", directory.display());
-        let file = tempfile::NamedTempFile::new_in(&directory)
-            .map_err(|error| failed("opening", error, place()))?;
-        let (file, path) = file.into_parts();
+        let place = || format!("temporary file in {}", shown_name(&directory));
+        let (file, path) =
+            unnamed_file(&directory).map_err(|error| failed("opening", error, place()))?;
         Ok((Recorder { file }, Self { name: name.to_owned(), path }))
     }
 
@@ -39,8 +38,8 @@ impl Recording {
     ///
     /// When the temporary file cannot be opened.
     pub fn open(&self) -> Result<Input> {
-        let fail = |error| Error::io("opening", error).in_file(self.path.display().to_string());
-        let file = File::open(&self.path).map_err(fail)?;
+        let fail = |error| failed("opening", error, shown_name(self.path.path()));
+        let file = File::open(self.path.path()).map_err(fail)?;
         let len = file.metadata().map_err(fail)?.len();
         Ok(Input::plain(self.name.clone(), file, len))
     }
@@ -61,8 +60,7 @@ impl Read for Recorded {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buf)?;
         self.file.write_all(&buf[..count]).map_err(|error| {
-            let message = format!("the temporary copy cannot be written ({error}); set TMPDIR");
-            io::Error::new(error.kind(), message)
+            io::Error::other(failed("writing", error, "the temporary copy".to_owned()))
         })?;
         Ok(count)
     }

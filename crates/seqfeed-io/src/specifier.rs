@@ -7,9 +7,12 @@
 /// begins like one and is valid for reading or for writing.
 ///
 /// `t,ark:x` is a valid specifier, but begins otherwise and passes as a file name, as in Kaldi.
-pub(crate) fn looks_like_specifier(text: &str) -> bool {
-    let Some((options, rest)) = text.split_once(':') else { return false };
-    text.starts_with(['a', 's']) && (is_for_reading(options) || is_for_writing(options, rest))
+pub(crate) fn looks_like_specifier(text: &[u8]) -> bool {
+    let Some(colon) = text.iter().position(|&byte| byte == b':') else { return false };
+    // What is not UTF-8 is no list of options.
+    let Ok(options) = std::str::from_utf8(&text[..colon]) else { return false };
+    let rest = &text[colon + 1..];
+    options.starts_with(['a', 's']) && (is_for_reading(options) || is_for_writing(options, rest))
 }
 
 fn words(options: &str) -> impl Iterator<Item = &str> {
@@ -29,7 +32,7 @@ fn is_for_reading(options: &str) -> bool {
     tables == 1
 }
 
-fn is_for_writing(options: &str, rest: &str) -> bool {
+fn is_for_writing(options: &str, rest: &[u8]) -> bool {
     const OPTIONS: [&str; 5] = ["b", "t", "f", "nf", "p"];
     let (mut archive, mut script) = (false, false);
     for word in words(options) {
@@ -41,5 +44,5 @@ fn is_for_writing(options: &str, rest: &str) -> bool {
         }
     }
     // Both at once need two names.
-    if archive && script { rest.contains(',') } else { archive || script }
+    if archive && script { rest.contains(&b',') } else { archive || script }
 }

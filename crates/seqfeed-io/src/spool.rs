@@ -2,12 +2,17 @@
 
 use std::env;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Write};
 
 use seqfeed_core::{Error, Result};
 
-use crate::DataFile;
 use crate::buffered::CAPACITY;
+use crate::{DataFile, Input, shown_name};
+
+/// How much is written between two looks at how much room is left.
+const LOOK: u64 = 64 << 20;
+/// The part of a file system that is left to others.
+const LEFT: u64 = 20;
 
 /// An unnamed temporary file for data that cannot be read in place twice (pipes, compressed
 /// archives, text): written once in order, then read at offsets. It is gone with its last user.
@@ -30,9 +35,42 @@ pub struct Spool {
     name: String,
     writer: BufWriter<File>,
     position: u64,
+    /// Where to look next how much room is left.
+    look: u64,
 }
 
 impl Spool {
+    /// Copies all that an input gives, and ends the input; `name` is what errors and the copy are called.
+    ///
+    /// # Errors
+    ///
+    /// When reading or writing fails, and for devices, which have no end.
+    pub fn copy(mut input: Input, name: &str) -> Result<DataFile> {
+        if input.is_device() {
+            let device = io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "this is a device, which may have no end",
+            );
+            return Err(Error::io("opening", device)
+                .in_file(name)
+                .with_help("a regular file is needed, a pipe or standard input"));
+        }
+        let mut spool = Self::new()?;
+        loop {
+            let count = match input.fill_buf() {
+                Ok([]) => break,
+                Ok(bytes) => {
+                    spool.write_all(bytes)?;
+                    bytes.len()
+                }
+                Err(error) => return Err(input.error(error)),
+            };
+            input.consume(count);
+        }
+        input.finish()?;
+        Ok(spool.into_data_file()?.with_name(name))
+    }
+
     /// Makes an empty one in the directory for temporary files (`TMPDIR`, else `/tmp`).
     ///
     /// # Errors
@@ -40,11 +78,11 @@ impl Spool {
     /// When no file can be made there.
     pub fn new() -> Result<Self> {
         let directory = env::temp_dir();
-        let name = format!("temporary file in {}", directory.display());
+        let name = format!("temporary file in {}", shown_name(&directory));
         match tempfile::tempfile_in(&directory) {
             Ok(file) => {
                 let writer = BufWriter::with_capacity(CAPACITY, file);
-                Ok(Self { name, writer, position: 0 })
+                Ok(Self { name, writer, position: 0, look: LOOK })
             }
             Err(error) => Err(failed("opening", error, name)),
         }
@@ -60,13 +98,28 @@ impl Spool {
     ///
     /// # Errors
     ///
-    /// When the operating system fails to write, above all because the disk is full.
+    /// When the operating system fails to write, above all because the disk is full. So it counts when a twentieth
+    /// of it is left: what never ends, or stands for too much, is not to take the last room of others.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
         self.writer
             .write_all(bytes)
             .map_err(|error| failed("writing", error, self.name.clone()).at_byte(self.position))?;
         self.position += bytes.len() as u64;
+        if self.position >= self.look {
+            self.look = self.position + LOOK;
+            self.check_room()?;
+        }
         Ok(())
+    }
+
+    fn check_room(&self) -> Result<()> {
+        let found = rustix::fs::fstatvfs(self.writer.get_ref());
+        let full = found.is_ok_and(|found| found.f_bavail < found.f_blocks / LEFT);
+        match full {
+            true => Err(failed("writing", io::ErrorKind::StorageFull.into(), self.name.clone())
+                .at_byte(self.position)),
+            false => Ok(()),
+        }
     }
 
     /// Ends writing and makes what was written readable at offsets. Give the result the [name of
@@ -90,7 +143,7 @@ pub(crate) fn failed(action: &'static str, error: io::Error, name: String) -> Er
         }
         _ => "set TMPDIR to a directory that can be written to",
     };
-    Error::io(action, error).in_file(name).with_help(help)
+    Error::system(action, error).in_file(name).with_help(help)
 }
 
 #[cfg(test)]
@@ -103,7 +156,8 @@ mod tests {
     fn a_full_disk_names_the_cure() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let writer = BufWriter::with_capacity(CAPACITY, full);
-        let mut spool = Spool { name: "temporary file".to_owned(), writer, position: 0 };
+        let mut spool =
+            Spool { name: "temporary file".to_owned(), writer, position: 0, look: LOOK };
         spool.write_all(b"fits the buffer").unwrap();
         let error = spool.write_all(&[0; CAPACITY]).unwrap_err();
         assert!(error.help().unwrap().contains("TMPDIR"), "{error}");

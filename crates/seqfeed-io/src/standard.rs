@@ -3,13 +3,14 @@
 //! As in Kaldi, a second reader of `-` continues where the first stopped, and what is written to
 //! `-` through several outputs keeps its order.
 
-use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufWriter, IoSlice, Read, Write};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::Compression;
 use crate::buffered::{Buffered, CAPACITY};
 use crate::decode::decode;
 use crate::interrupts::Waiting;
+use crate::same_file::note_stdin;
 
 /// What standard input is called in messages.
 pub(crate) const INPUT_NAME: &str = "standard input";
@@ -70,6 +71,7 @@ fn lock() -> MutexGuard<'static, Option<Shared>> {
 
 fn open_shared(shared: &mut Option<Shared>) -> io::Result<&mut Shared> {
     if shared.is_none() {
+        note_stdin();
         let (compression, stream) = decode(Box::new(Waiting(io::stdin())))?;
         let piece = Arc::default();
         *shared = Some(Shared { stream, compression, piece, piece_start: 0, position: 0 });
@@ -173,8 +175,16 @@ impl BufRead for Stdin {
 static STDOUT: LazyLock<Mutex<BufWriter<io::Stdout>>> =
     LazyLock::new(|| Mutex::new(BufWriter::with_capacity(CAPACITY, io::stdout())));
 
-/// A writer of standard output. What it has not flushed is not written when the process ends.
+/// A writer of standard output. What was written reaches the reader when this is dropped, at the latest: the buffer
+/// itself lives as long as the process, and nobody would flush it.
 pub(crate) struct Stdout;
+
+impl Drop for Stdout {
+    fn drop(&mut self) {
+        // Who wants to hear of an error flushes before.
+        let _ = self.flush();
+    }
+}
 
 impl Stdout {
     fn lock() -> MutexGuard<'static, BufWriter<io::Stdout>> {
@@ -182,9 +192,23 @@ impl Stdout {
     }
 }
 
+/// Hands on what is buffered for standard output, unless another thread writes to it just now.
+pub(crate) fn flush_what_there_is() {
+    if let Ok(mut stdout) = STDOUT.try_lock()
+        && !stdout.buffer().is_empty()
+    {
+        // Who writes next hears of the error: the bytes stay in the buffer.
+        let _ = stdout.flush();
+    }
+}
+
 impl Write for Stdout {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         Self::lock().write(buf)
+    }
+
+    fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        Self::lock().write_vectored(bufs)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -33,6 +33,11 @@ impl CRandom {
         random
     }
 
+    /// The generator of a program that never calls `srand`.
+    pub(crate) fn never_seeded() -> Self {
+        Self::new(1)
+    }
+
     fn step(&mut self) -> u32 {
         let at = self.next;
         let sum = self.state[at].wrapping_add(self.state[(at + 28) % 31]);

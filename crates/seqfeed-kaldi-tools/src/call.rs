@@ -1,12 +1,14 @@
 //! One call of a tool: its arguments, its options, what it logs, how it ends.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStrExt;
 
-use seqfeed_core::{Error, ErrorKind, Problem};
-use seqfeed_io::Policy;
-use seqfeed_kaldi::Range;
+use seqfeed_core::{Error, ErrorKind, PrintableLines, Problem};
+use seqfeed_io::{InputFiles, Policy, WxFilename, name_from_text};
+use seqfeed_kaldi::{Range, ReadOptions, Warning, Warnings};
 
 use crate::options::{self, Opt};
 
@@ -37,6 +39,10 @@ pub(crate) struct Call<'a> {
     /// The words behind it.
     pub(crate) words: &'a [String],
     pub(crate) around: Surroundings<'a>,
+    /// What readers noticed, until it is logged.
+    pub(crate) warnings: Warnings,
+    /// What was opened for writing.
+    pub(crate) outputs: RefCell<Vec<WxFilename>>,
 }
 
 /// How a call ends: with the exit code, or early.
@@ -99,6 +105,15 @@ impl Call<'_> {
         self.around.policy
     }
 
+    /// Notes files that will be written. Fails if one of them is another output. That it is an input is all right here:
+    /// Kaldi's users read and write one file where the tool reads first, and files appear when they are complete.
+    pub(crate) fn note_outputs(&self, names: &[WxFilename]) -> Result<(), Stop> {
+        let files = names.iter().filter(|name| matches!(name, WxFilename::File(_)));
+        let mut outputs = self.outputs.borrow_mut();
+        outputs.extend(files.cloned());
+        Ok(InputFiles::default().check_outputs(outputs.iter())?)
+    }
+
     /// Logs what was done. `place` is where Kaldi 5.5.0 logs it: `main():featbin/copy-feats.cc:143`, without
     /// the line where that is not known.
     pub(crate) fn log(&mut self, place: &str, message: impl fmt::Display) {
@@ -110,12 +125,48 @@ impl Call<'_> {
         self.line(Severity::Warning, Some(place), &message);
     }
 
-    /// Logs that an object was passed over because the rspecifier has `p`.
-    pub(crate) fn warn_skipped(&mut self, error: &Error) {
-        self.line(Severity::Warning, None, &format_args!("skipped (permissive mode): {error}"));
+    /// How files and tables are read: with Kaldi's patience, and warnings where Kaldi warns.
+    pub(crate) fn reading(&self) -> ReadOptions {
+        let warnings = Some(self.warnings.clone());
+        ReadOptions { policy: self.policy(), warnings, ..ReadOptions::default() }
+    }
+
+    /// Logs what readers noticed since the last line.
+    fn warn_of_readers(&mut self) {
+        for warning in self.warnings.take() {
+            let (place, message) = match warning {
+                Warning::FailedCommand(failed) => {
+                    let (command, status) = (failed.command(), failed.wait_status());
+                    let message = format!("Pipe {command}| had nonzero return status {status}");
+                    (Some("Close():util/kaldi-io.cc:515"), message)
+                }
+                Warning::Skipped(error) => (None, format!("skipped (permissive mode): {error}")),
+                Warning::BeyondEnd { span: (first, last), rows, vector: false } => (
+                    Some("ParseMatrixRangeSpecifier():util/kaldi-holder.cc:82"),
+                    format!(
+                        "Row range {first}:{last} goes beyond the number of rows of the matrix {rows}"
+                    ),
+                ),
+                Warning::BeyondEnd { span: (first, last), rows, .. } => (
+                    Some("ExtractObjectRange():util/kaldi-holder.cc:199"),
+                    format!("Range {first}:{last} goes beyond the vector dimension {rows}"),
+                ),
+                _ => continue,
+            };
+            self.write_line(Severity::Warning, place, &message);
+        }
+        let missed = self.warnings.take_missed();
+        if missed > 0 {
+            self.write_line(Severity::Warning, None, &format_args!("{missed} more such warnings"));
+        }
     }
 
     fn line(&mut self, severity: Severity, place: Option<&str>, message: &dyn fmt::Display) {
+        self.warn_of_readers();
+        self.write_line(severity, place, message);
+    }
+
+    fn write_line(&mut self, severity: Severity, place: Option<&str>, message: &dyn fmt::Display) {
         let severity = match severity {
             Severity::Log => "LOG",
             Severity::Warning => "WARNING",
@@ -123,13 +174,15 @@ impl Call<'_> {
         };
         let place = place.map(|place| format!(":{place}")).unwrap_or_default();
         let name = self.name();
+        // Lines stay lines: some messages of Kaldi's have several.
+        let message = PrintableLines(message);
         let line = format!("{severity} ({name}[{KALDI_VERSION}]{place}) {message}\n");
         self.say(&line);
     }
 
     /// Writes to the log. That nobody can read it is no reason to stop.
     pub(crate) fn say(&mut self, text: &str) {
-        let _ = self.around.log.write_all(text.as_bytes());
+        let _ = self.around.log.write_all(name_from_text(text).as_bytes());
         let _ = self.around.log.flush();
     }
 
@@ -150,6 +203,7 @@ impl Call<'_> {
 
     /// Says how the call ended; the exit code.
     pub(crate) fn end(mut self, outcome: Outcome) -> u8 {
+        self.warn_of_readers();
         let outcome = outcome.and_then(|code| {
             self.around.out.flush().map_err(print_error)?;
             Ok(code)

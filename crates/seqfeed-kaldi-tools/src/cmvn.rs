@@ -77,6 +77,22 @@ pub fn fake(stats: &mut Matrix<f64>, dims: &[i32]) -> Result<()> {
     Ok(())
 }
 
+/// Means and variances of statistics: two rows, a column for each dimension. None where the statistics are of no
+/// frames, or the matrix holds none.
+#[must_use]
+pub fn mean_and_variance(stats: &Matrix<f64>) -> Option<Matrix<f64>> {
+    let dim = dim_of(stats).ok()?;
+    let count = stats.values[dim];
+    if count <= 0.0 {
+        return None;
+    }
+    let means = stats.values[..dim].iter().map(|sum| sum / count);
+    let variances = stats.values[dim + 1..].iter().zip(means.clone());
+    let variances = variances.take(dim).map(|(square, mean)| square / count - mean * mean);
+    let values = means.clone().chain(variances).collect();
+    Some(Matrix { rows: 2, cols: dim, values })
+}
+
 /// What is done to each dimension of a frame: times `scale` (if there is one), plus `offset`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normalization {

@@ -6,16 +6,30 @@ use seqfeed_kaldi::Matrix;
 /// stand for those beyond: Kaldi's `SpliceFrames`.
 #[must_use]
 pub fn splice(features: &Matrix<f32>, left: usize, right: usize) -> Matrix<f32> {
+    let mut spliced = Matrix::default();
+    splice_into(features, left, right, &mut spliced);
+    spliced
+}
+
+/// [`splice`] in the place of an older matrix, whose memory is used again.
+pub fn splice_into(features: &Matrix<f32>, left: usize, right: usize, out: &mut Matrix<f32>) {
     let Matrix { rows, cols, .. } = *features;
     let width = left + 1 + right;
-    let mut values = Vec::with_capacity(rows * cols * width);
+    (out.rows, out.cols) = (rows, cols * width);
+    out.values.clear();
+    out.values.reserve_exact(rows * cols * width);
     for row in 0..rows {
-        for place in 0..width {
-            values
-                .extend_from_slice(features.row((row + place).saturating_sub(left).min(rows - 1)));
+        // Frames that follow one another lie side by side.
+        let first = row.saturating_sub(left);
+        let behind = (row + right + 1).min(rows);
+        for _ in row..left {
+            out.values.extend_from_slice(features.row(0));
+        }
+        out.values.extend_from_slice(&features.values[first * cols..behind * cols]);
+        for _ in rows..row + right + 1 {
+            out.values.extend_from_slice(features.row(rows - 1));
         }
     }
-    Matrix { rows, cols: cols * width, values }
 }
 
 /// Frames moved to later places (with a negative `shift`, to earlier ones); the first or last frame fills

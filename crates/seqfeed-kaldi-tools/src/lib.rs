@@ -42,7 +42,10 @@ mod tools;
 pub mod transform;
 mod writing;
 
+use std::cell::RefCell;
 use std::fmt;
+
+use seqfeed_kaldi::Warnings;
 
 pub use call::{KALDI_VERSION, Surroundings};
 
@@ -58,9 +61,11 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Calls the tool: `program` is the name it was called by, `words` what stands behind it. The exit code.
+    /// Calls the tool: `program` is the name it was called by, `words` what stands behind it, as texts
+    /// ([`name_to_text`](seqfeed_io::name_to_text)). The exit code.
     pub fn run<'a>(&self, program: &'a str, words: &'a [String], around: Surroundings<'a>) -> u8 {
-        let mut call = Call { program, words, around };
+        let (warnings, outputs) = (Warnings::default(), RefCell::default());
+        let mut call = Call { program, words, around, warnings, outputs };
         let outcome = (self.run)(&mut call);
         call.end(outcome)
     }

@@ -11,7 +11,7 @@ impl fmt::Display for G {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = Vec::new();
         write_g(&mut text, self.0, 6);
-        f.write_str(&String::from_utf8_lossy(&text))
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

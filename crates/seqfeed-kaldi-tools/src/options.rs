@@ -4,9 +4,13 @@
 //! `--` ends them. Files that `--config` names are read before the other options, wherever it stands.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStrExt;
+
+use seqfeed_io::{name_to_text, path_from_text};
 
 use crate::call::{Call, Stop, throw};
 use crate::number::{G, integer, is_space, real32};
@@ -228,10 +232,10 @@ impl Parser<'_, '_, '_> {
     }
 
     fn read_config(&mut self, path: &str) -> Result<(), Wrong> {
-        let bytes = fs::read(path).map_err(|error| {
+        let bytes = fs::read(path_from_text(path)).map_err(|error| {
             Wrong::Value(NO_CONFIG, format!("Cannot open config file: {path} ({error})"))
         })?;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = name_to_text(OsStr::from_bytes(&bytes));
         for (number, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim_matches(is_space);
             if line.is_empty() {

@@ -1,7 +1,13 @@
 //! How tools read: tables in order, single objects, lines.
+//!
+//! Names come in options, which are text: what is opened is the name that a text stands for
+//! ([`name_from_text`]).
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 use seqfeed_core::Key;
-use seqfeed_io::RxFilename;
+use seqfeed_io::{RxFilename, WxFilename, name_from_text};
 use seqfeed_kaldi::{
     Holder, MappedReader, ObjectReader, RandomAccessReader, Rspecifier, ScriptLine,
     SequentialReader, TableKind, TableWriter, Wspecifier,
@@ -11,12 +17,12 @@ use crate::call::{Call, Stop};
 
 /// Whether a name is that of a table to read.
 pub(crate) fn is_rspecifier(name: &str) -> bool {
-    Rspecifier::parse(name).is_ok()
+    Rspecifier::parse(&name_from_text(name)).is_ok()
 }
 
 /// Whether a name is that of a table to write.
 pub(crate) fn is_wspecifier(name: &str) -> bool {
-    Wspecifier::parse(name).is_ok()
+    Wspecifier::parse(&name_from_text(name)).is_ok()
 }
 
 /// A table that is read object by object, in one object's memory.
@@ -30,8 +36,9 @@ pub(crate) struct Table<T> {
 
 impl<T: Holder + Default> Table<T> {
     pub(crate) fn open(call: &Call<'_>, rspecifier: &str) -> Result<Self, Stop> {
-        let archive = Rspecifier::parse(rspecifier)?.kind == TableKind::Archive;
-        let reader = SequentialReader::open(rspecifier, &call.policy())?;
+        let rspecifier = name_from_text(rspecifier);
+        let archive = Rspecifier::parse(&rspecifier)?.kind == TableKind::Archive;
+        let reader = SequentialReader::open_with(&rspecifier, &call.reading())?;
         Ok(Self { reader, key: Vec::new(), value: T::default(), archive, objects: 0 })
     }
 
@@ -51,10 +58,9 @@ impl<T: Holder + Default> Table<T> {
         }
     }
 
-    /// Ends reading, and says what was passed over because of `p`.
-    pub(crate) fn close(self, call: &mut Call<'_>) -> Result<(), Stop> {
-        let report = self.reader.close()?;
-        report.errors.iter().for_each(|error| call.warn_skipped(error));
+    /// Ends reading.
+    pub(crate) fn close(self) -> Result<(), Stop> {
+        self.reader.close()?;
         Ok(())
     }
 }
@@ -70,7 +76,7 @@ impl Call<'_> {
         &self,
         rspecifier: &str,
     ) -> Result<RandomAccessReader<T>, Stop> {
-        Ok(RandomAccessReader::open(rspecifier, &self.policy())?)
+        Ok(RandomAccessReader::open_with(&name_from_text(rspecifier), &self.reading())?)
     }
 
     /// Opens a table to be read by keys that a map turns into its own; none where `map` is empty.
@@ -79,46 +85,49 @@ impl Call<'_> {
         rspecifier: &str,
         map: &str,
     ) -> Result<MappedReader<T>, Stop> {
-        Ok(MappedReader::open(rspecifier, map, &self.policy())?)
+        let (rspecifier, map) = (name_from_text(rspecifier), name_from_text(map));
+        Ok(MappedReader::open_with(&rspecifier, &map, &self.reading())?)
     }
 
     /// Opens a table to be written.
     pub(crate) fn create<T: Holder>(&self, wspecifier: &str) -> Result<TableWriter<T>, Stop> {
-        Ok(TableWriter::create(wspecifier, &self.policy())?)
+        let wspecifier = name_from_text(wspecifier);
+        let Wspecifier { archive, script, .. } = Wspecifier::parse(&wspecifier)?;
+        let mut outputs = Vec::new();
+        // A script file alone is read.
+        if let Some(archive) = archive {
+            outputs.push(WxFilename::parse(&archive)?);
+            outputs.extend(script.map(|script| WxFilename::parse(&script)).transpose()?);
+        }
+        self.note_outputs(&outputs)?;
+        let table = TableWriter::create(&wspecifier, &self.policy())?;
+        self.note_outputs(table.object_names())?;
+        Ok(table)
     }
 
     /// Reads the object that a file holds, or the part of it that a range behind the name means.
     pub(crate) fn read_object<T: Holder>(&self, name: &str) -> Result<T, Stop> {
         if name.ends_with(']') {
             // The name and range of a line of a script file.
-            let line = format!("object {name}");
+            let line = name_from_text(&format!("object {name}"));
             let line = ScriptLine::parse(line.as_bytes())?;
             if let Some(range) = line.range {
                 let whole: T = self.read_whole(line.rxfilename)?;
-                return Ok(whole.extract(&range)?);
+                let part = whole.extract(&range)?;
+                self.warnings.check_range(&range, &part);
+                return Ok(part);
             }
         }
-        self.read_whole(name)
+        self.read_whole(&name_from_text(name))
     }
 
-    fn read_whole<T: Holder>(&self, name: &str) -> Result<T, Stop> {
-        let mut reader = ObjectReader::open(&RxFilename::parse(name)?, &self.policy())?;
-        // A command that failed is why its output cannot be read.
-        match reader.read() {
-            Ok(object) => {
-                reader.finish()?;
-                Ok(object)
-            }
-            Err(error) => match reader.peek() {
-                Ok(None) => Err(reader.finish().err().unwrap_or(error).into()),
-                _ => Err(error.into()),
-            },
-        }
+    fn read_whole<T: Holder>(&self, name: &OsStr) -> Result<T, Stop> {
+        Ok(self.reading().open(&RxFilename::parse(name)?)?.read()?)
     }
 
     /// The fields of each line of a file, split at blanks.
     pub(crate) fn lines(&self, name: &str) -> Result<Lines, Stop> {
-        let reader = ObjectReader::open(&RxFilename::parse(name)?, &self.policy())?;
+        let reader = self.reading().open(&RxFilename::parse(&name_from_text(name))?)?;
         Ok(Lines { reader, line: Vec::new() })
     }
 }

@@ -1,5 +1,10 @@
 //! Lines of segments files: `segment recording start end [channel]`.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use seqfeed_io::name_to_text;
+
 use crate::call::{Call, Stop};
 use crate::number::{integer, real};
 use crate::reading::{Lines, fields};
@@ -44,7 +49,7 @@ impl Segments {
             match parse(line, self.open_end) {
                 Ok(segment) => return Ok(Some(segment)),
                 Err(what) => {
-                    let line = String::from_utf8_lossy(line);
+                    let line = name_to_text(OsStr::from_bytes(line));
                     let message = format!("Invalid line in segments file{what}: {line}");
                     call.warn(self.place, message);
                 }
@@ -76,7 +81,7 @@ fn parse(line: &[u8], open_end: bool) -> Result<Segment, &'static str> {
         }
     };
     Ok(Segment {
-        line: String::from_utf8_lossy(line).into_owned(),
+        line: name_to_text(OsStr::from_bytes(line)),
         key: key.to_vec(),
         recording: recording.to_vec(),
         start,

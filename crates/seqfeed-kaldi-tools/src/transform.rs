@@ -1,19 +1,35 @@
 //! Linear and affine transforms of features.
 
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use seqfeed_core::{Error, Result};
 use seqfeed_kaldi::Matrix;
 
 /// Applies a transform to each frame: linear if it has as many columns as the features, affine (with the
 /// offset in the last column) if it has one more.
 ///
-/// Products are summed up in the order of columns by fused multiplications and additions of 32 bits, the offset
-/// comes last: what the kernels of BLAS libraries do for matrices that are not wide. For wide ones they sum up
-/// parts, and may give other last bits.
+/// The product is that of a library (as in Kaldi, of BLAS); the offset is added last. Such libraries differ in the last
+/// bits, by the order in which they sum up, and by whether the processor multiplies and adds in one.
 ///
 /// # Errors
 ///
 /// Fails if it has another number of columns.
 pub fn apply(features: &Matrix<f32>, transform: &Matrix<f32>) -> Result<Matrix<f32>> {
+    let mut out = Matrix::default();
+    apply_into(features, transform, &mut out)?;
+    Ok(out)
+}
+
+/// [`apply`] in the place of an older matrix, whose memory is used again.
+///
+/// # Errors
+///
+/// As [`apply`].
+pub fn apply_into(
+    features: &Matrix<f32>,
+    transform: &Matrix<f32>,
+    out: &mut Matrix<f32>,
+) -> Result<()> {
     let dim = features.cols;
     let affine = transform.cols == dim + 1;
     if !affine && transform.cols != dim {
@@ -22,21 +38,30 @@ pub fn apply(features: &Matrix<f32>, transform: &Matrix<f32>) -> Result<Matrix<f
             transform.rows, transform.cols
         )));
     }
-    let mut values = Vec::with_capacity(features.rows * transform.rows);
-    for row in 0..features.rows {
-        let frame = features.row(row);
-        values.extend((0..transform.rows).map(|out| {
-            let weights = transform.row(out);
-            let sum = frame.iter().zip(weights).fold(0.0f32, |sum, (a, b)| a.mul_add(*b, sum));
-            if affine { sum + weights[dim] } else { sum }
-        }));
+    let Matrix { rows, .. } = *features;
+    out.rows = rows;
+    out.cols = if rows == 0 { 0 } else { transform.rows };
+    // What stood there does not matter.
+    out.values.resize(rows * transform.rows, 0.0);
+    let shape = |error: ndarray::ShapeError| Error::corpus(format!("a matrix: {error}"));
+    let frames = ArrayView2::from_shape((rows, dim), &features.values).map_err(shape)?;
+    let weights = ArrayView2::from_shape((transform.rows, transform.cols), &transform.values);
+    let (linear, _) = weights.map_err(shape)?.split_at(Axis(1), dim);
+    let products = ArrayViewMut2::from_shape((rows, transform.rows), &mut out.values);
+    general_mat_mul(1.0, &frames, &linear.t(), 0.0, &mut products.map_err(shape)?);
+    if affine {
+        let offsets: Vec<f32> = (0..transform.rows).map(|row| transform.row(row)[dim]).collect();
+        for frame in out.values.chunks_exact_mut(offsets.len().max(1)) {
+            frame.iter_mut().zip(&offsets).for_each(|(value, offset)| *value += offset);
+        }
     }
-    let cols = if features.rows == 0 { 0 } else { transform.rows };
-    Ok(Matrix { rows: features.rows, cols, values })
+    Ok(())
 }
 
 /// Half the logarithm of the determinant of T T', where T is the linear part of a transform of features of
 /// dimension `dim`: for a square transform the logarithm of its determinant. -inf if T has not full rank.
+///
+/// Computed with 64 bits. Kaldi's has 32 all the way, so that it may differ from the fifth digit on.
 #[must_use]
 pub fn log_determinant(transform: &Matrix<f32>, dim: usize) -> f32 {
     let size = transform.rows;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use seqfeed_io::{Output, WxFilename};
+use seqfeed_io::{Output, WxFilename, name_from_text};
 use seqfeed_kaldi::{Holder, Mode, TableWriter, WriteReport, write_object};
 
 use crate::call::{Call, Stop};
@@ -23,7 +23,9 @@ impl Call<'_> {
 
     /// Writes a file.
     pub(crate) fn write_bytes(&self, bytes: &[u8], name: &str) -> Result<(), Stop> {
-        let mut output = Output::create(&WxFilename::parse(name)?, &self.policy())?;
+        let name = WxFilename::parse(&name_from_text(name))?;
+        self.note_outputs(std::slice::from_ref(&name))?;
+        let mut output = Output::create(&name, &self.policy())?;
         output.write_all(bytes).map_err(|error| output.error(error))?;
         output.finish()?;
         Ok(())

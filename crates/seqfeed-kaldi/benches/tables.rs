@@ -101,7 +101,7 @@ fn run(at: Name<'_>, case: &str) -> (u64, u64) {
     (bytes, objects)
 }
 
-const ALL: Policy = Policy { pipes: true };
+const ALL: Policy = Policy::with_pipes();
 
 fn cat(from: &str, to: &str) -> u64 {
     let (mut from, mut to) = (File::open(from).unwrap(), File::create(to).unwrap());

@@ -3,7 +3,10 @@
 use seqfeed_core::{Error, Problem, Result};
 
 use crate::object_reader::ObjectReader;
+use crate::objects::any::ObjectType;
 use crate::range::Range;
+use crate::specifier::Rspecifier;
+use crate::tables::options::ReadOptions;
 use crate::{OBJECT, SCRIPT};
 
 /// The two forms of every object.
@@ -73,6 +76,14 @@ pub trait Holder: Sized + Send + 'static {
     /// itself what there is; the mode that it is given says nothing.
     const HEADER: bool = true;
 
+    /// The type that all objects of a table are read as, where objects can be of several types: one decision for a
+    /// table, before its first object is read.
+    #[doc(hidden)]
+    fn known_type(table: &Rspecifier, options: &ReadOptions) -> Result<Option<ObjectType>> {
+        let _ = table;
+        Ok(options.object_type)
+    }
+
     /// Reads an object; the reader stands behind the `\0B`, or at the object's first byte of text
     /// (in an archive: behind the blank after the key).
     ///
@@ -120,6 +131,22 @@ pub trait Holder: Sized + Send + 'static {
     /// Fails if the format has no way to say this value, or not in this mode.
     fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()>;
 
+    /// As [`write`](Self::write), except for bytes at the object's end that lie in memory just as they are written:
+    /// these are given instead, so that who writes large objects does not copy them once more.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    fn write_start(&self, out: &mut Vec<u8>, mode: Mode) -> Result<&[u8]> {
+        self.write(out, mode)?;
+        Ok(&[])
+    }
+
+    /// How many rows (of a vector: elements) there are for a range to count, in types that have ranges.
+    fn rows(&self) -> Option<usize> {
+        None
+    }
+
     /// The part of an object that a range in a script file means.
     ///
     /// # Errors
@@ -144,6 +171,18 @@ pub fn write_object<T: Holder>(value: &T, out: &mut Vec<u8>, mode: Mode) -> Resu
         out.extend_from_slice(b"\0B");
     }
     value.write(out, mode)
+}
+
+/// As [`write_object`], except for the bytes that [`Holder::write_start`] gives.
+pub(crate) fn write_object_start<'a, T: Holder>(
+    value: &'a T,
+    out: &mut Vec<u8>,
+    mode: Mode,
+) -> Result<&'a [u8]> {
+    if T::HEADER && mode == Mode::Binary {
+        out.extend_from_slice(b"\0B");
+    }
+    value.write_start(out, mode)
 }
 
 impl ObjectReader {

@@ -9,7 +9,8 @@
 //!
 //! [`SequentialReader`], [`RandomAccessReader`], [`MappedReader`] and [`TableWriter`] read and write
 //! tables of any type that is a [`Holder`]: all of Kaldi's are, from [`Matrix`] to [`CompactLattice`];
-//! [`AnyObject`] is whatever it finds. [`TableSource`] makes a [`Source`](seqfeed_core::Source) of tables
+//! [`AnyObject`] is whatever it finds. [`load`] and [`save`] take one object by its name; [`ObjectReader`] and
+//! [`ObjectWriter`] several behind one header. [`TableSource`] makes a [`Source`](seqfeed_core::Source) of tables
 //! for the feed. [`Rspecifier`], [`Wspecifier`], [`ScriptLine`] and [`Range`] are the words in between.
 //!
 //! What is read and refused follows Kaldi 5.5, as do the bytes that are written; where that has a bug we do
@@ -23,6 +24,7 @@ mod object_reader;
 mod objects;
 mod range;
 mod script;
+mod single;
 mod source;
 mod specifier;
 mod tables;
@@ -58,13 +60,19 @@ pub use objects::vector::Vector;
 pub use objects::wave::{Wave, WaveInfo};
 pub use range::{Range, Span};
 pub use script::ScriptLine;
-pub use source::{Role, SparseSource, TableOptions, TableSource, WaveSource};
+pub use single::{ObjectWriter, load, save, write_token};
+pub use source::{
+    KeyThere, Misplaced, Role, SparseSource, TableOptions, TableSource, WaveSource,
+    misplaced_entries,
+};
 pub use specifier::{Rspecifier, TableKind, Wspecifier};
 pub use tables::mapped_reader::MappedReader;
 pub use tables::options::{ReadOptions, ReadReport};
 pub use tables::random_access_reader::{RandomAccessReader, check_key};
 pub use tables::sequential_reader::SequentialReader;
+pub use tables::table_type::{TableType, find_table_type};
 pub use tables::table_writer::{TableWriter, WriteReport};
+pub use tables::warnings::{Warning, Warnings};
 
 /// The name of the format in messages.
 pub(crate) const ARCHIVE: &str = "Kaldi archive";

@@ -1,8 +1,12 @@
 //! Row and column ranges of script files: `[10:19]`, `[10:19,0:12]`.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use seqfeed_core::{Error, Problem, Result};
 
 use crate::SCRIPT;
+use crate::object_reader::is_space;
 
 /// Rows (or elements) beyond the end that a range may name, as in Kaldi; they are left out.
 const TOLERANCE: u64 = 3;
@@ -50,6 +54,34 @@ impl Range {
         Ok(Self { rows: span(rows)?, cols: cols.map_or(Ok(None), span)? })
     }
 
+    /// Splits a name into the name alone and the range in brackets behind it, if there is one.
+    ///
+    /// ```
+    /// use seqfeed_kaldi::Range;
+    ///
+    /// let (name, range) = Range::split_name("feats.ark:119[0:4]".as_ref())?;
+    /// assert_eq!((name, range.unwrap().rows), ("feats.ark:119".as_ref(), Some((0, 4))));
+    /// # Ok::<(), seqfeed_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails if a name ends with a bracket, but there is no range in it.
+    pub fn split_name(name: &OsStr) -> Result<(&OsStr, Option<Self>)> {
+        let unexpected = || {
+            let expected = "a name with one range in brackets behind it".into();
+            Error::format(SCRIPT, Problem::Unexpected { expected, found: name.as_bytes().to_vec() })
+        };
+        let (alone, range) =
+            split_range(name.as_bytes().trim_ascii_end()).ok_or_else(unexpected)?;
+        let range = match range.map(std::str::from_utf8) {
+            None => return Ok((name, None)),
+            Some(Ok(range)) => Self::parse(range)?,
+            Some(Err(_)) => return Err(unexpected()),
+        };
+        Ok((OsStr::from_bytes(alone), Some(range)))
+    }
+
     /// The rows of an object of `rows` rows: first one and number.
     ///
     /// # Errors
@@ -67,6 +99,29 @@ impl Range {
     pub fn cols_of(&self, cols: u32) -> Result<(u32, u32)> {
         clip(self.cols, cols, 0, ["first column of the range", "last column of the range"])
     }
+}
+
+/// A name and the range in brackets behind it, if there is one; nothing, if the brackets are wrong.
+pub(crate) fn split_range(name: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
+    let Some(inner) = name.strip_suffix(b"]") else { return Some((name, None)) };
+    let open = inner.iter().position(|&byte| byte == b'[').filter(|&open| open > 0)?;
+    let (name, range) = (&inner[..open], &inner[open + 1..]);
+    (!range.contains(&b'[')).then(|| (trim(name), Some(range)))
+}
+
+/// Takes white space in C's sense off both ends.
+pub(crate) fn trim(mut text: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = text
+        && is_space(*first)
+    {
+        text = rest;
+    }
+    while let [rest @ .., last] = text
+        && is_space(*last)
+    {
+        text = rest;
+    }
+    text
 }
 
 fn clip(span: Span, size: u32, tolerance: u64, names: [&'static str; 2]) -> Result<(u32, u32)> {

@@ -1,9 +1,13 @@
 //! Lines of script files.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use seqfeed_core::{Error, Key, Problem, Result};
 
+use crate::SCRIPT;
 use crate::object_reader::is_space;
-use crate::{Range, SCRIPT};
+use crate::range::{Range, split_range, trim};
 
 /// A line of a script file: key, rxfilename, and perhaps a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +15,7 @@ pub struct ScriptLine<'a> {
     /// The key.
     pub key: Key<'a>,
     /// Where the object is, without the range.
-    pub rxfilename: &'a str,
+    pub rxfilename: &'a OsStr,
     /// Which part of it is meant.
     pub range: Option<Range>,
     /// Name and range as they stand in the line.
@@ -30,20 +34,14 @@ impl<'a> ScriptLine<'a> {
             let found = trim(line).to_vec();
             Error::format(SCRIPT, Problem::Unexpected { expected: expected.into(), found })
         };
-        let bytes = rest;
-        let rest = std::str::from_utf8(rest).map_err(|_| unexpected("a name in UTF-8"))?;
-        let (rxfilename, range) = match rest.strip_suffix(']') {
-            None => (rest, None),
-            Some(inner) => match inner.split_once('[') {
-                Some((name, range)) if !name.is_empty() && !range.contains('[') => {
-                    (name, Some(Range::parse(range)?))
-                }
-                _ => return Err(unexpected("a name with one range in brackets behind it")),
-            },
+        let one_range = || unexpected("a name with one range in brackets behind it");
+        let (rxfilename, range) = split_range(rest).ok_or_else(one_range)?;
+        let range = match range.map(std::str::from_utf8) {
+            None => None,
+            Some(Ok(range)) => Some(Range::parse(range)?),
+            Some(Err(_)) => return Err(one_range()),
         };
-        // White space in C's sense, not in Unicode's.
-        let rxfilename = rxfilename.trim_end_matches(|c: char| u8::try_from(c).is_ok_and(is_space));
-        Ok(Self { key, rxfilename, range, rest: bytes })
+        Ok(Self { key, rxfilename: OsStr::from_bytes(rxfilename), range, rest })
     }
 
     /// The key and what stands behind it.
@@ -67,21 +65,6 @@ impl<'a> ScriptLine<'a> {
     }
 }
 
-/// Takes white space in C's sense off both ends.
-fn trim(mut text: &[u8]) -> &[u8] {
-    while let [first, rest @ ..] = text
-        && is_space(*first)
-    {
-        text = rest;
-    }
-    while let [rest @ .., last] = text
-        && is_space(*last)
-    {
-        text = rest;
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,10 +72,10 @@ mod tests {
     #[test]
     fn reads_lines() {
         let line = ScriptLine::parse(b" utt1 \t my file.ark:12[0:3] \r\n").unwrap();
-        assert_eq!((line.key, line.rxfilename), (Key(b"utt1"), "my file.ark:12"));
+        assert_eq!((line.key, line.rxfilename), (Key(b"utt1"), "my file.ark:12".as_ref()));
         assert_eq!(line.range.unwrap().rows, Some((0, 3)));
         let line = ScriptLine::parse(b"u sox a.wav -t wav - |").unwrap();
-        assert_eq!((line.rxfilename, line.range), ("sox a.wav -t wav - |", None));
+        assert_eq!((line.rxfilename, line.range), ("sox a.wav -t wav - |".as_ref(), None));
         for bad in
             [&b""[..], b"  ", b"key", b"key ", b"k x[1:2", b"k x[]", b"k [1:2]", b"k x[1:2][3:4]"]
         {

@@ -9,11 +9,13 @@ mod entry;
 mod files;
 pub(crate) mod header;
 mod load;
+mod placement;
 mod sparse_source;
 mod spooler;
 mod table_source;
 mod wave_source;
 
+pub use placement::{KeyThere, Misplaced, misplaced_entries};
 pub use sparse_source::SparseSource;
 pub use table_source::{Role, TableOptions, TableSource};
 pub use wave_source::WaveSource;

@@ -1,8 +1,11 @@
 //! Rspecifiers and wspecifiers: what table, where, with which options.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 
 use seqfeed_core::{Error, Result};
+use seqfeed_io::shown_name;
 
 /// The two kinds of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +25,8 @@ pub enum TableKind {
 /// use seqfeed_kaldi::{Rspecifier, TableKind};
 ///
 /// let table = Rspecifier::parse("scp,s,cs:feats.scp")?;
-/// assert_eq!((table.kind, table.rxfilename.as_str()), (TableKind::Script, "feats.scp"));
+/// assert_eq!(table.kind, TableKind::Script);
+/// assert_eq!(table.rxfilename, "feats.scp");
 /// assert!(table.sorted && table.called_sorted);
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
@@ -31,7 +35,7 @@ pub struct Rspecifier {
     /// Archive or script file.
     pub kind: TableKind,
     /// The name of the archive or script file.
-    pub rxfilename: String,
+    pub rxfilename: OsString,
     /// `o`: each key is asked for once.
     pub once: bool,
     /// `p`: what cannot be read counts as not there.
@@ -51,7 +55,8 @@ impl Rspecifier {
     ///
     /// Fails if it has no colon, an unknown word, not exactly one of `ark` and `scp`, or white space at
     /// its end.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub fn parse(rspecifier: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
+        let text = rspecifier.as_ref();
         let (words, rest) = split(text, "rspecifier")?;
         let mut table = Self {
             kind: TableKind::Archive,
@@ -63,7 +68,7 @@ impl Rspecifier {
             background: false,
         };
         let mut kinds = 0;
-        for word in words {
+        for word in words.split([',', ' ']) {
             match word {
                 "ark" | "scp" => {
                     kinds += 1;
@@ -81,16 +86,34 @@ impl Rspecifier {
         }
         if kinds != 1 {
             return Err(Error::usage(format!(
-                "rspecifier `{text}`: exactly one of `ark` and `scp` must stand before the colon"
+                "rspecifier `{}`: exactly one of `ark` and `scp` must stand before the colon",
+                shown_name(text)
             )));
         }
         Ok(table)
     }
 }
 
-impl fmt::Display for Rspecifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.kind == TableKind::Archive { "ark" } else { "scp" })?;
+/// The options of rspecifiers, without those that say what kind of table it is.
+const OPTIONS: [&str; 11] = ["b", "t", "o", "no", "p", "np", "s", "ns", "cs", "ncs", "bg"];
+
+impl Rspecifier {
+    /// Says what is wrong where no file was found because options stand behind the colon (`ark:s,cs:feats.ark`).
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        let name = shown_name(&self.rxfilename);
+        let Some((words, name)) = name.split_once(':') else { return error };
+        if !error.is_not_found() || !words.split([',', ' ']).all(|word| OPTIONS.contains(&word)) {
+            return error;
+        }
+        let kind = if self.kind == TableKind::Archive { "ark" } else { "scp" };
+        let options = words.replace(' ', ",");
+        error.with_help(format!("options stand before the colon: `{kind},{options}:{name}`"))
+    }
+
+    /// The rspecifier from which [`parse`](Self::parse) makes the same.
+    #[must_use]
+    pub fn name(&self) -> OsString {
+        let mut name = OsString::from(if self.kind == TableKind::Archive { "ark" } else { "scp" });
         let words = [
             (self.once, ",o"),
             (self.permissive, ",p"),
@@ -98,8 +121,16 @@ impl fmt::Display for Rspecifier {
             (self.called_sorted, ",cs"),
             (self.background, ",bg"),
         ];
-        words.iter().filter(|(set, _)| *set).try_for_each(|(_, word)| f.write_str(word))?;
-        write!(f, ":{}", self.rxfilename)
+        words.iter().filter(|(set, _)| *set).for_each(|(_, word)| name.push(word));
+        name.push(":");
+        name.push(&self.rxfilename);
+        name
+    }
+}
+
+impl fmt::Display for Rspecifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown_name(self.name()))
     }
 }
 
@@ -107,9 +138,9 @@ impl fmt::Display for Rspecifier {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wspecifier {
     /// The wxfilename of the archive.
-    pub archive: Option<String>,
+    pub archive: Option<OsString>,
     /// The wxfilename of the script file (with `scp` alone, the script file that says where to write).
-    pub script: Option<String>,
+    pub script: Option<OsString>,
     /// `t`: as text.
     pub text: bool,
     /// `f`: flush after each object.
@@ -124,18 +155,21 @@ impl Wspecifier {
     /// # Errors
     ///
     /// Fails as [`Rspecifier::parse`] does, and if `ark,scp` is not followed by two names.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub fn parse(wspecifier: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
+        let text = wspecifier.as_ref();
+        let shown = || shown_name(text);
         let (words, rest) = split(text, "wspecifier")?;
         let (mut archive, mut script) = (false, false);
         let mut table =
             Self { archive: None, script: None, text: false, flush: false, permissive: false };
-        for word in words {
+        for word in words.split([',', ' ']) {
             match word {
                 "ark" if !archive && !script => archive = true,
                 "scp" if !script => script = true,
                 "ark" | "scp" => {
                     return Err(Error::usage(format!(
-                        "wspecifier `{text}`: it must be `ark`, `scp` or `ark,scp`, in that order"
+                        "wspecifier `{}`: it must be `ark`, `scp` or `ark,scp`, in that order",
+                        shown()
                     )));
                 }
                 "b" | "t" => table.text = word == "t",
@@ -148,19 +182,24 @@ impl Wspecifier {
         match (archive, script) {
             (true, false) => table.archive = name,
             (false, true) => table.script = name,
-            (true, true) => match rest.split_once(',') {
-                Some((archive, script)) => {
-                    (table.archive, table.script) = (Some(archive.into()), Some(script.into()));
+            (true, true) => match rest.as_bytes().iter().position(|&byte| byte == b',') {
+                Some(comma) => {
+                    let part = |bytes| Some(OsStr::from_bytes(bytes).to_owned());
+                    let rest = rest.as_bytes();
+                    (table.archive, table.script) =
+                        (part(&rest[..comma]), part(&rest[comma + 1..]));
                 }
                 None => {
                     return Err(Error::usage(format!(
-                        "wspecifier `{text}`: ark,scp needs two names with a comma between them"
+                        "wspecifier `{}`: ark,scp needs two names with a comma between them",
+                        shown()
                     )));
                 }
             },
             (false, false) => {
                 return Err(Error::usage(format!(
-                    "wspecifier `{text}`: `ark` or `scp` must stand before the colon"
+                    "wspecifier `{}`: `ark` or `scp` must stand before the colon",
+                    shown()
                 )));
             }
         }
@@ -168,34 +207,53 @@ impl Wspecifier {
     }
 }
 
+impl Wspecifier {
+    /// The wspecifier from which [`parse`](Self::parse) makes the same.
+    #[must_use]
+    pub fn name(&self) -> OsString {
+        let words = match (&self.archive, &self.script) {
+            (Some(_), Some(_)) => "ark,scp",
+            (Some(_), None) => "ark",
+            (None, _) => "scp",
+        };
+        let mut name = OsString::from(words);
+        let options = [(self.text, ",t"), (self.flush, ",f"), (self.permissive, ",p")];
+        options.iter().filter(|(set, _)| *set).for_each(|(_, word)| name.push(word));
+        for (number, part) in self.archive.iter().chain(&self.script).enumerate() {
+            name.push([":", ","][number]);
+            name.push(part);
+        }
+        name
+    }
+}
+
 impl fmt::Display for Wspecifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (words, names) = match (&self.archive, &self.script) {
-            (Some(archive), Some(script)) => ("ark,scp", format!("{archive},{script}")),
-            (Some(archive), None) => ("ark", archive.clone()),
-            (None, script) => ("scp", script.clone().unwrap_or_default()),
-        };
-        f.write_str(words)?;
-        let options = [(self.text, ",t"), (self.flush, ",f"), (self.permissive, ",p")];
-        options.iter().filter(|(set, _)| *set).try_for_each(|(_, word)| f.write_str(word))?;
-        write!(f, ":{names}")
+        f.write_str(&shown_name(self.name()))
     }
 }
 
-fn split<'a>(text: &'a str, what: &str) -> Result<(impl Iterator<Item = &'a str>, &'a str)> {
-    let Some((words, rest)) = text.split_once(':') else {
-        return Err(Error::usage(format!("{what} `{text}`: there is no colon"))
-            .with_help(format!("did you mean `ark:{text}` or `scp:{text}`?")));
+/// The words before the colon, and the name behind it.
+fn split<'a>(text: &'a OsStr, what: &str) -> Result<(&'a str, &'a OsStr)> {
+    let (shown, bytes) = (shown_name(text), text.as_bytes());
+    let Some(colon) = bytes.iter().position(|&byte| byte == b':') else {
+        return Err(Error::usage(format!("{what} `{shown}`: there is no colon"))
+            .with_help(format!("did you mean `ark:{shown}` or `scp:{shown}`?")));
     };
-    if text.ends_with(|c: char| c.is_ascii_whitespace()) {
-        return Err(Error::usage(format!("{what} `{text}`: white space at its end")));
+    if bytes.last().is_some_and(u8::is_ascii_whitespace) {
+        return Err(Error::usage(format!("{what} `{shown}`: white space at its end")));
     }
-    Ok((words.split([',', ' ']), rest))
+    let words = std::str::from_utf8(&bytes[..colon])
+        .map_err(|_| unknown(text, "what stands before the colon", what, WORDS))?;
+    Ok((words, OsStr::from_bytes(&bytes[colon + 1..])))
 }
 
-fn unknown(text: &str, word: &str, what: &str, known: &str) -> Error {
+/// The words that may stand before a colon.
+const WORDS: &str = "ark scp and their options";
+
+fn unknown(text: &OsStr, word: &str, what: &str, known: &str) -> Error {
     let word = if word.is_empty() { "an empty word" } else { word };
-    Error::usage(format!("{what} `{text}`: {word} is not one of {known}"))
+    Error::usage(format!("{what} `{}`: {word} is not one of {known}", shown_name(text)))
 }
 
 #[cfg(test)]
@@ -229,7 +287,7 @@ mod tests {
     #[test]
     fn wspecifiers() {
         let both = Wspecifier::parse("ark,t,scp:a,b,c").unwrap();
-        assert_eq!((both.archive.as_deref(), both.script.as_deref()), (Some("a"), Some("b,c")));
+        assert_eq!((both.archive.unwrap(), both.script.unwrap()), ("a".into(), "b,c".into()));
         assert!(both.text);
         for bad in ["scp,ark:a,b", "ark,scp:a", "ark,o:x", "t:x", "ark,ark:x"] {
             assert!(Wspecifier::parse(bad).is_err(), "{bad}");

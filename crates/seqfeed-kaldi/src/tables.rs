@@ -11,4 +11,6 @@ pub(crate) mod read_ahead;
 pub(crate) mod script_lines;
 pub(crate) mod sequential_reader;
 pub(crate) mod sorted_archive;
+pub(crate) mod table_type;
 pub(crate) mod table_writer;
+pub(crate) mod warnings;

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ffi::OsStr;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
     Source, Stream,
 };
-use seqfeed_io::{Input, Policy, RxFilename};
+use seqfeed_io::{Input, Policy, RxFilename, shown_name};
 
 /// The name of the format in messages.
 const ALIGNMENT: &str = "alignment";
@@ -41,8 +42,13 @@ impl AlignmentSource {
     /// # Errors
     ///
     /// Fails if the file cannot be read, and with the line where something else than labels stands.
-    pub fn open(name: &str, stream: &str, policy: &Policy) -> Result<Self> {
-        let mut input = Input::open(&RxFilename::parse(name)?, policy)?;
+    pub fn open(
+        name: &(impl AsRef<OsStr> + ?Sized),
+        stream: &str,
+        policy: &Policy,
+    ) -> Result<Self> {
+        let mut input = Input::open(&RxFilename::parse(&name)?, policy)?;
+        let name = &shown_name(name);
         let mut reading = Reading::default();
         let mut line = Vec::new();
         for number in 1u64.. {
@@ -149,6 +155,10 @@ impl Source for AlignmentSource {
             blocks[0].push_i32(samples).copy_from_slice(&self.labels[start..start + samples]);
         }
         Ok(())
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        (self.labels.capacity() * size_of::<i32>()) as u64
     }
 }
 

@@ -8,7 +8,12 @@
 //! CORPUS is a directory made by a generator of the shared material: `gen_kaldi.py`, `gen_cntk.py htk` or
 //! `gen_pdnn.py`. Each case makes one sweep to warm up and one that is timed, and checks that every frame
 //! came.
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::unwrap_used
+)]
 
 use std::fs;
 use std::hint::black_box;

@@ -5,6 +5,7 @@ mod finding;
 mod keys;
 mod parameters;
 mod part;
+mod placement;
 mod repair;
 mod values;
 
@@ -86,7 +87,8 @@ impl Check {
     ///
     /// # Errors
     ///
-    /// Fails if the description contradicts itself. All that is wrong with files is a finding.
+    /// Fails if the description contradicts itself, and where the environment does (no room, no file handles): that
+    /// says nothing about the corpus. All that is wrong with files is a finding.
     pub fn of(
         description: &Description,
         options: &CheckOptions,
@@ -100,8 +102,9 @@ impl Check {
         let mut bad = Vec::new();
         for part in &parts {
             bad.push(values::check(part, options, &mut progress, &mut findings)?);
+            part.after_reading(&mut findings);
             if let Some(files) = &part.parameters {
-                parameters::check(&part.name, files, &mut findings);
+                parameters::check(&part.name, files, &mut findings)?;
             }
         }
         Ok(Self { parts, bad, findings, trim: options.trim })

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Corpus, Element};
 use seqfeed_htk::param::{Encoding, ParamKind};
-use seqfeed_io::Policy;
+use seqfeed_io::{InputFiles, Policy};
 use seqfeed_kaldi::CompressionMethod;
 use seqfeed_pdnn::pickle::Protocol;
 
@@ -70,6 +70,9 @@ pub struct ConvertOptions {
     pub allow_lossy: bool,
     /// What the target's names may do.
     pub policy: Policy,
+    /// What was read since before the corpus was opened: nothing of it is overwritten. Where nothing is recorded, only
+    /// outputs are compared with one another.
+    pub inputs: InputFiles,
 }
 
 /// Into how many parts a corpus is written.
@@ -90,6 +93,13 @@ impl Default for Sharding {
 }
 
 impl ConvertOptions {
+    /// Whether something goes to standard output.
+    #[must_use]
+    pub fn writes_standard_output(&self) -> bool {
+        let mut others = self.others.values();
+        self.target.is_standard_output() || others.any(|name| target::is_to_standard_output(name))
+    }
+
     /// All of a corpus, as it is.
     #[must_use]
     pub fn new(target: Target) -> Self {
@@ -110,6 +120,7 @@ impl ConvertOptions {
             describe: false,
             allow_lossy: false,
             policy: Policy::default(),
+            inputs: InputFiles::default(),
         }
     }
 }

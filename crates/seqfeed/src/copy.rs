@@ -1,12 +1,18 @@
 //! Kaldi's tables copied, whatever objects they hold.
 
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::io::BufRead;
 
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::{Output, Policy, RxFilename};
+use seqfeed_io::{
+    Input, InputFiles, Output, Policy, RxFilename, WxFilename, name_from_text, name_to_text,
+    open_file,
+};
 use seqfeed_kaldi::{
     AnyObject, CompressedMatrix, CompressionMethod, ObjectType, RandomAccessReader, ReadOptions,
-    Rspecifier, SequentialReader, TableWriter, WriteReport, Wspecifier,
+    Rspecifier, ScriptLine, SequentialReader, TableKind, TableType, TableWriter, WriteReport,
+    Wspecifier, find_table_type,
 };
 
 use crate::convert::numbered_wspecifier;
@@ -33,6 +39,8 @@ pub struct CopyOptions {
     pub split: Option<usize>,
     /// What names may do.
     pub policy: Policy,
+    /// Other files that are read, and not to be overwritten. Those of the table are known.
+    pub inputs: InputFiles,
 }
 
 /// What was copied.
@@ -47,20 +55,18 @@ pub struct CopyReport {
     pub skipped: u64,
     /// Keys that were asked for, but are not there; not known where only the first objects were looked at.
     pub missing: Vec<Vec<u8>>,
-    /// Objects that were written as text, but whose binary form does not tell what they are: the first one of each
-    /// type that was guessed.
-    pub guessed: Vec<Guess>,
+    /// What the objects were taken for, all of them, where they do not say it themselves.
+    pub table_type: Option<TableType>,
 }
 
 /// The type of an object that may be another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Guess {
-    /// Its key.
-    pub key: Vec<u8>,
+struct Guess {
+    key: Vec<u8>,
     /// What it was taken for.
-    pub taken: ObjectType,
+    taken: ObjectType,
     /// What it may be.
-    pub others: Vec<ObjectType>,
+    others: Vec<ObjectType>,
 }
 
 /// Which types are certain, and which were guessed.
@@ -117,34 +123,53 @@ impl Guesses {
 ///
 /// # Errors
 ///
-/// Fails if specifiers are wrong, objects cannot be read or written, or cannot be compressed because they are no
-/// matrices; when sorting, also if a key is there twice; when splitting, also if the table can only be read once.
+/// Fails if specifiers are wrong, if a file would be written that is read or written already, if objects cannot be read
+/// or written, or cannot be compressed because they are no matrices; if the objects may be of several types, and what is
+/// written depends on which it is; when sorting, also if a key is there twice; when splitting, also if the table can only
+/// be read once.
 pub fn copy_table(
-    from: &str,
-    to: &str,
+    from: &(impl AsRef<OsStr> + ?Sized),
+    to: &(impl AsRef<OsStr> + ?Sized),
     options: &CopyOptions,
     progress: &mut dyn FnMut(),
 ) -> Result<CopyReport> {
+    let (from, to) = (from.as_ref(), to.as_ref());
     let to = match options.text {
         true => as_text(to)?,
         false => to.to_owned(),
     };
-    let reading = ReadOptions {
+    let inputs = InputFiles::record();
+    let mut reading = ReadOptions {
         policy: options.policy,
         object_type: options.object_type,
         ..ReadOptions::default()
     };
+    let table_type = match options.object_type {
+        Some(_) => None,
+        None => find_table_type(&Rspecifier::parse(from)?, &reading)?,
+    };
+    if let Some(found) = &table_type {
+        check_type(found, Wspecifier::parse(&to)?.text)?;
+        reading.object_type = found.object_type;
+    }
     let parts = options.split.unwrap_or(1);
     if parts == 0 {
         return Err(Error::usage("a table cannot be split into no tables"));
     }
     // Names are checked before anything is read.
-    let names: Vec<String> = (0..parts)
-        .map(|part| if parts == 1 { Ok(to.clone()) } else { numbered_wspecifier(&to, part, parts) })
+    let text = name_to_text(&to);
+    let names: Vec<OsString> = (0..parts)
+        .map(|part| match parts {
+            1 => Ok(to.clone()),
+            _ => numbered_wspecifier(&text, part, parts).map(|text| name_from_text(&text)),
+        })
         .collect::<Result<_>>()?;
+    let outputs = Outputs::new(&names, &[options.inputs.clone(), inputs])?;
+    look_at_entries(from, &outputs)?;
     let mut choice = Choice::new(options);
     if options.sort {
-        return sorted(from, names, &reading, choice, progress);
+        let report = sorted(from, names, outputs, &reading, choice, progress)?;
+        return Ok(CopyReport { table_type, ..report });
     }
     let each = match parts {
         1 => u64::MAX,
@@ -159,7 +184,7 @@ pub fn copy_table(
         }
     };
     let mut reader = SequentialReader::<AnyObject>::open_with(from, &reading)?;
-    let mut writing = Writing::new(names, each, options)?;
+    let mut writing = Writing::new(names, outputs, each, options, reading.object_type)?;
     let (mut key, mut object) = (Vec::new(), AnyObject::default());
     while choice.goes_on() && reader.next_into(&mut key, &mut object)? {
         if choice.takes(&key) {
@@ -170,12 +195,99 @@ pub fn copy_table(
     let complete = choice.goes_on();
     let skipped = if complete { reader.close()?.skipped } else { reader.report().skipped };
     let written = writing.finish()?;
-    Ok(choice.report(written, skipped, complete))
+    let report = choice.report(written, skipped, complete);
+    Ok(CopyReport { table_type, ..report })
+}
+
+/// Fails where the objects of a table may be of several types, and what is written depends on which it is.
+fn check_type(found: &TableType, text: bool) -> Result<()> {
+    let depends = match found.binary {
+        true => text,
+        false => !text && found.mixed,
+    };
+    if !depends || found.others.is_empty() {
+        return Ok(());
+    }
+    let types: Vec<&str> =
+        found.object_type.iter().chain(&found.others).map(|one| one.name()).collect();
+    Err(several_types(&found.key, &types))
+}
+
+fn several_types(key: &[u8], types: &[&str]) -> Error {
+    Error::corpus(format!(
+        "the objects do not say what they are, and fit several types: {}",
+        types.join(", ")
+    ))
+    .of_key(Key(key))
+    .with_help(format!("say which is meant, such as --type {}", types[0]))
+}
+
+/// What is written, to be compared with what is read.
+struct Outputs {
+    names: Vec<WxFilename>,
+    inputs: [InputFiles; 2],
+}
+
+impl Outputs {
+    /// Those of the wspecifiers; the names in script files come later.
+    fn new(wspecifiers: &[OsString], inputs: &[InputFiles; 2]) -> Result<Self> {
+        let mut names = Vec::new();
+        for wspecifier in wspecifiers {
+            let table = Wspecifier::parse(wspecifier)?;
+            // A script file alone is read.
+            let script = table.archive.is_some().then_some(table.script).flatten();
+            for name in table.archive.iter().chain(&script) {
+                names.push(WxFilename::parse(name)?);
+            }
+        }
+        let outputs = Self { names, inputs: inputs.clone() };
+        outputs.check()?;
+        Ok(outputs)
+    }
+
+    /// Fails if one of them is read or is another one.
+    fn check(&self) -> Result<()> {
+        self.inputs.iter().try_for_each(|inputs| inputs.check_outputs(&self.names))
+    }
+}
+
+/// Opens the files that a table is read from, where their names can be read before: what they are is known then.
+fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
+    let table = Rspecifier::parse(from)?;
+    let (RxFilename::File(path) | RxFilename::Offset(path, _)) =
+        RxFilename::parse(&table.rxfilename)?
+    else {
+        return Ok(());
+    };
+    if !path.is_file() {
+        return Ok(());
+    }
+    if table.kind == TableKind::Archive {
+        // What cannot be opened fails where it is read.
+        let _ = open_file(&path);
+        return outputs.check();
+    }
+    let script = Input::open(&RxFilename::File(path), &Policy::default())?;
+    let mut before = None;
+    for line in script.split(b'\n').map_while(std::io::Result::ok) {
+        let Ok(line) = ScriptLine::parse(&line) else { continue };
+        let (RxFilename::File(path) | RxFilename::Offset(path, _)) =
+            RxFilename::parse(&line.rxfilename).unwrap_or(RxFilename::Stdin)
+        else {
+            continue;
+        };
+        if before.as_ref() != Some(&path) && path.is_file() {
+            let _ = open_file(&path);
+        }
+        before = Some(path);
+    }
+    outputs.check()
 }
 
 fn sorted(
-    from: &str,
-    names: Vec<String>,
+    from: &OsStr,
+    names: Vec<OsString>,
+    outputs: Outputs,
     reading: &ReadOptions,
     mut choice: Choice<'_>,
     progress: &mut dyn FnMut(),
@@ -187,7 +299,8 @@ fn sorted(
         let (objects, parts) = (keys.len(), names.len());
         return Err(Error::usage(format!("{objects} objects cannot be split into {parts} tables")));
     }
-    let mut writing = Writing::new(names, keys.len() as u64, choice.options)?;
+    let known = reading.object_type;
+    let mut writing = Writing::new(names, outputs, keys.len() as u64, choice.options, known)?;
     let mut skipped = 0;
     for key in &keys {
         match reader.get(Key(key))? {
@@ -205,7 +318,7 @@ fn sorted(
 }
 
 /// How many objects will be copied; reads no more than keys and headers.
-fn count(from: &str, reading: &ReadOptions, options: &CopyOptions) -> Result<u64> {
+fn count(from: &OsStr, reading: &ReadOptions, options: &CopyOptions) -> Result<u64> {
     let name = RxFilename::parse(&Rspecifier::parse(from)?.rxfilename)?;
     if !name.is_seekable_name() {
         return Err(Error::usage(
@@ -251,12 +364,7 @@ impl<'a> Choice<'a> {
         taken
     }
 
-    fn report(
-        self,
-        (written, guessed): (WriteReport, Vec<Guess>),
-        skipped: u64,
-        complete: bool,
-    ) -> CopyReport {
+    fn report(self, written: WriteReport, skipped: u64, complete: bool) -> CopyReport {
         let wanted = self.options.select.iter().flatten();
         let mut missing: Vec<Vec<u8>> = match complete {
             true => wanted.filter(|key| !self.found.contains(*key)).cloned().collect(),
@@ -264,13 +372,14 @@ impl<'a> Choice<'a> {
         };
         missing.sort_unstable();
         let left_out = self.left_out;
-        CopyReport { written, left_out, skipped, missing, guessed }
+        CopyReport { written, left_out, skipped, missing, table_type: None }
     }
 }
 
 /// The tables that are written, one after another.
 struct Writing<'a> {
-    names: std::vec::IntoIter<String>,
+    names: std::vec::IntoIter<OsString>,
+    to_be: Outputs,
     parts: u64,
     /// Objects in all; no matter, if there is one table.
     total: u64,
@@ -286,16 +395,38 @@ struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    fn new(names: Vec<String>, total: u64, options: &'a CopyOptions) -> Result<Self> {
+    fn new(
+        names: Vec<OsString>,
+        mut to_be: Outputs,
+        total: u64,
+        options: &'a CopyOptions,
+        known: Option<ObjectType>,
+    ) -> Result<Self> {
         let parts = names.len() as u64;
         let mut names = names.into_iter();
         let first = names.next().unwrap_or_default();
         let text = Wspecifier::parse(&first)?.text;
-        let guesses = (text && options.object_type.is_none()).then(Guesses::default);
+        let guesses = (text && known.is_none()).then(Guesses::default);
+        // Known by now: what is read, unless names of it come through a pipe.
+        to_be.check()?;
         let writer = TableWriter::create(&first, &options.policy)?;
+        to_be.names.extend_from_slice(writer.object_names());
+        to_be.check()?;
         let (outputs, written) = (Vec::new(), WriteReport::default());
         let (part, objects) = (0, 0);
-        Ok(Self { names, parts, total, part, objects, writer, outputs, written, guesses, options })
+        Ok(Self {
+            names,
+            to_be,
+            parts,
+            total,
+            part,
+            objects,
+            writer,
+            outputs,
+            written,
+            guesses,
+            options,
+        })
     }
 
     fn write(&mut self, key: Key<'_>, object: &AnyObject) -> Result<()> {
@@ -322,11 +453,17 @@ impl<'a> Writing<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<(WriteReport, Vec<Guess>)> {
+    fn finish(mut self) -> Result<WriteReport> {
+        if let Some(guess) = self.guesses.map(Guesses::finish).unwrap_or_default().first() {
+            let types: Vec<&str> =
+                [guess.taken].iter().chain(&guess.others).map(|one| one.name()).collect();
+            return Err(several_types(&guess.key, &types));
+        }
         let whole = self.writer.into_outputs()?;
         put_away(whole, &mut self.written, &mut self.outputs);
+        self.to_be.check()?;
         Output::finish_together(self.outputs)?;
-        Ok((self.written, self.guesses.map(Guesses::finish).unwrap_or_default()))
+        Ok(self.written)
     }
 }
 
@@ -358,7 +495,7 @@ fn compressed(object: &AnyObject, method: CompressionMethod) -> Result<AnyObject
 }
 
 /// A wspecifier with the option `t`.
-fn as_text(wspecifier: &str) -> Result<String> {
+fn as_text(wspecifier: &OsStr) -> Result<OsString> {
     let table = Wspecifier { text: true, ..Wspecifier::parse(wspecifier)? };
-    Ok(table.to_string())
+    Ok(table.name())
 }

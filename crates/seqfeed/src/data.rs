@@ -1,11 +1,12 @@
 //! Corpora named by a data specification of PDNN.
 
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Element, Error, JoinReport, Result, Series, SeriesKeys, Source, Tolerance};
 use seqfeed_feed::{BatchSize, Cut, Order, Partial, Settings, Unit};
-use seqfeed_io::Policy;
+use seqfeed_io::{Policy, name_from_text, name_to_text, path_from_text, shown_name};
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 use seqfeed_pdnn::ali::AlignmentSource;
 use seqfeed_pdnn::pfile::{PFile, PFileSource};
@@ -97,7 +98,7 @@ pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData>
                         which .gz or .bz2 may stand",
             ));
     };
-    let names = spec::expand(pattern, opening.base)?;
+    let names = spec::expand(&name_from_text(pattern), opening.base)?;
     for name in &names {
         missing(name)?;
     }
@@ -119,23 +120,27 @@ pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData>
 }
 
 /// Says what is there instead of a file that is not.
-fn missing(name: &str) -> Result<()> {
+fn missing(name: &OsStr) -> Result<()> {
     let Err(error) = std::fs::metadata(name) else { return Ok(()) };
-    let error = Error::io("opening", error).in_file(name);
+    let error = Error::io("opening", error).in_file(shown_name(name));
     Err(match spec::or_compressed(name) {
-        found if found != name => error.with_help(format!("is {found} meant?")),
+        found if found != name => error.with_help(format!("is {} meant?", shown_name(found))),
         _ => error,
     })
 }
 
-fn open_pfiles(names: &[String], policy: &Policy) -> Result<OpenedData> {
+fn open_pfiles(names: &[OsString], policy: &Policy) -> Result<OpenedData> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     let (mut spooled_bytes, mut warnings) = (0, Vec::new());
     for name in names {
         // PDNN looks at no numbers: here they must go on by one each, from any one.
         let file = PFile::open(name, policy)?.numbered_as_found()?;
         if file.first_number() > 0 {
-            warnings.push(format!("{name}: sentences are counted from {}", file.first_number()));
+            warnings.push(format!(
+                "{}: sentences are counted from {}",
+                shown_name(name),
+                file.first_number()
+            ));
         }
         let source = PFileSource::new(file)?;
         spooled_bytes += source.file().spooled_bytes();
@@ -156,16 +161,16 @@ fn open_pfiles(names: &[String], policy: &Policy) -> Result<OpenedData> {
 
 /// One pickle stays in memory; of several, the one that is wanted.
 fn open_pickles(
-    names: &[String],
+    names: &[OsString],
     policy: &Policy,
-    open: fn(&str, &Policy) -> Result<PickledData>,
+    open: fn(&OsStr, &Policy) -> Result<PickledData>,
 ) -> Result<OpenedData> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     for name in names {
         parts.push(match names.len() {
             1 => {
                 let key = seqfeed_core::Key(b"0");
-                Arc::new(PickleSource::new(name, key, open(name, policy)?)?)
+                Arc::new(PickleSource::new(&shown_name(name), key, open(name, policy)?)?)
             }
             _ => Arc::new(ReopenedPickle::new(name, policy, open)?),
         });
@@ -185,7 +190,11 @@ fn open_pickles(
     })
 }
 
-fn open_kaldi(names: &[String], label: Option<&str>, opening: &Opening<'_>) -> Result<OpenedData> {
+fn open_kaldi(
+    names: &[OsString],
+    label: Option<&str>,
+    opening: &Opening<'_>,
+) -> Result<OpenedData> {
     let mut report = JoinReport::default();
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     let (mut spooled_bytes, mut formats) = (0, Vec::new());
@@ -201,13 +210,15 @@ fn open_kaldi(names: &[String], label: Option<&str>, opening: &Opening<'_>) -> R
             extent: None,
             chunk_samples: opening.chunk_samples,
             policy: opening.policy,
-            specifier_policy: opening.policy,
             map: opening.map,
             or_compressed: true,
             errors: Tolerance::Stop,
             base: opening.base.map(Path::to_owned),
+            line_limit: None,
         };
-        let table = TableSource::open(&[format!("scp:{name}")], &options)?;
+        let mut rspecifier = OsString::from("scp:");
+        rspecifier.push(name);
+        let table = TableSource::open(&[rspecifier], &options)?;
         spooled_bytes += table.spooled_bytes();
         formats.push(table.format());
         parts.push(Arc::new(table));
@@ -216,8 +227,8 @@ fn open_kaldi(names: &[String], label: Option<&str>, opening: &Opening<'_>) -> R
     let mut formats = vec![formats.join("; ")];
     if let Some(label) = label {
         let label = match opening.base {
-            Some(base) => base.join(label).display().to_string(),
-            None => label.to_owned(),
+            Some(base) => base.join(name_from_text(label)).into_os_string(),
+            None => name_from_text(label),
         };
         let label = spec::or_compressed(&label);
         let alignments = AlignmentSource::open(&label, "labels", &opening.policy)?;
@@ -231,10 +242,10 @@ fn open_kaldi(names: &[String], label: Option<&str>, opening: &Opening<'_>) -> R
 }
 
 /// A name that no directory can be put before.
-fn absolute(name: &str) -> Result<String> {
-    let path =
-        std::path::absolute(name).map_err(|error| Error::io("opening", error).in_file(name))?;
-    Ok(path.display().to_string())
+fn absolute(name: &OsStr) -> Result<OsString> {
+    let path = std::path::absolute(name);
+    let path = path.map_err(|error| Error::io("opening", error).in_file(shown_name(name)))?;
+    Ok(path.into_os_string())
 }
 
 fn one_after_another(mut parts: Vec<Arc<dyn Source>>, keys: SeriesKeys) -> Result<Arc<dyn Source>> {
@@ -252,7 +263,7 @@ impl Description {
         let end = spec::options_start(text);
         let name = text[..end].split([',', '|']).next().unwrap_or_default();
         let names_data = !is_rspecifier(text) && is_data(name);
-        (end < text.len() && !text.ends_with('|') && !Path::new(text).exists()) || names_data
+        (end < text.len() && !text.ends_with('|') && !path_from_text(text).exists()) || names_data
     }
 
     /// Splits a data specification of files that PDNN does not read, `train.ctf,context=5`: the name, and
@@ -294,12 +305,14 @@ impl Description {
         };
         description.order = description.order.or(order);
         description.stream = description.stream.or(options.stream);
-        description.reshuffle = description.reshuffle.or(options.reshuffle);
-        description.seed = description.seed.or(options.seed);
         description.batch_size = description.batch_size.or(options.batch);
         // One text says what has no effect.
         let mut warnings = Vec::new();
         let shuffled = description.order == Some(OrderName::Shuffle);
+        if shuffled {
+            description.reshuffle = description.reshuffle.or(options.reshuffle);
+            description.seed = description.seed.or(options.seed);
+        }
         if !shuffled && (options.seed.is_some() || options.reshuffle == Some(true)) {
             warnings.push("seed= and reshuffle= have no effect without random=True".to_owned());
         }
@@ -341,7 +354,12 @@ fn keys(options: &DataOptions) -> Table {
         "order",
         Some(if options.random == Some(true) { "shuffle" } else { "sequential" }.to_owned()),
     );
-    text("labels", options.label.clone().map(|name| format!("ark:{}", spec::or_compressed(&name))));
+    text(
+        "labels",
+        options.label.as_ref().map(|name| {
+            format!("ark:{}", name_to_text(spec::or_compressed(&name_from_text(name))))
+        }),
+    );
     for (key, value) in [("stream", options.stream), ("reshuffle", options.reshuffle)] {
         if let Some(value) = value {
             table.insert(key.to_owned(), Value::Boolean(value));

@@ -1,16 +1,18 @@
 //! What a corpus is made of and how it is fed: `corpus.toml`.
 
 mod explicit;
+mod file_text;
 mod settings;
 mod toml_text;
+mod unknown;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use seqfeed_core::{Chunking, Error, Extent, JoinPolicy, Kind, Problem, Result, Tolerance};
 use seqfeed_feed::{Layout, Partial, Shard, Unit, tolerance};
-use serde::Deserialize;
+use seqfeed_io::{Policy, path_from_text, shown_name};
+use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
 /// What a corpus is made of and how it is fed: the keys of a `corpus.toml`, which are the options
@@ -36,6 +38,10 @@ pub struct Description {
     /// (a section of a configuration), `reader.json` (the same as a dictionary), or `train.ctf` (a bare
     /// file, whose inputs are found from its data). Other keys replace what it says.
     pub reader: Option<String>,
+    /// Values that replace those of the reader's configuration, or that its `$variables$` have, as CNTK's
+    /// command line gives them: `ScpDir = "/data"`, `"Train.reader.randomize" = "none"`.
+    #[serde(default, deserialize_with = "scalars")]
+    pub overrides: BTreeMap<String, Text>,
     /// A data specification of PDNN: `train.pfile,context=5,random=True`. Its options are those keys of
     /// the description that are not given: `context`, `ignore-label`, `map-label`, `partition`, `stream`,
     /// `order`, `seed`, `reshuffle`, `batch-size`.
@@ -140,6 +146,7 @@ pub struct Description {
     /// default), `"skip"`, or the most that are skipped.
     pub errors: Option<Text>,
     /// File that the feed's state is kept in, so that a run goes on where it was stopped.
+    #[serde(default, deserialize_with = "path")]
     pub state: Option<PathBuf>,
 
     /// Where the description stood: relative names in it are relative to this.
@@ -149,9 +156,9 @@ pub struct Description {
     /// working directory.
     #[serde(skip)]
     overridden: Vec<String>,
-    /// Streams whose rspecifiers may run commands whatever the policy, because the user typed them.
+    /// Whether it was read from a file: then who opens it did not give the names in it.
     #[serde(skip)]
-    pub given: BTreeSet<String>,
+    from_file: bool,
 }
 
 /// One stream of a corpus.
@@ -194,7 +201,7 @@ pub struct InputDescription {
     pub defines_mb_size: bool,
 }
 
-/// One name or several.
+/// One name or several, as texts ([`name_to_text`](seqfeed_io::name_to_text)).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Names {
@@ -382,27 +389,11 @@ impl Description {
     ///
     /// As [`from_file`](Description::from_file).
     pub fn from_file_with(path: &Path, instead: Table) -> Result<Self> {
-        let file = path.display().to_string();
-        let table =
-            ["ark", "scp"].into_iter().find(|&kind| path.extension() == Some(kind.as_ref()));
-        let is_table = table.map(|kind| format!("is this a table? name it {kind}:{file}"));
-        let text = fs::read_to_string(path).map_err(|error| {
-            let help = match error.kind() {
-                io::ErrorKind::IsADirectory => {
-                    "name a file in it, such as its corpus.toml or feats.scp"
-                }
-                _ => "a description (corpus.toml) or an rspecifier (scp:feats.scp) is expected",
-            };
-            let action = match error.kind() {
-                io::ErrorKind::InvalidData => "reading it as a description",
-                _ => "opening",
-            };
-            let help = is_table.clone().unwrap_or_else(|| help.to_owned());
-            Error::io(action, error).in_file(&file).with_help(help)
-        })?;
+        let file = shown_name(path);
+        let (text, seems) = file_text::read(path, &file)?;
         let mut table = parse(&text).map_err(|error| {
             let error = error.in_file(&file);
-            match is_table {
+            match seems {
                 Some(help) => error.with_help(help),
                 None => error,
             }
@@ -420,7 +411,7 @@ impl Description {
         let mut description = Self::from_table(table).map_err(|error| error.in_file(&file))?;
         let base = path.parent().map(Path::to_owned).filter(|base| !base.as_os_str().is_empty());
         description.base = base;
-        description.overridden = overridden;
+        (description.overridden, description.from_file) = (overridden, true);
         Ok(description)
     }
 
@@ -441,9 +432,9 @@ impl Description {
                     Error::usage(format!("description: key `{key}` takes no such value as {value}"))
                 }
                 Some((key, _, error)) if !error.message().contains(&format!("`{key}`")) => {
-                    Error::usage(format!("description: key `{key}`: {}", error.message()))
+                    unknown::error(&format!("description: key `{key}`"), error.message())
                 }
-                _ => Error::usage(format!("description: {}", error.message())),
+                _ => unknown::error("description", error.message()),
             }
         })
     }
@@ -501,6 +492,15 @@ impl Description {
         self.base.as_deref().filter(|_| !self.is_overridden(stream))
     }
 
+    /// What the names behind a key may do, under the policy for names that the caller gives: those that stand in
+    /// the description's file were not given by the caller.
+    pub(crate) fn policy_of(&self, key: &str, policy: Policy) -> Policy {
+        match self.from_file && !self.is_overridden(key) {
+            true => policy.of_contents(),
+            false => policy,
+        }
+    }
+
     /// The policy of the join.
     pub(crate) fn join_policy(&self) -> Result<JoinPolicy> {
         let default = JoinPolicy::default();
@@ -528,6 +528,32 @@ impl Description {
             samples => Ok(samples),
         }
     }
+}
+
+/// A path, of which bytes that are not UTF-8 stand in the text as in all names.
+fn path<'de, D: Deserializer<'de>>(text: D) -> Result<Option<PathBuf>, D::Error> {
+    Ok(Option::<String>::deserialize(text)?.map(|text| path_from_text(&text)))
+}
+
+/// Texts, numbers and truths, all as text.
+fn scalars<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<BTreeMap<String, Text>, D::Error> {
+    let table = Table::deserialize(deserializer)?;
+    let text = |(name, value): (String, Value)| {
+        let text = match value {
+            Value::String(text) => text,
+            Value::Integer(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Boolean(truth) => truth.to_string(),
+            _ => {
+                let message = format!("the value of override {name} must be a text or a number");
+                return Err(serde::de::Error::custom(message));
+            }
+        };
+        Ok((name, Text::Word(text)))
+    };
+    table.into_iter().map(text).collect()
 }
 
 fn parse(text: &str) -> Result<Table> {

@@ -86,10 +86,22 @@ impl Fingerprinter {
 
     /// Adds a sequence: number `number` of each block, of which there is one a stream.
     pub fn add(&mut self, key: Key<'_>, blocks: &[Block], number: usize) {
-        self.fingerprint.sequences += 1;
+        self.add_streams(key, blocks, number, |_| true);
+    }
+
+    /// Adds those streams of a sequence, counted from 0, that are wanted.
+    pub(crate) fn add_streams(
+        &mut self,
+        key: Key<'_>,
+        blocks: &[Block],
+        number: usize,
+        wanted: impl Fn(usize) -> bool,
+    ) {
+        self.fingerprint.sequences += u64::from((0..self.streams.len()).any(&wanted));
         let of_key = XxHash3_64::oneshot(key.0);
         let streams = self.streams.iter().zip(&mut self.fingerprint.streams).zip(blocks);
-        for ((stream, found), block) in streams {
+        let streams = streams.enumerate().filter(|(stream, _)| wanted(*stream));
+        for (_, ((stream, found), block)) in streams {
             let mut whole = of_key;
             let (mut values, mut largest) = (found.values, found.largest);
             let mut one = |hash: u64| {

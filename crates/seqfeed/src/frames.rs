@@ -1,8 +1,9 @@
 //! Frames out of a corpus whose streams have lengths of their own.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use seqfeed_core::{Block, Element, Error, Extent, Index, Key, Kind, Result, Source, Stream};
+use seqfeed_core::{Block, Element, Error, Extent, Index, Key, Kind, Most, Result, Source, Stream};
 
 /// A source all of whose streams have one sample for each frame; a sequence where that is not so is an
 /// error when it is loaded. One-hot vectors may become labels.
@@ -40,7 +41,7 @@ impl FrameSource {
     }
 
     fn check(&self, stream: &Stream, sequence: u32, found: usize) -> Result<()> {
-        let expected = self.index().samples(sequence) as usize;
+        let expected = self.source.index().samples(sequence) as usize;
         if stream.extent != Extent::Samples || found == expected {
             return Ok(());
         }
@@ -48,8 +49,8 @@ impl FrameSource {
             "stream {} has {found} samples, but the sequence has {expected} frames",
             stream.name
         ))
-        .in_file(self.name())
-        .of_key(self.index().key(sequence))
+        .in_file(self.source.name())
+        .of_key(self.source.index().key(sequence))
         .with_help("frames can be dealt out where all streams have a sample for each of them"))
     }
 }
@@ -77,7 +78,7 @@ fn push_labels(from: &Block, place: usize, key: Key<'_>, to: &mut Block) -> Resu
     Ok(())
 }
 
-impl Source for FrameSource {
+impl seqfeed_core::Wrapper for FrameSource {
     fn name(&self) -> &str {
         self.source.name()
     }
@@ -110,7 +111,7 @@ impl Source for FrameSource {
         for (number, stream) in self.streams.iter().enumerate() {
             for (place, &sequence) in sequences.iter().enumerate() {
                 if self.one_hot == Some(number) {
-                    let key = self.index().key(sequence);
+                    let key = self.source.index().key(sequence);
                     push_labels(&loaded[number], place, key, &mut blocks[number])?;
                 }
                 self.check(stream, sequence, blocks[number].sequence_len(already + place))?;
@@ -119,11 +120,68 @@ impl Source for FrameSource {
         Ok(())
     }
 
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        let already = block.len();
+        if self.one_hot == Some(stream) {
+            let mut one_hot = Block::of(&self.source.streams()[stream]);
+            self.source.load_stream(stream, sequences, &mut one_hot)?;
+            for (place, &sequence) in sequences.iter().enumerate() {
+                push_labels(&one_hot, place, self.source.index().key(sequence), block)?;
+            }
+        } else {
+            self.source.load_stream(stream, sequences, block)?;
+        }
+        let mut loaded = sequences.iter().enumerate();
+        loaded.try_for_each(|(place, &sequence)| {
+            self.check(&self.streams[stream], sequence, block.sequence_len(already + place))
+        })
+    }
+
+    fn fault(&self, sequence: u32) -> Option<Error> {
+        self.source.fault(sequence)
+    }
+
     fn files(&self) -> Vec<u32> {
         self.source.files()
     }
 
     fn held_bytes(&self) -> u64 {
         self.source.held_bytes()
+    }
+
+    fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
+        let most = self.source.most(stream, sequences);
+        match self.one_hot == Some(stream) {
+            true => Most { samples: most.samples, values: most.samples },
+            false => most,
+        }
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        let most = self.source.most_of_one(stream);
+        match self.one_hot == Some(stream) {
+            true => Most { samples: most.samples, values: most.samples },
+            false => most,
+        }
+    }
+
+    fn is_held(&self, stream: usize) -> bool {
+        self.one_hot == Some(stream) || self.source.is_held(stream)
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.source.kept_bytes()
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // One-hot vectors are loaded before they become labels.
+        let one_hot = self.one_hot.map_or(0, |number| {
+            let index = self.source.index();
+            let chunks = (0..index.chunk_count()).map(|chunk| index.chunk(chunk));
+            let stream = &self.source.streams()[number];
+            let bytes = chunks.map(|chunk| self.source.most(number, chunk).block_bytes(stream));
+            bytes.max().unwrap_or(0)
+        });
+        one_hot.saturating_add(self.source.loading_bytes())
     }
 }

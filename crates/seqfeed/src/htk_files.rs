@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Element, Error, Extent, Index, JoinReport, Key, Problem, Result, Source, Tolerance,
+    Damage, Element, Error, Extent, Index, JoinReport, Key, Problem, Result, Source, Tolerance,
 };
 use seqfeed_htk::param::{DamagedIrefc, Layout, ReadOptions};
 use seqfeed_htk::script::{Places, Script, ScriptOptions, Style};
@@ -15,7 +16,9 @@ use seqfeed_htk::source::{
     Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource, open_decoded,
 };
 use seqfeed_htk::state_list::StateList;
-use seqfeed_io::{Input, Policy, RxFilename};
+use seqfeed_io::{
+    Input, Policy, RxFilename, name_to_text, path_from_text, refuse_named_pipe, shown_name,
+};
 use seqfeed_kaldi::WaveSource;
 
 use crate::name::is_rspecifier;
@@ -37,7 +40,7 @@ pub(crate) struct OpenedStream {
     /// Seconds from one sample to the next, where the files say it.
     pub(crate) frame_shift: Option<f64>,
     /// What was passed over when it was opened.
-    pub(crate) faults: Vec<Error>,
+    pub(crate) faults: Vec<Damage>,
     /// The parameter files that it reads, if they are HTK's.
     pub(crate) parameters: Option<Arc<HtkSource>>,
     /// The table of waves that it is.
@@ -108,6 +111,7 @@ impl Kind {
     /// Where that is not said, a script is a file `.scp` with one word in its first line: one of Kaldi's
     /// has two.
     fn of(path: &Path, said: bool) -> Result<Option<Self>> {
+        refuse_named_pipe(path)?;
         let mut head = Vec::with_capacity(HEAD);
         let mut input = Input::open(&RxFilename::File(path.to_owned()), &Policy::default())?;
         let read = (&mut input).take(HEAD as u64).read_to_end(&mut head);
@@ -115,7 +119,7 @@ impl Kind {
         if head.starts_with(b"MLF\x01\0") || head.starts_with(b"MLF\x02\0") {
             return Ok(Some(Self::BinaryLabels));
         }
-        let name = path.to_string_lossy().to_ascii_lowercase();
+        let name = name_to_text(path).to_ascii_lowercase();
         let packed = [".gz", ".bz2", ".zst"].iter().find_map(|end| name.strip_suffix(end));
         let plain_name = packed.unwrap_or(&name);
         if head.starts_with(b"#!MLF!#") || plain_name.ends_with(".mlf") {
@@ -139,15 +143,51 @@ impl Kind {
             return Ok(is_one.then_some(Self::Parameters));
         }
         let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        let one_word = lines.find(|line| !line.is_empty()).is_some_and(|line| {
-            line.starts_with(b"\"") || !line.iter().any(|byte| matches!(byte, b' ' | b'\t'))
+        let entry = lines.find(|line| !line.is_empty()).is_some_and(|line| {
+            let one_word = !line.iter().any(|byte| matches!(byte, b' ' | b'\t'));
+            line.starts_with(b"\"") || one_word || has_stray_blank(line)
         });
-        Ok((said || plain_name.ends_with(".scp") && one_word).then_some(Self::Script))
+        Ok((said || plain_name.ends_with(".scp") && entry).then_some(Self::Script))
     }
 }
 
+/// Whether a line of a script is an entry `key=file[first,last]` with a blank in it. One of Kaldi's has no such
+/// range: there rows and columns have a colon between them.
+fn has_stray_blank(line: &[u8]) -> bool {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let line = line.trim_ascii();
+    let word = &line[..line.iter().position(is_blank).unwrap_or(line.len())];
+    let Some(range) = line.strip_suffix(b"]").and_then(|line| {
+        let bracket = line.iter().rposition(|&byte| byte == b'[')?;
+        Some(&line[bracket + 1..])
+    }) else {
+        return false;
+    };
+    let numbers = range.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b' '));
+    word.len() < line.len()
+        && !word.starts_with(b"\"")
+        && word.contains(&b'=')
+        && line.iter().filter(|&&byte| byte == b'=').count() == 1
+        && numbers
+        && range.iter().filter(|&&byte| byte == b',').count() == 1
+}
+
+/// Refuses a script that has blanks inside its entries, where they end names.
+fn refuse_stray_blanks(text: &[u8], name: &str) -> Result<()> {
+    let mut lines = text.split(|&byte| byte == b'\n');
+    let Some(at) = lines.position(has_stray_blank) else { return Ok(()) };
+    let expected = "an entry without blanks, key=file[first,last]".into();
+    let found = text.split(|&byte| byte == b'\n').nth(at).unwrap_or_default();
+    let found = found[..found.len().min(200)].to_vec();
+    Err(Error::format("HTK script file", Problem::Unexpected { expected, found })
+        .in_file(name)
+        .at_line(at as u64 + 1)
+        .with_help("take the blank out; a name that has one stands in quotes"))
+}
+
 fn found(name: &str, base: Option<&Path>) -> PathBuf {
-    base.map_or_else(|| PathBuf::from(name), |base| base.join(name))
+    let name = path_from_text(name);
+    base.map_or_else(|| name.clone(), |base| base.join(&name))
 }
 
 /// Opens a stream of HTK's files.
@@ -161,7 +201,7 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
         let kind = Kind::of(path, name.starts_with("htk:"))?;
         kinds.push(kind.ok_or_else(|| {
             Error::usage("the file is no HTK script, parameter file or master label file")
-                .in_file(path.display().to_string())
+                .in_file(shown_name(path))
                 .with_help("a script of another name than *.scp is named with `htk:` before it")
         })?);
     }
@@ -176,10 +216,10 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
             false => ("labels, but the file is not", "labels stand in master label files"),
         };
         return Err(Error::usage(format!("stream {} is of {is}", wanted.stream))
-            .in_file(paths[0].display().to_string())
+            .in_file(shown_name(&paths[0]))
             .with_help(help));
     }
-    let name = paths[0].display().to_string();
+    let name = shown_name(&paths[0]);
     match &paths[..] {
         // Names in a script are looked for beside it: scripts of one directory can follow one another.
         [first, ..]
@@ -187,14 +227,15 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
         {
             let options = ScriptOptions {
                 style: Style::Htk,
-                extended_names: true,
-                places: Places::beside(name.as_bytes()),
+                places: Places::beside(bytes_of(first)),
+                ..ScriptOptions::default()
             };
             let mut text = read(first)?;
             for script in &paths[1..] {
                 text.push(b'\n');
                 text.extend(read(script)?);
             }
+            refuse_stray_blanks(&text, &name)?;
             let script = Script::parse(text, &options).map_err(|error| error.in_file(&name))?;
             features(&name, &script, first.parent(), wanted)
         }
@@ -296,7 +337,7 @@ impl<'a> AnyDirectory<'a> {
 /// A list of states, and what is odd about it.
 fn state_list(name: &str, base: Option<&Path>) -> Result<(StateList, Vec<String>)> {
     let path = found(name, base);
-    let name = path.display().to_string();
+    let name = shown_name(&path);
     let states = StateList::parse(&read(&path)?).map_err(|error| error.in_file(&name))?;
     if states.is_empty() {
         let problem = Problem::UnexpectedEnd { inside: "the list of states", missing: None };
@@ -311,7 +352,7 @@ fn state_list(name: &str, base: Option<&Path>) -> Result<(StateList, Vec<String>
 /// The names in a list of states, in its order.
 pub(crate) fn state_names(name: &str, base: Option<&Path>) -> Result<Vec<String>> {
     let (states, _) = state_list(name, base)?;
-    let name = |class| states.name(class).map(|name| String::from_utf8_lossy(name).into_owned());
+    let name = |class| states.name(class).map(|name| name_to_text(OsStr::from_bytes(name)));
     Ok((0..states.len() as u32).filter_map(name).collect())
 }
 
@@ -345,7 +386,8 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Opened
         report.add("unusable labels", Key(b"").to_string());
     }
     if count > 0 && !wanted.errors.allows(count) {
-        let error = first.first().cloned().unwrap_or_else(|| Error::corpus("unusable labels"));
+        let first = first.first().cloned().map(Damage::into_error);
+        let error = first.unwrap_or_else(|| Error::corpus("unusable labels"));
         return Err(error.with_help("allow it with `errors = \"skip\"` or a number"));
     }
     let format = source.format();

@@ -54,7 +54,7 @@ pub use convert::{
     ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, SampleRates, ShardReport, Sharding,
     Target, TargetFormat, Verified, kaldi_compression,
 };
-pub use copy::{CopyOptions, CopyReport, Guess, copy_table};
+pub use copy::{CopyOptions, CopyReport, copy_table};
 pub use corpus_spool::CorpusSpool;
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
@@ -66,11 +66,13 @@ pub use pdnn_sink::write_pdnn;
 pub use picture::Picture;
 pub use seqfeed_core::{
     Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
-    Position, Problem, Quote, Result, Sink, Source, Stream, float_text,
+    Position, Printable, PrintableLines, Problem, Quote, Result, Sink, Source, Stream, float_text,
+    is_hidden,
 };
 pub use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout, Minibatch, Order,
-    PartState, Partial, Piece, Settings, Shard, SparseBatch, State, StreamBatch, Unit, Window,
+    BatchSize, Context, Cut, DealtState, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout,
+    Minibatch, Order, PartState, Partial, Piece, PoolState, Settings, Shard, SparseBatch, State,
+    StreamBatch, Unit, Window,
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
 pub use statistics::{

@@ -1,12 +1,19 @@
 //! Corpora by one name, whatever it names.
+//!
+//! Names stand in descriptions, which are Unicode, as [`name_to_text`] has them: so the front door passes them on as
+//! text, and every opening turns that text into the bytes of the name again.
 
-use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use seqfeed_core::{Error, Result};
+use seqfeed_io::{name_from_text, name_to_text, path_from_text};
+use seqfeed_pdnn::spec;
 use toml::{Table, Value};
 
 use crate::arrow_files;
 use crate::description::Description;
+use crate::reader;
 
 /// What a name means.
 #[derive(Clone, Debug)]
@@ -16,9 +23,6 @@ pub struct Named {
     pub description: Description,
     /// What is worth a warning: options that have no effect.
     pub warnings: Vec<String>,
-    /// Streams whose rspecifier is the name itself. A program whose user typed it may let it run commands,
-    /// by adding these to [`Description::given`].
-    pub specifiers: BTreeSet<String>,
 }
 
 impl Description {
@@ -26,7 +30,8 @@ impl Description {
     /// HTK script or parameter file (`train.scp`), an Arrow or Parquet file (`train.parquet`, or one column of it,
     /// `train.parquet#features`), a reader of CNTK (`train.cntk#Train.reader`,
     /// `reader.json`), a CTF file, or a data specification of PDNN (`train.pfile,context=5,random=True`),
-    /// whose options may stand behind any other name too.
+    /// whose options may stand behind any other name too. What else stands behind the name of a
+    /// configuration overrides values in it (`train.cntk#Train.reader,ScpDir=/data`).
     ///
     /// ```
     /// use seqfeed::Description;
@@ -43,7 +48,7 @@ impl Description {
     /// # Errors
     ///
     /// Fails if a description cannot be read, or if options behind the name are wrong.
-    pub fn of_name(name: &str) -> Result<Named> {
+    pub fn of_name(name: &(impl AsRef<OsStr> + ?Sized)) -> Result<Named> {
         Self::of_name_with(name, Table::new())
     }
 
@@ -52,16 +57,25 @@ impl Description {
     /// # Errors
     ///
     /// As [`of_name`](Description::of_name), or if a key or value is wrong.
-    pub fn of_name_with(name: &str, mut instead: Table) -> Result<Named> {
-        let (mut warnings, mut specifiers) = (Vec::new(), BTreeSet::new());
-        let mut name = name.to_owned();
+    pub fn of_name_with(name: &(impl AsRef<OsStr> + ?Sized), mut instead: Table) -> Result<Named> {
+        let mut warnings = Vec::new();
+        let mut name = name_to_text(name);
+        if let Some(reader::Split { name: without, overrides }) = reader::split(&name)? {
+            name = without;
+            let given = instead.entry("overrides").or_insert_with(|| Value::Table(Table::new()));
+            if let Some(given) = given.as_table_mut() {
+                for (key, value) in overrides {
+                    given.entry(key).or_insert_with(|| Value::String(value.text()));
+                }
+            }
+        }
         let typed_features = instead.contains_key("features");
         if Self::is_data_spec(&name) && !is_htk_script(&name) {
             match Self::split_data_spec(&name)? {
                 None => {
                     instead.insert("data".to_owned(), Value::String(name));
                     let description = Self::from_table(instead)?;
-                    return Ok(Named { description, warnings, specifiers });
+                    return Ok(Named { description, warnings });
                 }
                 Some((corpus, keys, said)) => {
                     warnings = said;
@@ -81,7 +95,6 @@ impl Description {
                 let message = format!("the features are given twice: {name} and --features");
                 return Err(Error::usage(message));
             }
-            specifiers.insert("features".to_owned());
             one("features", &name)?
         } else if !typed_features && is_htk(&name) {
             one("features", &name)?
@@ -95,10 +108,33 @@ impl Description {
         } else if is_reader(&name) {
             one("reader", &name)?
         } else {
-            Self::from_file_with(name.as_ref(), instead)?
+            refuse_pattern(&name)?;
+            Self::from_file_with(&path_from_text(&name), instead)?
         };
-        Ok(Named { description, warnings, specifiers })
+        Ok(Named { description, warnings })
     }
+}
+
+/// The text of a name, as seen from a directory.
+pub(crate) fn joined(base: &Path, name: &str) -> String {
+    name_to_text(base.join(name_from_text(name)))
+}
+
+/// The names that texts stand for.
+pub(crate) fn names_of(texts: &[String]) -> Vec<OsString> {
+    texts.iter().map(|text| name_from_text(text)).collect()
+}
+
+/// Refuses a pattern: only names of files that PDNN reads can be some.
+fn refuse_pattern(name: &str) -> Result<()> {
+    if !name.contains(['*', '?', '[']) || path_from_text(name).exists() {
+        return Ok(());
+    }
+    // Fails where nothing matches.
+    let files = spec::expand(&name_from_text(name), None)?.len();
+    let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+    Err(Error::usage(format!("{files} match {name}, but are of no kind that patterns are for"))
+        .with_help("patterns are for .pfile, .pickle, .pkl, .npy, .npz and .scp"))
 }
 
 /// Whether a name is an rspecifier: `ark:...`, `scp,p:...`.
@@ -134,7 +170,7 @@ mod tests {
     #[test]
     fn a_name_is_told_by_its_form() {
         let spec = Description::of_name("ark:f.ark").unwrap();
-        assert!(spec.specifiers.contains("features") && spec.description.reader.is_none());
+        assert!(spec.description.features.is_some() && spec.description.reader.is_none());
         for reader in ["a.ctf", "a.ctf.gz", "reader.json", "x.config#a.b", "x.cntk"] {
             let named = Description::of_name(reader).unwrap();
             assert_eq!(named.description.reader.as_deref(), Some(reader));

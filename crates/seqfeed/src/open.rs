@@ -20,6 +20,7 @@ use crate::data::{self, Rounding};
 use crate::description::{Description, FloatName, KindName, StreamDescription};
 use crate::frames::FrameSource;
 use crate::htk_files::{self, OpenedStream, Wanted};
+use crate::name::{joined, names_of};
 use crate::quantity::{self, Partition};
 use crate::reader::{self, ReaderFile};
 
@@ -44,7 +45,8 @@ pub struct Opened {
 impl Description {
     /// Opens the corpus: makes or reads the index of each stream and joins them by key.
     ///
-    /// `policy` says whether names in script files and in the description may run commands.
+    /// `policy` says which names may be commands: those in the description's file and in script files are not given
+    /// by the caller.
     ///
     /// # Errors
     ///
@@ -60,6 +62,7 @@ impl Description {
         if let Some(reader) = &self.reader {
             return self.open_reader(reader, policy);
         }
+        reader::refuse_overrides(&self.overrides)?;
         let settings = self.settings()?;
         let join = self.join_policy()?;
         let mut sources: Vec<Arc<dyn Source>> = Vec::new();
@@ -127,7 +130,7 @@ impl Description {
             element: None,
             extent: None,
             chunk_samples: self.chunk_samples()?,
-            policy,
+            policy: self.policy_of("corpus", policy),
             base: self.base_of("corpus"),
         };
         arrow_files::open_all(names, &wanted)
@@ -179,6 +182,7 @@ impl Description {
                 "data of a data specification have their own streams: none can be added to them",
             ));
         }
+        reader::refuse_overrides(&self.overrides)?;
         let spec = data::of_task(&DataSpec::parse(text)?, self.task)?;
         let (description, warnings) = self.with_options(&spec.options);
         let settings = description.settings_over(data::settings())?;
@@ -194,7 +198,7 @@ impl Description {
         };
         let opening = data::Opening {
             base: self.base_of("data"),
-            policy,
+            policy: self.policy_of("data", policy),
             map: self.map.unwrap_or(false),
             chunk_samples: self.chunk_samples()?,
         };
@@ -238,10 +242,11 @@ impl Description {
                 ));
         }
         let name = match self.base_of("reader") {
-            Some(base) => base.join(name).display().to_string(),
+            Some(base) => joined(base, name),
             None => name.to_owned(),
         };
-        let opened = reader::open(&name, &self.inputs, &policy)?;
+        let policy = self.policy_of("reader", policy);
+        let opened = reader::open(&name, &self.inputs, &self.overrides, &policy)?;
         let settings = self.settings_over(opened.settings)?;
         let (mut settings, corpus) = self.by_frames(settings, opened.corpus)?;
         if let Some(rows) = &opened.rows {
@@ -389,6 +394,7 @@ impl Description {
             (false, _) => Element::F32,
         };
         let extent = stream.extent.map(Extent::from);
+        let policy = self.policy_of(name, policy);
         let (names, base) = (source.to_vec(), self.base_of(name));
         if names.first().is_some_and(|name| arrow_files::is_arrow(name)) {
             if stream.dim.is_some() {
@@ -434,14 +440,15 @@ impl Description {
             extent,
             chunk_samples: self.chunk_samples()?,
             policy,
-            specifier_policy: if self.given.contains(name) { Policy::with_pipes() } else { policy },
             map: self.map.unwrap_or(false),
             or_compressed: false,
             errors,
             base: base.map(std::path::Path::to_owned),
+            line_limit: None,
         };
+        let tables = names_of(&names);
         if sparse {
-            let table = Arc::new(SparseSource::open(&names, stream.dim, &options)?);
+            let table = Arc::new(SparseSource::open(&tables, stream.dim, &options)?);
             return Ok(OpenedStream {
                 report: table.report().clone(),
                 spooled_bytes: table.spooled_bytes(),
@@ -452,8 +459,8 @@ impl Description {
                 )
             });
         }
-        if !label && WaveSource::is_wave(&names, &options) {
-            let waves = WaveSource::open(&names, &options)?;
+        if !label && WaveSource::is_wave(&tables, &options) {
+            let waves = WaveSource::open(&tables, &options)?;
             let waves = Arc::new(waves);
             let rate = (!waves.index().is_empty()).then(|| waves.sample_rate(0));
             return Ok(OpenedStream {
@@ -468,7 +475,7 @@ impl Description {
                 )
             });
         }
-        let table = Arc::new(TableSource::open(&names, &options)?);
+        let table = Arc::new(TableSource::open(&tables, &options)?);
         Ok(OpenedStream {
             report: table.report().clone(),
             spooled_bytes: table.spooled_bytes(),

@@ -1,7 +1,7 @@
 //! A corpus written as the files that PDNN reads.
 
 use seqfeed_core::{Error, Extent, Kind, Result, Sink, Source, Stream};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_io::{Policy, WxFilename, name_from_text};
 use seqfeed_pdnn::pickle::{Container, Protocol};
 
 use crate::sequences::each_sequence;
@@ -22,7 +22,7 @@ pub fn write_pdnn(source: &dyn Source, prefix: &str, most: u64, policy: &Policy)
     let streams = source.streams();
     one(streams, Kind::Dense)?;
     one(streams, Kind::Label)?;
-    let name = |end: &str| WxFilename::parse(&format!("{prefix}.{end}"));
+    let name = |end: &str| WxFilename::parse(&name_from_text(&format!("{prefix}.{end}")));
     let index = source.index();
     let samples = index.start(most.min(index.len() as u64) as u32);
     let pickle = Container::Pickle(Protocol::Two);

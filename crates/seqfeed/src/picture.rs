@@ -180,7 +180,7 @@ fn group(sequence: &Sequence, frame_shift: &dyn Fn(&Stream) -> f64) -> Result<Gr
     }
     // Labels lie below what they are the labels of.
     panels.sort_by_key(|panel| matches!(panel.content, Content::Labels { .. }));
-    Ok(Group { title: sequence.key().to_string(), detail: said.join(", "), panels })
+    Ok(Group { title: sequence.key().to_text(), detail: said.join(", "), panels })
 }
 
 fn dense(stream: &SequenceStream, values: Range<usize>) -> Vec<f32> {

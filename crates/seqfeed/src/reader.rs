@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
-use std::path::Path;
+use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 
 use seqfeed_cntk::config::{self, CtfDeserializer, CtfFormat, Deserializer, ReaderConfig};
@@ -11,20 +11,26 @@ use seqfeed_core::{
     Chunking, Corpus, Element, Error, JoinPolicy, Kept, LengthRule, Problem, Result, Source,
 };
 use seqfeed_feed::{Layout, Settings, Unit};
-use seqfeed_io::{Input, Policy, RxFilename};
+use seqfeed_io::{
+    DataFile, Input, Policy, RxFilename, name_from_text, path_from_text, read_settings,
+};
 
-use crate::description::{FormatName, InputDescription};
+use crate::description::{FormatName, InputDescription, Text};
 
 mod files;
 mod htk;
+mod overrides;
 mod settings;
 
 pub(crate) use files::{FileSource, ReaderFile};
+pub(crate) use overrides::{Split, refuse as refuse_overrides, split};
 pub(crate) use settings::Rows;
 use settings::{find, settings};
 
 /// Bytes in a chunk of a bare CTF file: as its window of 32 chunks is kept as parsed.
 const CHUNK_BYTES: u64 = 1 << 20;
+/// No reader is a larger dictionary.
+const LARGEST_READER: u64 = 64 << 20;
 
 /// A corpus as its reader opened it.
 pub(crate) struct OpenedReader {
@@ -42,21 +48,35 @@ pub(crate) struct OpenedReader {
 pub(crate) fn open(
     name: &str,
     inputs: &BTreeMap<String, InputDescription>,
+    overrides: &BTreeMap<String, Text>,
     policy: &Policy,
 ) -> Result<OpenedReader> {
-    let (file, section) = config::path::split(name);
-    let is = |end: &str| file.to_ascii_lowercase().ends_with(end);
-    let reader = if is(".json") {
-        read_json(file)?
-    } else if is(".cntk") || is(".config") || !section.is_empty() {
-        ReaderConfig::load(file, section, &[])?
-    } else {
+    if is_bare_ctf(name) {
+        refuse_overrides(overrides)?;
         return open_file(name, inputs, policy);
+    }
+    let (file, section) = config::path::split(name);
+    let is_json = file.to_ascii_lowercase().ends_with(".json");
+    let (reader, warnings) = match is_json {
+        true => {
+            refuse_overrides(overrides)?;
+            (read_json(file)?, Vec::new())
+        }
+        false => overrides::load(file, section, overrides)?,
     };
     if !inputs.is_empty() {
         return Err(Error::usage("inputs are named for bare CTF files; a reader names its own"));
     }
-    open_reader(&reader, policy, !is(".json"))
+    let mut opened = open_reader(&reader, policy, !is_json)?;
+    opened.unknown.extend(warnings);
+    Ok(opened)
+}
+
+/// Whether a name is that of a CTF file, not of a configuration or of a section of one.
+pub(crate) fn is_bare_ctf(name: &str) -> bool {
+    let (file, section) = config::path::split(name);
+    let file = file.to_ascii_lowercase();
+    section.is_empty() && ![".json", ".cntk", ".config"].iter().any(|end| file.ends_with(end))
 }
 
 /// The inputs of a bare CTF file, as found from its data; `None` for any other reader.
@@ -64,9 +84,7 @@ pub(crate) fn inputs_of(
     name: &str,
     policy: &Policy,
 ) -> Result<Option<BTreeMap<String, InputDescription>>> {
-    let (file, section) = config::path::split(name);
-    let is = |end: &str| file.to_ascii_lowercase().ends_with(end);
-    if is(".json") || is(".cntk") || is(".config") || !section.is_empty() {
+    if !is_bare_ctf(name) {
         return Ok(None);
     }
     let describe = |input: FoundInput| {
@@ -78,13 +96,13 @@ pub(crate) fn inputs_of(
 }
 
 fn read_json(file: &str) -> Result<ReaderConfig> {
-    let text =
-        std::fs::read_to_string(file).map_err(|error| Error::io("opening", error).in_file(file))?;
-    let json = serde_json::from_str(&text).map_err(|error| {
+    let text = read_settings(&path_from_text(file), "bytes of a reader", LARGEST_READER)?;
+    let json = serde_json::from_slice(&text).map_err(|error| {
         let problem = Problem::Unsupported(error.to_string().into());
         Error::format("reader", problem).in_file(file).at_line(error.line() as u64)
     })?;
-    ReaderConfig::from_json(&json, Path::new(file).parent()).map_err(|error| error.in_file(file))
+    ReaderConfig::from_json(&json, path_from_text(file).parent())
+        .map_err(|error| error.in_file(file))
 }
 
 /// Opens what a configuration says; `by_program` if its settings are those of CNTK's program, not of
@@ -112,14 +130,16 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
             continue;
         };
         let name = find(&ctf.file, reader.directory.as_deref());
-        let source = Arc::new(CtfSource::open(&name, &options(ctf, keys), &mut names, policy)?);
+        let (name, policy) = (name_from_text(&name), policy.of_contents());
+        let source = CtfSource::open(&name, &options(ctf, keys), &mut names, &policy)?;
+        let source = Arc::new(source);
         let kept = ctf.keep_data_in_memory || reader.keep_data_in_memory;
         sources.push(match kept {
             true => Arc::new(Kept::new(Arc::clone(&source) as Arc<dyn Source>)),
             false => Arc::clone(&source) as Arc<dyn Source>,
         });
-        let warns = ctf.trace_level >= 1;
-        files.push(ReaderFile { source: FileSource::Ctf(source), warns });
+        let trace_level = ctf.trace_level;
+        files.push(ReaderFile { source: FileSource::Ctf(source), trace_level });
     }
     htk::check(reader)?;
     let main: Vec<usize> = (0..reader.deserializers.len())
@@ -138,19 +158,37 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
     let (join, sequences) = (htk::join(reader, length), sources[0].index().len() as u64);
     let corpus = Corpus::join(sources, &join)?;
     htk::check_left_out(reader, &corpus, sequences)?;
-    let unknown = reader.unknown.iter().map(|key| match &key.suggestion {
-        Some(known) => format!("unknown name {} in the reader; is {known} meant?", key.path),
-        None => format!("unknown name {} in the reader", key.path),
-    });
-    let ignored = reader.ignored.iter();
-    let ignored = ignored.map(|key| format!("{} has no effect: {}", key.path, key.reason));
     Ok(OpenedReader {
         corpus,
         settings: settings(reader, contexts, by_program),
         rows: settings::rows(reader),
         files,
-        unknown: unknown.chain(ignored).collect(),
+        unknown: remarks(reader),
     })
+}
+
+/// What is worth a warning of a reader's names: those that nobody knows, those without effect, and what is
+/// done otherwise.
+fn remarks(reader: &ReaderConfig) -> Vec<String> {
+    let unknown = reader.unknown.iter().map(|key| match &key.suggestion {
+        Some(known) => format!("unknown name {} in the reader; is {known} meant?", key.path),
+        None => format!("unknown name {} in the reader", key.path),
+    });
+    let mut remarks: Vec<String> = unknown.collect();
+    // Many may have the same reason.
+    let mut ignored: Vec<(&str, Vec<&str>)> = Vec::new();
+    for key in &reader.ignored {
+        match ignored.iter_mut().find(|(reason, _)| *reason == key.reason) {
+            Some((_, paths)) => paths.push(&key.path),
+            None => ignored.push((key.reason, vec![&key.path])),
+        }
+    }
+    remarks.extend(ignored.into_iter().map(|(reason, paths)| {
+        let have = if paths.len() == 1 { "has" } else { "have" };
+        format!("{} {have} no effect: {reason}", paths.join(", "))
+    }));
+    remarks.extend(reader.notes.iter().cloned());
+    remarks
 }
 
 fn options(ctf: &CtfDeserializer, keys: KeyKind) -> CtfOptions {
@@ -190,7 +228,8 @@ fn open_file(
         false => inputs.iter().map(|(name, input)| described(name, input)).collect(),
     };
     let options = CtfOptions { inputs, chunk_bytes: CHUNK_BYTES, ..CtfOptions::default() };
-    let source = Arc::new(CtfSource::open(name, &options, &mut Names::new(), policy)?);
+    let source =
+        Arc::new(CtfSource::open(&name_from_text(name), &options, &mut Names::new(), policy)?);
     let join = JoinPolicy {
         chunks: Chunking::Primary,
         length: LengthRule::Longest,
@@ -202,18 +241,36 @@ fn open_file(
         corpus: Corpus::join(sources, &join)?,
         settings,
         rows: None,
-        files: vec![ReaderFile { source: FileSource::Ctf(source), warns: true }],
+        files: vec![ReaderFile { source: FileSource::Ctf(source), trace_level: 1 }],
         unknown: Vec::new(),
     })
 }
 
 fn find_inputs(name: &str, policy: &Policy) -> Result<Vec<FoundInput>> {
-    let rxfilename = RxFilename::parse(name)?;
+    let rxfilename = RxFilename::parse(&name_from_text(name))?;
     if rxfilename == RxFilename::Stdin {
         return Err(Error::usage("the inputs of standard input cannot be found: it is read once")
             .with_help("name them, in a description or in a reader's section"));
     }
+    // It is read once more for its samples.
+    let pipe = match &rxfilename {
+        RxFilename::File(path) => {
+            std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
+        }
+        _ => false,
+    };
+    if pipe {
+        return Err(Error::usage("the inputs of a pipe cannot be found: it is read once")
+            .in_file(name)
+            .with_help("copy it into a file first, or name the inputs: in a description or in a reader's section"));
+    }
     let mut input = Input::open(&rxfilename, policy)?;
+    if let RxFilename::File(path) = &rxfilename
+        && !path.is_file()
+    {
+        // A device may have no end.
+        DataFile::open(path)?;
+    }
     let mut finder = InputFinder::new();
     loop {
         let piece = input.fill_buf().map_err(|error| Error::io("reading", error).in_file(name))?;

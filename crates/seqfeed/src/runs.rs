@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use seqfeed_core::{Block, Index, Result, Source};
+use seqfeed_core::{Block, Error, Index, Result, Source};
 
 /// Samples in a run.
 const RUN: u64 = 32_768;
@@ -47,10 +47,10 @@ pub(crate) fn each_run<T: Send>(
     thread::scope(|scope| {
         // Bounded, so that results never pile up.
         let (sender, receiver) = mpsc::sync_channel(2 * threads);
-        for _ in 0..threads {
+        for started in 0..threads {
             let (sender, next, stop, work) = (sender.clone(), &next, &stop, &work);
             let runs = &runs;
-            scope.spawn(move || {
+            let thread = thread::Builder::new().spawn_scoped(scope, move || {
                 let mut blocks = source.new_blocks();
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -64,6 +64,14 @@ pub(crate) fn each_run<T: Send>(
                     }
                 }
             });
+            match thread {
+                Ok(_) => {}
+                Err(error) if started == 0 => {
+                    return Err(Error::system("starting a thread", error));
+                }
+                // Fewer threads do the same work.
+                Err(_) => break,
+            }
         }
         drop(sender);
         let mut early = BTreeMap::new();

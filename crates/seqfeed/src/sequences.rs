@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use seqfeed_core::{Block, Index, Key, Result, Source};
+use seqfeed_core::{Block, Error, Index, Key, Result, Source};
 
 /// Visits the first `most` sequences of a corpus in its order: the key, the blocks that the sequence was loaded
 /// into, and its number in these. One chunk is in memory at a time. Sequences that only keep their places are
@@ -50,7 +50,7 @@ pub(crate) fn each_sequence_ahead(
     thread::scope(|scope| {
         let (give, take) = sync_channel::<Result<(Vec<u32>, Vec<Block>)>>(AHEAD);
         let (give_back, take_back) = sync_channel::<Vec<Block>>(AHEAD + 2);
-        scope.spawn(move || {
+        let ahead = thread::Builder::new().spawn_scoped(scope, move || {
             for sequences in pieces(index, range) {
                 let mut blocks = take_back.try_recv().unwrap_or_else(|_| source.new_blocks());
                 blocks.iter_mut().for_each(Block::clear);
@@ -67,6 +67,7 @@ pub(crate) fn each_sequence_ahead(
                 }
             }
         });
+        ahead.map_err(|error| Error::system("starting a thread", error))?;
         for loaded in take {
             let (sequences, blocks) = loaded?;
             for (number, &sequence) in sequences.iter().enumerate() {

@@ -19,7 +19,22 @@ pub(crate) use htk::{HtkLayout, HtkSink};
 pub(crate) use kaldi::{KaldiOptions, KaldiSink, KaldiTable};
 pub(crate) use pfile::PFileSink;
 
-use seqfeed_core::{Error, Kind, Result, Stream};
+use seqfeed_core::{Error, Kind, Result, Stream, Written};
+use seqfeed_io::{Output, WxFilename, name_to_text};
+
+/// Ends an output, which appears.
+fn finished(output: Output) -> Result<Written> {
+    let written = Written { files: vec![listed(output.wxfilename())], bytes: output.written() };
+    output.finish().map(|()| written)
+}
+
+/// The name of what is written, in the list of a conversion's files.
+fn listed(name: &WxFilename) -> String {
+    match name {
+        WxFilename::Stdout => "standard output".to_owned(),
+        _ => name_to_text(name.name()),
+    }
+}
 
 /// The number of the only stream of a kind, if there is one.
 fn one_stream(streams: &[Stream], what: &str, is: impl Fn(Kind) -> bool) -> Result<Option<usize>> {

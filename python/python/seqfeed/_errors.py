@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import sys
+import warnings
 from typing import Any
 
 
@@ -93,3 +96,31 @@ class LimitError(Error, MemoryError):
 
 class MissingKeyError(Error, KeyError):
     """A key is not in the table."""
+
+
+def warn(message: str) -> None:
+    """Warns of data at the line of the program that called the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "seqfeed":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DataWarning, stacklevel=level)
+
+
+def no_stream(name: object, streams: list[str]) -> MissingKeyError:
+    """The error for a stream that a minibatch does not have."""
+    reason = f"there is no stream {name!r}"
+    near = difflib.get_close_matches(str(name), streams, 1)
+    help = f"did you mean {near[0]!r}?" if near else f"the streams are {', '.join(map(repr, streams))}"
+    return MissingKeyError(f"{reason} ({help})", reason=reason, key=str(name), help=help)
+
+
+def no_option(name: str, help: str | None, own: list[str]) -> UsageError:
+    """The error for an option that there is not; the cure is that for a key of a description, spelled with a
+    dash, unless one of the caller's ``own`` options is like it."""
+    reason = f"there is no option `{name}`"
+    near = difflib.get_close_matches(name, own, 1)
+    if near:
+        help = f"did you mean `{near[0]}`?"
+    elif help is not None:
+        help = help.replace("-", "_").replace("the keys here are", "there are")
+    return UsageError(reason if help is None else f"{reason} ({help})", reason=reason, help=help)

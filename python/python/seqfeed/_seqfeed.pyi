@@ -5,13 +5,15 @@ from typing import Any, Protocol, final
 import numpy as np
 import numpy.typing as npt
 
-from seqfeed._types import Progress, Readable, Stream
+from seqfeed._types import Progress, Readable, Rspecifier, RxFilename, Stream, Wspecifier, WxFilename
 
 __all__ = [
     "CorpusWriter",
     "Feed",
     "KaldiObject",
     "Minibatch",
+    "ObjectReader",
+    "ObjectWriter",
     "RandomAccessReader",
     "SequentialReader",
     "Table",
@@ -21,6 +23,10 @@ __all__ = [
     "convert",
     "load",
     "object_types",
+    "parse_rspecifier",
+    "parse_rxfilename",
+    "parse_wspecifier",
+    "parse_wxfilename",
     "save",
 ]
 
@@ -214,7 +220,7 @@ class Table:
         cls,
         source: _Name | dict[str, Any] | Readable,
         *,
-        object_type: str | None = None,
+        object_type: str | type | None = None,
         allow_pipes: bool = False,
         **options: Any,
     ) -> Table: ...
@@ -315,7 +321,7 @@ class CorpusWriter:
         compress: str | int | bool | None = None,
         protocol: int | None = None,
         dtype: str | None = None,
-        to: dict[str, str] | None = None,
+        to: dict[str, str | os.PathLike[str]] | None = None,
         sample_rate: int | None = None,
         describe: bool = False,
         allow_lossy: bool = False,
@@ -353,7 +359,7 @@ class SequentialReader:
         cls,
         source: _Name | Readable,
         *,
-        object_type: str | None = None,
+        object_type: str | type | None = None,
         allow_pipes: bool = False,
     ) -> SequentialReader: ...
     def __iter__(self) -> SequentialReader: ...
@@ -374,11 +380,19 @@ class SequentialReader:
 class RandomAccessReader:
     """Reads objects of a table by their keys, in any order; no ``s,cs`` is needed.
 
+    With ``utt2spk``, a table of tokens (``ark:utt2spk``, or its file), the key of an utterance gives the object of
+    its speaker: Kaldi's ``RandomAccessTableReaderMapped``.
+
     :raises seqfeed.Error: where the name is wrong, or an object cannot be read
     """
 
     def __new__(
-        cls, source: _Name, *, object_type: str | None = None, allow_pipes: bool = False
+        cls,
+        source: _Name,
+        *,
+        object_type: str | type | None = None,
+        utt2spk: _Name | None = None,
+        allow_pipes: bool = False,
     ) -> RandomAccessReader: ...
     def __getitem__(self, key: str | bytes, /) -> Any: ...
     def __contains__(self, key: str | bytes, /) -> bool: ...
@@ -405,7 +419,8 @@ class Writer:
     number) compresses matrices.
 
     Files appear under their names when it is closed; after an exception in a ``with``, or if it is never
-    closed, nothing of them appears.
+    closed, nothing of them appears. With ``in_place`` they are there from the beginning, and each value is in
+    them, whole, when it has been written: for readers who do not wait, and for jobs that may be killed.
 
     :raises seqfeed.Error: where the name, a key or a value is wrong, or writing fails
     """
@@ -414,9 +429,10 @@ class Writer:
         cls,
         target: _Name | _Writable,
         *,
-        object_type: str | None = None,
+        object_type: str | type | None = None,
         compression: str | int | None = None,
         text: bool = False,
+        in_place: bool = False,
         allow_pipes: bool = False,
     ) -> Writer: ...
     def write(self, key: str | bytes, value: Any) -> None:
@@ -425,9 +441,100 @@ class Writer:
     @property
     def name(self) -> str:
         """What it writes."""
+    def flush(self) -> None:
+        """Hands on what was written: pipes and file objects have it then, and the files of a table that is
+        written in place. Other files appear when it is closed."""
     def close(self) -> None:
         """Ends the table: its files appear under their names now. A file object is flushed, and stays open."""
     def __enter__(self) -> Writer: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class ObjectReader:
+    """Reads what one stream holds behind one header, as Kaldi reads its models: tokens, basic values and objects,
+    one after another.
+
+    ``source`` is an rxfilename (``final.mdl``, ``a.ark:12``, ``cat a |``), a path, bytes or a file object. A
+    ``\\0B`` at its beginning says that all of it is binary; otherwise it is text.
+
+    >>> import tempfile, numpy as np
+    >>> from seqfeed.kaldi import ObjectReader, ObjectWriter
+    >>> name = tempfile.mkdtemp() + "/x"
+    >>> with ObjectWriter(name) as stream:
+    ...     stream.write_token("<Model>")
+    ...     stream.write_basic(3, "int32")
+    ...     stream.write_object(np.ones((1, 2), np.float32))
+    ...     stream.write_object(np.zeros(2, np.float32))
+    >>> with ObjectReader(name) as stream:
+    ...     stream.expect_token("<Model>")
+    ...     size = stream.read_basic("int32")
+    ...     matrix, vector = stream.read_object("float-matrix"), stream.read_object("float-vector")
+    >>> size, matrix.shape, vector.shape, stream.binary
+    (3, (1, 2), (2,), True)
+
+    :raises seqfeed.Error: where the name is wrong, or something else stands there
+    """
+
+    def __new__(cls, source: _Name | bytes | Readable, *, allow_pipes: bool = False) -> ObjectReader: ...
+    @property
+    def binary(self) -> bool:
+        """Whether what is read is in binary form."""
+    @property
+    def name(self) -> str:
+        """What it reads."""
+    @property
+    def position(self) -> int:
+        """Bytes before the next one, of a compressed file those that were decompressed."""
+    def at_end(self) -> bool:
+        """Whether nothing is left; white space at the end of text is nothing."""
+    def read_token(self) -> str:
+        """The next token, such as ``<Nnet3>``, with the blank behind it."""
+    def expect_token(self, token: str) -> None:
+        """Reads a token that must be this one."""
+    def peek_token(self) -> str | None:
+        """The first character of the next token, without its ``<``; nothing is read. None at the end."""
+    def read_basic(self, kind: str) -> Any:
+        """A value of a basic type: ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``float``, ``double`` or
+        ``bool``."""
+    def read_object(self, object_type: str | type) -> Any:
+        """An object of a type, without a header of its own."""
+    def read(self, size: int | None = None, /) -> bytes:
+        """So many bytes at most, or all."""
+    def readline(self) -> bytes:
+        """The next line with its end; nothing at the end."""
+    def close(self) -> None:
+        """Ends reading; a command that failed is an error here."""
+    def __enter__(self) -> ObjectReader: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class ObjectWriter:
+    """Writes what one stream holds behind one header: see ``ObjectReader``.
+
+    ``target`` is a wxfilename, a path or a file object. A file appears when it is closed; after an exception in a
+    ``with``, nothing of it appears.
+
+    :raises seqfeed.Error: where the name or a value is wrong, or writing fails
+    """
+
+    def __new__(
+        cls, target: _Name | _Writable, *, text: bool = False, allow_pipes: bool = False
+    ) -> ObjectWriter: ...
+    @property
+    def binary(self) -> bool:
+        """Whether what is written is in binary form."""
+    def write_token(self, token: str | bytes) -> None:
+        """Writes a token, such as ``<Nnet3>``, and a blank."""
+    def write_basic(self, value: Any, kind: str) -> None:
+        """Writes a value of a basic type: ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``float``, ``double``
+        or ``bool``."""
+    def write_object(self, value: Any, object_type: str | type | None = None) -> None:
+        """Writes an object without a header of its own; of which type, as ``Writer`` finds out."""
+    def write(self, data: str | bytes | bytearray) -> int:
+        """Writes bytes, or text in UTF-8: their number."""
+    def close(self) -> None:
+        """Ends writing: the file appears under its name now. A file object stays open."""
+    def __enter__(self) -> ObjectWriter: ...
     def __exit__(self, *exception: object) -> None: ...
 
 @final
@@ -454,7 +561,7 @@ def convert(
     *,
     streams: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,
-    to: dict[str, str] | None = None,
+    to: dict[str, str | os.PathLike[str]] | None = None,
     dtype: str | None = None,
     compress: str | int | bool | None = None,
     sample_rate: int | None = None,
@@ -496,8 +603,12 @@ def convert(
 def object_types() -> list[str]:
     """The names of all types of objects. Those of ``kaldi_native_io``, ``blob`` and ``int8-vector``, must be named."""
 
+def parse_rxfilename(name: _Name) -> RxFilename: ...
+def parse_wxfilename(name: _Name) -> WxFilename: ...
+def parse_rspecifier(name: _Name) -> Rspecifier: ...
+def parse_wspecifier(name: _Name) -> Wspecifier: ...
 def load(
-    source: _Name | bytes | Readable, *, object_type: str | None = None, allow_pipes: bool = False
+    source: _Name | bytes | Readable, *, object_type: str | type | None = None, allow_pipes: bool = False
 ) -> Any:
     """Reads one object from an rxfilename, a path, bytes or a file object.
 
@@ -508,7 +619,7 @@ def save(
     target: _Name | _Writable,
     value: Any,
     *,
-    object_type: str | None = None,
+    object_type: str | type | None = None,
     compression: str | int | None = None,
     text: bool = False,
     allow_pipes: bool = False,

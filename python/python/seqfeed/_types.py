@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from seqfeed import _seqfeed
 from seqfeed._seqfeed import Table
 
 
@@ -139,10 +140,109 @@ class PackedMatrix(NamedTuple):
         return full
 
 
+class RxFilename(NamedTuple):
+    """What a name to read from means."""
+
+    kind: str
+    """``standard-input``, ``pipe`` (the output of a command), ``file``, or ``offset`` (a place in a file)."""
+    name: str | None
+    """The file or the command; None for standard input."""
+    offset: int | None
+    """Bytes before the place in a file."""
+
+    @staticmethod
+    def parse(name: str | os.PathLike[str]) -> RxFilename:
+        """By Kaldi's rules.
+
+        >>> RxFilename.parse("feats.ark:13")
+        RxFilename(kind='offset', name='feats.ark', offset=13)
+
+        :raises seqfeed.UsageError: if it is none
+        """
+        return _seqfeed.parse_rxfilename(name)
+
+
+class WxFilename(NamedTuple):
+    """What a name to write to means."""
+
+    kind: str
+    """``standard-output``, ``pipe`` (the input of a command), or ``file``."""
+    name: str | None
+    """The file or the command; None for standard output."""
+
+    @staticmethod
+    def parse(name: str | os.PathLike[str]) -> WxFilename:
+        """By Kaldi's rules.
+
+        >>> WxFilename.parse("| gzip -c > feats.gz")
+        WxFilename(kind='pipe', name=' gzip -c > feats.gz')
+
+        :raises seqfeed.UsageError: if it is none
+        """
+        return _seqfeed.parse_wxfilename(name)
+
+
+class Rspecifier(NamedTuple):
+    """Where a table is read from."""
+
+    kind: str
+    """``ark`` or ``scp``."""
+    rxfilename: str
+    """The name of the archive or script file."""
+    once: bool
+    """``o``: each key is asked for once."""
+    permissive: bool
+    """``p``: what cannot be read counts as not there."""
+    sorted: bool
+    """``s``: keys are sorted."""
+    called_sorted: bool
+    """``cs``: keys are asked for in sorted order."""
+    background: bool
+    """``bg``: objects are read ahead in a thread."""
+
+    @staticmethod
+    def parse(name: str | os.PathLike[str]) -> Rspecifier:
+        """By Kaldi's rules.
+
+        >>> table = Rspecifier.parse("scp,p:feats.scp")
+        >>> table.kind, table.rxfilename, table.permissive
+        ('scp', 'feats.scp', True)
+
+        :raises seqfeed.UsageError: if it is none
+        """
+        return _seqfeed.parse_rspecifier(name)
+
+
+class Wspecifier(NamedTuple):
+    """Where a table is written to."""
+
+    archive: str | None
+    """The name of the archive."""
+    script: str | None
+    """The name of the script file; with it alone, that of the one which says where objects are written to."""
+    text: bool
+    """``t``: as text."""
+    flush: bool
+    """``f``: each object is handed on when it is written."""
+    permissive: bool
+    """``p``: keys that a script file lacks are left out."""
+
+    @staticmethod
+    def parse(name: str | os.PathLike[str]) -> Wspecifier:
+        """By Kaldi's rules.
+
+        >>> Wspecifier.parse("ark,t:ali.txt").text
+        True
+
+        :raises seqfeed.UsageError: if it is none
+        """
+        return _seqfeed.parse_wspecifier(name)
+
+
 def open_table(
     source: str | os.PathLike[str] | Mapping[str, Any] | Readable,
     *,
-    object_type: str | None = None,
+    object_type: str | type | None = None,
     allow_pipes: bool = False,
     **options: Any,
 ) -> Table:

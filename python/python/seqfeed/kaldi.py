@@ -24,6 +24,23 @@ blob, vector of int8    bytes, int8 array (of ``kaldi_native_io``; by ``object_t
 Readers and ``load`` also take ``object_type="matrix-shape"`` and ``"wave-info"``: what headers say
 (``MatrixShape``, ``WaveInfo``), the data being read over.
 
+Where a type is named, a class may stand: one with ``read``, which takes an ``ObjectReader``, and ``write``, which
+takes an object and an ``ObjectWriter``. Tables of it are read and written as those of Kaldi's types:
+
+>>> class Segment:
+...     def __init__(self, start, frames):
+...         self.start, self.frames = start, frames
+...     @classmethod
+...     def read(cls, stream):
+...         stream.expect_token("<Segment>")
+...         return cls(stream.read_basic("int32"), stream.read_basic("int32"))
+...     def write(self, stream):
+...         stream.write_token("<Segment>")
+...         stream.write_basic(self.start, "int32")
+...         stream.write_basic(self.frames, "int32")
+
+A class whose objects have no ``\\0B`` before their binary form says ``has_header = False``.
+
 All arrays are the caller's own: writable, and not touched by later reads.
 
 >>> import tempfile, numpy as np
@@ -35,10 +52,16 @@ All arrays are the caller's own: writable, and not touched by later reads.
 utt1 (2, 3) float32
 >>> RandomAccessReader(f"ark:{directory}/a.ark").rows("utt1", 1)
 array([[3., 4., 5.]], dtype=float32)
+>>> with Writer(f"ark:{directory}/b.ark") as writer:
+...     writer["word1"] = Segment(3, 12)
+>>> next(SequentialReader(f"ark:{directory}/b.ark", object_type=Segment))[1].frames
+12
 """
 
 from seqfeed._seqfeed import (
     KaldiObject,
+    ObjectReader,
+    ObjectWriter,
     RandomAccessReader,
     SequentialReader,
     Writer,
@@ -46,18 +69,34 @@ from seqfeed._seqfeed import (
     object_types,
     save,
 )
-from seqfeed._types import HtkMatrix, MatrixShape, PackedMatrix, Wave, WaveInfo
+from seqfeed._types import (
+    HtkMatrix,
+    MatrixShape,
+    PackedMatrix,
+    Rspecifier,
+    RxFilename,
+    Wave,
+    WaveInfo,
+    Wspecifier,
+    WxFilename,
+)
 
 __all__ = [
     "HtkMatrix",
     "KaldiObject",
     "MatrixShape",
+    "ObjectReader",
+    "ObjectWriter",
     "PackedMatrix",
     "RandomAccessReader",
+    "Rspecifier",
+    "RxFilename",
     "SequentialReader",
     "Wave",
     "WaveInfo",
     "Writer",
+    "Wspecifier",
+    "WxFilename",
     "load",
     "object_types",
     "save",

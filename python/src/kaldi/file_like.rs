@@ -8,7 +8,8 @@ use seqfeed::io::Input;
 use seqfeed::kaldi::ObjectReader;
 use seqfeed_core::Key;
 
-use crate::kaldi::types::{Sequential, Value, Wanted, read_one};
+use crate::kaldi::types::{Sequential, Value, Wanted, check_guess, read_one};
+use crate::keys;
 
 /// Something with a method `read` that gives bytes.
 struct PythonReader(Py<PyAny>);
@@ -52,8 +53,8 @@ pub(crate) fn object_reader(file: Py<PyAny>, name: String) -> ObjectReader {
 
 /// What to call a file-like object in messages.
 pub(crate) fn name_of(file: &Bound<'_, PyAny>) -> String {
-    let name = file.getattr("name").ok().and_then(|name| name.extract::<String>().ok());
-    name.unwrap_or_else(|| "file object".to_owned())
+    let name = file.getattr("name").ok().and_then(|name| keys::name_of(&name).ok().flatten());
+    name.map_or_else(|| "file object".to_owned(), |name| name.to_string())
 }
 
 /// An archive in a file-like object.
@@ -69,8 +70,13 @@ impl Sequential for FileArchive {
             self.ended = true;
             return Ok(None);
         }
-        match read_one(&mut self.reader, self.wanted) {
-            Ok(object) => Ok(Some(object)),
+        match read_one(&mut self.reader, self.wanted.as_ref()) {
+            Ok(object) => {
+                if self.wanted.is_none() {
+                    check_guess(Some(&object), Key(key))?;
+                }
+                Ok(Some(object))
+            }
             Err(error) => {
                 self.ended = true;
                 Err(error.of_key(Key(key)))

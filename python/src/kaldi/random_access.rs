@@ -1,5 +1,6 @@
 //! `seqfeed.kaldi.RandomAccessReader`.
 
+use std::ffi::OsStr;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
@@ -8,10 +9,12 @@ use pyo3::types::{PyDict, PyTuple};
 use seqfeed::io::Policy;
 use seqfeed_core::Key;
 
+use crate::describe::is_table;
 use crate::forks::{PerProcess, lock};
 use crate::kaldi::table::rows;
 use crate::kaldi::to_python::value_to_python;
-use crate::kaldi::types::{Random, Value, Wanted, open_random};
+use crate::kaldi::types::{Random, Value, Wanted, open_mapped, open_random};
+use crate::keys::Name;
 use crate::{describe, errors, keys};
 
 /// A reader of objects of some type; none when it is closed.
@@ -20,11 +23,25 @@ type Shared = Arc<Mutex<Option<Box<dyn Random>>>>;
 /// Reads objects of a table by their keys.
 #[pyclass(frozen, module = "seqfeed.kaldi", mapping, weakref)]
 pub(crate) struct RandomAccessReader {
-    rspecifier: String,
+    rspecifier: Name,
+    /// The rspecifier of a map from keys to those of the table.
+    utt2spk: Option<Name>,
     wanted: Option<Wanted>,
     policy: Policy,
     /// None when it is closed.
     reader: PerProcess<Option<Box<dyn Random>>>,
+}
+
+fn open(
+    rspecifier: &Name,
+    utt2spk: Option<&Name>,
+    wanted: Option<Wanted>,
+    policy: &Policy,
+) -> seqfeed::Result<Box<dyn Random>> {
+    match utt2spk {
+        Some(map) => open_mapped(rspecifier, map, wanted, policy),
+        None => open_random(rspecifier, wanted, policy),
+    }
 }
 
 impl RandomAccessReader {
@@ -33,7 +50,8 @@ impl RandomAccessReader {
             return Ok(reader);
         }
         let closed = self.reader.peek(Option::is_none).unwrap_or(false);
-        let open = || open_random(&self.rspecifier, self.wanted, &self.policy);
+        let open =
+            || open(&self.rspecifier, self.utt2spk.as_ref(), self.wanted.clone(), &self.policy);
         let fresh = errors::raise(py.detach(open))?;
         Ok(self.reader.renew((!closed).then_some(fresh)))
     }
@@ -57,7 +75,11 @@ impl RandomAccessReader {
     ) -> PyResult<Bound<'py, PyAny>> {
         match object {
             Some(object) => value_to_python(py, object),
-            None => Err(errors::no_key(py, &self.rspecifier, &key.str()?.to_string_lossy())),
+            None => Err(errors::no_key(
+                py,
+                &self.rspecifier.to_string(),
+                &Key(&keys::from_python(key)?).to_string(),
+            )),
         }
     }
 }
@@ -65,22 +87,26 @@ impl RandomAccessReader {
 #[pymethods]
 impl RandomAccessReader {
     #[new]
-    #[pyo3(signature = (source, *, object_type=None, allow_pipes=false))]
+    #[pyo3(signature = (source, *, object_type=None, utt2spk=None, allow_pipes=false))]
     fn new(
         py: Python<'_>,
         source: Bound<'_, PyAny>,
-        object_type: Option<&str>,
+        object_type: Option<Bound<'_, PyAny>>,
+        utt2spk: Option<Bound<'_, PyAny>>,
         allow_pipes: bool,
     ) -> PyResult<Self> {
-        let wanted = errors::raise(Wanted::parse(object_type))?;
-        let policy = Policy { pipes: allow_pipes };
+        let wanted = Wanted::given(object_type.as_ref())?;
+        let policy = Policy::allowing_pipes(allow_pipes);
         let Some(name) = keys::name_of(&source)? else {
             return Err(errors::wrong_type("an rspecifier or a path", &source));
         };
         let rspecifier = describe::rspecifier_of(&name).unwrap_or(name);
-        let reader = py.detach(|| open_random(&rspecifier, wanted, &policy));
+        let utt2spk = utt2spk.map(|map| keys::needed_name(&map)).transpose()?;
+        // A file of its own, as Kaldi's recipes have it, is an archive of tokens.
+        let utt2spk = utt2spk.map(|map| if is_table(&map) { map } else { map.behind("ark:") });
+        let reader = py.detach(|| open(&rspecifier, utt2spk.as_ref(), wanted.clone(), &policy));
         let reader = PerProcess::new(Some(errors::raise(reader)?));
-        Ok(Self { rspecifier, wanted, policy, reader })
+        Ok(Self { rspecifier, utt2spk, wanted, policy, reader })
     }
 
     fn __getitem__<'py>(
@@ -130,8 +156,8 @@ impl RandomAccessReader {
 
     /// What it reads.
     #[getter]
-    fn name(&self) -> &str {
-        &self.rspecifier
+    fn name(&self) -> &OsStr {
+        self.rspecifier.as_ref()
     }
 
     /// Closes it.
@@ -152,10 +178,12 @@ impl RandomAccessReader {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let options = PyDict::new(py);
-        options.set_item("object_type", self.wanted.map(Wanted::name))?;
-        options.set_item("allow_pipes", self.policy.pipes)?;
+        let wanted = self.wanted.as_ref().map(|wanted| wanted.to_python(py));
+        options.set_item("object_type", wanted)?;
+        options.set_item("utt2spk", self.utt2spk.as_ref().map(Name::as_ref))?;
+        options.set_item("allow_pipes", self.policy.allows_pipes())?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
-        let arguments = (py.get_type::<Self>(), (&self.rspecifier,), options, py.None());
+        let arguments = (py.get_type::<Self>(), (self.rspecifier.as_ref(),), options, py.None());
         Ok((remake, arguments).into_pyobject(py)?.into_any())
     }
 

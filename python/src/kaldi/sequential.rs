@@ -1,5 +1,6 @@
 //! `seqfeed.kaldi.SequentialReader`.
 
+use std::ffi::OsStr;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
@@ -11,13 +12,14 @@ use crate::forks::{PerProcess, lock};
 use crate::kaldi::file_like::{self, FileArchive};
 use crate::kaldi::to_python::value_to_python;
 use crate::kaldi::types::{Sequential, Wanted, open_sequential};
+use crate::keys::Name;
 use crate::{describe, errors, keys};
 
 /// Reads a table from its first object to its last: an iterator of pairs of key and value.
 #[pyclass(frozen, module = "seqfeed.kaldi", weakref)]
 pub(crate) struct SequentialReader {
     /// An rspecifier, or what to call a file-like object.
-    name: String,
+    name: Name,
     from_file: bool,
     wanted: Option<Wanted>,
     policy: Policy,
@@ -52,7 +54,7 @@ impl State {
 
 impl SequentialReader {
     fn open(&self) -> seqfeed::Result<State> {
-        open_sequential(&self.name, self.wanted, &self.policy).map(State::new)
+        open_sequential(&self.name, self.wanted.clone(), &self.policy).map(State::new)
     }
 
     fn state(&self, py: Python<'_>) -> PyResult<Arc<Mutex<State>>> {
@@ -81,22 +83,23 @@ impl SequentialReader {
     fn new(
         py: Python<'_>,
         source: Bound<'_, PyAny>,
-        object_type: Option<&str>,
+        object_type: Option<Bound<'_, PyAny>>,
         allow_pipes: bool,
     ) -> PyResult<Self> {
-        let wanted = errors::raise(Wanted::parse(object_type))?;
-        let policy = Policy { pipes: allow_pipes };
+        let wanted = Wanted::given(object_type.as_ref())?;
+        let policy = Policy::allowing_pipes(allow_pipes);
         let (name, from_file, reader): (_, _, Box<dyn Sequential>) = match keys::name_of(&source)? {
             Some(name) => {
                 let name = describe::rspecifier_of(&name).unwrap_or(name);
-                let reader = py.detach(|| open_sequential(&name, wanted, &policy));
+                let reader = py.detach(|| open_sequential(&name, wanted.clone(), &policy));
                 (name, false, errors::raise(reader)?)
             }
             None if source.hasattr("read")? => {
                 let name = file_like::name_of(&source);
-                let file = source.unbind();
-                let reader = py.detach(|| file_like::object_reader(file, name.clone()));
-                (name, true, Box::new(FileArchive { reader, wanted, ended: false }))
+                let (file, called) = (source.unbind(), name.clone());
+                let reader = py.detach(|| file_like::object_reader(file, called));
+                let name = Name::from(name.as_str());
+                (name, true, Box::new(FileArchive { reader, wanted: wanted.clone(), ended: false }))
             }
             None => {
                 return Err(errors::wrong_type("an rspecifier, a path or a file object", &source));
@@ -133,8 +136,8 @@ impl SequentialReader {
 
     /// What it reads: an rspecifier, or the name of a file object.
     #[getter]
-    fn name(&self) -> &str {
-        &self.name
+    fn name(&self) -> &OsStr {
+        self.name.as_ref()
     }
 
     /// Objects that could not be read and were passed over, as the option `p` asks.
@@ -173,10 +176,11 @@ impl SequentialReader {
         let state = self.state(py)?;
         let done = py.detach(|| lock(&state).done);
         let options = pyo3::types::PyDict::new(py);
-        options.set_item("object_type", self.wanted.map(Wanted::name))?;
-        options.set_item("allow_pipes", self.policy.pipes)?;
+        let wanted = self.wanted.as_ref().map(|wanted| wanted.to_python(py));
+        options.set_item("object_type", wanted)?;
+        options.set_item("allow_pipes", self.policy.allows_pipes())?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
-        let arguments = (py.get_type::<Self>(), (&self.name,), options, done);
+        let arguments = (py.get_type::<Self>(), (self.name.as_ref(),), options, done);
         Ok((remake, arguments).into_pyobject(py)?.into_any())
     }
 

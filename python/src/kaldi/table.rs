@@ -10,11 +10,12 @@ use seqfeed_core::Key;
 
 use crate::forks::lock;
 use crate::kaldi::types::{Random, Sequential, Value, Wanted, open_random, open_sequential};
+use crate::keys::Name;
 use crate::table::{Backend, Item, Walk};
 
 /// A table that is read in order by walks of its own, and at random by one reader.
 pub(crate) struct KaldiTable {
-    rspecifier: String,
+    rspecifier: Name,
     wanted: Option<Wanted>,
     policy: Policy,
     random: Mutex<Option<Box<dyn Random>>>,
@@ -24,18 +25,21 @@ pub(crate) struct KaldiTable {
 impl KaldiTable {
     /// Opens a table; of an archive nothing is read yet.
     pub(crate) fn open(
-        rspecifier: String,
+        rspecifier: Name,
         wanted: Option<Wanted>,
         policy: Policy,
     ) -> seqfeed::Result<Self> {
         let parsed = Rspecifier::parse(&rspecifier)?;
         // What is wrong with the name is said now; a command is not run before it is needed.
         let random = match parsed.kind {
-            TableKind::Archive if parsed.rxfilename.trim_end().ends_with('|') && policy.pipes => {
+            TableKind::Archive
+                if parsed.rxfilename.as_encoded_bytes().trim_ascii_end().ends_with(b"|")
+                    && policy.allows_pipes() =>
+            {
                 None
             }
             _ if parsed.rxfilename == "-" => None,
-            _ => Some(open_random(&rspecifier, wanted, &policy)?),
+            _ => Some(open_random(&rspecifier, wanted.clone(), &policy)?),
         };
         let (random, count) = (Mutex::new(random), Mutex::new(None));
         Ok(Self { rspecifier, wanted, policy, random, count })
@@ -48,7 +52,7 @@ impl KaldiTable {
         let mut random = lock(&self.random);
         let reader = match &mut *random {
             Some(reader) => reader,
-            none => none.insert(open_random(&self.rspecifier, self.wanted, &self.policy)?),
+            none => none.insert(open_random(&self.rspecifier, self.wanted.clone(), &self.policy)?),
         };
         use_it(reader.as_mut())
     }
@@ -80,7 +84,7 @@ impl Backend for KaldiTable {
         if let Some(count) = *lock(&self.count) {
             return Ok(count);
         }
-        let mut reader = open_sequential(&self.rspecifier, self.wanted, &self.policy)?;
+        let mut reader = open_sequential(&self.rspecifier, self.wanted.clone(), &self.policy)?;
         let (mut key, mut count) = (Vec::new(), 0);
         while reader.next_key(&mut key)? {
             count += 1;
@@ -90,7 +94,11 @@ impl Backend for KaldiTable {
     }
 
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>> {
-        Ok(Box::new(KaldiWalk(open_sequential(&self.rspecifier, self.wanted, &self.policy)?)))
+        Ok(Box::new(KaldiWalk(open_sequential(
+            &self.rspecifier,
+            self.wanted.clone(),
+            &self.policy,
+        )?)))
     }
 
     fn streams(&self) -> Vec<Stream> {

@@ -14,6 +14,7 @@ use crate::{keys, values};
 pub(crate) fn value_to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
     match value {
         Value::Object(object) => object_to_python(py, object),
+        Value::Own(object) => Ok(object.bind(py).clone()),
         Value::Shape(shape) => values::named(
             py,
             "MatrixShape",
@@ -84,6 +85,8 @@ fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bound<'_, PyA
         AnyObject::Int8Vector(numbers) => numbers.into_pyarray(py).into_any(),
         AnyObject::Int16Vector(numbers) => numbers.into_pyarray(py).into_any(),
         AnyObject::Int64Vector(numbers) => numbers.into_pyarray(py).into_any(),
+        AnyObject::FloatBasicVector(numbers) => numbers.into_pyarray(py).into_any(),
+        AnyObject::DoubleBasicVector(numbers) => numbers.into_pyarray(py).into_any(),
         AnyObject::Blob(blob) => PyBytes::new(py, &blob.0).into_any(),
         AnyObject::Int32VectorVector(vectors) => {
             list(py, vectors.into_iter().map(|vector| Ok(vector.into_pyarray(py).into_any())))?

@@ -1,37 +1,36 @@
 //! `seqfeed.kaldi.Writer`.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAnyMethods, PyBytes, PyTuple};
 use seqfeed::io::Policy;
-use seqfeed::kaldi::{
-    AnyObject, CompressionMethod, Mode, ObjectType, TableWriter, check_key, write_object,
-};
+use seqfeed::kaldi::{CompressionMethod, Mode, TableWriter, Wspecifier, check_key, write_object};
 use seqfeed_core::Key;
 
 use crate::describe::is_table;
 use crate::forks::{PerProcess, lock};
-use crate::kaldi::from_python::Conversion;
+use crate::kaldi::from_python::{Encoded, Encoding};
+use crate::keys::Name;
 use crate::{errors, keys};
 
 /// Writes a table.
 #[pyclass(frozen, module = "seqfeed.kaldi", weakref)]
 pub(crate) struct Writer {
-    name: String,
-    conversion: Conversion,
+    name: Name,
+    encoding: Encoding,
+    mode: Mode,
     /// None when it is closed.
     table: PerProcess<Option<Sink>>,
 }
 
 enum Sink {
-    Table(Box<TableWriter<AnyObject>>),
+    Table(Box<TableWriter<Encoded>>),
     /// A file-like object, whose `write` takes bytes.
-    File {
-        file: Py<PyAny>,
-        mode: Mode,
-    },
+    File(Py<PyAny>),
 }
 
 /// A compression method by its name or number.
@@ -62,13 +61,12 @@ fn compression(method: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Compression
     }
 }
 
-/// How values are converted, from the keywords of a call.
-pub(crate) fn conversion(
-    object_type: Option<&str>,
+/// How values are written, from the keywords of a call.
+pub(crate) fn encoding(
+    object_type: Option<&Bound<'_, PyAny>>,
     method: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Conversion> {
-    let object_type: Option<ObjectType> = errors::raise(object_type.map(str::parse).transpose())?;
-    Ok(Conversion { object_type, compression: compression(method)? })
+) -> PyResult<Encoding> {
+    Encoding::of(object_type, compression(method)?)
 }
 
 /// Hands bytes to a file-like object.
@@ -86,6 +84,14 @@ pub(crate) fn write_to(file: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
     Ok(())
 }
 
+/// Flushes a file object that can be flushed.
+fn flush(file: &Bound<'_, PyAny>) -> PyResult<()> {
+    match file.hasattr("flush")? {
+        true => file.call_method0("flush").map(drop),
+        false => Ok(()),
+    }
+}
+
 impl Writer {
     fn table(&self) -> PyResult<Arc<Mutex<Option<Sink>>>> {
         self.table.get().ok_or_else(|| {
@@ -97,33 +103,41 @@ impl Writer {
 #[pymethods]
 impl Writer {
     #[new]
-    #[pyo3(signature = (target, *, object_type=None, compression=None, text=false, allow_pipes=false))]
+    #[pyo3(signature = (
+        target, *, object_type=None, compression=None, text=false, in_place=false, allow_pipes=false
+    ))]
     fn new(
         py: Python<'_>,
         target: Bound<'_, PyAny>,
-        object_type: Option<&str>,
+        object_type: Option<Bound<'_, PyAny>>,
         compression: Option<Bound<'_, PyAny>>,
         text: bool,
+        in_place: bool,
         allow_pipes: bool,
     ) -> PyResult<Self> {
-        let conversion = conversion(object_type, compression.as_ref())?;
-        let (name, sink) = match keys::name_of(&target)? {
+        let encoding = encoding(object_type.as_ref(), compression.as_ref())?;
+        let (name, mode, sink) = match keys::name_of(&target)? {
             Some(name) => {
-                let wspecifier = wspecifier_of(name, text)?;
-                let policy = Policy { pipes: allow_pipes };
-                let table = errors::raise(py.detach(|| TableWriter::create(&wspecifier, &policy)))?;
-                (wspecifier, Sink::Table(Box::new(table)))
+                let wspecifier = wspecifier_of(&name, text);
+                let policy = Policy::allowing_pipes(allow_pipes);
+                let table = errors::raise(py.detach(|| match in_place {
+                    true => TableWriter::create_in_place(&wspecifier, &policy),
+                    false => TableWriter::create(&wspecifier, &policy),
+                }))?;
+                let text = errors::raise(Wspecifier::parse(&wspecifier))?.text;
+                let mode = if text { Mode::Text } else { Mode::Binary };
+                (wspecifier, mode, Sink::Table(Box::new(table)))
             }
             None if target.hasattr("write")? => {
                 let mode = if text { Mode::Text } else { Mode::Binary };
-                let name = super::file_like::name_of(&target);
-                (name, Sink::File { file: target.unbind(), mode })
+                let name = Name::from(super::file_like::name_of(&target).as_str());
+                (name, mode, Sink::File(target.unbind()))
             }
             None => {
                 return Err(errors::wrong_type("a wspecifier, a path or a file object", &target));
             }
         };
-        Ok(Self { name, conversion, table: PerProcess::new(Some(sink)) })
+        Ok(Self { name, encoding, mode, table: PerProcess::new(Some(sink)) })
     }
 
     /// Writes a value under a key.
@@ -134,23 +148,23 @@ impl Writer {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let (key, table) = (keys::from_python(key)?, self.table()?);
-        let object = self.conversion.object(value)?;
+        let object = self.encoding.whole(value, self.mode)?;
         let closed = || PyValueError::new_err("the writer is closed");
         // What a file object is to be given; it is written to with the interpreter, not with the lock.
         let given = py.detach(|| match &mut *lock(&table) {
             None => None,
             Some(Sink::Table(table)) => Some(table.write(Key(&key), &object).map(|()| None)),
-            Some(Sink::File { mode, .. }) => {
+            Some(Sink::File(_)) => {
                 let mut bytes = [&key[..], b" "].concat();
                 let written = check_key(Key(&key))
-                    .and_then(|()| write_object(&object, &mut bytes, *mode))
+                    .and_then(|()| write_object(&object, &mut bytes, self.mode))
                     .map_err(|error| error.of_key(Key(&key)));
                 Some(written.map(|()| Some(bytes)))
             }
         });
         if let Some(bytes) = errors::raise(given.ok_or_else(closed)?)? {
             let file = match &*lock(&table) {
-                Some(Sink::File { file, .. }) => file.clone_ref(py),
+                Some(Sink::File(file)) => file.clone_ref(py),
                 _ => return Err(closed()),
             };
             write_to(file.bind(py), &bytes)?;
@@ -169,8 +183,25 @@ impl Writer {
 
     /// What it writes.
     #[getter]
-    fn name(&self) -> &str {
-        &self.name
+    fn name(&self) -> &OsStr {
+        self.name.as_ref()
+    }
+
+    /// Hands on what was written: pipes and file objects have it then, and the files of a table that is written
+    /// in place. Other files appear when it is closed.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        let table = self.table()?;
+        let file = py.detach(|| match &mut *lock(&table) {
+            None => Err(None),
+            Some(Sink::Table(table)) => table.flush().map(|()| None).map_err(Some),
+            Some(Sink::File(file)) => Ok(Some(Python::attach(|py| file.clone_ref(py)))),
+        });
+        match file {
+            Ok(None) => Ok(()),
+            Ok(Some(file)) => flush(file.bind(py)),
+            Err(Some(error)) => Err(errors::to_python(&error)),
+            Err(None) => Err(PyValueError::new_err("the writer is closed")),
+        }
     }
 
     /// Ends the table: its files appear under their names now. A file object is flushed, and stays open.
@@ -179,10 +210,7 @@ impl Writer {
         match py.detach(|| lock(&table).take()) {
             None => Ok(()),
             Some(Sink::Table(table)) => errors::raise(py.detach(|| table.close())).map(drop),
-            Some(Sink::File { file, .. }) => match file.bind(py).hasattr("flush")? {
-                true => file.call_method0(py, "flush").map(drop),
-                false => Ok(()),
-            },
+            Some(Sink::File(file)) => flush(file.bind(py)),
         }
     }
 
@@ -190,7 +218,8 @@ impl Writer {
         slf
     }
 
-    /// Closes the table; after an exception, nothing of it appears.
+    /// Closes the table; after an exception, nothing of it appears (of one that is written in place, what was
+    /// written stays).
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         if exception.get_item(0).is_ok_and(|kind| !kind.is_none()) {
@@ -208,14 +237,16 @@ impl Writer {
 }
 
 /// The wspecifier of a name: a path alone is an archive.
-fn wspecifier_of(name: String, text: bool) -> PyResult<String> {
-    match (is_table(&name), text) {
-        (false, false) => Ok(format!("ark:{name}")),
-        (false, true) => Ok(format!("ark,t:{name}")),
-        (true, false) => Ok(name),
-        (true, true) => match name.split_once(':') {
-            Some((kind, names)) => Ok(format!("{kind},t:{names}")),
-            None => Ok(name),
-        },
+fn wspecifier_of(name: &Name, text: bool) -> Name {
+    match (is_table(name), text) {
+        (false, false) => name.behind("ark:"),
+        (false, true) => name.behind("ark,t:"),
+        (true, false) => name.clone(),
+        (true, true) => {
+            let bytes = name.bytes();
+            let colon = bytes.iter().position(|&byte| byte == b':').unwrap_or(0);
+            let parts = [&bytes[..colon], b",t", &bytes[colon..]].concat();
+            Name::from(OsString::from_vec(parts))
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_buffer::Buffer;
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{DataFile, Spool};
+use seqfeed_io::{DataFile, Spool, UntilFailed};
 
 use crate::ARROW;
 use crate::store::{Store, beyond};
@@ -142,13 +142,17 @@ impl Body {
         let (start, len) = self.place(buffer)?;
         let source = Section { file: &self.file, at: start + 8, end: start + len };
         let wrong = |error: io::Error| {
-            let what = format!("a compressed buffer is damaged: {error}").into();
-            self.at(Error::format(ARROW, Problem::Unsupported(what)), start)
+            let error = Error::decoding(error, |error| {
+                let what = format!("a compressed buffer is damaged: {error}").into();
+                Error::format(ARROW, Problem::Unsupported(what))
+            });
+            self.at(error, start)
         };
-        let mut decoder: Box<dyn Read + '_> = match codec {
+        let decoder: Box<dyn Read + '_> = match codec {
             Codec::Lz4 => Box::new(lz4_flex::frame::FrameDecoder::new(source)),
             Codec::Zstd => Box::new(zstd::stream::read::Decoder::new(source).map_err(wrong)?),
         };
+        let mut decoder = UntilFailed::new(decoder);
         let (mut left, mut step) = (size, vec![0; STEP]);
         while left > 0 {
             let wanted = left.min(STEP as u64) as usize;

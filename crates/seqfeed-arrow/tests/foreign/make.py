@@ -65,6 +65,7 @@ ipc("slice.arrow", pa.concat_tables([plain, plain]).combine_chunks().slice(4, 4)
 pl.from_arrow(plain).write_ipc("polars.arrow", compression="uncompressed")
 
 pq.write_table(plain, "snappy.parquet")
+pq.write_table(plain, "checksums.parquet", compression="none", write_page_checksum=True)
 pq.write_table(plain, "zstd.parquet", compression="zstd", row_group_size=2)
 pq.write_table(plain, "gzip.parquet", compression="gzip", data_page_version="2.0")
 pq.write_table(plain, "lz4.parquet", compression="lz4", store_schema=False)

@@ -59,10 +59,28 @@ fn arrow_files_of_others_are_read() {
     }
 }
 
+/// Pages whose checksums are written are verified: a value that has changed is no value.
+#[test]
+fn checksums_of_parquet_pages_are_verified() {
+    let mut bytes = std::fs::read(path("checksums.parquet")).unwrap();
+    let value = 100f32.to_le_bytes();
+    let at = bytes.windows(4).position(|found| found == value).expect("a feature of utt-b");
+    bytes[at] ^= 1;
+    let directory = tempfile::tempdir().unwrap();
+    let changed = directory.path().join("changed.parquet");
+    std::fs::write(&changed, bytes).unwrap();
+    let error = match open(&changed) {
+        Ok(source) => load(&source).unwrap_err(),
+        Err(error) => error,
+    };
+    assert!(error.to_string().contains("CRC"), "{error}");
+}
+
 #[test]
 fn parquet_files_of_others_are_read() {
     for name in [
         "snappy.parquet",
+        "checksums.parquet",
         "zstd.parquet",
         "gzip.parquet",
         "lz4.parquet",

@@ -1,5 +1,5 @@
 //! Arrow and Parquet files: our own, those of others, damaged ones.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::print_stderr)]
 
 mod damage;
 mod foreign;
@@ -55,13 +55,13 @@ fn write(held: &Held, path: &Path, options: &WriteOptions) -> Result<()> {
         for (number, key) in each {
             writer.write(Key(key), &held.blocks, number)?;
         }
-        return writer.finish();
+        return writer.finish().map(drop);
     }
     let mut writer = ArrowWriter::create(&name, &held.streams, keys, options, &policy)?;
     for (number, key) in each {
         writer.write(Key(key), &held.blocks, number)?;
     }
-    writer.finish()
+    writer.finish().map(drop)
 }
 
 /// What a sequence holds, to be compared.

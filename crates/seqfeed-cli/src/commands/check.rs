@@ -8,25 +8,33 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
-use seqfeed::io::Policy;
+use seqfeed::io::{
+    LeftBehind, Policy, name_from_text, path_from_text, remove_left_behind, shown_name,
+};
 use seqfeed::{Check, CheckOptions, Description, Finding, Repair, Severity, Source, compare};
 
-use crate::options::CorpusOptions;
+use crate::options::{CorpusOptions, name};
 use crate::progress;
-use crate::report::{self, count, counted, paint_out};
+use crate::report::{self, count, counted};
+use crate::screen::Screen;
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "CORPUS may also be a directory in which killed runs have left unfinished files
+(.seqfeed-*.part): those that nobody writes any more are removed.
+
+Examples:
   seqfeed check corpus.toml
   seqfeed check scp:feats.scp --labels ark:ali.ark --classes 1943
   seqfeed check corpus.toml --against copy/corpus.toml --tolerance 1e-3
-  seqfeed check corpus.toml --fix repaired")]
+  seqfeed check corpus.toml --fix repaired"
+)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     corpus: CorpusOptions,
 
     /// Compare with another corpus: keys, lengths, values
-    #[arg(long, value_name = "CORPUS")]
+    #[arg(long, value_name = "CORPUS", value_parser = name())]
     against: Option<String>,
 
     /// With --against: values may differ by so much, relative to those above 1
@@ -63,8 +71,20 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let directory = arguments.corpus.only_name().map(path_from_text).filter(|path| path.is_dir());
+    if let Some(directory) = directory
+        && arguments.against.is_none()
+        && arguments.fix.is_none()
+    {
+        let found = remove_left_behind(&directory)?;
+        // Without any the directory was meant as a corpus, which it cannot be: see below.
+        if found != LeftBehind::default() {
+            write_left_behind(&found, arguments.json)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
     let description = arguments.corpus.describe_with("context", arguments.context.as_ref())?;
-    let policy = Policy { pipes: arguments.corpus.allows_pipes() };
+    let policy = arguments.corpus.policy();
     let mut options = CheckOptions::default();
     (options.classes, options.trim) = (arguments.classes, arguments.trim);
     (options.threads, options.policy) = (arguments.threads, policy);
@@ -89,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         None => None,
     };
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = if arguments.json { Screen::json() } else { Screen::text() };
     if arguments.json {
         let json = serde_json::json!({
             "summary": check.summary(),
@@ -101,11 +121,33 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     } else {
         write_text(&mut out, &check, arguments.most)?;
         if let (Some(repair), Some(directory)) = (&repair, &arguments.fix) {
-            write_repair(&mut out, repair, &directory.display().to_string())?;
+            write_repair(&mut out, repair, &shown_name(directory))?;
         }
     }
     out.flush()?;
     Ok(if check.summary().errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What was left in a directory by runs that were killed.
+fn write_left_behind(found: &LeftBehind, json: bool) -> Result<()> {
+    let names = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(shown_name).collect() };
+    let (removed, kept) = (names(&found.removed), names(&found.kept));
+    let mut out = if json { Screen::json() } else { Screen::text() };
+    if json {
+        serde_json::to_writer_pretty(
+            &mut out,
+            &serde_json::json!({ "removed": removed, "kept": kept }),
+        )?;
+        writeln!(out)?;
+    } else {
+        for name in &removed {
+            writeln!(out, "removed      {name} (a run that was killed has left it)")?;
+        }
+        for name in &kept {
+            writeln!(out, "kept         {name} (it is being written, or cannot be removed)")?;
+        }
+    }
+    Ok(out.flush()?)
 }
 
 /// Compares what both corpora can deliver.
@@ -115,10 +157,9 @@ fn against(
     other: &str,
     policy: Policy,
 ) -> Result<Vec<Finding>> {
-    let named = Description::of_name(other)?;
+    let named = Description::of_name(&name_from_text(other))?;
     named.warnings.iter().for_each(|warning| report::warning(warning));
     let mut theirs = named.description;
-    theirs.given = named.specifiers;
     for description in [&mut description, &mut theirs] {
         if description.reader.is_none() {
             description.skip_errors();
@@ -133,7 +174,7 @@ fn against(
 }
 
 /// The worst first; of each kind some.
-fn write_text(out: &mut impl Write, check: &Check, most: usize) -> io::Result<()> {
+fn write_text(out: &mut Screen, check: &Check, most: usize) -> io::Result<()> {
     let mut kinds: BTreeMap<(std::cmp::Reverse<Severity>, &str), Vec<&Finding>> = BTreeMap::new();
     for finding in check.findings() {
         let kind = (std::cmp::Reverse(finding.severity), finding.kind);
@@ -160,22 +201,26 @@ fn write_text(out: &mut impl Write, check: &Check, most: usize) -> io::Result<()
     )
 }
 
-fn write_finding(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+fn write_finding(out: &mut Screen, finding: &Finding) -> io::Result<()> {
     let color = match finding.severity {
         Severity::Error => "1;31",
         Severity::Warning => "1;33",
         Severity::Note => "1;36",
     };
-    let head = paint_out(&format!("{}[{}]", finding.severity, finding.kind), color);
-    writeln!(out, "{head}: {}", finding.message)?;
+    out.paint(&format!("{}[{}]", finding.severity, finding.kind), color)?;
+    writeln!(out, ": {}", finding.message)?;
     let of = |what: &str, text: &Option<String>| text.as_ref().map(|text| format!("{what}{text}"));
     let parts = [of("", &finding.place), of("key ", &finding.key), of("stream ", &finding.stream)];
     let place: Vec<String> = parts.into_iter().flatten().collect();
     if !place.is_empty() {
-        writeln!(out, "  {} {}", paint_out("-->", "1;34"), place.join(", "))?;
+        write!(out, "  ")?;
+        out.paint("-->", "1;34")?;
+        writeln!(out, " {}", place.join(", "))?;
     }
     if let Some(cure) = &finding.cure {
-        writeln!(out, "  {}: {cure}", paint_out("help", "1;36"))?;
+        write!(out, "  ")?;
+        out.paint("help", "1;36")?;
+        writeln!(out, ": {cure}")?;
     }
     writeln!(out)
 }

@@ -1,20 +1,21 @@
 //! `seqfeed convert`: a corpus in another format.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use seqfeed::htk::param::{ByteOrder, Encoding, ParamKind};
-use seqfeed::io::Policy;
+use seqfeed::io::{InputFiles, name_from_text, read_file, shown_name};
 use seqfeed::{
     ConvertOptions, ConvertPlan, ConvertReport, Element, Error, Sharding, Source, Target,
 };
 
-use crate::options::CorpusOptions;
+use crate::options::{CorpusOptions, name};
 use crate::progress;
 use crate::report::{self, bytes, count, counted};
+use crate::screen::Screen;
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "seqfeed convert [OPTIONS] [CORPUS] <SINK>")]
@@ -22,14 +23,14 @@ pub(crate) struct Arguments {
     /// What is written: a wspecifier (ark:, ark,scp:), a file (.parquet, .arrow; .ctf, .pfile, .pickle, .npy, .npz,
     /// .ali, these also with .gz), .htk for HTK's archive with script and labels, or FORMAT:NAME (kaldi:NAME,
     /// htk-files:NAME). Given last, behind the corpus
-    #[arg(value_name = "SINK", required = true)]
+    #[arg(value_name = "SINK", required = true, value_parser = name())]
     sink: Option<String>,
 
     #[command(flatten)]
     corpus: CorpusOptions,
 
     /// With a wspecifier as the sink: where another stream goes, such as labels=ark:ali.ark
-    #[arg(long = "to", value_name = "STREAM=WSPECIFIER")]
+    #[arg(long = "to", value_name = "STREAM=WSPECIFIER", value_parser = name())]
     to: Vec<String>,
 
     /// Write these streams only
@@ -125,13 +126,9 @@ enum Dtype {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // Two names are corpus and sink; the first one that clap finds alone is the sink.
     let (corpus, sink) = arguments.names()?;
-    let target = Target::parse(&sink)?;
-    let to_stdout = target.is_standard_output();
-    if arguments.json && to_stdout {
-        return Err(Error::usage("--json prints on standard output, where the data go")
-            .with_help("write to a file")
-            .into());
-    }
+    let target = Target::parse(&name_from_text(&sink))?;
+    // From here on: descriptions, script files and the like are inputs too.
+    let inputs = InputFiles::record();
     let mut corpus_options = arguments.corpus.clone();
     corpus_options.rename(corpus);
     let description = corpus_options.describe(None)?;
@@ -142,6 +139,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     opened.warnings().iter().for_each(|warning| report::warning(warning));
 
     let mut options = arguments.options(target, opened.parameters())?;
+    options.inputs = inputs;
+    let to_stdout = options.writes_standard_output();
+    if arguments.json && to_stdout {
+        return Err(Error::usage("--json prints on standard output, where the data go")
+            .with_help("write to a file")
+            .into());
+    }
     options.states = match &arguments.state_names {
         Some(file) => lines(file)?,
         None => description.state_names()?,
@@ -165,19 +169,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let converted = plan.run(&|samples| bar.inc(samples));
     bar.finish_and_clear();
     let converted = converted?;
+    for (stream, number) in &converted.not_written {
+        let number = counted(*number, "sequence");
+        report::warning(&format!(
+            "{stream}: {number} not written, as the script file has no name for the key"
+        ));
+    }
     if arguments.describe && converted.description.is_none() {
         report::note("no description is written: none can name all of these files");
     }
     let seconds = started.elapsed().as_secs_f64();
     let verified = arguments.verify.then(|| plan.verify(&converted)).transpose()?;
     if arguments.json {
-        let mut out = io::stdout().lock();
+        let mut out = Screen::json();
         let mut value = serde_json::to_value(&converted)?;
         if let (Some(_), Some(fields)) = (&verified, value.as_object_mut()) {
             fields.insert("verified".to_owned(), true.into());
         }
         serde_json::to_writer_pretty(&mut out, &value)?;
         writeln!(out)?;
+        out.flush()?;
     } else {
         let mut text = text(&converted, seconds);
         if verified.is_some() {
@@ -185,7 +196,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         match to_stdout {
             true => report::lines(&text),
-            false => io::stdout().lock().write_all(text.as_bytes())?,
+            false => {
+                let mut out = Screen::text();
+                out.write_all(text.as_bytes())?;
+                out.flush()?;
+            }
         }
     }
     Ok(())
@@ -244,8 +259,7 @@ impl Arguments {
             Sharding { shards: self.shards, jobs: self.jobs.unwrap_or(cores), anew: self.anew };
         options.describe = self.describe;
         options.allow_lossy = self.allow_lossy;
-        // What is typed may be a command.
-        options.policy = Policy::with_pipes();
+        options.policy = self.corpus.policy();
         Ok(options)
     }
 }
@@ -263,9 +277,15 @@ fn other(text: &str) -> Result<(String, String)> {
 }
 
 fn lines(file: &std::path::Path) -> Result<Vec<String>> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Error::io("reading", error).in_file(file.display().to_string()))?;
+    let text = read_file(file)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other))
+        .map_err(|error| Error::io("reading", error).in_file(shown_name(file)))?;
     Ok(text.lines().map(str::to_owned).collect())
+}
+
+/// A name of the report for the screen.
+fn shown(name: &str) -> String {
+    shown_name(name_from_text(name))
 }
 
 fn text(converted: &ConvertReport, seconds: f64) -> String {
@@ -273,7 +293,7 @@ fn text(converted: &ConvertReport, seconds: f64) -> String {
     let mut line = |what: &str, value: String| text += &format!("{what:<12} {value}\n");
     let kept = converted.shards.iter().filter(|shard| shard.kept).count();
     match &converted.shards[..] {
-        [one] => one.files.iter().for_each(|file| line("wrote", file.clone())),
+        [one] => one.files.iter().for_each(|file| line("wrote", shown(file))),
         shards => {
             let first = shards.first().and_then(|shard| shard.files.first());
             let more =
@@ -283,13 +303,13 @@ fn text(converted: &ConvertReport, seconds: f64) -> String {
                 format!(
                     "{}{more}: {} ...",
                     counted(shards.len() as u64, "shard"),
-                    first.map_or("", String::as_str)
+                    first.map(|file| shown(file)).unwrap_or_default()
                 ),
             );
         }
     }
     if let Some(description) = &converted.description {
-        line("description", description.clone());
+        line("description", shown(description));
     }
     line("sequences", count(converted.fingerprint.sequences));
     for stream in &converted.fingerprint.streams {

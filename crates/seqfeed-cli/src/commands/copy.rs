@@ -2,25 +2,27 @@
 
 use std::collections::HashSet;
 use std::io::BufRead;
+use std::os::unix::ffi::OsStringExt;
 
 use anyhow::Result;
 use clap::Args;
-use seqfeed::io::{Input, Policy, RxFilename};
+use seqfeed::io::{Input, InputFiles, Policy, RxFilename, name_from_text};
 use seqfeed::kaldi::ObjectType;
 use seqfeed::{CopyOptions, Error, Key, copy_table, kaldi_compression};
 
-use crate::progress;
+use crate::options::name;
 use crate::report::{self, bytes, counted};
+use crate::{options, progress};
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The table that is read, such as scp:feats.scp
-    #[arg(value_name = "RSPECIFIER")]
+    #[arg(value_name = "RSPECIFIER", value_parser = name())]
     from: String,
 
     /// The table that is written, such as ark,scp:copy.ark,copy.scp
-    #[arg(value_name = "WSPECIFIER")]
+    #[arg(value_name = "WSPECIFIER", value_parser = name())]
     to: String,
 
     /// Type of the objects, such as float-matrix or int32-vector [default: told from the data]
@@ -36,11 +38,11 @@ pub(crate) struct Arguments {
     text: bool,
 
     /// Copy objects with these keys only: KEY,KEY,... or @FILE, of whose lines the first words are keys
-    #[arg(long, value_name = "KEYS")]
+    #[arg(long, value_name = "KEYS", value_parser = name())]
     select: Option<String>,
 
     /// Do not copy objects with these keys
-    #[arg(long, value_name = "KEYS")]
+    #[arg(long, value_name = "KEYS", value_parser = name())]
     exclude: Option<String>,
 
     /// Copy in ascending order of keys
@@ -54,6 +56,11 @@ pub(crate) struct Arguments {
     /// Write N tables, with equally many objects each: JOB in the WSPECIFIER becomes 1 to N
     #[arg(long, value_name = "N")]
     split: Option<usize>,
+
+    /// Allow commands (`cmd |`) also in names that stand in script files; names on the command line
+    /// may be commands anyway
+    #[arg(long)]
+    allow_pipes: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -67,8 +74,9 @@ Examples:
 const NAMED: usize = 5;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let policy = Policy::with_pipes();
+    let policy = options::policy(arguments.allow_pipes);
     let mut options = CopyOptions::default();
+    options.inputs = InputFiles::record();
     options.object_type = arguments.object_type;
     options.compress = arguments.compress.as_deref().map(kaldi_compression).transpose()?;
     options.text = arguments.text;
@@ -83,8 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     options.head = arguments.head;
     options.split = arguments.split;
     options.policy = policy;
+    let (from, to) = (name_from_text(&arguments.from), name_from_text(&arguments.to));
     let bar = progress::spinner("objects");
-    let copied = copy_table(&arguments.from, &arguments.to, &options, &mut || bar.inc(1));
+    let copied = copy_table(&from, &to, &options, &mut || bar.inc(1));
     bar.finish_and_clear();
     let copied = copied?;
     if !copied.missing.is_empty() {
@@ -94,14 +103,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let missing = counted(copied.missing.len() as u64, "key");
         report::warning(&format!("{missing} not found: {}{more}", named.join(", ")));
     }
-    for guess in &copied.guessed {
-        let others: Vec<&str> = guess.others.iter().map(|other| other.name()).collect();
-        report::note(&format!(
-            "{} was taken for an object of type {}, but may be one of {}: --type says which",
-            Key(&guess.key),
-            guess.taken,
-            others.join(", ")
-        ));
+    if let Some(found) = &copied.table_type
+        && let Some(taken) = found.object_type
+        && (found.mixed || !found.others.is_empty())
+    {
+        let others: Vec<&str> = found.others.iter().map(|other| other.name()).collect();
+        let more = match others.is_empty() {
+            true => String::new(),
+            false => format!(", but may be {} (--type says which)", others.join(", ")),
+        };
+        report::note(&format!("the objects were taken for those of type {taken}{more}"));
     }
     if copied.skipped > 0 {
         report::warning(&format!("{} could not be read", counted(copied.skipped, "object")));
@@ -109,6 +120,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let written = copied.written;
     let mut text =
         format!("copied {}, {}", counted(written.objects, "object"), bytes(written.bytes as f64));
+    if written.skipped > 0 {
+        let skipped = counted(written.skipped, "object");
+        report::warning(&format!(
+            "{skipped} not written, as the script file has no name for the key"
+        ));
+    }
     if copied.left_out > 0 {
         text += &format!("; {} left out", counted(copied.left_out, "object"));
     }
@@ -120,15 +137,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn keys(text: &str, policy: Policy) -> Result<HashSet<Vec<u8>>> {
     let Some(file) = text.strip_prefix('@') else {
         let keys = text.split(',').filter(|key| !key.is_empty());
-        return Ok(keys.map(|key| key.as_bytes().to_vec()).collect());
+        return Ok(keys.map(|key| name_from_text(key).into_vec()).collect());
     };
-    let mut input = Input::open(&RxFilename::parse(file)?, &policy)?;
+    let mut input = Input::open(&RxFilename::parse(&name_from_text(file))?, &policy)?;
     let mut keys = HashSet::new();
     let mut line = Vec::new();
     loop {
         line.clear();
         let read = input.read_until(b'\n', &mut line);
-        if read.map_err(|error| Error::io("reading", error).in_file(file))? == 0 {
+        if read.map_err(|error| Error::io("reading", error).in_file(input.name()))? == 0 {
             input.finish()?;
             return Ok(keys);
         }

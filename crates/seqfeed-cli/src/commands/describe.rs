@@ -1,13 +1,14 @@
 //! `seqfeed describe`: a corpus of any name as a description.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::Result;
 use clap::Args;
-use seqfeed::io::Policy;
-use seqfeed::{Order, Settings};
+use seqfeed::io::{name_from_text, shown_name};
+use seqfeed::{Order, Printable, Settings};
 
 use crate::options::{CorpusOptions, FeedOptions};
+use crate::screen::Screen;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -25,17 +26,22 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let description = arguments.corpus.describe(Some(&arguments.feed))?;
     let opened = arguments.corpus.open(&description)?;
-    let policy = Policy { pipes: arguments.corpus.allows_pipes() };
+    let policy = arguments.corpus.policy();
     let text = description.explicit(&opened, &policy)?.to_toml()?;
-    let mut out = io::stdout().lock();
+    // A file gets the description as it is; a terminal gets it escaped.
+    let mut out: Box<dyn Write> = match io::stdout().is_terminal() {
+        true => Box::new(Screen::text()),
+        false => Box::new(io::stdout().lock()),
+    };
     if let Some(name) = arguments.corpus.name() {
         // A name with a line break in it would end the comment.
-        let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let name = Printable(shown_name(name_from_text(name)));
         writeln!(out, "# {name}: names are relative to the directory that this file is in.")?;
     }
     if let Settings { order: Order::Rolling(samples), .. } = opened.settings() {
         writeln!(out, "# Order: the reader's rolling window of {samples} samples.")?;
     }
     out.write_all(text.as_bytes())?;
+    out.flush()?;
     Ok(())
 }

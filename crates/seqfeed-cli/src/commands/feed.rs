@@ -4,19 +4,20 @@ mod dump;
 mod memory;
 
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use seqfeed::io::write_atomically;
+use seqfeed::io::{InputFiles, WxFilename, shown_name, write_atomically};
 use seqfeed::{Description, Element, Error, Minibatch, Opened, Source, State, Unit};
 
 use crate::options::{CorpusOptions, FeedOptions};
 use crate::progress;
 use crate::report;
+use crate::screen::Screen;
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -48,6 +49,7 @@ enum Dump {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let inputs = InputFiles::record();
     let mut description = arguments.corpus.describe(Some(&arguments.feed))?;
     if description.sweeps.is_none() && description.samples.is_none() {
         description.sweeps = Some(1);
@@ -57,6 +59,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let started = Instant::now();
     let opened = arguments.corpus.open(&description)?;
     let opening = started.elapsed();
+    let dump = arguments.dump.map(|_| WxFilename::Stdout);
+    let state_output = state_file.clone().map(WxFilename::File);
+    inputs.check_outputs(&state_output.into_iter().chain(dump).collect::<Vec<_>>())?;
+    drop(inputs);
     for group in &opened.report().dropped {
         report::warning(&format!("skipped {group}"));
     }
@@ -65,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut feed = opened.feed(state.as_ref())?;
     let already = state.as_ref().map_or(0, |state| state.samples);
     let bar = progress_bar(&opened, already);
-    let mut dump = arguments.dump.map(|_| BufWriter::with_capacity(1 << 20, io::stdout().lock()));
+    let mut dump = arguments.dump.map(|_| Screen::much_json());
     let mut tally = Tally::default();
     let started = Instant::now();
     for minibatch in &mut feed {
@@ -111,7 +117,7 @@ fn state_file(description: &Description) -> Option<std::path::PathBuf> {
 }
 
 fn read_state(path: &Path) -> Result<Option<State>> {
-    let name = path.display().to_string();
+    let name = shown_name(path);
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(State::from_json(&text).map_err(|error| error.in_file(name))?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -160,7 +166,7 @@ impl Tally {
     fn print(&self, opened: &Opened, streams: &[seqfeed::Stream]) -> io::Result<()> {
         let index = opened.corpus().index();
         let settings = opened.settings();
-        let mut out = io::stdout().lock();
+        let mut out = Screen::text();
         writeln!(
             out,
             "corpus       {}, {}, {} (opened in {:.1} ms)",
@@ -201,7 +207,8 @@ impl Tally {
         }
         let peak = memory::peak_bytes().map_or("unknown".into(), |b| report::bytes(b as f64));
         let bound = report::bytes(self.bound as f64);
-        writeln!(out, "peak memory  {peak} (chunks and minibatches: {bound} at most)")
+        writeln!(out, "peak memory  {peak} (chunks and minibatches: {bound} at most)")?;
+        out.flush()
     }
 
     fn print_json(&self, opened: &Opened) -> Result<()> {
@@ -220,9 +227,10 @@ impl Tally {
             "memory_bound_bytes": self.bound,
             "peak_memory_bytes": memory::peak_bytes(),
         });
-        let mut out = io::stdout().lock();
+        let mut out = Screen::json();
         serde_json::to_writer_pretty(&mut out, &summary)?;
         writeln!(out)?;
+        out.flush()?;
         Ok(())
     }
 }

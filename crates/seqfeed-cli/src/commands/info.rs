@@ -9,6 +9,7 @@ use seqfeed::{LengthsBin, Moments, Source, Statistics, StreamStatistics, Summary
 use crate::options::{CorpusOptions, FrameShift};
 use crate::progress;
 use crate::report::{self, bytes, count};
+use crate::screen::Screen;
 use crate::terminal::bar;
 
 /// Columns of the longest bar.
@@ -20,7 +21,9 @@ const LABELS: usize = 20;
 #[command(after_help = "Examples:
   seqfeed info scp:feats.scp
   seqfeed info corpus.toml --stats
-  seqfeed info train.scp --labels train.mlf --states states.list --stats --json")]
+  seqfeed info train.scp --labels train.mlf --states states.list --stats --json
+  seqfeed info feats.ark:5
+  seqfeed info final.mat")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     corpus: CorpusOptions,
@@ -43,6 +46,11 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(object) = arguments.corpus.kaldi_object()? {
+        object.refuse("--stats", arguments.stats)?;
+        object.refuse("--frame-shift", arguments.frame_shift.is_given())?;
+        return object.write_info(arguments.json);
+    }
     let description = arguments.corpus.describe(None)?;
     let opened = arguments.corpus.open(&description)?;
     opened.warnings().iter().for_each(|warning| report::warning(warning));
@@ -59,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             Some(statistics)
         }
     };
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = if arguments.json { Screen::json() } else { Screen::text() };
     if arguments.json {
         let mut json = serde_json::to_value(&summary)?;
         json["frame_shift"] = shift.into();
@@ -192,7 +200,7 @@ fn write_dim(out: &mut impl Write, name: &str, dim: &Moments) -> io::Result<()> 
 fn significant(value: f64) -> String {
     let mut text = Vec::new();
     seqfeed::float_text::write_g(&mut text, value, 6);
-    String::from_utf8_lossy(&text).into_owned()
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// Seconds as hours, minutes and seconds.

@@ -10,7 +10,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use seqfeed::Error;
-use seqfeed::io::Policy;
+use seqfeed::io::{Policy, name_to_text, shown_name};
 use seqfeed_kaldi_tools::{Surroundings, TOOLS, Tool, find};
 
 #[derive(Args, Debug)]
@@ -41,7 +41,7 @@ pub(crate) fn called_as_tool() -> Option<ExitCode> {
     let mut words = env::args_os();
     let program = words.next()?;
     let tool = find(Path::new(&program).file_name()?.to_str()?)?;
-    Some(call(tool, &program.to_string_lossy(), words))
+    Some(call(tool, &shown_name(&program), words))
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let name = name.to_string_lossy();
+    let name = name_to_text(name);
     let Some(tool) = find(&name) else {
         let near = TOOLS.iter().map(|tool| tool.name).find(|tool| is_near(tool, &name));
         let error = Error::usage(format!("there is no tool `{name}`"));
@@ -70,18 +70,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 fn call(tool: &Tool, program: &str, words: impl Iterator<Item = OsString>) -> ExitCode {
     let (mut out, mut log) = (io::stdout().lock(), io::stderr());
-    let words: Result<Vec<String>, OsString> = words.map(OsString::into_string).collect();
-    let code = match words {
-        Ok(words) => {
-            let policy = Policy::with_pipes();
-            tool.run(program, &words, Surroundings { policy, out: &mut out, log: &mut log })
-        }
-        Err(word) => {
-            let word = word.to_string_lossy();
-            let _ = writeln!(log, "ERROR ({}) the argument {word} is no UTF-8", tool.name);
-            255
-        }
-    };
+    let words: Vec<String> = words.map(name_to_text).collect();
+    let policy = Policy::with_pipes();
+    let code = tool.run(program, &words, Surroundings { policy, out: &mut out, log: &mut log });
     ExitCode::from(code)
 }
 
@@ -89,7 +80,7 @@ fn call(tool: &Tool, program: &str, words: impl Iterator<Item = OsString>) -> Ex
 fn install(directory: &Path) -> Result<()> {
     let program = env::current_exe().context("finding this program")?;
     fs::create_dir_all(directory)
-        .with_context(|| format!("making the directory {}", directory.display()))?;
+        .with_context(|| format!("making the directory {}", shown_name(directory)))?;
     let (mut made, mut there) = (0, 0);
     let mut taken = Vec::new();
     for tool in TOOLS {
@@ -103,12 +94,13 @@ fn install(directory: &Path) -> Result<()> {
                 }
             }
             Err(error) => {
-                return Err(error).with_context(|| format!("making the link {}", link.display()));
+                return Err(error)
+                    .with_context(|| format!("making the link {}", shown_name(&link)));
             }
         }
     }
     let mut out = io::stdout().lock();
-    write!(out, "{made} links made in {}", directory.display())?;
+    write!(out, "{made} links made in {}", shown_name(directory))?;
     if there > 0 {
         write!(out, ", {there} were there")?;
     }
@@ -116,7 +108,7 @@ fn install(directory: &Path) -> Result<()> {
     if !taken.is_empty() {
         return Err(Error::corpus(format!(
             "in {} there are other files by the names of {}",
-            directory.display(),
+            shown_name(directory),
             taken.join(", ")
         ))
         .with_help("remove them, or choose a directory that comes before Kaldi's in PATH")

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Command, ValueHint};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
-use seqfeed::io::write_atomically;
+use seqfeed::io::{shown_name, write_atomically};
 use seqfeed_kaldi_tools::TOOLS;
 
 #[derive(Args, Debug)]
@@ -28,14 +28,14 @@ pub(crate) fn run(arguments: &Arguments, mut program: Command) -> Result<()> {
     program.build();
     let directory = &arguments.directory;
     fs::create_dir_all(directory)
-        .with_context(|| format!("making the directory {}", directory.display()))?;
+        .with_context(|| format!("making the directory {}", shown_name(directory)))?;
     write(directory, "seqfeed", &program)?;
     let mut pages = 1;
     for command in program.get_subcommands() {
         write(directory, &format!("seqfeed-{}", command.get_name()), command)?;
         pages += 1;
     }
-    writeln!(io::stdout().lock(), "{pages} pages written in {}", directory.display())?;
+    writeln!(io::stdout().lock(), "{pages} pages written in {}", shown_name(directory))?;
     Ok(())
 }
 

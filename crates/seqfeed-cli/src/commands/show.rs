@@ -2,16 +2,18 @@
 
 mod text;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use seqfeed::io::write_atomically;
+use seqfeed::io::{InputFiles, WxFilename, name_from_text, write_atomically};
 use seqfeed::{Corpus, Error, Key, Picture, Sequence, Source, Stream};
 
-use crate::options::{CorpusOptions, FrameShift};
+use crate::options::{CorpusOptions, FrameShift, name};
+use crate::screen::Screen;
 use crate::terminal::{Color, width};
 
 /// Keys that are named where one is missing.
@@ -22,13 +24,15 @@ const NAMED: u32 = 5;
   seqfeed show scp:feats.scp utt1
   seqfeed show corpus.toml utt1 utt2 --stream features --range 10:50
   seqfeed show corpus.toml utt1 --png utt1.png
-  seqfeed show train.ctf 0 --stream labels --json")]
+  seqfeed show train.ctf 0 --stream labels --json
+  seqfeed show feats.ark:5[0:4]
+  seqfeed show final.mat")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     corpus: CorpusOptions,
 
     /// Keys of the sequences to be shown
-    #[arg(value_name = "KEY")]
+    #[arg(value_name = "KEY", value_parser = name())]
     keys: Vec<String>,
 
     /// Show this stream alone
@@ -68,9 +72,22 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<()> {
     if let Some(key) = arguments.corpus.take_name_beside_features() {
         arguments.keys.insert(0, key);
     }
+    if let Some(object) = arguments.corpus.kaldi_object()? {
+        object.refuse("a key", !arguments.keys.is_empty())?;
+        object.refuse("--stream", arguments.stream.is_some())?;
+        object.refuse("--range", arguments.range.is_some())?;
+        object.refuse("--png", arguments.png.is_some())?;
+        object.refuse("--svg", arguments.svg.is_some())?;
+        object.refuse("--color", arguments.color == Color::Always)?;
+        object.refuse("--frame-shift", arguments.frame_shift.is_given())?;
+        return object.write_values(arguments.json);
+    }
+    let inputs = InputFiles::record();
     let description = arguments.corpus.describe(None)?;
     let opened = arguments.corpus.open(&description)?;
     let corpus: &Corpus = opened.corpus();
+    let pictures = [&arguments.png, &arguments.svg].into_iter().flatten();
+    inputs.check_outputs(&pictures.cloned().map(WxFilename::File).collect::<Vec<_>>())?;
     if arguments.keys.is_empty() {
         return Err(Error::usage("which sequences? give their keys")
             .with_help(some_keys(corpus))
@@ -94,13 +111,13 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<()> {
         }
         return Ok(());
     }
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = if arguments.json { Screen::json() } else { Screen::text() };
     if arguments.json {
         for sequence in &sequences {
             text::write_json(&mut out, sequence)?;
         }
     } else if arguments.color.draws() && !arguments.text {
-        out.write_all(Picture::of(&sequences, &shift)?.terminal(width()).as_bytes())?;
+        out.picture(&Picture::of(&sequences, &shift)?.terminal(width()))?;
     } else {
         for sequence in &sequences {
             text::write_text(&mut out, sequence)?;
@@ -111,15 +128,14 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<()> {
 }
 
 fn load(corpus: &Corpus, key: &str, arguments: &Arguments) -> Result<Sequence> {
-    let Some(number) = Sequence::find(corpus, Key(key.as_bytes())) else {
-        let error = Error::corpus("there is no sequence of this key")
-            .in_file(corpus.name())
-            .of_key(Key(key.as_bytes()));
-        let dropped = corpus
-            .report()
-            .dropped
-            .iter()
-            .find(|group| group.examples.iter().any(|one| one.split(' ').next() == Some(key)));
+    let bytes = name_from_text(key);
+    let key = Key(bytes.as_bytes());
+    let Some(number) = Sequence::find(corpus, key) else {
+        let error =
+            Error::corpus("there is no sequence of this key").in_file(corpus.name()).of_key(key);
+        let dropped = corpus.report().dropped.iter().find(|group| {
+            group.examples.iter().any(|one| one.split(' ').next() == Some(&*key.to_string()))
+        });
         return Err(match dropped {
             Some(group) => error.with_help(format!("it was left out: {}", group.reason)),
             None => error.with_help(some_keys(corpus)),
@@ -141,7 +157,7 @@ fn load(corpus: &Corpus, key: &str, arguments: &Arguments) -> Result<Sequence> {
         if range.start >= samples {
             let message =
                 format!("the range begins at {}, but there are {samples} samples", range.start);
-            return Err(Error::usage(message).of_key(Key(key.as_bytes())).into());
+            return Err(Error::usage(message).of_key(key).into());
         }
         sequence.keep_samples(range);
     }

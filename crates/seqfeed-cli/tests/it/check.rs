@@ -1,13 +1,18 @@
 //! `seqfeed check`: each thing that can be wrong is found, with key, place and cure.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::corpora::{Corpus, corpus, integers, matrix};
-use crate::program::{examples, run};
+use crate::program::{examples, run, seqfeed};
 
+/// How long is waited for something that must happen.
+const PATIENCE: Duration = Duration::from_secs(60);
 const BOTH: [&str; 3] = ["scp:feats.scp", "--labels", "ark:ali.ark"];
 
 /// What a check says: the exit code, and findings.
@@ -105,6 +110,88 @@ fn an_archive_that_is_cut_short() {
     fs::write(directory.path().join("feats.txt"), &text[..text.len() - 40]).unwrap();
     let (code, findings) = check(directory.path(), &["ark:feats.txt"]);
     assert_eq!((code, &*only(&findings, "unreadable").1), (1, "spk1-utt011"));
+}
+
+#[test]
+fn a_script_file_that_is_older_than_its_archive() {
+    // All objects are as long as before, but stand in another order: every entry can be read.
+    let directory = written(|corpus| {
+        corpus.utterances.iter_mut().for_each(|utterance| utterance.features.truncate(5));
+    });
+    let path = directory.path();
+    let script = fs::read_to_string(path.join("feats.scp")).unwrap();
+    let mut other = corpus(12);
+    other.utterances.iter_mut().for_each(|utterance| utterance.features.truncate(5));
+    other.utterances.rotate_left(1);
+    // Two stand as before.
+    other.utterances.swap(10, 11);
+    other.utterances.swap(9, 10);
+    other.write(path);
+    fs::write(path.join("feats.scp"), &script).unwrap();
+    let (code, findings) = check(path, &["scp:feats.scp"]);
+    assert_eq!((code, findings.len()), (1, 10), "{findings:#?}");
+    let first = of(&findings, "other-object")[0];
+    assert_eq!((&first["severity"], &first["key"]), (&"error".into(), &"spk0-utt000".into()));
+    assert_eq!((&first["place"], &first["stream"]), (&"feats.scp:1".into(), &"features".into()));
+    assert_eq!(first["message"], "the object at 12 of feats.ark is that of spk0-utt001");
+    assert!(first["cure"].as_str().unwrap().contains("written again"), "{first}");
+    let wrong: Vec<&str> =
+        of(&findings, "other-object").iter().map(|f| f["key"].as_str().unwrap()).collect();
+    let places = fs::read(path.join("feats.ark")).unwrap();
+    let expected: Vec<&str> = script
+        .lines()
+        .filter_map(|line| {
+            let (key, name) = line.split_once(' ').unwrap();
+            let offset: usize = name.split_once(':').unwrap().1.parse().unwrap();
+            (!places[..offset].ends_with(format!("{key} ").as_bytes())).then_some(key)
+        })
+        .collect();
+    assert!(wrong == expected && wrong.len() == 10, "{wrong:?} {expected:?}");
+    // A repaired copy does not take them over.
+    let (code, _) = check(path, &["scp:feats.scp", "--fix", "fixed"]);
+    assert_eq!(code, 1);
+    let kept = fs::read_to_string(path.join("fixed/features.scp")).unwrap();
+    assert_eq!(kept.lines().count(), 12 - wrong.len());
+    assert!(!wrong.iter().any(|key| kept.contains(key)), "{kept}");
+}
+
+#[test]
+fn entries_of_script_files_that_need_no_key() {
+    let directory = written(|_| {});
+    let path = directory.path();
+    let script = fs::read_to_string(path.join("feats.scp")).unwrap();
+    // Keys that others end with, objects without keys one behind another, whole files, and commands.
+    let objects = [matrix(&[[1.0; 3]]), matrix(&[[2.0; 3]])].concat();
+    fs::write(path.join("objects"), &objects).unwrap();
+    fs::write(path.join("whole"), matrix(&[[3.0; 3]])).unwrap();
+    let mut lines = script.clone();
+    lines += &format!("x1 objects:{}\nx2 objects:0\nx3 whole\nx4 cat whole |\n", objects.len() / 2);
+    fs::write(path.join("mixed.scp"), &lines).unwrap();
+    let (code, findings) = check(path, &["scp:mixed.scp", "--allow-pipes"]);
+    assert_eq!((code, findings), (0, Vec::new()));
+    // Keys that were given a prefix, beside those without it: a note, since people do that.
+    let renamed: String = script.lines().map(|line| format!("p-{line}\n")).collect();
+    fs::write(path.join("both.scp"), renamed + &script).unwrap();
+    let (code, findings) = check(path, &["scp:both.scp"]);
+    assert_eq!((code, findings.len()), (0, 1), "{findings:#?}");
+    let (severity, key, place, message) = only(&findings, "other-key");
+    assert_eq!((&*severity, &*key, &*place), ("note", "p-spk0-utt000", "both.scp:1"));
+    assert!(message.ends_with("has another key there; 11 more like it"), "{message}");
+    // The same with an archive that was written later.
+    fs::write(path.join("feats.ark"), fs::read(path.join("feats.ark")).unwrap()).unwrap();
+    assert_eq!(only(&check(path, &["scp:both.scp"]).1, "other-key").0, "warning");
+    // The byte of data before the key 1 makes it look like 11, which stands elsewhere.
+    let data = matrix(&[[f32::from_le_bytes(*b"1111"); 3]]);
+    let (mut archive, mut digits) = (Vec::new(), String::new());
+    for key in ["0", "1", "11"] {
+        archive.extend(format!("{key} ").bytes());
+        digits += &format!("{key} digits.ark:{}\n", archive.len());
+        archive.extend(&data);
+    }
+    fs::write(path.join("digits.ark"), archive).unwrap();
+    fs::write(path.join("digits.scp"), digits).unwrap();
+    let (code, findings) = check(path, &["scp:digits.scp"]);
+    assert_eq!((code, findings.len()), (0, of(&findings, "constant-dim").len()), "{findings:#?}");
 }
 
 #[test]
@@ -430,6 +517,79 @@ fn findings_that_are_many_are_counted() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(text.matches("warning[label-range]").count(), 3);
     assert!(text.contains("... and 9 more of label-range"), "{text}");
+}
+
+#[test]
+fn a_directory_is_freed_of_what_killed_runs_left() {
+    let directory = written(|_| {});
+    let path = directory.path();
+    let before = names(path);
+    // A directory is no corpus.
+    let refused = || {
+        let output = run(path, &["check", "."]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains("name a file in it, such as its corpus.toml"), "{errors}");
+        assert!(output.stdout.is_empty());
+    };
+    refused();
+    // One run is killed, another one waits for more.
+    let begin = |name: &str| {
+        let output = format!("ark:{name}");
+        let mut child = seqfeed(path, &["kaldi", "copy-feats", "ark:-", &output])
+            .stdin(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(&fs::read(path.join("feats.ark")).unwrap()).unwrap();
+        let begun = Instant::now();
+        while !names(path).iter().any(|found| found.contains(name)) {
+            assert!(begun.elapsed() < PATIENCE, "nothing is written");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        (child, input)
+    };
+    let (mut killed, _input) = begin("killed.ark");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let (mut living, input) = begin("living.ark");
+    let unfinished = |names: &[String]| -> Vec<String> {
+        names.iter().filter(|name| name.ends_with(".part")).cloned().collect()
+    };
+    let [left, written] = <[String; 2]>::try_from(unfinished(&names(path))).unwrap();
+    assert!(left.contains("killed") && written.contains("living"), "{left} {written}");
+    // Other options want a corpus: nothing is removed.
+    for more in [["--fix", "fixed"], ["--against", "scp:feats.scp"], ["--labels", "ark:ali.ark"]] {
+        let output = run(path, &[&["check", "."], &more[..]].concat());
+        assert_ne!(output.status.code(), Some(0), "{more:?}");
+    }
+    assert_eq!(unfinished(&names(path)).len(), 2);
+    let output = run(path, &["check", ".", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (left, written) = (format!("./{left}"), format!("./{written}"));
+    assert_eq!(said, serde_json::json!({ "removed": [left], "kept": [written] }));
+    let output = run(path, &["check", "."]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with(&format!("kept         {written} (")), "{text}");
+    // The run that lives comes to its end as if nothing had been.
+    drop(input);
+    assert!(living.wait().unwrap().success());
+    let copied = fs::read(path.join("living.ark")).unwrap();
+    assert_eq!(copied, fs::read(path.join("feats.ark")).unwrap());
+    fs::remove_file(path.join("living.ark")).unwrap();
+    assert_eq!(names(path), before);
+    refused();
+}
+
+/// The names in a directory, sorted.
+fn names(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 #[test]

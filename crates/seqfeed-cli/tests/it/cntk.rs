@@ -59,7 +59,12 @@ pub(crate) fn options(job: &Value, size: u64) -> Vec<String> {
         }
         (None, _) => options.extend(["--epoch=sweep".into(), format!("--sweeps={epochs}")]),
     }
-    if job["allowCrossSweep"] == false {
+    // CNTK takes it for every reader; here it is refused where it has no effect.
+    let in_text = |text: &str| text.to_lowercase().replace(' ', "").contains("truncated=true");
+    let truncated =
+        job["reader"]["truncated"] == true || job["configText"].as_str().is_some_and(in_text);
+    let several = job["numWorkers"].as_u64().is_some_and(|ranks| ranks > 1);
+    if job["allowCrossSweep"] == false && (several || !truncated) {
         options.push("--cross-sweeps=false".into());
     }
     if let Some(start) = job["restoreState"]["minibatchSourcePosition"].as_u64() {
@@ -499,4 +504,34 @@ fn each_rank_can_have_an_order_of_its_own() {
     assert!(!numbers.is_sorted());
     numbers.sort_unstable();
     assert_eq!(numbers, (0..60).collect::<Vec<u64>>());
+}
+
+#[test]
+fn a_bad_sequence_of_data_kept_in_memory_is_blamed_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    fs::write(path.join("a.ctf"), "0 |x 1\n1 |x 3\n2 |x abc\n3 |x 7\n4 |x 9\n").unwrap();
+    for keep in [true, false] {
+        let reader = json!({"keepDataInMemory": keep, "deserializers": [{
+            "type": "CNTKTextFormatDeserializer", "file": "a.ctf",
+            "input": {"x": {"dim": 1, "format": "dense"}},
+        }]});
+        fs::write(path.join("r.json"), reader.to_string()).unwrap();
+        let checked = run(path, &["check", "r.json", "--json"]);
+        let found: Value = serde_json::from_slice(&checked.stdout).unwrap();
+        let said: Vec<&Value> = found["findings"].as_array().unwrap().iter().collect();
+        assert_eq!(said.len(), 1, "keepDataInMemory = {keep}: {said:?}");
+        assert_eq!(said[0]["key"], "2");
+        let shown = run(path, &["show", "r.json", "1"]);
+        assert!(shown.status.success() && !run(path, &["show", "r.json", "2"]).status.success());
+        let fixed = format!("fixed-{keep}");
+        run(path, &["check", "r.json", "--fix", &fixed]);
+        assert_eq!(
+            dump(path, &[&format!("{fixed}/corpus.toml"), "--unit=sequence", "--batch-size=9"])[0]
+                ["keys"]
+                .as_array()
+                .map(Vec::len),
+            Some(4)
+        );
+    }
 }

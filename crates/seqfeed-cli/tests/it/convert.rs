@@ -400,7 +400,7 @@ fn names_of_states_and_frame_periods_go_from_htk_to_htk() {
     )
     .unwrap();
     assert_eq!(fs::read_dir(at.join("each")).unwrap().count(), 3);
-    let again = convert(at, &["each.scp", "htk-files:each"]).unwrap_err();
+    let again = convert(at, &[&source[..], &["htk-files:each"]].concat()).unwrap_err();
     assert!(again.1.contains("remove the old one"), "{again:?}");
     let again = convert(at, &["each.scp", "kaldi:k"]).unwrap_err();
     assert!(again.1.contains("kind FBANK, one every 12.5 ms"), "{again:?}");

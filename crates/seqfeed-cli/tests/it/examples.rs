@@ -85,6 +85,7 @@ fn prepare(directory: &Path) {
     for name in ["train.ctf", "train.cntk", "train.pfile", "train.pickle"] {
         fs::copy(digits.join(name), directory.join(name)).unwrap();
     }
+    fs::write(directory.join("final.mat"), " [\n  1 0 \n  0 1 ]\n").unwrap();
     copy_directory(&digits.join("htk"), &directory.join("htk"));
     let htk = [
         ("train.scp", "train.scp"),

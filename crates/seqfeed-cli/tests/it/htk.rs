@@ -269,6 +269,65 @@ fn all_forms_of_a_real_corpus_are_the_same() {
     assert_eq!(classes, expected);
 }
 
+#[test]
+fn kinds_of_integers_are_written_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    // A waveform, and symbols of two streams.
+    for (kind, columns) in [(0u8, 1u8), (10, 2)] {
+        let mut file = Vec::new();
+        file.extend(4i32.to_be_bytes());
+        file.extend(625i32.to_be_bytes());
+        file.extend([0, 2 * columns, 0, kind]);
+        file.extend((0..4 * i16::from(columns)).flat_map(|i| (i * 3000 - 9000).to_be_bytes()));
+        fs::write(at.join("u.htk"), &file).unwrap();
+        fs::write(at.join("in.scp"), "u.htk\n").unwrap();
+        let sequential = "--order=sequential";
+        let expected = try_dump(at, &["htk:in.scp", sequential]).unwrap();
+        for sink in ["htk-files:files", "htk:archive"] {
+            let output = crate::program::run(at, &["convert", "htk:in.scp", sink]);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let script = format!("{}.scp", sink.split(':').nth(1).unwrap());
+            assert_eq!(try_dump(at, &[&script, sequential]).unwrap(), expected, "{sink}");
+        }
+        // Of one utterance both are that file, byte for byte.
+        assert_eq!(fs::read(at.join("files/u.htk")).unwrap(), file);
+        assert_eq!(fs::read(at.join("archive.htk")).unwrap(), file);
+        fs::remove_dir_all(at.join("files")).unwrap();
+        for name in ["files.scp", "archive.scp", "archive.htk"] {
+            fs::remove_file(at.join(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn keys_that_scripts_cannot_say_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    fs::write(at.join("x.ark"), "-u [\n 1 2 ]\n").unwrap();
+    for sink in ["htk:out", "htk-files:out"] {
+        let output = crate::program::run(at, &["convert", "ark:x.ark", sink]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains("-u") && errors.contains("begin with `-`"), "{errors}");
+        assert!(!at.join("out.scp").exists() && !at.join("out").exists());
+    }
+}
+
+#[test]
+fn a_script_of_damaged_files_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    fs::write(at.join("bad.mfc"), [0, 0, 0, 9, 0, 1, 134, 160, 0, 4, 0, 9, 1, 2]).unwrap();
+    fs::write(at.join("a.scp"), "bad.mfc\n").unwrap();
+    let feed = crate::program::run(at, &["feed", "htk:a.scp"]);
+    let feed = String::from_utf8_lossy(&feed.stderr).into_owned();
+    let reason = feed.lines().next().unwrap().trim_start_matches("error: ").to_owned();
+    let check = crate::program::run(at, &["check", "htk:a.scp"]);
+    let check = String::from_utf8_lossy(&check.stdout).into_owned();
+    assert!(check.contains(&reason) && !check.contains("holds no sequences"), "{feed}\n{check}");
+}
+
 /// A small corpus: utterances of 3, 5, 1, 8 and 2 frames, and a section to read them.
 fn small(directory: &Path, options: &str) {
     let mut archive = Vec::new();
@@ -326,6 +385,118 @@ fn options_of_the_older_reader() {
         let given = format!("{legacy}{truncated}truncationLength = 2");
         assert_eq!(counts(&given, &["--batch-size=6"])[0], 6);
     }
+}
+
+/// The recorded section of whole sequences, with others of its options.
+fn recorded_section(golden: &Path, from: &str, to: &str) -> tempfile::TempDir {
+    let manifest: Value =
+        serde_json::from_str(&fs::read_to_string(golden.join("manifest.json")).unwrap()).unwrap();
+    let jobs = manifest["jobs"].as_array().unwrap();
+    let job = jobs.iter().find(|job| job["id"] == "v1-HTKMLFReader-seq-auto").unwrap();
+    let text = job["job"]["configText"].as_str().unwrap();
+    assert!(text.contains(from), "{text}");
+    let temporary = tempfile::tempdir().unwrap();
+    fs::write(temporary.path().join("r.cntk"), text.replace(from, to)).unwrap();
+    temporary
+}
+
+#[test]
+fn a_minibatch_of_the_older_reader_is_no_larger_than_the_rest_of_the_epoch() {
+    let Some(golden) = shared("golden/cntk") else { return };
+    let temporary = recorded_section(&golden, "frameMode=false", "frameMode=false");
+    let reader = format!("{}#reader", temporary.path().join("r.cntk").display());
+    let counts = |epoch: &str| -> Vec<u64> {
+        let options = ["--batch-size=32", epoch, "--samples=90"];
+        let found =
+            try_dump(&golden.join("data"), &[&[reader.as_str()], &options[..]].concat()).unwrap();
+        found.iter().map(|m| m["samples"].as_u64().unwrap()).collect()
+    };
+    // What CNTK gives: of 5 and 17 frames the latter would go beyond the epoch.
+    assert_eq!(counts("--epoch=90"), [9, 25, 40, 5, 17]);
+}
+
+#[test]
+fn rows_of_the_older_reader_get_one_utterance_each_before_they_are_filled() {
+    let Some(golden) = shared("golden/cntk") else { return };
+    let truncated = "frameMode=false ; truncated=true ; nbruttsineachrecurrentiter=3";
+    let temporary = recorded_section(&golden, "frameMode=false", truncated);
+    let reader = format!("{}#reader", temporary.path().join("r.cntk").display());
+    let found = try_dump(&golden.join("data"), &[reader.as_str(), "--batch-size=12"]).unwrap();
+    assert_eq!(found[0]["keys"], json!(["s02/u05", "s01/u10", "s01/u04", "s02/u02"]));
+    assert_eq!(found[0]["streams"]["features"]["lengths"], json!([9, 3, 12, 12]));
+    // Each sequence comes whole and once, as from the newer reader, whose rows are filled one by one.
+    let total =
+        |found: &[Value]| -> u64 { found.iter().map(|m| m["samples"].as_u64().unwrap()).sum() };
+    let newer = recorded_section(
+        &golden,
+        "readerType=HTKMLFReader ; readMethod=blockRandomize ; miniBatchMode=partial ; \
+         randomize=auto ; frameMode=false",
+        &format!("readerType=HTKDeserializers ; randomize=auto ; {truncated}"),
+    );
+    let reader = format!("{}#reader", newer.path().join("r.cntk").display());
+    let others = try_dump(&golden.join("data"), &[reader.as_str(), "--batch-size=12"]).unwrap();
+    assert_eq!(others[0]["keys"], json!(["s02/u05", "s01/u04", "s02/u02", "s01/u10", "s00/u00"]));
+    assert_eq!(total(&found), total(&others));
+}
+
+#[test]
+fn a_rolling_window_reads_lengths_from_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    small(at, "readerType = HTKMLFReader ; readMethod = rollingWindow ; randomize = none");
+    let expected = try_dump(at, &["a.cntk", "--batch-size=5"]).unwrap();
+    // The same utterances in a file each, named as the document allows it for this read method.
+    let frames = [3, 5, 1, 8, 2];
+    let mut script = String::new();
+    let mut value = 0;
+    for (number, frames) in frames.into_iter().enumerate() {
+        let mut file = Vec::new();
+        file.extend(i32::to_be_bytes(frames));
+        file.extend(100_000i32.to_be_bytes());
+        file.extend([0, 4, 0, 9]);
+        for _ in 0..frames {
+            file.extend((value as f32).to_be_bytes());
+            value += 1;
+        }
+        let name = format!("u{number}.mfc");
+        fs::write(at.join(&name), file).unwrap();
+        // With another name, and without.
+        script +=
+            &if number % 2 == 0 { format!("u{number}.x={name}\n") } else { format!("{name}\n") };
+    }
+    fs::write(at.join("a.scp"), script).unwrap();
+    let mut found = try_dump(at, &["a.cntk", "--batch-size=5"]).unwrap();
+    assert_eq!(found, expected);
+    small(at, "readerType = HTKMLFReader ; readMethod = rollingWindow ; randomize = 6");
+    let expected = try_dump(at, &["a.cntk", "--batch-size=5"]).unwrap();
+    let plain: String = (0..5).map(|number| format!("u{number}.mfc\n")).collect();
+    fs::write(at.join("a.scp"), plain).unwrap();
+    found = try_dump(at, &["a.cntk", "--batch-size=5"]).unwrap();
+    assert_eq!(found, expected);
+    // Other read methods need the frames, as in CNTK; and say which does not.
+    let text = fs::read_to_string(at.join("a.cntk")).unwrap();
+    fs::write(at.join("a.cntk"), text.replace("rollingWindow", "blockRandomize")).unwrap();
+    let error = try_dump(at, &["a.cntk"]).unwrap_err();
+    assert!(error.contains("a.scp:1") && error.contains("readMethod=rollingWindow"), "{error}");
+}
+
+#[test]
+fn sections_that_write_give_one_utterance_after_the_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    // As in CNTK's examples: no read method, and labels that are not looked at.
+    small(at, "readerType = HTKMLFReader ; randomize = auto");
+    let text = fs::read_to_string(at.join("a.cntk")).unwrap();
+    fs::write(at.join("a.cntk"), format!("Write = [ action = write\n{text} ]")).unwrap();
+    let found = try_dump(at, &["a.cntk#Write.reader", "--batch-size=2"]).unwrap();
+    let samples: Vec<&Value> = found.iter().map(|m| &m["samples"]).collect();
+    assert_eq!(samples, [3, 5, 1, 8, 2]);
+    assert!(found.iter().all(|m| m["streams"]["y"].is_null()));
+    // The newer reader wants the read method.
+    let text = fs::read_to_string(at.join("a.cntk")).unwrap();
+    fs::write(at.join("a.cntk"), text.replace("HTKMLFReader", "HTKDeserializers")).unwrap();
+    let error = try_dump(at, &["a.cntk#Write.reader"]).unwrap_err();
+    assert!(error.contains("'readMethod' must be 'none' for write action."), "{error}");
 }
 
 #[test]

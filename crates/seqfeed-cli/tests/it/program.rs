@@ -36,8 +36,8 @@ pub(crate) fn try_dump(directory: &Path, arguments: &[&str]) -> Result<Vec<Value
 pub(crate) fn lines(text: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(text).expect("UTF-8");
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    // What most readers of JSON take for infinity, this one doesn't; as a 32-bit float it is the same.
-    let whole = whole.replace("Infinity", "1e300");
+    // A number that is infinity as a 32-bit float, to be compared with others.
+    let whole = whole.replace("\"Infinity\"", "1e300");
     whole.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 

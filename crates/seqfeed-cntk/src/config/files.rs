@@ -1,17 +1,21 @@
 //! From files, includes and overrides to one text.
 
 use std::collections::HashSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Result};
+use seqfeed_io::{name_to_text, path_from_text, read_settings};
 
 use super::braces::MAX_DEPTH;
 use super::text::{Origin, Text, limit};
 
 /// How much text there may be, includes and substituted variables counted.
 pub(crate) const MAX_BYTES: usize = 2 << 20;
+
+const BYTES: &str = "bytes of configuration";
 
 /// Gives the text of configuration files by name.
 ///
@@ -35,7 +39,8 @@ impl<F: FnMut(&str) -> Result<String>> Texts for F {
 /// Reads configuration files from disk.
 ///
 /// Names are relative to the current directory, as in CNTK; includes that are not there are
-/// looked for beside the main file. Bytes that are not UTF-8 become replacement characters.
+/// looked for beside the main file. Bytes that are not UTF-8 stand as [`name_to_text`] has them, so that
+/// names keep them.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     /// Where to look next.
@@ -44,20 +49,20 @@ pub struct Files {
 
 impl Texts for Files {
     fn read(&mut self, name: &str) -> Result<String> {
-        let mut path = PathBuf::from(name);
+        let mut path = path_from_text(name);
         if let Some(beside) = &self.beside
             && !path.exists()
-            && beside.join(name).exists()
+            && beside.join(&path).exists()
         {
-            path = beside.join(name);
+            path = beside.join(&path);
         }
-        let refused = |error| Error::io("opening", error).in_file(name);
-        let size = fs::metadata(&path).map_err(refused)?.len();
-        if size > MAX_BYTES as u64 {
-            return Err(too_long(size).in_file(name));
-        }
-        let bytes = fs::read(&path).map_err(refused)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        let bytes = read_settings(&path, BYTES, MAX_BYTES as u64).map_err(|error| {
+            match error.is_not_found() {
+                true => error,
+                false => error.with_help("is this a configuration?"),
+            }
+        })?;
+        Ok(name_to_text(OsStr::from_bytes(&bytes)))
     }
 }
 
@@ -68,7 +73,8 @@ pub(crate) fn split_names(names: &str) -> impl Iterator<Item = &str> {
 
 /// The directory that a file lies in.
 pub(crate) fn directory_of(file: &str) -> Option<PathBuf> {
-    let parent = Path::new(file).parent()?;
+    let file = path_from_text(file);
+    let parent = file.parent()?;
     Some(if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent.to_owned() })
 }
 
@@ -153,7 +159,7 @@ impl Assembly<'_> {
 }
 
 fn too_long(wanted: u64) -> Error {
-    limit("bytes of configuration", wanted, MAX_BYTES).with_help("is this a configuration?")
+    limit(BYTES, wanted, MAX_BYTES).with_help("is this a configuration?")
 }
 
 /// The line without its comment: one from a `#` that is its first visible character, or from

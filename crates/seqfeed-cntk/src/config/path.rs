@@ -21,7 +21,7 @@ pub fn split(name: &str) -> (&str, &str) {
 
 /// The first of the files that `a+b` names.
 pub(crate) fn first_name(names: &str) -> &str {
-    if std::path::Path::new(names).exists() {
+    if seqfeed_io::path_from_text(names).exists() {
         return names;
     }
     super::files::split_names(names).next().unwrap_or(names)
@@ -98,7 +98,8 @@ fn collect_readers(section: &Section, path: &str, depth: usize, found: &mut Vec<
         if depth == 0 || found.len() >= ENOUGH {
             return;
         }
-        if let Ok(Some(value)) = section.own(name)
+        // Also where variables have no values: which one, its reader says.
+        if let Some(value) = section.own_unresolved(name)
             && value.kind() == Kind::Section
             && let Ok(inner) = value.section()
         {
@@ -129,6 +130,11 @@ mod tests {
         let expected = "f: there is no section raeder (of 'Test.raeder') \
                         (its reader sections: reader, Test.reader)";
         assert_eq!(error, expected);
+        let config = Config::parse("f", "Train=[reader=[readerType=x\nfile=$Dir$/y]]").unwrap();
+        assert_eq!(config.readers(), ["Train.reader"]);
+        let error = config.section_at("Train.reader").unwrap_err().to_string();
+        assert!(error.starts_with("f:2: CNTK configuration: No variable found with the name Dir."));
+        let config = Config::parse("f", text).unwrap();
         let error = config.section_at("Train.a").unwrap_err().to_string();
         assert!(error.starts_with("f:2: CNTK configuration: a of 'Train.a' is not a section"));
     }

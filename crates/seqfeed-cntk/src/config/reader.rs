@@ -15,13 +15,14 @@ mod deserializer;
 mod htk;
 mod ignored;
 mod known;
+mod nearest;
 mod window;
+mod words;
 
 pub use deserializer::{
     CtfDeserializer, CtfFormat, CtfInput, Deserializer, HtkFeatures, HtkMlf, MlfFiles,
 };
-pub use ignored::IgnoredKey;
-pub use known::UnknownKey;
+pub use known::{IgnoredKey, UnknownKey};
 pub use window::{Randomize, WHOLE_DATA, Window};
 
 /// A reader section: what is read, and in what order it comes.
@@ -52,7 +53,7 @@ pub struct ReaderConfig {
     /// `truncationLength`, the samples of a piece; 0 unless `truncated`. In the readers of HTK
     /// files 0 means: as many as a minibatch has.
     pub truncation_length: u64,
-    /// `rightSplice`: samples that pieces share with the piece behind; 0.
+    /// `rightSplice`: samples that pieces share with the piece behind; 0 unless `truncated`.
     pub right_splice: u64,
     /// `precision` of values; float.
     pub precision: Precision,
@@ -61,19 +62,17 @@ pub struct ReaderConfig {
     pub max_errors: u64,
     /// `traceLevel`: 0 errors, 1 warnings, 2 everything; 1.
     pub trace_level: i64,
-    /// `verbosity`: of the randomizer; 0.
-    pub verbosity: i64,
     /// `keepDataInMemory`: chunks that were read stay. Off.
     pub keep_data_in_memory: bool,
     /// `localTimeline`: minibatch sizes are counted by each worker for itself. On.
     pub local_timeline: bool,
-    /// `multiThreadedDeserialization`; off.
-    pub multi_threaded_deserialization: bool,
     /// `useNumericSequenceKeys`: keys are numbers. On, unless there are HTK deserializers.
     pub use_numeric_sequence_keys: bool,
     /// `hashSequenceKeys`: keys that are not numbers become hashes. Off.
     pub hash_sequence_keys: bool,
-    /// `action=write` here or further out: no randomization, and sequences as a whole.
+    /// `action=write` here or further out: nothing is shuffled, and (except in
+    /// [`ReaderKind::HtkDeserializers`]) sequences come as a whole; [`ReaderKind::HtkMlf`] reads
+    /// features only.
     pub write: bool,
     /// What only the readers of HTK files have; `None` for the others.
     pub htk: Option<HtkReader>,
@@ -81,8 +80,10 @@ pub struct ReaderConfig {
     pub deserializers: Vec<Deserializer>,
     /// Names in reader, deserializer, and input sections that CNTK does not know.
     pub unknown: Vec<UnknownKey>,
-    /// Settings that have no effect.
+    /// Settings that have no effect, but for those that ask for what is done anyway.
     pub ignored: Vec<IgnoredKey>,
+    /// What is done otherwise than in CNTK, and why.
+    pub notes: Vec<String>,
 }
 
 /// CNTK's readers.
@@ -121,8 +122,6 @@ pub struct HtkReader {
     /// `useMersenneTwisterRand`, off: which generator `HTKMLFReader` shuffles with, `rand()` or
     /// a Mersenne twister. `HTKDeserializers` has only the latter.
     pub mersenne_twister: bool,
-    /// `pageFilePath`, the directory of temporary files of `readMethod=rollingWindow`.
-    pub page_file_path: Option<String>,
 }
 
 /// How the readers of HTK files go through their corpus.
@@ -212,7 +211,7 @@ impl ReaderConfig {
     pub fn from_section(section: &Section) -> Result<Self> {
         let mut reader = build::reader(section)?;
         checks::check(&reader, section)?;
-        reader.ignored = ignored::collect(section, &reader)?;
+        ignored::collect(section, &mut reader)?;
         Ok(reader)
     }
 }

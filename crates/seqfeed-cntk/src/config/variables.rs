@@ -42,6 +42,12 @@ impl Resolver {
             self.line(text, begin..begin + kept.len(), scope, &mut resolved)?;
             start += line.len() + 1;
         }
+        // CNTK ends each line of a value of several with a newline, also the last one. It shows in texts
+        // only: behind a section or an array it means nothing.
+        let is_text = !matches!(text.bytes().first(), Some(b'[' | b'{' | b'('));
+        if is_text && text.as_str().contains('\n') && !text.as_str().ends_with('\n') {
+            resolved.push_separator('\n');
+        }
         self.spend(text, &resolved)?;
         Ok(resolved)
     }
@@ -102,7 +108,8 @@ impl Resolver {
                 scope.path()
             );
             return Err(text.error(at, message).with_help(format!(
-                "give it a value in this section or around it, or by an override {name}=..."
+                "give it a value in this section or around it, or by an override behind the \
+                 configuration's name: train.cntk#reader,{name}=..."
             )));
         };
         let key = (owner.depth(), name.to_ascii_lowercase());
@@ -169,6 +176,8 @@ mod tests {
             ("a=\"\"\nv=x$a$y", "xy"),
             ("v=a#b", "a#b"),
             ("v=#b", ""),
+            ("v=\"x\ny\"\nb=1", "x\ny\n"),
+            ("v=\"x\n\"\nb=1", "x\n"),
         ];
         for (text, expected) in cases {
             assert_eq!(value(text).as_deref(), Ok(expected), "{text}");

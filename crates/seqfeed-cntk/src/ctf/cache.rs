@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::{error, fmt};
 
 use seqfeed_core::Error;
-use seqfeed_io::Compression;
+use seqfeed_io::{Compression, shown_name};
 
 use super::{CtfIndex, KeyKind};
 use checksum::checksum;
@@ -97,7 +97,7 @@ pub enum Reason {
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is not used: {}", self.cache.display(), self.reason)
+        write!(f, "{} is not used: {}", shown_name(&self.cache), self.reason)
     }
 }
 
@@ -251,7 +251,7 @@ pub fn read_from(cache: &Path, data: &Path, settings: &Settings) -> Result<CtfIn
 }
 
 fn show(path: &Path) -> String {
-    path.display().to_string()
+    shown_name(path)
 }
 
 /// Reads a file of an expected length, in memory that is refused rather than not to be had.

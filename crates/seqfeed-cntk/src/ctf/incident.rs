@@ -16,6 +16,19 @@ pub struct CtfIncidents {
     errors: AtomicU64,
     warnings: AtomicU64,
     kept: Mutex<Vec<CtfWarning>>,
+    undeclared: Mutex<Vec<UndeclaredInput>>,
+}
+
+/// Most names of undeclared inputs that are kept.
+pub(super) const MOST_UNDECLARED: usize = 64;
+
+/// An input in a file that no reader declares: its samples are passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndeclaredInput {
+    /// Its name in the file, escaped and cut short where it is long.
+    pub name: String,
+    /// A place where it stands, in bytes from the start of the file.
+    pub offset: u64,
 }
 
 /// Something suspicious in a file, or an error that was allowed.
@@ -56,6 +69,24 @@ impl CtfIncidents {
     #[must_use]
     pub fn first_warnings(&self) -> Vec<CtfWarning> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Inputs that nobody declares, the first 64 that came up.
+    #[must_use]
+    pub fn undeclared(&self) -> Vec<UndeclaredInput> {
+        self.undeclared.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps the name of an input that is not declared.
+    pub(super) fn add_undeclared(&self, name: &[u8], offset: u64) {
+        let name = name.escape_ascii().to_string();
+        let mut kept = self.undeclared.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = kept.len() < MOST_UNDECLARED;
+        match kept.iter_mut().find(|input| input.name == name) {
+            Some(known) => known.offset = known.offset.min(offset),
+            None if room => kept.push(UndeclaredInput { name, offset }),
+            None => {}
+        }
     }
 
     /// Counts an error: whether it is allowed.

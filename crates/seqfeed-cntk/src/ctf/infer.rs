@@ -1,5 +1,7 @@
 //! Which inputs a file has, where nobody says.
 
+use std::collections::HashMap;
+
 use memchr::{memchr, memchr2};
 use seqfeed_core::{Error, Problem, Result};
 
@@ -34,6 +36,10 @@ pub struct FoundInput {
 #[derive(Debug, Default)]
 pub struct InputFinder {
     inputs: Vec<Seen>,
+    /// Their numbers by name.
+    numbers: HashMap<Vec<u8>, usize>,
+    /// The input that is guessed next: samples stand in the same order in most lines.
+    next: usize,
     /// The part of a sample that the last piece ended in.
     rest: Vec<u8>,
 }
@@ -90,13 +96,18 @@ impl InputFinder {
             return;
         }
         let Some(name) = words.next() else { return };
-        let number = match self.inputs.iter().position(|input| input.name == name) {
-            Some(number) => number,
-            None => {
-                self.inputs.push(Seen { name: name.to_vec(), sparse: None, dim: 0 });
-                self.inputs.len() - 1
-            }
+        let number = match self.inputs.get(self.next) {
+            Some(input) if input.name == name => self.next,
+            _ => match self.numbers.get(name) {
+                Some(&number) => number,
+                None => {
+                    self.inputs.push(Seen { name: name.to_vec(), sparse: None, dim: 0 });
+                    self.numbers.insert(name.to_vec(), self.inputs.len() - 1);
+                    self.inputs.len() - 1
+                }
+            },
         };
+        self.next = if number + 1 < self.inputs.len() { number + 1 } else { 0 };
         let input = &mut self.inputs[number];
         let mut values = 0;
         for word in words {

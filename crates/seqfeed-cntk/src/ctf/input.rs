@@ -2,9 +2,12 @@
 
 use std::collections::HashSet;
 
-use seqfeed_core::{Error, Result};
+use seqfeed_core::{Error, ErrorKind, Result};
 
 use super::is_non_printable;
+
+/// Values that a dense sample has at most: each takes memory, wherever the file leaves it out.
+const MOST_DENSE: u32 = 1 << 24;
 
 /// An input: a stream of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +78,14 @@ impl CtfInput {
                 ))
                 .with_help("use ASCII without blanks and `|`, and no `#` at the start"));
             }
+            if !input.sparse && input.dim > MOST_DENSE {
+                let (wanted, limit) = (input.dim.into(), MOST_DENSE.into());
+                let kind = ErrorKind::Limit { what: "values of a dense sample", wanted, limit };
+                return Err(Error::new(kind).with_help(format!(
+                    "is the dim of input '{}' meant? where most values are 0, its format is sparse",
+                    input.name
+                )));
+            }
             if input.dim > i32::MAX as u32 {
                 return Err(Error::usage(format!(
                     "the dimension of input '{}' is {}, but can be 2147483647 at most",
@@ -94,7 +105,7 @@ mod tests {
     fn inputs_must_fit_together() {
         let main = |name: &str| CtfInput { defines_mb_size: true, ..CtfInput::dense(name, 1) };
         let large = CtfInput::sparse("a", 1 << 31);
-        let cases: [(&[CtfInput], &str); 5] = [
+        let cases: [(&[CtfInput], &str); 6] = [
             (
                 &[CtfInput::dense("#a", 1)],
                 "the alias '#a' of input '#a' cannot stand in a CTF file (use ASCII without blanks \
@@ -109,6 +120,11 @@ mod tests {
             (
                 &[CtfInput::dense("a", 1), CtfInput::sparse("a", 1)],
                 "the alias 'a' stands for two inputs of one file",
+            ),
+            (
+                &[CtfInput::dense("a", i32::MAX as u32)],
+                "values of a dense sample: 2147483647 wanted, but at most 16777216 allowed (is the dim \
+                 of input 'a' meant? where most values are 0, its format is sparse)",
             ),
             (&[large], "the dimension of input 'a' is 2147483648, but can be 2147483647 at most"),
         ];

@@ -19,12 +19,14 @@ mod fault;
 mod plain;
 mod values;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use memchr::memchr2;
 use seqfeed_core::{Error, Problem, Result};
 
 use self::fault::Fault;
+use super::incident::MOST_UNDECLARED;
 use super::{
     CTF, CtfFloat, CtfIncidents, CtfInput, KeyKind, SequenceSamples, StreamSamples,
     is_non_printable, is_space,
@@ -67,12 +69,19 @@ pub struct ParserOptions {
 pub struct Parser {
     file: Arc<str>,
     inputs: Arc<[CtfInput]>,
+    /// Numbers of the inputs by alias.
+    numbers: Arc<HashMap<Box<[u8]>, usize>>,
     longest_alias: usize,
     /// Whether one of the inputs defines the size of minibatches.
     has_main: bool,
     options: ParserOptions,
     incidents: Arc<CtfIncidents>,
+    /// Names of inputs that nobody declares, as far as this parser has come upon them.
+    undeclared: Vec<Vec<u8>>,
 }
+
+/// Bytes of the name of an undeclared input that are kept.
+const KEPT_OF_NAME: usize = 64;
 
 impl Parser {
     /// A parser of a file, whose name is for messages.
@@ -91,10 +100,14 @@ impl Parser {
         Ok(Self {
             file: file.into(),
             inputs: inputs.into(),
+            numbers: Arc::new(
+                inputs.iter().map(|input| input.alias.as_bytes().into()).zip(0..).collect(),
+            ),
             longest_alias: inputs.iter().map(|input| input.alias.len()).max().unwrap_or(0),
             has_main: CtfInput::main(inputs)?.is_some(),
             options: options.clone(),
             incidents,
+            undeclared: Vec::new(),
         })
     }
 
@@ -126,14 +139,12 @@ impl Parser {
         out: &mut SequenceSamples<T>,
     ) -> Result<()> {
         out.clear(self.inputs.len());
-        let mut cursor = Cursor { parser: self, bytes, offset, at: 0, row: 0, next_input: 0 };
-        while cursor.at < bytes.len() {
-            cursor.row = cursor.at;
-            if !cursor.row(&mut out.streams)? {
-                cursor.fault(cursor.row, &Fault::Row)?;
-            }
-        }
-        cursor.check_lengths(lines, &out.streams)
+        let undeclared = std::mem::take(&mut self.undeclared);
+        let mut cursor =
+            Cursor { parser: self, bytes, offset, at: 0, row: 0, next_input: 0, undeclared };
+        let parsed = cursor.sequence(lines, out);
+        self.undeclared = cursor.undeclared;
+        parsed
     }
 }
 
@@ -147,6 +158,8 @@ struct Cursor<'p, 'b> {
     row: usize,
     /// The input guessed next: samples stand in the same order in most lines.
     next_input: usize,
+    /// Those of the parser.
+    undeclared: Vec<Vec<u8>>,
 }
 
 /// What a sample may turn out to be.
@@ -157,6 +170,17 @@ enum Sample {
 }
 
 impl Cursor<'_, '_> {
+    /// Reads all rows.
+    fn sequence<T: CtfFloat>(&mut self, lines: u32, out: &mut SequenceSamples<T>) -> Result<()> {
+        while self.at < self.bytes.len() {
+            self.row = self.at;
+            if !self.row(&mut out.streams)? {
+                self.fault(self.row, &Fault::Row)?;
+            }
+        }
+        self.check_lengths(lines, &out.streams)
+    }
+
     /// Reads a row: whether it has a sample.
     fn row<T: CtfFloat>(&mut self, streams: &mut [StreamSamples<T>]) -> Result<bool> {
         self.skip_id();
@@ -238,6 +262,7 @@ impl Cursor<'_, '_> {
             let Some(len) = rest.iter().take(longest + 1).position(|&byte| ends(byte)) else {
                 // Longer than all aliases, unless the bytes end in it.
                 if rest.len() > longest {
+                    self.pass_undeclared();
                     return Ok(None);
                 }
                 self.at = self.bytes.len();
@@ -247,14 +272,33 @@ impl Cursor<'_, '_> {
                 return Err(Fault::NoName);
             }
             let name = &rest[..len];
-            self.at += len;
-            match inputs.iter().position(|input| input.alias.as_bytes() == name) {
-                Some(number) => number,
-                None => return Ok(None),
+            match self.parser.numbers.get(name) {
+                Some(&number) => {
+                    self.at += len;
+                    number
+                }
+                None => {
+                    self.pass_undeclared();
+                    self.at += len;
+                    return Ok(None);
+                }
             }
         };
         self.next_input = if number + 1 < inputs.len() { number + 1 } else { 0 };
         Ok(Some(number))
+    }
+
+    /// Keeps the name of the input at this place, which nobody declares, if it is new.
+    fn pass_undeclared(&mut self) {
+        let rest = &self.bytes[self.at..];
+        let rest = &rest[..rest.len().min(KEPT_OF_NAME)];
+        let ends = |&byte: &u8| byte == b' ' || byte == b'|' || is_non_printable(byte);
+        let name = &rest[..rest.iter().position(ends).unwrap_or(rest.len())];
+        let known = self.undeclared.iter().any(|known| known == name);
+        if !known && self.undeclared.len() < MOST_UNDECLARED {
+            self.undeclared.push(name.to_vec());
+            self.parser.incidents.add_undeclared(name, self.offset + self.at as u64);
+        }
     }
 
     /// Compares the numbers of samples with what the index says.

@@ -1,14 +1,15 @@
 //! A CTF file as a source.
 
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Offsets, Problem, Result,
+    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Offsets, Problem, Result,
     Source, Stream,
 };
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool, run_of};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool, run_of, shown_name};
 
 use super::cache::{self, Stamp};
 use super::lines::{self, LineColumn};
@@ -21,6 +22,9 @@ use super::{
 const RUN: u64 = 4 << 20;
 /// Bytes between two sequences that are rather read than passed over.
 const GAP: u64 = 64 << 10;
+
+/// The fewest bytes of text that a value with its index takes: ` 1:2`.
+const VALUE_BYTES: u64 = 4;
 
 /// How a CTF file is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +105,7 @@ pub struct CtfSource {
     held_bytes: u64,
     spooled_bytes: u64,
     cache: CacheUse,
+    repeated: Option<Repeated>,
     /// The cache that is being written; waited for when the source is dropped.
     _writing: Option<cache::Writing>,
 }
@@ -115,6 +120,33 @@ pub enum CacheUse {
     /// The file was scanned, since there was no cache or, as said here, none to be used; one is being
     /// written.
     Made(Option<String>),
+}
+
+/// Ids of sequences that come again behind others, which CNTK's document does not allow. Each time it is
+/// another sequence, of the same key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeated {
+    /// The key of one of them.
+    pub key: String,
+    /// How many ids come more than once.
+    pub ids: u64,
+}
+
+impl Repeated {
+    fn find(sequences: &[CtfSequence], index: &Index) -> Option<Self> {
+        // Mostly they ascend, as numbers of lines do.
+        if sequences.is_sorted_by(|one, next| one.key < next.key) {
+            return None;
+        }
+        let mut keys: Vec<u64> = sequences.iter().map(|sequence| sequence.key).collect();
+        keys.sort_unstable();
+        let again = keys.chunk_by(|one, next| one == next).filter(|equal| equal.len() > 1);
+        let again: Vec<u64> = again.map(|equal| equal[0]).collect();
+        let position =
+            sequences.iter().position(|sequence| Some(&sequence.key) == again.first())?;
+        let key = index.key(u32::try_from(position).ok()?).to_string();
+        Some(Self { key, ids: again.len() as u64 })
+    }
 }
 
 /// Where sequences lie in the file. The index that was found says it too, but in much more memory.
@@ -173,17 +205,19 @@ impl CtfSource {
     /// Fails if the file cannot be read, or has no index, as CNTK says: it is empty, or does not begin
     /// as it must.
     pub fn open(
-        name: &str,
+        name: &(impl AsRef<OsStr> + ?Sized),
         options: &CtfOptions,
         names: &mut Names,
         policy: &Policy,
     ) -> Result<Self> {
+        let path = name.as_ref();
+        let name = &shown_name(path);
         // Taken before the file is opened: of a file that is replaced in between, no cache is kept.
         let stamp = match options.cache_index {
-            true => Stamp::of(Path::new(name)).ok(),
+            true => Stamp::of(Path::new(path)).ok(),
             false => None,
         };
-        let (data, path) = open(name, policy)?;
+        let (data, path) = open(path, policy)?;
         let spooled_bytes = if path.is_some() { 0 } else { data.len() };
         let scan = ScanOptions {
             skip_sequence_ids: options.skip_sequence_ids,
@@ -211,6 +245,7 @@ impl CtfSource {
         };
         let index = Arc::new(builder.finish());
         let held_bytes = held_bytes(&streams, found.file_bytes, index.total_samples());
+        let repeated = Repeated::find(&found.sequences, &index);
         Ok(Self {
             name: name.to_owned(),
             data,
@@ -224,6 +259,7 @@ impl CtfSource {
             held_bytes,
             spooled_bytes,
             cache,
+            repeated,
             _writing: writing,
         })
     }
@@ -232,6 +268,12 @@ impl CtfSource {
     #[must_use]
     pub fn incidents(&self) -> &CtfIncidents {
         &self.incidents
+    }
+
+    /// Ids that come again behind others.
+    #[must_use]
+    pub fn repeated(&self) -> Option<&Repeated> {
+        self.repeated.as_ref()
     }
 
     /// Lines and columns of places in the file (decompressed, where it is compressed), such as those of
@@ -374,10 +416,37 @@ impl Source for CtfSource {
     fn held_bytes(&self) -> u64 {
         self.held_bytes
     }
+
+    fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
+        // An input has a sample a line at most.
+        let samples = self.index.start(sequences.end) - self.index.start(sequences.start);
+        let stream = &self.streams[stream];
+        if stream.kind != Kind::Sparse || sequences.is_empty() {
+            return Most::all_of(stream, samples);
+        }
+        let start = self.places.get(sequences.start).start;
+        let bytes = self.places.get(sequences.end - 1).end.saturating_sub(start);
+        Most { samples, values: bytes / VALUE_BYTES + 1 }
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        let each = (0..self.index.len() as u32).map(|s| self.most(stream, s..s + 1));
+        each.fold(Most::default(), Most::or)
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // Text that is read at once, and the samples of one sequence, in memory that grows from one to the next.
+        let place = |sequence| self.places.get(sequence);
+        let longest = (0..self.index.len() as u32).map(|s| place(s).end - place(s).start).max();
+        let text = longest.unwrap_or(0).max(RUN + GAP).min(self.data.len());
+        let streams = self.streams.iter().enumerate();
+        let samples = streams.map(|(number, stream)| self.most_of_one(number).block_bytes(stream));
+        samples.fold(text, |sum, bytes| sum.saturating_add(bytes.saturating_mul(3)))
+    }
 }
 
 /// Opens a file to be read at any place, and gives its path if it is a plain one.
-fn open(name: &str, policy: &Policy) -> Result<(DataFile, Option<PathBuf>)> {
+fn open(name: &OsStr, policy: &Policy) -> Result<(DataFile, Option<PathBuf>)> {
     let rxfilename = RxFilename::parse(name)?;
     if let RxFilename::File(path) = &rxfilename
         && path.is_file()
@@ -387,22 +456,8 @@ fn open(name: &str, policy: &Policy) -> Result<(DataFile, Option<PathBuf>)> {
             return Ok((file, Some(path.clone())));
         }
     }
-    let mut input = Input::open(&rxfilename, policy)?;
-    let mut spool = Spool::new()?;
-    loop {
-        let len = {
-            let bytes =
-                input.ensure(1).map_err(|error| Error::io("reading", error).in_file(name))?;
-            spool.write_all(bytes)?;
-            bytes.len()
-        };
-        if len == 0 {
-            break;
-        }
-        std::io::BufRead::consume(&mut input, len);
-    }
-    input.finish()?;
-    Ok((spool.into_data_file()?.with_name(name), None))
+    let input = Input::open(&rxfilename, policy)?;
+    Ok((Spool::copy(input, &shown_name(name))?, None))
 }
 
 /// The index of a file: out of its cache, or by scanning it.

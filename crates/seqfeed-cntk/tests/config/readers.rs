@@ -104,7 +104,9 @@ fn htk_streams_have_their_options() {
     assert_eq!((more.context_window, more.stream_dim()), ((5, 6), 33 * 12));
     assert!(more.expand_to_utterance);
     let Deserializer::HtkMlf(labels) = labels else { panic!() };
-    assert_eq!((labels.dim, labels.chunk_size_in_bytes), (132, 64 << 20));
+    assert_eq!(labels.dim, 132);
+    let ignored: Vec<&str> = found.ignored.iter().map(|key| key.path.as_str()).collect();
+    assert_eq!(ignored, ["labels.dim"]);
     assert_eq!(labels.label_mapping_file.as_deref(), Some("states"));
     assert_eq!((labels.target_dim, labels.binary), (Some(3), false));
     let Deserializer::HtkMlf(listed) = listed else { panic!() };
@@ -277,8 +279,32 @@ fn reader_errors_say_what_cntk_says_and_more() {
             "f.cntk:2: CNTK configuration: readMethod must be 'blockRandomize' or 'none'.",
         ),
         (
-            "readerType=HTKMLFReader\nrandomize=none".into(),
-            "f.cntk:1: CNTK configuration: 'randomize' cannot be 'none' when 'readMethod' is 'blockRandomize'.",
+            "readerType=HTKMLFReader\nreadMethod=blockRandomise".into(),
+            "f.cntk:2: CNTK configuration: readMethod must be 'blockRandomize', 'rollingWindow' or 'none'. (it is 'blockRandomise': is 'blockRandomize' meant?)",
+        ),
+        (
+            "readerType=HTKDeserializers\nreadMethod=foo".into(),
+            "f.cntk:2: CNTK configuration: readMethod must be 'blockRandomize' or 'none'. (it is 'foo')",
+        ),
+        (
+            "readerType=HTKMLFReader\nminibatchMode=ful".into(),
+            "f.cntk:2: CNTK configuration: minibatchMode must be 'partial' or 'full'. (it is 'ful': is 'full' meant?)",
+        ),
+        (
+            ctf("", "a=[dim=0;format=dense]"),
+            "f.cntk:5: CNTK configuration: dim must not be 0 (a whole number above 0)",
+        ),
+        (
+            "readerType=HTKMLFReader\na=[dim=0;scpFile=s]".into(),
+            "f.cntk:2: CNTK configuration: dim must not be 0",
+        ),
+        (
+            "readerType=HTKMLFReader\na=[dim=1;scpFile=s]\nb=[labelDim=0;mlfFile=m]".into(),
+            "f.cntk:3: CNTK configuration: labelDim must not be 0",
+        ),
+        (
+            "readerType=HTKDeserializers\naction=write".into(),
+            "f.cntk:1: CNTK configuration: 'readMethod' must be 'none' for write action.",
         ),
         (
             "readerType=HTKMLFReader\ntruncated=true".into(),
@@ -346,4 +372,32 @@ fn errors_in_dictionaries_name_the_way() {
     assert!(section.is_err());
     section = ReaderConfig::from_json(&json!({"deserializers": deep}), None);
     assert!(section.is_err());
+}
+
+#[test]
+fn no_randomization_is_what_the_document_says() {
+    for options in ["randomize=none", "randomize=none;readMethod=blockRandomize"] {
+        let text = format!("readerType=HTKMLFReader;{options}\na=[dim=1;scpFile=s]");
+        let found = reader(&text).unwrap();
+        assert_eq!(found.window(), None, "{options}");
+        assert_eq!(found.htk.unwrap().read_method, ReadMethod::None);
+        assert_eq!(found.notes.len(), 1);
+        assert!(found.notes[0].contains("CNTK itself wants readMethod=none"), "{:?}", found.notes);
+    }
+}
+
+#[test]
+fn the_older_reader_writes_whatever_the_read_method() {
+    // What evaluation sections of CNTK's examples look like: the action stands around the reader.
+    let text = "command=Write\nWrite=[\naction=write\nreader=[\nreaderType=HTKMLFReader\n\
+                rollingWindow=1\nx=[dim=1;scpFile=s]\ny=[labelDim=1;mlfFile=m]\n]\n]";
+    let config = Config::parse("f.cntk", text).unwrap();
+    let found = ReaderConfig::from_section(&config.section_at("Write.reader").unwrap()).unwrap();
+    assert!(found.write && !found.frame_mode && found.window().is_none());
+    assert_eq!(
+        found.deserializers.iter().flat_map(Deserializer::streams).collect::<Vec<_>>(),
+        ["x"]
+    );
+    let ignored: Vec<&str> = found.ignored.iter().map(|key| key.path.as_str()).collect();
+    assert_eq!(ignored, ["Write.reader.y"]);
 }

@@ -1,9 +1,10 @@
-//! What numbers as text promise: the digits of C's `printf`, the values of C++'s streams.
+//! What numbers as text promise (the digits of C's `printf`, the values of C++'s streams), and what sources do.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod float_text;
 mod number_text;
+mod wrappers;
 
 use std::path::{Path, PathBuf};
 

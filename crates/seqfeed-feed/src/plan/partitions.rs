@@ -21,8 +21,8 @@ use seqfeed_core::{Error, Index, Result};
 use super::{Plan, digest};
 use crate::order::{Item, largest_chunk};
 use crate::random;
-use crate::settings::{BatchSize, Cut, Order, Partial, Settings, Shard, Unit};
-use crate::state::State;
+use crate::settings::{BatchSize, Cut, Order, Partial, Settings};
+use crate::state::{DealtState, State};
 
 /// The most frames of a chunk that is loaded ahead. A larger one is a whole file (a pickle), of which one at a
 /// time is in memory.
@@ -44,6 +44,8 @@ pub(crate) struct Partitions {
     item: u64,
     samples: u64,
     minibatch: u64,
+    /// Whether a step had no minibatch for some ranks.
+    apart: bool,
     /// The last shuffle: seed and order. Partitions of one size have the same.
     order: (u32, Vec<u32>),
 }
@@ -54,7 +56,6 @@ impl Partitions {
         let Cut::Partitions { frames, whole_files, reshuffle } = settings.cut else {
             return Err(Error::usage("no partitions are asked for"));
         };
-        check(&settings, frames)?;
         let (BatchSize::Samples(size) | BatchSize::Units(size) | BatchSize::Padded(size)) =
             settings.batch;
         let mut starts: Vec<u64> = files.iter().map(|&first| index.start(first)).collect();
@@ -78,6 +79,7 @@ impl Partitions {
             item: 0,
             samples: 0,
             minibatch: 0,
+            apart: false,
             order: (0, Vec::new()),
         };
         partitions.check_sizes()?;
@@ -102,6 +104,8 @@ impl Partitions {
             samples: self.samples,
             minibatch: self.minibatch,
             corpus: self.corpus.clone(),
+            pool: None,
+            apart: self.apart.then(|| DealtState::of(&self.settings)),
             truncated: None,
             part: None,
         }
@@ -115,6 +119,8 @@ impl Partitions {
                 self.total()
             )));
         }
+        DealtState::check(&self.settings, state)?;
+        self.apart = state.apart.is_some();
         (self.sweep, self.item) = (state.sweep, state.item);
         (self.samples, self.minibatch) = (state.samples, state.minibatch);
         self.settle();
@@ -159,11 +165,12 @@ impl Partitions {
         if self.whole_files
             && chunks.into_iter().all(|chunk| self.chunk_samples(chunk) > MOST_AHEAD)
         {
-            // None is loaded ahead; minibatches in the making may still need the one before.
-            return together.max(largest).saturating_add(largest);
+            // None is loaded ahead; minibatches in the making may still need the file before.
+            return together.max(largest).saturating_mul(2);
         }
-        // At both ends chunks hold frames of others, one is loaded ahead, one still in use.
-        together.saturating_add(4 * largest)
+        // What is shuffled together, and what was before, which may still be packed. At both ends chunks hold frames
+        // of others, one is loaded ahead, one still in use.
+        together.saturating_mul(2).saturating_add(4 * largest)
     }
 
     fn chunk_samples(&self, chunk: u32) -> u64 {
@@ -182,6 +189,7 @@ impl Partitions {
             let (sweep, cuts) = (self.sweep, self.step(self.item, self.samples));
             let end = cuts.last()?.end;
             self.samples += cuts.iter().map(|cut| cut.end - cut.start).sum::<u64>();
+            self.apart |= cuts.len() < self.settings.ranks;
             let own = cuts.get(self.settings.rank).cloned();
             let items = own.map(|frames| self.items(frames));
             self.item = end;
@@ -238,7 +246,7 @@ impl Partitions {
 
     /// The minibatches of all ranks, of as many as there are: none at the end of the sweep.
     fn step(&self, mut item: u64, mut samples: u64) -> Vec<Range<u64>> {
-        let mut cuts = Vec::with_capacity(self.settings.ranks);
+        let mut cuts = Vec::new();
         while cuts.len() < self.settings.ranks
             && self.settings.samples.is_none_or(|limit| samples < limit)
         {
@@ -338,21 +346,4 @@ impl Partitions {
         }
         Ok(())
     }
-}
-
-fn check(settings: &Settings, frames: u64) -> Result<()> {
-    let problem = if settings.unit != Unit::Frame {
-        "partitions are of frames (unit = \"frame\"), not of sequences"
-    } else if frames == 0 {
-        "a partition must hold 1 frame at least"
-    } else if settings.shard == Shard::Chunks {
-        "minibatches of partitions are dealt to ranks (shard = \"minibatches\"), not chunks"
-    } else if settings.partial == Partial::Even && settings.ranks > 1 {
-        "what is left of a partition is not spread over ranks: use partial = \"keep\" or \"drop\""
-    } else if settings.order != Order::Sequential && settings.seed > u64::from(u32::MAX) {
-        "partitions are shuffled by numpy's generator, whose seeds are below 2^32"
-    } else {
-        return Ok(());
-    };
-    Err(Error::usage(problem))
 }

@@ -7,13 +7,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use seqfeed_core::Index;
+use seqfeed_core::{Error, Index, Result};
 
-use super::{Plan, digest};
+use super::{Plan, changed_by_hand, digest};
 use crate::order::{Cursor, Item};
 use crate::random;
 use crate::settings::{BatchSize, Order, Partial, Settings, Shard, Unit};
-use crate::state::State;
+use crate::state::{DealtState, PoolState, State};
 
 /// Deals the minibatches of the global order to ranks.
 pub(crate) struct Steps {
@@ -30,6 +30,8 @@ pub(crate) struct Steps {
     pool_taken: u64,
     samples: u64,
     minibatch: u64,
+    /// Whether a step had no minibatch for some ranks.
+    apart: bool,
 }
 
 impl Steps {
@@ -48,6 +50,7 @@ impl Steps {
             pool_taken: 0,
             samples: 0,
             minibatch: 0,
+            apart: false,
         };
         steps.start_sweep(0, 0);
         steps
@@ -57,13 +60,56 @@ impl Steps {
         &self.corpus
     }
 
-    pub(crate) fn restore(&mut self, state: &State) {
+    pub(crate) fn restore(&mut self, state: &State) -> Result<()> {
+        DealtState::check(&self.settings, state)?;
         self.start_sweep(state.sweep, state.item);
         (self.samples, self.minibatch) = (state.samples, state.minibatch);
-        if state.within > 0 {
-            self.fill_pool();
-            self.pool_taken = state.within;
-            self.pool.drain(..self.pool.len().min(state.within as usize));
+        self.apart = state.apart.is_some();
+        if state.within == 0 {
+            return Ok(());
+        }
+        let (here, there) = (self.pool_state(), state.pool);
+        if self.settings.bucket.is_some() && there != Some(here) {
+            let said = |pool: PoolState| match pool.batch {
+                BatchSize::Samples(size) => format!("{} samples", size.saturating_mul(pool.scale)),
+                BatchSize::Units(size) => format!("{} sequences", size.saturating_mul(pool.scale)),
+                BatchSize::Padded(size) => {
+                    format!("{} padded samples", size.saturating_mul(pool.scale))
+                }
+            };
+            let there = there.map_or_else(|| "a size that it does not say".to_owned(), said);
+            return Err(Error::usage(format!(
+                "the state stands within a pool of sequences that was cut into minibatches of {there}; \
+                 here they are of {}",
+                said(here)
+            ))
+            .with_help(
+                "keep batch-size and batch-unit (and shard and ranks, where chunks are divided) until \
+                 the pool is through: a state between two pools goes on with any",
+            ));
+        }
+        self.fill_pool();
+        if state.within >= self.pool.len() as u64 {
+            return Err(changed_by_hand(&format!(
+                "the state names minibatch {} of a pool, which has {}",
+                state.within,
+                self.pool.len()
+            )));
+        }
+        self.pool_taken = state.within;
+        self.pool.drain(..state.within as usize);
+        Ok(())
+    }
+
+    fn pool_state(&self) -> PoolState {
+        PoolState { batch: self.settings.batch, scale: self.scale() }
+    }
+
+    /// By how much a minibatch of the global order is larger than one of a rank.
+    fn scale(&self) -> u64 {
+        match self.settings.shard {
+            Shard::Minibatches => 1,
+            Shard::Chunks => self.settings.ranks as u64,
         }
     }
 
@@ -105,6 +151,8 @@ impl Steps {
             samples: self.samples,
             minibatch: self.minibatch,
             corpus: self.corpus.clone(),
+            pool: (within > 0).then(|| self.pool_state()),
+            apart: self.apart.then(|| DealtState::of(&self.settings)),
             truncated: None,
             part: None,
         }
@@ -125,6 +173,8 @@ impl Steps {
             if end_of_sweep {
                 self.start_sweep(sweep.saturating_add(1), 0);
             }
+            let dealt = self.settings.shard == Shard::Chunks || cuts.len() == self.settings.ranks;
+            self.apart |= self.settings.partial == Partial::Keep && !dealt;
             let Some(items) = self.own(cuts, end_of_sweep) else {
                 sweeps_without += u32::from(end_of_sweep);
                 continue;
@@ -152,12 +202,13 @@ impl Steps {
     /// The minibatches of one step in the global order, as many as there are.
     fn step(&mut self) -> Vec<Vec<Item>> {
         let ranks = self.settings.ranks;
-        let (count, scale) = match self.settings.shard {
-            Shard::Minibatches => (ranks, 1),
-            Shard::Chunks => (1, ranks as u64),
+        let scale = self.scale();
+        let count = match self.settings.shard {
+            Shard::Minibatches => ranks,
+            Shard::Chunks => 1,
         };
         let mut left = self.settings.samples.map(|limit| limit.saturating_sub(self.samples));
-        let mut cuts = Vec::with_capacity(count);
+        let mut cuts = Vec::new();
         for _ in 0..count {
             if left == Some(0) {
                 break;
@@ -246,10 +297,7 @@ impl Steps {
             self.take();
         }
         items.sort_by_key(|item| item.samples);
-        let scale = match self.settings.shard {
-            Shard::Minibatches => 1,
-            Shard::Chunks => self.settings.ranks as u64,
-        };
+        let scale = self.scale();
         let mut cuts: Vec<Vec<Item>> = Vec::new();
         let mut size = Size::new(self.settings.batch, scale);
         for item in items {

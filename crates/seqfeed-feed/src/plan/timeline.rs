@@ -28,7 +28,7 @@ pub(crate) struct Timeline {
 
 impl Timeline {
     pub(crate) fn new(index: Arc<Index>, settings: Settings) -> Result<Self> {
-        let size = own_batch(&settings)?;
+        let size = own_batch(&settings);
         let (rank, ranks) = (settings.rank, settings.ranks);
         let truncated = match settings.truncated {
             None => None,
@@ -97,6 +97,8 @@ impl Timeline {
             samples,
             minibatch: self.minibatch,
             corpus: self.corpus.clone(),
+            pool: None,
+            apart: None,
             truncated: self.truncated.as_ref().map(|rows| rows.state(self.epoch)),
             part: Some(part),
         }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use seqfeed_core::{Index, Result};
 
-use super::{Plan, digest, own_batch};
+use super::{Plan, changed_by_hand, digest, own_batch};
 use crate::order::{self, Cursor, Item};
-use crate::settings::{BatchSize, Epoch, Order, Partial, Settings};
+use crate::settings::{BatchSize, Epoch, Order, Partial, Settings, Unit};
 use crate::state::State;
 use crate::truncated::{self, Fetched, Truncated};
 
@@ -68,12 +68,13 @@ impl Worker {
         local_timeline: bool,
         cross_sweeps: bool,
     ) -> Result<Self> {
-        let size = own_batch(&settings)?;
+        let size = own_batch(&settings);
         let (rank, ranks) = (settings.rank as u64, settings.ranks as u64);
         let truncated = match settings.truncated {
             None => None,
             Some(truncation) => {
-                Some(Truncated::new(size, truncation, settings.rank, settings.ranks)?)
+                let rows = Truncated::new(size, truncation, settings.rank, settings.ranks)?;
+                Some(rows.with_one_each(settings.htkmlf_epochs))
             }
         };
         // Rows fetch sequences one by one.
@@ -148,6 +149,8 @@ impl Worker {
             samples: self.position,
             minibatch: self.minibatch,
             corpus: self.corpus.clone(),
+            pool: None,
+            apart: None,
             truncated: self.truncated.as_ref().map(|rows| rows.state(self.epoch)),
             part: None,
         }
@@ -160,14 +163,58 @@ impl Worker {
 
     pub(crate) fn restore(&mut self, state: &State) -> Result<()> {
         truncated::restore(self.truncated.as_mut(), state.truncated.as_ref(), &self.index)?;
-        self.start_sweep(state.sweep, state.item);
+        self.go_to(state)?;
         (self.position, self.dealt, self.minibatch) =
             (state.samples, state.within, state.minibatch);
+        let epoch = self.position / self.epoch_samples();
         self.epoch = match &state.truncated {
-            Some(rows) => rows.epoch,
-            None => self.position / self.epoch_samples(),
+            // Rows are emptied before the next epoch begins.
+            Some(rows) if rows.slots.iter().any(|slot| !slot.sequences.is_empty()) => rows.epoch,
+            _ => epoch,
         };
+        // Rows lag behind by what is in them, which is one sequence more than an epoch has.
+        let longest =
+            (0..self.index.len() as u32).map(|s| self.index.samples(s)).max().unwrap_or(0);
+        let end = self.epoch_start(self.epoch.saturating_add(1)).saturating_add(longest.into());
+        if self.settings.epoch != Epoch::Run && (self.epoch > epoch || end <= self.position) {
+            return Err(changed_by_hand(&format!(
+                "the state names epoch {}, but {} samples were gone through",
+                self.epoch, self.position
+            )));
+        }
         Ok(())
+    }
+
+    /// Goes to the unit that a state names, if it is the one behind as many samples as the state names.
+    fn go_to(&mut self, state: &State) -> Result<()> {
+        let units = match self.settings.unit {
+            Unit::Frame => self.sweep_samples,
+            Unit::Sequence => self.index.len() as u64,
+        };
+        let gone_through = match self.settings.unit {
+            Unit::Frame => {
+                self.start_sweep(state.sweep, state.item);
+                state.item
+            }
+            Unit::Sequence => {
+                self.start_sweep(state.sweep, 0);
+                let units = (0..state.item).map_while(|_| self.cursor.next());
+                let samples = units.map(|item| u64::from(item.samples)).sum();
+                self.item = state.item;
+                samples
+            }
+        };
+        // Neither overflows: there are at least as many samples before the end of the sweep.
+        let position = state.sweep * self.sweep_samples + gone_through;
+        let most_dealt = state.sweep.saturating_mul(units).saturating_add(state.item);
+        if state.samples == position && state.within <= most_dealt {
+            return Ok(());
+        }
+        Err(changed_by_hand(&format!(
+            "the state names {} samples and number {}, but unit {} of sweep {} comes after {position} \
+             samples and {most_dealt} units",
+            state.samples, state.within, state.item, state.sweep
+        )))
     }
 
     pub(crate) fn next(&mut self) -> Option<Plan> {
@@ -343,7 +390,7 @@ impl Worker {
             taken.end_of_sweep |= self.position >= self.sweep_samples && start == 0;
             return (0, units);
         }
-        let most = (most.0.min(self.sweep_samples - start), most.1);
+        let most = (most.0.min(self.sweep_samples - start).min(self.most_in_epoch(end)), most.1);
         let mut passed = Passed { need, units, ..Passed::default() };
         while self.take_unit(most, end, &mut passed, &mut taken.items) {}
         taken.end_of_sweep |= start + passed.global >= self.sweep_samples;
@@ -367,7 +414,7 @@ impl Worker {
             true => self.most_global,
             false => self.most_global.min(self.sweep_samples - start),
         };
-        let most = (most_global, self.most_local);
+        let most = (most_global.min(self.most_in_epoch(end)), self.most_local);
         let mut passed = Passed { need: true, ..Passed::default() };
         while passed.global < most.0 && passed.local < most.1 && passed.units < self.most_units {
             self.enter_sweep();
@@ -410,6 +457,15 @@ impl Worker {
         self.pass(item);
         self.dealt += u64::from(!self.by_chunk);
         true
+    }
+
+    /// The most samples of a minibatch in an epoch that ends at a position.
+    fn most_in_epoch(&self, end: u64) -> u64 {
+        let by_samples = matches!(self.settings.batch, BatchSize::Samples(_));
+        match self.settings.htkmlf_epochs && by_samples {
+            true => end - self.position,
+            false => u64::MAX,
+        }
     }
 
     /// Whether a unit only keeps its place.

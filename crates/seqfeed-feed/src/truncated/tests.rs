@@ -271,3 +271,30 @@ fn slots_are_divided_among_workers() {
         assert!(error.is_usage() && error.message().contains(message), "{error}");
     }
 }
+
+#[test]
+fn each_slot_may_get_one_sequence_at_the_start_of_an_epoch() {
+    // Lengths and T as in the recorded job of CNTK's HTKMLFReader: rows u05+u10 | u04 | u02.
+    let run = |one_each: bool| {
+        let mut slots = new_slots(36, 12, 0, 0, 1).unwrap().with_one_each(one_each);
+        let mut lengths = [9, 25, 40, 5, 17].into_iter().enumerate();
+        let mut rows = Vec::new();
+        let mut segments = Vec::new();
+        let mut fetch = || {
+            let (number, samples) = lengths.next()?;
+            let item = Item { chunk: 0, shard: 0, number: number as u32, samples };
+            Some(Fetched { item, end_of_sweep: number == 4, end_of_epoch: number == 4 })
+        };
+        while slots.next_minibatch(&mut fetch, &mut segments).is_some() {
+            rows.push(
+                segments.iter().map(|s| (s.row, s.item.number, s.samples)).collect::<Vec<_>>(),
+            );
+        }
+        rows
+    };
+    let (first, second) = (run(true), run(false));
+    assert_eq!(first[0], [(0, 0, 9), (0, 3, 3), (1, 1, 12), (2, 2, 12)]);
+    assert_eq!(second[0], [(0, 0, 9), (0, 1, 3), (1, 2, 12), (2, 3, 5), (2, 4, 7)]);
+    let total = |rows: &[Vec<(u32, u32, u32)>]| rows.iter().flatten().map(|s| s.2).sum::<u32>();
+    assert_eq!((total(&first), total(&second)), (96, 96));
+}

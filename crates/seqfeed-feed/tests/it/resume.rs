@@ -4,7 +4,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use seqfeed_core::Source;
-use seqfeed_feed::{BatchSize, Cut, Feed, Layout, Order, Settings, State, Unit, Window};
+use seqfeed_feed::{
+    BatchSize, Cut, Epoch, Feed, Layout, Order, Partial, Settings, State, Unit, Window,
+};
 
 use crate::memory_corpus::{MemoryCorpus, corpus, run, samples};
 
@@ -129,5 +131,206 @@ fn no_more_places_than_can_be_had_are_taken_for_what_waits() {
         let error =
             Feed::new(corpus(), Settings { queue, ..Settings::default() }, None).unwrap_err();
         assert!(error.is_usage() && error.message().contains("65536"), "{error}");
+    }
+}
+
+#[test]
+fn a_state_whose_numbers_contradict_one_another_is_refused_or_ends() {
+    let corpus = corpus();
+    let worker = Cut::Worker { local_timeline: true, cross_sweeps: true };
+    let partitions = Cut::Partitions { frames: 50, whole_files: false, reshuffle: false };
+    for (cut, unit) in [
+        (worker, Unit::Sequence),
+        (worker, Unit::Frame),
+        (Cut::Timeline, Unit::Sequence),
+        (Cut::Steps, Unit::Sequence),
+        (Cut::Steps, Unit::Frame),
+        (partitions, Unit::Frame),
+    ] {
+        let settings = Settings {
+            cut,
+            unit,
+            batch: BatchSize::Samples(41),
+            sweeps: Some(3),
+            ..Settings::default()
+        };
+        let mut feed = Feed::new(corpus.clone() as _, settings.clone(), None).unwrap();
+        feed.by_ref().take(5).for_each(drop);
+        let state = feed.state().clone();
+        for other in [0, 1, state.samples + 1, 1 << 20, u64::MAX - 1, u64::MAX] {
+            for broken in [
+                State { samples: other, ..state.clone() },
+                State { item: other, ..state.clone() },
+                State { within: other, ..state.clone() },
+                State { sweep: other, ..state.clone() },
+                State { minibatch: other, ..state.clone() },
+            ] {
+                match Feed::new(corpus.clone() as _, settings.clone(), Some(&broken)) {
+                    Ok(feed) => assert!(feed.take(1000).count() < 1000, "{cut:?}: {broken:?}"),
+                    Err(error) => assert!(error.is_usage(), "{error}"),
+                }
+            }
+        }
+        if cut == worker {
+            // What belongs together there: the samples before a unit.
+            let broken = State { samples: state.samples - 1, ..state };
+            let error = Feed::new(corpus.clone() as _, settings, Some(&broken)).unwrap_err();
+            assert!(error.message().contains("changed by hand"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn within_a_pool_the_size_of_minibatches_stays() {
+    let lengths = vec![3; 60];
+    let corpus = std::sync::Arc::new(MemoryCorpus::new(&lengths, 64));
+    let settings = |size| Settings {
+        unit: Unit::Sequence,
+        bucket: Some(16),
+        batch: BatchSize::Units(size),
+        sweeps: Some(1),
+        ..Settings::default()
+    };
+    for taken in 1..20 {
+        let mut feed = Feed::new(corpus.clone() as _, settings(3), None).unwrap();
+        let mut seen: usize = feed.by_ref().take(taken).map(|m| m.unwrap().len()).sum();
+        let state = State::from_json(&feed.state().to_json()).unwrap();
+        match Feed::new(corpus.clone() as _, settings(5), Some(&state)) {
+            Ok(rest) => {
+                seen += rest.map(|m| m.unwrap().len()).sum::<usize>();
+                assert_eq!((seen, state.within), (60, 0), "after {taken} minibatches");
+            }
+            Err(error) => assert!(state.within > 0 && error.message().contains("pool"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_state_with_what_no_feed_of_these_settings_has_is_refused() {
+    let steps = Settings { sweeps: Some(2), ..Settings::default() };
+    let cut = Cut::Partitions { frames: 50, whole_files: true, reshuffle: false };
+    let order = Order::Shuffle(Window::Corpus);
+    let unit = Unit::Sequence;
+    for settings in [
+        steps.clone(),
+        Settings { cut, order, ..steps.clone() },
+        Settings { unit, bucket: Some(9), ..steps },
+    ] {
+        let mut feed = Feed::new(corpus(), settings.clone(), None).unwrap();
+        while feed.state().within == 0 && feed.state().minibatch < 3 {
+            feed.next().unwrap().unwrap();
+        }
+        let text = feed.state().to_json();
+        let open = |text: &str| {
+            let state = State::from_json(text).unwrap();
+            Feed::new(corpus(), settings.clone(), Some(&state)).map(|feed| feed.state().clone())
+        };
+        assert_eq!(open(&text).unwrap(), *feed.state());
+        for more in [
+            r#""part":{"place":2,"collected":3}"#,
+            r#""part":{"place":0,"collected":0}"#,
+            r#""truncated":{"slots":[]}"#,
+        ] {
+            let text = format!("{},{more}}}", text.strip_suffix('}').unwrap());
+            let error = open(&text).unwrap_err();
+            assert!(error.message().contains("changed by hand"), "{more}: {error}");
+        }
+    }
+    // A pool, and a place in one, where there are none.
+    let settings = Settings { sweeps: Some(2), ..Settings::default() };
+    let feed = Feed::new(corpus(), settings.clone(), None).unwrap();
+    let text = feed.state().to_json();
+    let pool = text.replace('}', r#","pool":{"batch":{"samples":7},"scale":1}}"#);
+    for text in [pool, text.replace("\"within\":0", "\"within\":1")] {
+        let state = State::from_json(&text).unwrap();
+        assert!(
+            Feed::new(corpus(), settings.clone(), Some(&state)).unwrap_err().is_usage(),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn every_place_that_can_be_started_from_can_be_gone_on_from() {
+    let cut = Cut::Worker { local_timeline: true, cross_sweeps: true };
+    for epoch in [Epoch::Run, Epoch::Sweep, Epoch::Samples(7)] {
+        for start in [0, 1, 90, 1 << 40, 1 << 62] {
+            let order = Order::Sequential;
+            let settings =
+                Settings { cut, epoch, start, order, sweeps: Some(1), ..Settings::default() };
+            let feed = Feed::new(corpus(), settings.clone(), None).unwrap();
+            let again = Feed::new(corpus(), settings, Some(feed.state())).unwrap();
+            assert_eq!(again.state(), feed.state());
+        }
+    }
+    let settings = Settings { cut, start: u64::MAX, ..Settings::default() };
+    let error = Feed::new(corpus(), settings, None).unwrap_err();
+    assert!(error.is_usage() && error.message().contains("started from"), "{error}");
+}
+
+#[test]
+fn every_number_may_be_the_largest_there_is_or_is_refused() {
+    let worker = Cut::Worker { local_timeline: true, cross_sweeps: true };
+    let large: [fn(&mut Settings); 14] = [
+        |settings| settings.seed = u64::MAX,
+        |settings| settings.bucket = Some(usize::MAX),
+        |settings| settings.batch = BatchSize::Samples(u64::MAX),
+        |settings| settings.batch = BatchSize::Units(u64::MAX),
+        |settings| settings.batch = BatchSize::Padded(u64::MAX),
+        |settings| settings.order = Order::Shuffle(Window::Chunks(u64::MAX)),
+        |settings| settings.order = Order::Shuffle(Window::Samples(u64::MAX)),
+        |settings| settings.order = Order::Rolling(u64::MAX),
+        |settings| settings.epoch = Epoch::Samples(u64::MAX),
+        |settings| settings.start = u64::MAX,
+        |settings| settings.samples = Some(u64::MAX),
+        |settings| settings.sweeps = Some(u64::MAX),
+        |settings| settings.ranks = usize::MAX,
+        |settings| {
+            let (frames, whole_files, reshuffle) = (u64::MAX, false, true);
+            settings.cut = Cut::Partitions { frames, whole_files, reshuffle };
+            settings.order = Order::Shuffle(Window::Corpus);
+        },
+    ];
+    let mut taken = 0;
+    for cut in [Cut::Steps, worker, Cut::Timeline] {
+        for unit in [Unit::Frame, Unit::Sequence] {
+            for set in large {
+                let mut settings = Settings { cut, unit, ..Settings::default() };
+                set(&mut settings);
+                match Feed::new(corpus(), settings.clone(), None) {
+                    Ok(mut feed) => {
+                        feed.next().unwrap().unwrap();
+                        Feed::new(corpus(), settings, Some(feed.state())).unwrap();
+                        taken += 1;
+                    }
+                    Err(error) => assert!(error.is_usage(), "{error}: {settings:?}"),
+                }
+            }
+        }
+    }
+    assert!(taken > 20, "{taken}");
+}
+
+#[test]
+fn within_a_partition_the_size_of_minibatches_may_change() {
+    let cut = Cut::Partitions { frames: 50, whole_files: true, reshuffle: false };
+    let order = Order::Shuffle(Window::Corpus);
+    for partial in [Partial::Keep, Partial::Drop] {
+        for (before, after) in [(7, 48), (48, 7), (41, 50), (13, 12)] {
+            let of = |size| Settings {
+                cut,
+                order,
+                partial,
+                batch: BatchSize::Samples(size),
+                sweeps: Some(2),
+                ..Settings::default()
+            };
+            let mut feed = Feed::new(corpus(), of(before), None).unwrap();
+            for _ in 0..5 {
+                feed.next().unwrap().unwrap();
+                let mut other = Feed::new(corpus(), of(after), Some(feed.state())).unwrap();
+                assert_eq!(other.next().unwrap().unwrap().index(), feed.state().minibatch);
+            }
+        }
     }
 }

@@ -24,6 +24,7 @@ impl LabelFiles {
     /// Label files, of which none is in a master label file yet.
     #[must_use]
     pub fn new(options: ParseOptions, mlf: MlfOptions) -> Self {
+        let options = ParseOptions { v1_compat: options.v1_compat || mlf.v1_compat, ..options };
         Self { index: MlfIndex::new(mlf), options, ..Self::default() }
     }
 

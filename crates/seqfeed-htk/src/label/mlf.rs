@@ -14,8 +14,8 @@ use super::pieces::{Keep, Pieces};
 /// How master label files are read.
 #[derive(Clone, Debug, Default)]
 pub struct MlfOptions {
-    /// Whether blanks may stand around the dot that ends an entry (`V1COMPAT`).
-    pub blanks_around_dot: bool,
+    /// Whether blanks may stand around the dot that ends an entry, and around `///` (`V1COMPAT`).
+    pub v1_compat: bool,
 }
 
 /// The entries of master label files, in their order: of each its name, its place and its line.
@@ -125,7 +125,7 @@ impl MlfIndex {
     /// directory; when there are 2^32 entries.
     pub fn add(&mut self, name: &str, reader: impl Read) -> Result<()> {
         let first = self.entries.len() as u32;
-        let mut pieces = Pieces::new(name, reader, self.options.blanks_around_dot);
+        let mut pieces = Pieces::new(name, reader, self.options.v1_compat);
         let result = self.add_entries(name, &mut pieces);
         self.files.push((name.to_owned(), first..self.entries.len() as u32));
         result

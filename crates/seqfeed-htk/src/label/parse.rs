@@ -11,6 +11,8 @@ pub struct ParseOptions {
     /// Whether a line that is only a `.` ends the transcription, as in an MLF. HTK sets it for all label
     /// files once an MLF is loaded; else the dot is a label.
     pub dot_ends: bool,
+    /// Whether blanks may stand around that dot, and around `///` (`V1COMPAT`).
+    pub v1_compat: bool,
     /// What times are multiplied by (`HTKLABELTIMESCALE`).
     pub time_scale: f64,
     /// Whether names lose the context of triphones: all up to the first `-`, and all from the last `+` on
@@ -28,6 +30,7 @@ impl Default for ParseOptions {
     fn default() -> Self {
         Self {
             dot_ends: false,
+            v1_compat: false,
             time_scale: 1.0,
             strip_triphones: false,
             level: None,
@@ -68,8 +71,7 @@ const NAMELESS: &str = "a line is `[start [end]] name [score] {name [score]}`; a
 /// Where HTK fails, with the line: a label without a name, an empty line between labels, a quote that is not
 /// closed; and where the level or the alternative asked for does not exist.
 pub fn parse(data: &[u8], options: &ParseOptions) -> Result<Transcription> {
-    let mut parser =
-        Parser { scanner: Scanner::new(data, options.dot_ends, options.first_line), options };
+    let mut parser = Parser { scanner: Scanner::new(data, options), options };
     let mut transcription = Transcription::default();
     let mut token = parser.scanner.next()?;
     if matches!(token, Token::Name | Token::Number(_)) {

@@ -2,7 +2,7 @@
 
 use seqfeed_core::{Error, Problem, Result, number_text};
 
-use super::FORMAT;
+use super::{FORMAT, ParseOptions};
 
 /// A token. The text of a name is in [`Scanner::word`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub(super) struct Scanner<'a> {
     /// Whether the next token is the first one of a line.
     line_start: bool,
     dot_ends: bool,
+    /// Whether blanks may stand around a dot and `///` that are alone on their lines.
+    v1_compat: bool,
     first_line: u64,
     /// The last name, without quotes and escapes.
     pub(super) word: Vec<u8>,
@@ -40,9 +42,27 @@ fn is_line_end(byte: Option<u8>) -> bool {
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(data: &'a [u8], dot_ends: bool, first_line: u64) -> Self {
+    pub(super) fn new(data: &'a [u8], options: &ParseOptions) -> Self {
+        let ParseOptions { dot_ends, v1_compat, first_line, .. } = *options;
         let word = Vec::new();
-        Self { data, at: 0, token_start: 0, line_start: true, dot_ends, first_line, word }
+        Self {
+            data,
+            at: 0,
+            token_start: 0,
+            line_start: true,
+            dot_ends,
+            v1_compat,
+            first_line,
+            word,
+        }
+    }
+
+    /// Whether nothing else stands in the line, from a byte on.
+    fn ends_line(&self, at: usize) -> bool {
+        let rest = self.data.get(at..).unwrap_or_default();
+        let is_blank = |byte: &&u8| self.v1_compat && matches!(byte, b' ' | b'\t');
+        let blanks = rest.iter().take_while(is_blank).count();
+        is_line_end(rest.get(blanks).copied())
     }
 
     fn peek(&self) -> Option<u8> {
@@ -52,7 +72,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn next(&mut self) -> Result<Token> {
         let mut line_start = self.line_start;
         while let Some(b' ' | b'\t') = self.peek() {
-            line_start = false;
+            line_start &= self.v1_compat;
             self.at += 1;
         }
         self.token_start = self.at;
@@ -73,8 +93,7 @@ impl<'a> Scanner<'a> {
             Some(b'.') if line_start && self.dot_ends => {
                 // At the very end of the file HTK wants a newline behind the dot, but takes the
                 // transcription to be ended when it looks for the next one.
-                let next = self.data.get(self.at + 1).copied();
-                if next.is_none() || is_line_end(next) {
+                if self.at + 1 == self.data.len() || self.ends_line(self.at + 1) {
                     return Ok(Token::End);
                 }
             }
@@ -88,7 +107,7 @@ impl<'a> Scanner<'a> {
             return Ok(Token::End);
         }
         let quoted = self.read_word()?;
-        if line_start && self.word == b"///" && is_line_end(self.peek()) {
+        if line_start && self.word == b"///" && self.ends_line(self.at) {
             return Ok(Token::Separator);
         }
         if !quoted && is_number(&self.word) {

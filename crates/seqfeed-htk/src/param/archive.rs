@@ -5,7 +5,7 @@ use std::io::Write;
 use seqfeed_core::{Error, Result};
 use seqfeed_io::{Output, Policy, WxFilename};
 
-use super::encode::append_floats;
+use super::encode::{append_floats, append_integers, append_shorts};
 use super::header::HEADER;
 use super::{Base, Checksum, Encoding, Header, ParamKind};
 use crate::script::Segment;
@@ -38,10 +38,13 @@ use crate::script::Segment;
 pub struct ArchiveWriter {
     output: Output,
     encoding: Encoding,
+    /// Whether values are 16-bit integers.
+    integers: bool,
     sample_bytes: i16,
     columns: usize,
     frames: i32,
     sum: Checksum,
+    shorts: Vec<i16>,
     bytes: Vec<u8>,
 }
 
@@ -50,7 +53,7 @@ impl ArchiveWriter {
     ///
     /// # Errors
     ///
-    /// Fails if the kind is not stored as floats (a compressed file begins with scales, which need all
+    /// Fails if the kind is stored with scales (a compressed file begins with them, and they need all
     /// values), if frames are empty or of more than 32767 bytes, or when the file cannot be made or is a
     /// pipe: the number of frames stands in front of them.
     pub fn create(
@@ -61,13 +64,19 @@ impl ArchiveWriter {
     ) -> Result<Self> {
         let refuse = |what: String| Err(Error::usage(what).in_file(name.to_string()));
         let kind = encoding.kind;
-        let integers = matches!(kind.base(), Base::Waveform | Base::Discrete | Base::Irefc);
-        if integers || kind.has(ParamKind::COMPRESSED) || kind.has(ParamKind::INDEXED) {
+        let integers = matches!(kind.base(), Base::Waveform | Base::Discrete);
+        if kind.base() == Base::Irefc
+            || kind.has(ParamKind::COMPRESSED)
+            || kind.has(ParamKind::INDEXED)
+        {
             return refuse(format!("an archive of kind {kind} cannot be written piece by piece"));
         }
-        let sample_bytes = columns.checked_mul(4).and_then(|bytes| i16::try_from(bytes).ok());
-        let Some(sample_bytes) = sample_bytes.filter(|&bytes| bytes > 0) else {
-            return refuse(format!("frames of {columns} values, possible are 1 to 8191"));
+        let value_bytes = if integers { 2 } else { 4 };
+        let most = if kind.base() == Base::Waveform { 1 } else { i16::MAX as usize / value_bytes };
+        let sample_bytes =
+            columns.checked_mul(value_bytes).filter(|_| (1..=most).contains(&columns));
+        let Some(sample_bytes) = sample_bytes.and_then(|bytes| i16::try_from(bytes).ok()) else {
+            return refuse(format!("frames of {columns} values, possible are 1 to {most}"));
         };
         let mut output = Output::create(name, policy)?;
         if !output.can_write_over() {
@@ -79,14 +88,26 @@ impl ArchiveWriter {
         }
         output.write_all(&[0; HEADER]).map_err(|error| output.error(error))?;
         let sum = Checksum::new(encoding.order);
-        Ok(Self { output, encoding, sample_bytes, columns, frames: 0, sum, bytes: Vec::new() })
+        let (shorts, bytes) = (Vec::new(), Vec::new());
+        Ok(Self {
+            output,
+            encoding,
+            integers,
+            sample_bytes,
+            columns,
+            frames: 0,
+            sum,
+            shorts,
+            bytes,
+        })
     }
 
     /// Writes the frames of an utterance: where they stand.
     ///
     /// # Errors
     ///
-    /// Fails if there are no frames or not whole ones, past 2^31 - 1 frames, and when writing fails.
+    /// Fails if there are no frames or not whole ones, past 2^31 - 1 frames, if values of a kind of 16-bit
+    /// integers are none, and when writing fails.
     pub fn write(&mut self, values: &[f32]) -> Result<Segment> {
         let frames = values.len() / self.columns;
         if frames == 0 || !values.len().is_multiple_of(self.columns) {
@@ -103,7 +124,13 @@ impl ArchiveWriter {
             return Err(Error::usage(what).in_file(self.output.name().to_owned()));
         };
         self.bytes.clear();
-        append_floats(self.encoding.order, values, &mut self.bytes);
+        if self.integers {
+            self.shorts.clear();
+            append_integers(values, &mut self.shorts)?;
+            append_shorts(self.encoding.order, &self.shorts, &mut self.bytes);
+        } else {
+            append_floats(self.encoding.order, values, &mut self.bytes);
+        }
         if self.encoding.kind.has(ParamKind::CHECKSUM) {
             self.sum.update(&self.bytes);
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::write_atomically;
+use seqfeed_io::{shown_name, write_atomically};
 
 use super::header::HEADER;
 use super::{Base, ByteOrder, Checksum, Header, ParamKind};
@@ -44,6 +44,35 @@ pub(super) fn append_floats(order: ByteOrder, values: &[f32], out: &mut Vec<u8>)
     }
 }
 
+/// Appends values of a kind of 16-bit integers ([`Values::Shorts`]) that were read as floats.
+///
+/// # Errors
+///
+/// Fails at a value that is no such integer.
+pub fn append_integers(values: &[f32], out: &mut Vec<i16>) -> Result<()> {
+    out.reserve(values.len());
+    for (number, &value) in values.iter().enumerate() {
+        let integer = value as i16;
+        if f32::from(integer) != value {
+            return Err(Error::usage(format!(
+                "value {number} is {value}, which is no 16-bit integer"
+            ))
+            .with_help("write another kind, such as USER: its values are floats"));
+        }
+        out.push(integer);
+    }
+    Ok(())
+}
+
+/// Appends integers.
+pub(super) fn append_shorts(order: ByteOrder, values: &[i16], out: &mut Vec<u8>) {
+    let values = values.iter().copied();
+    match order {
+        ByteOrder::Big => out.extend(values.flat_map(i16::to_be_bytes)),
+        ByteOrder::Little => out.extend(values.flat_map(i16::to_le_bytes)),
+    }
+}
+
 /// The largest number that values are scaled to.
 const FULL: f64 = 32767.0;
 
@@ -76,7 +105,7 @@ impl Encoding {
     pub fn write(&self, path: &Path, values: Values<'_>, columns: usize) -> Result<()> {
         let mut bytes = Vec::new();
         self.encode(values, columns, &mut bytes)
-            .map_err(|error| error.in_file(path.display().to_string()))?;
+            .map_err(|error| error.in_file(shown_name(path)))?;
         write_atomically(path, &bytes, false)
     }
 
@@ -125,7 +154,7 @@ impl Encoding {
         out.reserve(HEADER + (count + 4 * columns) * value_bytes + 2);
         out.extend_from_slice(&header.to_bytes());
         match values {
-            Values::Shorts(values) => self.put_shorts(values.iter().copied(), out),
+            Values::Shorts(values) => append_shorts(self.order, values, out),
             Values::Floats(values) if compressed => self.compress(values, columns, out)?,
             Values::Floats(values) if base == Base::Irefc => self.scale(values, columns, out)?,
             Values::Floats(values) => append_floats(self.order, values, out),
@@ -136,13 +165,6 @@ impl Encoding {
             out.extend_from_slice(&self.order.of_u16(sum.value()));
         }
         Ok(())
-    }
-
-    fn put_shorts(&self, values: impl Iterator<Item = i16>, out: &mut Vec<u8>) {
-        match self.order {
-            ByteOrder::Big => out.extend(values.flat_map(i16::to_be_bytes)),
-            ByteOrder::Little => out.extend(values.flat_map(i16::to_le_bytes)),
-        }
     }
 
     /// Writes scales and compressed values.

@@ -107,7 +107,8 @@ impl<'a> Entry<'a> {
     /// The key: the logical name without extension.
     ///
     /// In HTK's style that is the last `.` of its last component (behind the last `/` or `\`) and what
-    /// follows (names of label files are made of the rest); in CNTK's style the last `.` at all.
+    /// follows (names of label files are made of the rest); in CNTK's style the last `.` at all, except
+    /// in the names of whole files.
     #[must_use]
     pub fn key(&self) -> Cow<'a, [u8]> {
         match self.logical() {
@@ -121,7 +122,7 @@ impl<'a> Entry<'a> {
 
     fn stem<'b>(&self, logical: &'b [u8]) -> &'b [u8] {
         let in_last_component = |&dot: &usize| {
-            self.script.style == Style::Cntk
+            self.script.style == Style::Cntk && self.spans.segment.is_some()
                 || memchr::memchr2(b'/', b'\\', &logical[dot..]).is_none()
         };
         let dot = memchr::memrchr(b'.', logical).filter(in_last_component);

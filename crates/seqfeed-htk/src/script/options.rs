@@ -8,6 +8,9 @@ pub struct ScriptOptions {
     /// Whether `=` and `[...]` in names mean something (HTK's `EXTENDFILENAMES`). In CNTK's style
     /// they always do.
     pub extended_names: bool,
+    /// In CNTK's style: whether an entry may be a whole file, with or without a logical name, as with
+    /// `readMethod=rollingWindow`. HTK's style always allows it.
+    pub whole_files: bool,
     /// Where files are.
     pub places: Places,
 }
@@ -15,7 +18,12 @@ pub struct ScriptOptions {
 impl Default for ScriptOptions {
     /// HTK's style, extended names, files where they are said to be.
     fn default() -> Self {
-        Self { style: Style::Htk, extended_names: true, places: Places::AsWritten }
+        Self {
+            style: Style::Htk,
+            extended_names: true,
+            whole_files: false,
+            places: Places::AsWritten,
+        }
     }
 }
 
@@ -24,13 +32,13 @@ impl ScriptOptions {
     #[must_use]
     pub fn cntk(script: &[u8]) -> Self {
         let places = Places::beside(script);
-        Self { style: Style::Cntk, extended_names: true, places }
+        Self { style: Style::Cntk, places, ..Self::default() }
     }
 
     /// CNTK's style with a directory before all names (`prefixPathInSCP`).
     #[must_use]
     pub fn cntk_with_prefix(prefix: &[u8]) -> Self {
-        Self { style: Style::Cntk, extended_names: true, places: Places::under(prefix) }
+        Self { style: Style::Cntk, places: Places::under(prefix), ..Self::default() }
     }
 }
 

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
-    Source, Stream, Tolerance,
+    Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem,
+    Result, Source, Stream, Tolerance,
 };
 use seqfeed_io::run_of;
 
@@ -119,7 +119,7 @@ pub struct HtkSource {
     /// Whether frames stand for whole sequences, with their context in the sample.
     single: bool,
     report: JoinReport,
-    faults: Vec<Error>,
+    faults: Vec<Damage>,
 }
 
 /// An entry of the script as it is found.
@@ -160,8 +160,7 @@ impl HtkSource {
         opening.without_duplicates(&mut found, script)?;
         let Opening { files, mut report, faults, .. } = opening;
         let Some(shape) = files.shape().filter(|_| !found.is_empty()) else {
-            return Err(Error::corpus(format!("{name} holds no sequences"))
-                .with_help("a script file names parameter files, one a line"));
+            return Err(nothing_left(name, script, &report, faults));
         };
         let (context, dim) = widths(name, shape, options)?;
         let single = options.expand.is_some() || options.extent == Extent::Sequence;
@@ -208,7 +207,7 @@ impl HtkSource {
 
     /// Why entries were left out, with their places: the first 10,000.
     #[must_use]
-    pub fn faults(&self) -> &[Error] {
+    pub fn faults(&self) -> &[Damage] {
         &self.faults
     }
 
@@ -339,6 +338,13 @@ impl Source for HtkSource {
         }
         Ok(())
     }
+
+    fn loading_bytes(&self) -> u64 {
+        // A run as it lies in the file, and as floats.
+        let longest = self.most_of_one(0).values.saturating_mul(4);
+        let all = self.index.total_samples().saturating_mul(4 * self.columns as u64);
+        longest.max(RUN as u64).min(all).saturating_mul(3)
+    }
 }
 
 impl fmt::Debug for HtkSource {
@@ -360,7 +366,7 @@ struct Opening<'a> {
     /// Numbers of the files, and frames in them; or why there are none.
     numbers: HashMap<Vec<u8>, Result<(u32, u64)>>,
     report: JoinReport,
-    faults: Vec<Error>,
+    faults: Vec<Damage>,
     wrong: u64,
 }
 
@@ -446,24 +452,23 @@ impl Opening<'_> {
 
     /// Counts a wrong entry; the error, if it is one too many.
     fn wrong(&mut self, error: Error, entry: &Entry<'_>) -> Result<()> {
-        self.wrong += 1;
         let error = match error.place().file {
             Some(_) => error,
             None if entry.line() == 0 => error.in_file(self.name),
             None => error.in_file(self.name).at_line(entry.line()),
         };
-        if !self.options.errors.allows(self.wrong) {
-            let error = error.of_key(Key(&entry.key()));
-            return Err(match entry.line() {
-                0 => error,
-                line => error.with_help(format!("named in {}, line {line}", self.name)),
-            });
-        }
+        let error = error.of_key(Key(&entry.key()));
+        let named = format!("named in {}, line {}", self.name, entry.line());
+        let error = match (entry.line(), error.help()) {
+            (0, _) | (_, Some(_)) => error,
+            _ => error.with_help(named),
+        };
+        self.wrong += 1;
+        let damage = self.options.errors.excuse(self.wrong, error)?;
         let key = Key(&entry.key()).to_string();
-        self.report.add("cannot be read", format!("{key} ({})", error.message()));
+        self.report.add("cannot be read", format!("{key} ({})", damage.message()));
         if self.faults.len() < FAULTS {
-            let named = format!("named in {}, line {}", self.name, entry.line());
-            self.faults.push(error.of_key(Key(&entry.key())).with_help(named));
+            self.faults.push(damage);
         }
         Ok(())
     }
@@ -501,11 +506,9 @@ impl Opening<'_> {
                     .at_line(line)
                     .of_key(Key(key))
                     .with_help("each sequence needs a name of its own");
-                if !self.options.errors.allows(self.wrong) {
-                    return Err(error);
-                }
+                let damage = self.options.errors.excuse(self.wrong, error)?;
                 if self.faults.len() < FAULTS {
-                    self.faults.push(error);
+                    self.faults.push(damage);
                 }
             }
         }
@@ -519,6 +522,25 @@ impl Opening<'_> {
             !twice
         });
         Ok(())
+    }
+}
+
+/// Why nothing of a script is left.
+fn nothing_left(
+    name: &str,
+    script: &Script,
+    report: &JoinReport,
+    mut faults: Vec<Damage>,
+) -> Error {
+    match script.len() {
+        0 => Error::corpus(format!("{name} holds no sequences"))
+            .with_help("a script file names parameter files, one a line"),
+        // Where files are wrong, what is wrong with the first one is what to mend.
+        _ if !faults.is_empty() => faults.swap_remove(0).into_error(),
+        _ => {
+            let reasons: Vec<String> = report.dropped.iter().map(ToString::to_string).collect();
+            Error::corpus(format!("of {name} no sequence is left: {}", reasons.join("; ")))
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! The parameter files of a source, of which only some are open at a time.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use seqfeed_core::{Error, Problem, Result};
+use seqfeed_io::OpenFiles;
 
 use crate::param::{ParamFile, ParamKind, ReadOptions};
 
@@ -30,14 +30,7 @@ pub(super) struct Files {
     shape: Option<Shape>,
     warnings: u64,
     first_warnings: Vec<String>,
-    open: Mutex<Open>,
-}
-
-/// Those that are open, with the time at which each was used last.
-#[derive(Debug, Default)]
-struct Open {
-    files: HashMap<u32, (Arc<ParamFile>, u64)>,
-    time: u64,
+    open: OpenFiles<ParamFile>,
 }
 
 impl Files {
@@ -48,7 +41,7 @@ impl Files {
             shape: None,
             warnings: 0,
             first_warnings: Vec::new(),
-            open: Mutex::default(),
+            open: OpenFiles::new(OPEN),
         }
     }
 
@@ -73,7 +66,8 @@ impl Files {
     ///
     /// When it cannot be opened, or is unlike the ones before.
     pub(super) fn add(&mut self, path: PathBuf) -> Result<(u32, u64)> {
-        let file = self.open_file(&path)?;
+        let number = self.names.len() as u32;
+        let file = self.open.get(number, || self.open_file(&path))?;
         if self.shape.is_none() {
             self.shape = Some(shape(&file));
         }
@@ -83,38 +77,13 @@ impl Files {
                 self.first_warnings.push(format!("{}: {warning}", file.name()));
             }
         }
-        let number = self.names.len() as u32;
-        let frames = file.frames();
         self.names.push(path);
-        self.keep(number, Arc::new(file));
-        Ok((number, frames))
+        Ok((number, file.frames()))
     }
 
     /// A file, opened again if it has been closed since.
     pub(super) fn get(&self, number: u32) -> Result<Arc<ParamFile>> {
-        if let Ok(mut open) = self.open.lock() {
-            open.time += 1;
-            let time = open.time;
-            if let Some((file, used)) = open.files.get_mut(&number) {
-                *used = time;
-                return Ok(Arc::clone(file));
-            }
-        }
-        let file = Arc::new(self.open_file(&self.names[number as usize])?);
-        self.keep(number, Arc::clone(&file));
-        Ok(file)
-    }
-
-    fn keep(&self, number: u32, file: Arc<ParamFile>) {
-        let Ok(mut open) = self.open.lock() else { return };
-        if open.files.len() >= OPEN
-            && let Some((&oldest, _)) = open.files.iter().min_by_key(|(_, (_, used))| *used)
-        {
-            open.files.remove(&oldest);
-        }
-        open.time += 1;
-        let time = open.time;
-        open.files.insert(number, (file, time));
+        self.open.get(number, || self.open_file(&self.names[number as usize]))
     }
 
     fn open_file(&self, path: &Path) -> Result<ParamFile> {

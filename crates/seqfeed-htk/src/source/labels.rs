@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Problem, Result, Source, Stream,
+    Block, Damage, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem, Result,
+    Source, Stream,
 };
 use seqfeed_io::{DataFile, run_of};
 
@@ -84,7 +85,7 @@ pub struct MlfSource {
     phone_boundaries: bool,
     binary: bool,
     incidents: u64,
-    first_incidents: Vec<Error>,
+    first_incidents: Vec<Damage>,
     ahead: Mutex<Ahead>,
 }
 
@@ -146,9 +147,10 @@ impl MlfSource {
         let mut found = CntkIndex::default();
         let (mut incidents, mut first_incidents) = (0, Vec::new());
         let mut incident = |error: Error| {
+            let damage = error.damage()?;
             incidents += 1;
             if first_incidents.len() < INCIDENTS {
-                first_incidents.push(error);
+                first_incidents.push(damage);
             }
             Ok(())
         };
@@ -218,7 +220,7 @@ impl MlfSource {
 
     /// How many utterances cannot be used, and the first 10,000 reasons.
     #[must_use]
-    pub fn incidents(&self) -> (u64, &[Error]) {
+    pub fn incidents(&self) -> (u64, &[Damage]) {
         (self.incidents, &self.first_incidents)
     }
 
@@ -350,6 +352,26 @@ impl Source for MlfSource {
             rest = behind;
         }
         Ok(())
+    }
+
+    fn most(&self, _stream: usize, sequences: Range<u32>) -> Most {
+        // One value a frame, whether they are sparse or not.
+        let samples = self.index.start(sequences.end) - self.index.start(sequences.start);
+        Most { samples, values: samples }
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        let each = (0..self.index.len() as u32).map(|s| self.most(stream, s..s + 1));
+        each.fold(Most::default(), Most::or)
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // Labels as text, where there is more to read at once, and one utterance as frames.
+        let text = self.places.iter().map(|place| u64::from(place.bytes));
+        let (all, longest) =
+            text.fold((0, 0), |(all, longest), bytes| (all + bytes, bytes.max(longest)));
+        let frames = self.most_of_one(0).samples.saturating_mul(48);
+        frames + longest.max(RUN + GAP).min(all + GAP)
     }
 
     fn held_bytes(&self) -> u64 {

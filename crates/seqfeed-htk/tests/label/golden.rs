@@ -34,7 +34,7 @@ impl<'a> Command<'a> {
                     "lev2.cfg" => parsed.options.level = Some(2),
                     "alt2.cfg" => parsed.options.alternative = Some(2),
                     "scale.cfg" => parsed.options.time_scale = 100_000.0,
-                    "compat.cfg" => parsed.mlf_options.blanks_around_dot = true,
+                    "compat.cfg" => parsed.mlf_options.v1_compat = true,
                     other => panic!("{other}"),
                 },
                 "-G" => {

@@ -35,6 +35,29 @@ fn errors_have_lines_and_cures() {
 }
 
 #[test]
+fn blanks_may_stand_around_dots_and_separators() {
+    let text = b"a\n /// \nb\n\t///\t\r\nc\n . \nleft\n";
+    let lists = |v1_compat| -> Vec<Vec<String>> {
+        let options = ParseOptions { v1_compat, dot_ends: true, ..ParseOptions::default() };
+        let transcription = parse(text, &options).unwrap();
+        let names = |labels: &Labels| {
+            let name = |segment: seqfeed_htk::label::Segment<'_>| {
+                String::from_utf8(segment.name().text.to_vec()).unwrap()
+            };
+            labels.segments().map(name).collect()
+        };
+        transcription.alternatives.iter().map(names).collect()
+    };
+    assert_eq!(lists(true), [["a"], ["b"], ["c"]]);
+    // Otherwise they are labels.
+    assert_eq!(lists(false), [["a", "///", "b", "///", "c", ".", "left"]]);
+    // Other words stay what they are.
+    let options = ParseOptions { v1_compat: true, ..ParseOptions::default() };
+    let transcription = parse(b"a\n /// b\n x ///\n", &options).unwrap();
+    assert_eq!(transcription.alternatives.len(), 1);
+}
+
+#[test]
 fn master_label_files_are_looked_up_in_order() {
     let mut files =
         LabelFiles::new(ParseOptions::default(), MlfOptions::default()).relative_to(fixtures());

@@ -112,8 +112,8 @@ fn mlf_text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// All that an index of an MLF says, as text.
-fn index(text: &[u8], piece: usize, blanks_around_dot: bool) -> String {
-    let mut index = MlfIndex::new(MlfOptions { blanks_around_dot });
+fn index(text: &[u8], piece: usize, v1_compat: bool) -> String {
+    let mut index = MlfIndex::new(MlfOptions { v1_compat });
     let result = index.add("m", Slow(text, piece)).map_err(|error| error.to_string());
     let mut said = format!("{result:?} {:?}", index.duplicates());
     for id in 0..index.len() as u32 {

@@ -69,6 +69,30 @@ fn lines_must_be_complete() {
     }
 }
 
+#[test]
+fn whole_files_can_be_allowed() {
+    let options = ScriptOptions { whole_files: true, ..ScriptOptions::cntk(b"/d/s") };
+    let text = b"a/u1.mfc\nu2.x=.../b.mfc\n\nu3.x=b.mfc[2,3]\nd.d/plain\n".to_vec();
+    let script = Script::parse(text, &options).unwrap();
+    let found: Vec<_> = script
+        .iter()
+        .map(|entry| {
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            let len = entry.segment().and_then(Segment::len);
+            (text(&entry.key()), text(&entry.physical()), len)
+        })
+        .collect();
+    let expected = [
+        ("a/u1", "a/u1.mfc", None),
+        ("u2", "/d/b.mfc", None),
+        ("u3", "b.mfc", Some(2)),
+        ("d.d/plain", "d.d/plain", None),
+    ];
+    assert_eq!(found, expected.map(|(key, file, len)| (key.to_owned(), file.to_owned(), len)));
+    // Ranges that are there must make sense all the same.
+    assert!(Script::parse(b"a=b[5,2]".to_vec(), &options).is_err());
+}
+
 /// A key and values.
 type Utterance = (Vec<u8>, Vec<f32>);
 

@@ -70,7 +70,7 @@ proptest! {
         ],
     ) {
         let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
-        let options = ScriptOptions { style, extended_names, places };
+        let options = ScriptOptions { style, extended_names, whole_files: false, places };
         match Script::parse(text, &options) {
             Ok(script) => for entry in script.iter() {
                 prop_assert!(!entry.physical().is_empty() && entry.line() <= lines);

@@ -1,7 +1,13 @@
 //! What the crate promises, over real files, commands and standard streams.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests fail and speak aloud")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "tests fail and speak aloud"
+)]
 
+mod damaged;
 mod data_file;
 mod input;
 mod names;

@@ -63,6 +63,25 @@ fn dropped_unfinished_it_leaves_no_trace() {
 }
 
 #[test]
+fn in_place_it_can_be_read_while_it_grows() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("growing");
+    fs::write(&path, "old and long").unwrap();
+    let name = WxFilename::parse(path.to_str().unwrap()).unwrap();
+    let mut output = Output::create_in_place(&name, &Policy::default()).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"");
+    output.write_all(b"first").unwrap();
+    assert_eq!((fs::read(&path).unwrap(), output.position()), (b"first".to_vec(), Some(5)));
+    output.write_all(b" half").unwrap();
+    output.take_back_to(5);
+    assert_eq!((fs::read(&path).unwrap(), output.position()), (b"first".to_vec(), Some(5)));
+    output.write_all(b", last").unwrap();
+    drop(output);
+    assert_eq!(fs::read(&path).unwrap(), b"first, last");
+    assert_eq!(names_in(directory.path()), ["growing"]);
+}
+
+#[test]
 fn permissions_and_links_stay() {
     let directory = tempdir().unwrap();
     let (path, link) = (directory.path().join("out"), directory.path().join("link"));
@@ -99,6 +118,63 @@ fn outputs_that_belong_together_appear_together() {
     outputs.push(Output::create(&failing, &Policy::with_pipes()).unwrap());
     assert!(Output::finish_together(outputs).is_err());
     assert!(names_in(directory.path()).is_empty());
+}
+
+#[test]
+fn what_points_into_others_is_removed_before_they_appear() {
+    let directory = tempdir().unwrap();
+    let paths = [directory.path().join("a.ark"), directory.path().join("a.scp")];
+    paths.iter().for_each(|path| fs::write(path, b"old").unwrap());
+    let outputs = || {
+        let mut outputs: Vec<_> = paths.iter().map(|path| create(path).unwrap()).collect();
+        outputs.iter_mut().for_each(|output| output.write_all(b"new").unwrap());
+        outputs[1].set_points_into_others();
+        outputs
+    };
+    // As if the process was killed between the two.
+    let between = || {
+        assert_eq!(fs::read(&paths[0]).unwrap(), b"old");
+        assert!(!paths[1].exists(), "no script file for the new archive");
+        Err(seqfeed_core::Error::usage("killed"))
+    };
+    Output::finish_together_with(outputs(), between).unwrap_err();
+    assert_eq!(names_in(directory.path()), ["a.ark"]);
+    Output::finish_together(outputs()).unwrap();
+    assert!(paths.iter().all(|path| fs::read(path).unwrap() == b"new"));
+}
+
+#[test]
+fn a_file_may_appear_while_it_is_written() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("a.ark");
+    fs::write(&path, b"old").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+    let old = fs::File::open(&path).unwrap();
+    let mut output = create(&path).unwrap();
+    output.write_all(b"one").unwrap();
+    output.flush_now().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    output.appear_now().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one");
+    output.write_all(b" two").unwrap();
+    output.appear_now().unwrap();
+    assert_eq!(output.position(), Some(7));
+    output.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one two");
+    assert_eq!(mode(&path), 0o640);
+    assert_eq!(std::io::read_to_string(old).unwrap(), "old", "readers of the old one keep it");
+    assert_eq!(names_in(directory.path()), ["a.ark"]);
+}
+
+#[test]
+fn commands_get_what_was_written_before_an_error() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("got");
+    let name = WxFilename::Pipe(format!("cat > '{}'", path.display()).into());
+    let mut output = Output::create(&name, &Policy::with_pipes()).unwrap();
+    output.write_all(b"abc").unwrap();
+    drop(output);
+    assert_eq!(fs::read(&path).unwrap(), b"abc");
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Commands: allowed or not, failing, left early.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use seqfeed_core::{ErrorKind, Result};
-use seqfeed_io::{Compression, Input, Output, Policy, RxFilename, WxFilename};
+use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_io::{
+    Compression, FailedCommand, Input, OnFailedCommand, Output, Policy, RxFilename, WxFilename,
+};
 use tempfile::tempdir;
 
 use crate::support::{gzip, open, read_all, sample};
@@ -18,8 +21,8 @@ fn create(name: &str) -> Result<Output> {
 fn forbidden_unless_allowed() {
     let directory = tempdir().unwrap();
     let trace = directory.path().join("trace");
-    let reading = RxFilename::Pipe(format!("touch {}", trace.display()));
-    let writing = WxFilename::Pipe(format!("touch {}", trace.display()));
+    let reading = RxFilename::Pipe(format!("touch {}", trace.display()).into());
+    let writing = WxFilename::Pipe(format!("touch {}", trace.display()).into());
     let errors = [
         Input::open(&reading, &Policy::default()).err().unwrap(),
         Output::create(&writing, &Policy::default()).err().unwrap(),
@@ -57,13 +60,105 @@ fn failing_commands_say_how() {
         ("kill -9 $$", "signal 9"),
     ];
     for (command, expected) in cases {
-        let mut input = open(&format!("{command}|")).unwrap();
-        assert_eq!(read_all(&mut input).unwrap(), b"");
-        let error = input.finish().unwrap_err();
+        let error = open(&format!("{command}|")).unwrap().finish().unwrap_err();
         let ErrorKind::Command { command: shown, status } = error.kind() else { panic!("{error}") };
         assert_eq!(shown, command);
         assert!(status.contains(expected), "{status}");
     }
+}
+
+/// Ways to read an input to its end.
+type Way = (&'static str, fn(Input) -> Result<(), Error>);
+
+const WAYS: &[Way] = &[
+    ("read", |mut input| read_all(&mut input).map(drop).map_err(|error| input.error(error))),
+    ("lines", |mut input| {
+        let mut line = Vec::new();
+        loop {
+            match input.read_until(b'\n', &mut line) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                // As who does not ask the input for its error.
+                Err(error) => return Err(Error::io("reading", error)),
+            }
+        }
+    }),
+    ("ensure", |mut input| {
+        loop {
+            match input.ensure(2).map(<[u8]>::len) {
+                Ok(0) => return Ok(()),
+                Ok(count) => input.consume(count),
+                Err(error) => return Err(input.error(error)),
+            }
+        }
+    }),
+    ("skip", |mut input| {
+        loop {
+            match input.skip(2) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) => return Err(input.error(error)),
+            }
+        }
+    }),
+    ("recorded", |input| {
+        let (mut input, _recording) = input.recorded()?;
+        read_all(&mut input).map(drop).map_err(|error| input.error(error))
+    }),
+    // All of its bytes and no more: how many there are is known from elsewhere.
+    ("finish", |mut input| {
+        input.read_exact(&mut [0; 3]).map_err(|error| input.error(error))?;
+        input.finish()
+    }),
+];
+
+#[test]
+fn the_end_of_a_command_that_failed_is_an_error_however_it_is_come_to() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("abc.gz");
+    fs::write(&path, gzip(b"abc")).unwrap();
+    let packed = format!("cat {}; exit 3|", path.display());
+    for (way, read) in WAYS {
+        assert!(read(open("printf abc|").unwrap()).is_ok(), "{way}");
+        for name in ["printf abc; exit 3|", "printf abc; sleep 0.05; exit 3|", &packed] {
+            let error = read(open(name).unwrap()).expect_err(way);
+            assert!(matches!(error.kind(), ErrorKind::Command { .. }), "{way}: {error}");
+            assert!(error.to_string().contains("exit status 3"), "{way}: {error}");
+        }
+    }
+    // The data are cut short because the command failed, not the other way round.
+    let cut = format!("head -c 20 {}; exit 3|", path.display());
+    let mut input = open(&cut).unwrap();
+    let error = read_all(&mut input).map_err(|error| input.error(error)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Command { .. }), "{error}");
+}
+
+#[test]
+fn who_wants_to_be_told_is_told_once_and_goes_on() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let open = |name: &str| {
+        let told = Arc::clone(&told);
+        let tell: OnFailedCommand = Arc::new(move |failed: &FailedCommand| {
+            told.lock().unwrap().push((failed.command().to_owned(), failed.wait_status()));
+        });
+        let name = RxFilename::parse(name).unwrap();
+        Input::open_telling(&name, &Policy::with_pipes(), Some(tell)).unwrap()
+    };
+    let take = || std::mem::take(&mut *told.lock().unwrap());
+    for (way, read) in WAYS {
+        read(open("printf abc; exit 3 |")).unwrap_or_else(|error| panic!("{way}: {error}"));
+        assert_eq!(take(), [("printf abc; exit 3 ".to_owned(), 768)], "{way}");
+        read(open("printf abc |")).unwrap();
+        assert_eq!(take(), [], "{way}");
+    }
+    // Also if it is dropped at the end of what was wanted.
+    let mut input = open("printf abc; kill -9 $$ |");
+    input.read_exact(&mut [0; 3]).unwrap();
+    drop(input);
+    assert_eq!(take(), [("printf abc; kill -9 $$ ".to_owned(), 9)]);
+    // What is left early fails by being left.
+    drop(open("yes |"));
+    assert_eq!(take(), []);
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub(super) fn compute(call: &mut Call<'_>) -> Outcome {
                 writer.write(key, stats)?;
             }
         }
-        table.close(call)?;
+        table.close()?;
         close(writer)?;
     } else {
         compute_by_speaker(call, &names, &spk2utt, &mut all)?;
@@ -136,7 +136,7 @@ fn compute_by_speaker(
             ),
         }
     }
-    speakers.close(call)?;
+    speakers.close()?;
     close(writer)?;
     Ok(())
 }
@@ -159,7 +159,7 @@ fn compute_global(
     while let Some((key, features)) = table.next()? {
         all.add(call, key, features, &mut stats)?;
     }
-    table.close(call)?;
+    table.close()?;
     // Written with 32 bits, as Kaldi does for the sake of its older versions.
     let Matrix { rows, cols, values } = stats.unwrap_or_default();
     let values = values.into_iter().map(|value| value as f32).collect();
@@ -278,7 +278,7 @@ pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
         writer.write(key, features)?;
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     let (place, what) = if variances {
         ("main():featbin/apply-cmvn.cc:159", "mean and variance")
@@ -307,7 +307,7 @@ fn copy_unchanged(call: &mut Call<'_>, names: &[String], variances: bool) -> Out
     while let Some((key, matrix)) = table.next()? {
         writer.write(key, matrix)?;
     }
-    table.close(call)?;
+    table.close()?;
     let done = close(writer)?.objects;
     call.log("main():featbin/apply-cmvn.cc:81", format_args!("Copied {done} utterances."));
     some(done)
@@ -324,11 +324,15 @@ fn dims(text: &str) -> Option<Vec<i32>> {
 const MODIFY_USAGE: &str = "Copies statistics of means and variances so that some dimensions will not be normalized.\n\
 Usage: modify-cmvn-stats [options] [<fake-dims>] <in-rspecifier> <out-wspecifier>\n\
 e.g.: modify-cmvn-stats 13:14:15 ark:- ark:-\n\
+  or: modify-cmvn-stats --convert-to-mean-and-var=true ark:- ark:-\n\
 See also: compute-cmvn-stats, apply-cmvn\n";
 
 pub(super) fn modify(call: &mut Call<'_>) -> Outcome {
     const PLACE: &str = "main():featbin/modify-cmvn-stats.cc";
-    let names = call.parse(MODIFY_USAGE, 2..=3, &mut [])?;
+    let mut convert = false;
+    let doc = "Write means and variances instead of sums: two rows, without the number of frames";
+    let names =
+        call.parse(MODIFY_USAGE, 2..=3, &mut [opt("convert-to-mean-and-var", &mut convert, doc)])?;
     let (fake, from, to) = match &names[..] {
         [fake, from, to] => (fake.as_str(), from, to),
         [from, to] => ("", from, to),
@@ -342,9 +346,21 @@ pub(super) fn modify(call: &mut Call<'_>) -> Outcome {
     let mut writer = call.create::<Matrix<f64>>(to)?;
     while let Some((key, stats)) = table.next()? {
         cmvn::fake(stats, &fake).map_err(|error| error.of_key(key))?;
-        writer.write(key, stats)?;
+        if !convert {
+            writer.write(key, stats)?;
+            continue;
+        }
+        match cmvn::mean_and_variance(stats) {
+            Some(both) => writer.write(key, &both)?,
+            None => {
+                let message = format!(
+                    "Zero or negative count for speaker {key}, not outputting mean and variance stats."
+                );
+                call.warn(PLACE, message);
+            }
+        }
     }
-    table.close(call)?;
+    table.close()?;
     let done = close(writer)?.objects;
     call.log(PLACE, format_args!("Modified {done} sets of stats."));
     some(done)

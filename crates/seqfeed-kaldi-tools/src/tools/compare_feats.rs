@@ -68,7 +68,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         }
         done += 1;
     }
-    first.close(call)?;
+    first.close()?;
     let similarity: Vec<f64> = products
         .iter()
         .zip(squares1.iter().zip(&squares2))

@@ -111,7 +111,7 @@ fn copy_table<T: Holder + Default>(
     while let Some((key, value)) = table.next()? {
         sink.write(key, matrix(value))?;
     }
-    table.close(call)
+    table.close()
 }
 
 fn copy_file(

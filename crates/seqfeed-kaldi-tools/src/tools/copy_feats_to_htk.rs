@@ -1,12 +1,12 @@
 //! `copy-feats-to-htk`.
 
+use std::ffi::OsStr;
 use std::fs::DirBuilder;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
 
-use seqfeed_core::Error;
-use seqfeed_io::{Output, WxFilename};
+use seqfeed_io::{Output, WxFilename, name_from_text, path_from_text};
 use seqfeed_kaldi::{HtkMatrix, Matrix, Mode, write_object};
 
 use crate::call::{Call, Outcome, some, throw};
@@ -38,8 +38,9 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     let Ok(kind) = u16::try_from(kind) else {
         return throw(PLACE, format_args!("the sample kind {kind} does not fit 16 bits"));
     };
-    if !Path::new(&directory).exists()
-        && let Err(error) = DirBuilder::new().mode(0o750).create(&directory)
+    let made = path_from_text(&directory);
+    if !made.exists()
+        && let Err(error) = DirBuilder::new().mode(0o750).create(&made)
     {
         let message = format!("Could not create output directory: {directory} ({error})");
         return throw(PLACE, message);
@@ -47,11 +48,12 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     let mut table = call.table::<Matrix<f32>>(&names[0])?;
     let mut done = 0;
     while let Some((key, features)) = table.next()? {
-        let Ok(text) = std::str::from_utf8(key.0) else {
-            let message = "a key that is no UTF-8 cannot be the name of a file";
-            return Err(Error::usage(message).of_key(key).into());
-        };
-        let path = format!("{directory}/{text}.{extension}");
+        // As Kaldi puts them together: a key may have directories in it.
+        let mut path = made.clone().into_os_string();
+        path.push("/");
+        path.push(OsStr::from_bytes(key.0));
+        path.push(".");
+        path.push(name_from_text(&extension));
         let matrix = std::mem::take(features);
         let htk = HtkMatrix { matrix, sample_period: period, kind };
         let mut bytes = Vec::new();
@@ -62,7 +64,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         output.finish()?;
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     call.log(
         PLACE,
         format_args!("{done} HTK feature files generated in the direcory: {directory}"),

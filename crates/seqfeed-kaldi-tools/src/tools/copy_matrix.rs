@@ -84,7 +84,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         change.apply(matrix)?;
         writer.write(key, matrix)?;
     }
-    table.close(call)?;
+    table.close()?;
     let done = read_count(&close(writer)?);
     call.log("main():bin/copy-matrix.cc:135", format_args!("Copied {done} matrices."));
     some(done)

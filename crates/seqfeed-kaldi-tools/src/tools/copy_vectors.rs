@@ -21,11 +21,11 @@ pub(super) fn copy_table<T: Holder + Default>(
         change(value);
         writer.write(key, value)?;
     }
-    table.close(call)?;
+    table.close()?;
     Ok(read_count(&close(writer)?))
 }
 
-const MIXED: &str = "Cannot mix archives with regular files (copying vectors)";
+pub(super) const MIXED: &str = "Cannot mix archives with regular files (copying vectors)";
 
 const FLOAT_USAGE: &str = "Copies vectors or tables of vectors.\n\
 Usage: copy-vector [options] (<vector-in-rspecifier>|<vector-in-rxfilename>) (<vector-out-wspecifier>|<vector-out-wxfilename>)\n\

@@ -21,6 +21,10 @@ See also: nnet3-shuffle-egs, nnet3-subset-egs\n";
 
 const SEED: &str = "Seed of the random numbers";
 
+/// Of the tools that shuffle, today's Kaldi seeds nothing else with it.
+const SHUFFLE_SEED: &str =
+    "Seed of the order; other numbers are drawn alike whatever it is, as in Kaldi";
+
 pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
     const PLACE: &str = "main():nnet3bin/nnet3-copy-egs.cc";
     let (mut random, mut seed, mut keep) = (false, 0, 1.0f32);
@@ -75,7 +79,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
     let mut outputs = Outputs::open(call, &weights, &outputs)?;
     let create = |name: &String| call.create::<NnetExample>(name);
     let mut writers: Vec<_> = names[1..].iter().map(create).collect::<Result<_, Stop>>()?;
-    let (mut read, mut written) = (0u64, 0u64);
+    let (mut read, mut written, mut failed) = (0u64, 0u64, 0u64);
     while let Some((key, example)) = table.next()? {
         read += 1;
         // Kaldi computes in 64 bits with the 32 of the option.
@@ -83,6 +87,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
         let rest = (f64::from(keep) - copies) as f32;
         let copies = copies as u64 + u64::from(drawn.with_probability(rest));
         if !outputs.change(call, key, example)? {
+            failed += 1;
             continue;
         }
         for _ in 0..copies {
@@ -99,11 +104,14 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
             written += 1;
         }
     }
-    table.close(call)?;
+    table.close()?;
     for writer in writers {
         close(writer)?;
     }
-    call.log(PLACE, format_args!("Read {read} neural-network training examples, wrote {written}"));
+    let message = format!(
+        "Read {read} neural-network training examples, wrote {written}, {failed} examples had errors."
+    );
+    call.log(PLACE, message);
     some(written)
 }
 
@@ -142,7 +150,12 @@ impl Outputs {
                 call.warn(PLACE, format_args!("No new output-name for example key {key}"));
                 return Ok(false);
             };
-            let name = String::from_utf8_lossy(&name.0).into_owned();
+            let Ok(name) = String::from_utf8(name.0.clone()) else {
+                return throw(
+                    "nnet3bin/nnet3-copy-egs.cc",
+                    format!("{name} is no name of an output"),
+                );
+            };
             output(example)?.name = name;
         }
         Ok(true)
@@ -177,7 +190,7 @@ pub(super) fn shuffle(call: &mut Call<'_>) -> Outcome {
         SHUFFLE_USAGE,
         2..=2,
         &mut [
-            opt("srand", &mut seed, SEED),
+            opt("srand", &mut seed, SHUFFLE_SEED),
             opt(
                 "buffer-size",
                 &mut buffer_size,
@@ -188,7 +201,7 @@ pub(super) fn shuffle(call: &mut Call<'_>) -> Outcome {
     let Ok(size) = usize::try_from(buffer_size) else {
         return abort(format_args!("--buffer-size={buffer_size}: must be 0 or more"));
     };
-    let mut drawn = CRandom::new(seed);
+    let mut drawn = CRandom::never_seeded();
     let mut table = call.table::<NnetExample>(&names[0])?;
     let mut writer = call.create::<NnetExample>(&names[1])?;
     if size == 0 {
@@ -213,7 +226,7 @@ pub(super) fn shuffle(call: &mut Call<'_>) -> Outcome {
         }
         places.iter().flatten().try_for_each(|entry| write(&mut writer, entry))?;
     }
-    table.close(call)?;
+    table.close()?;
     let done = close(writer)?.objects;
     let how = if size > 0 { "using a buffer (partial randomization)" } else { "" };
     call.log(
@@ -234,7 +247,7 @@ pub(super) fn subset(call: &mut Call<'_>) -> Outcome {
         SUBSET_USAGE,
         2..=2,
         &mut [
-            opt("srand", &mut seed, SEED),
+            opt("srand", &mut seed, SHUFFLE_SEED),
             opt("n", &mut n, "Number of examples to write"),
             opt("randomize-order", &mut randomize, "Write them in random order"),
         ],
@@ -242,7 +255,7 @@ pub(super) fn subset(call: &mut Call<'_>) -> Outcome {
     let Some(size) = usize::try_from(n).ok().filter(|&size| size > 0) else {
         return abort(format_args!("--n={n}: must be more than 0"));
     };
-    let mut drawn = CRandom::new(seed);
+    let mut drawn = CRandom::never_seeded();
     let mut table = call.table::<NnetExample>(&names[0])?;
     let mut entries: Vec<Entry> = Vec::new();
     let mut read = 0u64;
@@ -255,7 +268,7 @@ pub(super) fn subset(call: &mut Call<'_>) -> Outcome {
             entries[place] = (key.0.to_vec(), std::mem::take(example));
         }
     }
-    table.close(call)?;
+    table.close()?;
     if randomize {
         shuffle_entries(&mut entries, seed);
     }

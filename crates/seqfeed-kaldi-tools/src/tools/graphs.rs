@@ -103,7 +103,7 @@ pub(super) fn copy_part<T: Holder + Default>(
             written += 1;
         }
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     Ok((written, total))
 }

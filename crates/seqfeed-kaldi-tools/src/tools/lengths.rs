@@ -22,7 +22,7 @@ pub(super) fn feat_to_len(call: &mut Call<'_>) -> Outcome {
             None => total += shape.rows as u64,
         }
     }
-    table.close(call)?;
+    table.close()?;
     match writer {
         Some(writer) => drop(close(writer)?),
         None => call.print(format!("{total}\n").as_bytes())?,
@@ -42,7 +42,7 @@ pub(super) fn feat_to_dim(call: &mut Call<'_>) -> Outcome {
         while let Some((key, shape)) = table.next()? {
             writer.write(key, &(shape.cols as i32))?;
         }
-        table.close(call)?;
+        table.close()?;
         close(writer)?;
         return Ok(0);
     }
@@ -77,7 +77,7 @@ pub(super) fn matrix_dim(call: &mut Call<'_>) -> Outcome {
         call.print(&line)?;
         found = true;
     }
-    table.close(call)?;
+    table.close()?;
     if !found {
         let message = format!("No features read from rspecifier '{}'", names[0]);
         call.warn("main():bin/matrix-dim.cc", message);

@@ -129,7 +129,7 @@ fn sum_tables(call: &mut Call<'_>, names: &[String], to: &str, how: &Sum) -> Out
         writer.write(key, sum)?;
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     let systems = names.len();
     let message = format!(
@@ -170,7 +170,7 @@ fn sum_table(call: &mut Call<'_>, from: &str, to: &str, binary: bool) -> Outcome
         sum.values.iter_mut().zip(values).for_each(|(sum, value)| *sum += f64::from(*value));
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     let values = sum.values.into_iter().map(|value| value as f32).collect();
     call.write_object(&Matrix { rows: sum.rows, cols: sum.cols, values }, to, binary)?;
     let to = shown(to, "standard output");
@@ -228,7 +228,7 @@ pub(super) fn sum_rows(call: &mut Call<'_>) -> Outcome {
         rows += matrix.rows;
         writer.write(key, &Vector(sum.into_iter().map(|value| value as f32).collect()))?;
     }
-    table.close(call)?;
+    table.close()?;
     let done = read_count(&close(writer)?);
     call.log(
         "main():bin/matrix-sum-rows.cc:67",
@@ -318,7 +318,7 @@ fn multiply_tables(call: &mut Call<'_>, names: &[String], to: &str, tolerance: u
         writer.write(key, product)?;
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     let systems = names.len();
     let message = format!(

@@ -67,7 +67,7 @@ pub(super) fn paste(call: &mut Call<'_>) -> Outcome {
             None => failed += 1,
         }
     }
-    first.close(call)?;
+    first.close()?;
     close(writer)?;
     call.log(
         "main():featbin/paste-feats.cc:158",
@@ -154,7 +154,7 @@ pub(super) fn append_vector(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &with_vector(key, matrix, vector)?)?;
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     call.log(PLACE, format_args!("Done {done} utts, errors on {failed}"));
     Ok(if done == 0 { 255 } else { 0 })

@@ -45,7 +45,7 @@ pub(super) fn ali_to_post(call: &mut Call<'_>) -> Outcome {
     while let Some((key, labels)) = table.next()? {
         writer.write(key, &Posterior(labels.iter().map(|&label| vec![(label, 1.0)]).collect()))?;
     }
-    table.close(call)?;
+    table.close()?;
     let done = read_count(&close(writer)?);
     call.log("main():bin/ali-to-post.cc", format_args!("Converted {done} alignments."));
     some(done)
@@ -63,7 +63,7 @@ pub(super) fn to_weights(call: &mut Call<'_>) -> Outcome {
         let sum = |frame: &Vec<(i32, f32)>| frame.iter().fold(0.0, |sum, (_, value)| sum + value);
         writer.write(key, &Vector(frames.iter().map(sum).collect()))?;
     }
-    table.close(call)?;
+    table.close()?;
     let done = read_count(&close(writer)?);
     call.log(
         "main():bin/post-to-weights.cc",

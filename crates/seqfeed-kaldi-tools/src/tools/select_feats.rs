@@ -32,7 +32,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         }
         writer.write(key, &frames::columns(matrix, &columns))?;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     Ok(0)
 }

@@ -59,7 +59,7 @@ pub(super) fn add_deltas(call: &mut Call<'_>) -> Outcome {
         };
         writer.write(key, &out)?;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     Ok(0)
 }
@@ -86,6 +86,7 @@ pub(super) fn splice(call: &mut Call<'_>) -> Outcome {
     };
     let mut writer = call.create::<Matrix<f32>>(&names[1])?;
     let mut table = call.table::<Matrix<f32>>(&names[0])?;
+    let mut spliced = Matrix::default();
     while let Some((key, features)) = table.next()? {
         if features.rows == 0 {
             return throw(
@@ -101,9 +102,10 @@ pub(super) fn splice(call: &mut Call<'_>) -> Outcome {
                 features.cols
             ));
         }
-        writer.write(key, &frames::splice(features, before, behind))?;
+        frames::splice_into(features, before, behind, &mut spliced);
+        writer.write(key, &spliced)?;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     Ok(0)
 }
@@ -145,7 +147,7 @@ pub(super) fn shift(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &frames::shift(features, by.into()))?;
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     call.log(
         "main():featbin/shift-feats.cc:89",
@@ -199,7 +201,7 @@ pub(super) fn subsample(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &out)?;
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     call.log(
         "main():featbin/subsample-feats.cc:115",

@@ -54,7 +54,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         let Some((key, matrix)) = table.next()? else { break };
         writer.write(key, matrix)?;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     Ok(0)
 }

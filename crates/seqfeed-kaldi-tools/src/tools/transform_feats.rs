@@ -42,6 +42,8 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         Transforms::All(call.read_object(&names[0])?)
     };
     let (mut done, mut failed) = (0, 0);
+    let one_for_all = matches!(transforms, Transforms::All(_));
+    let (mut out, mut known_log) = (Matrix::default(), None);
     let (mut kind, mut total_frames, mut total_log) = (None, 0.0f64, 0.0f64);
     while let Some((key, features)) = table.next()? {
         let transform = match &mut transforms {
@@ -60,7 +62,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             },
         };
         let (rows, cols, dim) = (transform.rows, transform.cols, features.cols);
-        let Ok(out) = transform::apply(features, transform) else {
+        if transform::apply_into(features, transform, &mut out).is_err() {
             let message = format!(
                 "Transform matrix for utterance {key} has bad dimension {rows}x{cols} versus feat dim {dim}"
             );
@@ -74,14 +76,19 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             }
             failed += 1;
             continue;
-        };
+        }
         let kind = *kind.get_or_insert(match rows {
             _ if rows == dim => Kind::Determinant,
             _ if rows < dim => Kind::Pseudo,
             _ => Kind::Increase,
         });
         if kind != Kind::Increase {
-            let log = transform::log_determinant(transform, dim);
+            let log = match known_log {
+                Some((known, log)) if known == dim => log,
+                _ => transform::log_determinant(transform, dim),
+            };
+            // That of the one transform of all utterances is computed once.
+            known_log = one_for_all.then_some((dim, log));
             if log.is_finite() {
                 total_frames += features.rows as f64;
                 total_log += features.rows as f64 * f64::from(log);
@@ -93,7 +100,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         writer.write(key, &out)?;
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     if let Some(kind) = kind.filter(|&kind| kind != Kind::Increase) {
         let what = if kind == Kind::Pseudo { "[pseudo-]" } else { "" };

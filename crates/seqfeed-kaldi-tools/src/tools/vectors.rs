@@ -6,7 +6,7 @@ use crate::call::{Call, Outcome, Stop, some, throw};
 use crate::elements::dot;
 use crate::options::{opt, shown};
 use crate::reading::{is_rspecifier, is_wspecifier};
-use crate::tools::copy_vectors::copy_table;
+use crate::tools::copy_vectors::{MIXED, copy_table};
 use crate::writing::close;
 
 const SUM_USAGE: &str = "Adds vectors: of several tables by key, all of one table, or of several files.\n\
@@ -18,25 +18,38 @@ e.g.: vector-sum ark:1.weights ark:2.weights ark:combine.weights\n\
 See also: copy-vector, vector-scale\n";
 
 pub(super) fn sum(call: &mut Call<'_>) -> Outcome {
-    let mut binary = true;
+    let mut how = Sum { binary: true, average: false };
     let mut names = call.parse(
         SUM_USAGE,
         2..=usize::MAX,
-        &mut [opt("binary", &mut binary, "Write in binary mode (a single file)")],
+        &mut [
+            opt("binary", &mut how.binary, "Write in binary mode (a single file)"),
+            opt("average", &mut how.average, "Average (of one table, or of files)"),
+        ],
     )?;
     let to = names.pop().unwrap_or_default();
     if is_wspecifier(&to) {
+        if how.average {
+            let message = "--average has no effect on sums of tables by key, as in Kaldi";
+            call.warn("main():bin/vector-sum.cc", message);
+        }
         return sum_tables(call, &names, &to);
     }
     match names.iter().filter(|name| is_rspecifier(name)).count() {
-        0 => sum_files(call, &names, &to, binary),
-        1 if names.len() == 1 => sum_table(call, &names[0], &to, binary),
+        0 => sum_files(call, &names, &to, &how),
+        1 if names.len() == 1 => sum_table(call, &names[0], &to, &how),
         _ => throw(
             "TypeThreeUsage():bin/vector-sum.cc",
             "Wrong usage (type 3): if first and last arguments are not tables, the intermediate arguments \
              must not be tables.",
         ),
     }
+}
+
+/// How one vector is made of many.
+struct Sum {
+    binary: bool,
+    average: bool,
 }
 
 fn add(to: &mut [f32], values: &[f32]) {
@@ -78,7 +91,7 @@ fn sum_tables(call: &mut Call<'_>, names: &[String], to: &str) -> Outcome {
         writer.write(key, &Vector(std::mem::take(sum)))?;
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     let systems = names.len();
     let message = format!(
@@ -91,7 +104,7 @@ fn sum_tables(call: &mut Call<'_>, names: &[String], to: &str) -> Outcome {
 }
 
 /// All vectors of a table.
-fn sum_table(call: &mut Call<'_>, from: &str, to: &str, binary: bool) -> Outcome {
+fn sum_table(call: &mut Call<'_>, from: &str, to: &str, how: &Sum) -> Outcome {
     const PLACE: &str = "TypeTwoUsage():bin/vector-sum.cc";
     let mut table = call.table::<Vector<f32>>(from)?;
     let mut sum: Vec<f64> = Vec::new();
@@ -115,16 +128,19 @@ fn sum_table(call: &mut Call<'_>, from: &str, to: &str, binary: bool) -> Outcome
         sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += f64::from(*value));
         done += 1;
     }
-    table.close(call)?;
+    table.close()?;
+    if how.average {
+        sum.iter_mut().for_each(|value| *value *= 1.0 / done as f64);
+    }
     let sum = Vector(sum.into_iter().map(|value| value as f32).collect());
-    call.write_object(&sum, to, binary)?;
+    call.write_object(&sum, to, how.binary)?;
     let to = shown(to, "standard output");
     call.log(PLACE, format_args!("Summed {done} vectors, {failed} with errors; wrote sum to {to}"));
     Ok(u8::from(done == 0 || failed >= done))
 }
 
 /// Vectors in files of their own.
-fn sum_files(call: &mut Call<'_>, names: &[String], to: &str, binary: bool) -> Outcome {
+fn sum_files(call: &mut Call<'_>, names: &[String], to: &str, how: &Sum) -> Outcome {
     let mut sum: Vec<f32> = Vec::new();
     for (number, name) in names.iter().enumerate() {
         let Vector(values) = call.read_object::<Vector<f32>>(name)?;
@@ -143,7 +159,11 @@ fn sum_files(call: &mut Call<'_>, names: &[String], to: &str, binary: bool) -> O
             );
         }
     }
-    call.write_object(&Vector(sum), to, binary)?;
+    if how.average {
+        let factor = (1.0 / names.len() as f64) as f32;
+        sum.iter_mut().for_each(|value| *value *= factor);
+    }
+    call.write_object(&Vector(sum), to, how.binary)?;
     let (count, to) = (names.len(), shown(to, "standard output"));
     call.log(
         "TypeThreeUsage():bin/vector-sum.cc",
@@ -152,14 +172,31 @@ fn sum_files(call: &mut Call<'_>, names: &[String], to: &str, binary: bool) -> O
     Ok(0)
 }
 
-const SCALE_USAGE: &str = "Scales the vectors of a table.\n\
-Usage: vector-scale [options] <in-rspecifier> <out-wspecifier>\n\
+const SCALE_USAGE: &str = "Scales vectors: those of a table, or one in a file.\n\
+Usage: vector-scale [options] <vector-in-rspecifier> <vector-out-wspecifier>\n\
+   or: vector-scale [options] <vector-in-rxfilename> <vector-out-wxfilename>\n\
 See also: vector-sum, copy-vector\n";
 
 pub(super) fn scale(call: &mut Call<'_>) -> Outcome {
-    let mut scale = 1.0f32;
-    let names =
-        call.parse(SCALE_USAGE, 2..=2, &mut [opt("scale", &mut scale, "Multiply with this")])?;
+    let (mut scale, mut binary) = (1.0f32, true);
+    let names = call.parse(
+        SCALE_USAGE,
+        2..=2,
+        &mut [
+            opt("scale", &mut scale, "Multiply with this"),
+            opt("binary", &mut binary, "Write in binary mode (a single file)"),
+        ],
+    )?;
+    let table = is_rspecifier(&names[0]);
+    if table != is_wspecifier(&names[1]) {
+        return throw("main():bin/vector-scale.cc", MIXED);
+    }
+    if !table {
+        let mut vector: Vector<f32> = call.read_object(&names[0])?;
+        vector.0.iter_mut().for_each(|value| *value *= scale);
+        call.write_object(&vector, &names[1], binary)?;
+        return Ok(0);
+    }
     copy_table(call, &names, |Vector(values): &mut Vector<f32>| {
         values.iter_mut().for_each(|value| *value *= scale);
     })?;
@@ -192,7 +229,7 @@ pub(super) fn dot_weights(call: &mut Call<'_>) -> Outcome {
         call.warn(PLACE, warning);
         failed += 1;
     }
-    table.close(call)?;
+    table.close()?;
     close(writer)?;
     call.log(
         PLACE,

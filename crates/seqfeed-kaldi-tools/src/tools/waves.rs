@@ -39,7 +39,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
         }
         writer.write(key, wave)?;
     }
-    table.close(call)?;
+    table.close()?;
     let done = read_count(&close(writer)?);
     call.log(PLACE, format_args!("Copied {done} wave files"));
     some(done)
@@ -82,7 +82,7 @@ pub(super) fn durations(call: &mut Call<'_>) -> Outcome {
             writer.write(key, &duration)?;
             all.add(duration);
         }
-        table.close(call)?;
+        table.close()?;
     } else {
         let mut table = call.table::<WaveInfo>(&names[0])?;
         while let Some((key, info)) = table.next()? {
@@ -98,7 +98,7 @@ pub(super) fn durations(call: &mut Call<'_>) -> Outcome {
             writer.write(key, &duration)?;
             all.add(duration);
         }
-        table.close(call)?;
+        table.close()?;
     }
     close(writer)?;
     let count = all.count;

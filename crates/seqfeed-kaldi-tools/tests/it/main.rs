@@ -3,6 +3,7 @@
 
 mod bad_cases;
 mod calls;
+mod failures;
 mod golden;
 mod golden_tables;
 mod tables;

@@ -151,7 +151,7 @@ fn examples_in_turns_and_in_part() {
     };
     fs::write("egs", example("a") + &example("b") + &example("c")).unwrap();
     let log = run("nnet3-copy-egs ark:egs ark,t:one ark,t:two");
-    assert!(log.ends_with("Read 3 neural-network training examples, wrote 3\n"), "{log}");
+    assert!(log.ends_with("examples, wrote 3, 0 examples had errors.\n"), "{log}");
     let keys = |file: &str| {
         let text = fs::read_to_string(file).unwrap();
         let before = text.split(" <Nnet3Eg>").filter(|part| !part.is_empty());
@@ -173,7 +173,7 @@ fn examples_in_turns_and_in_part() {
     fs::write("names", "a output-0\nb output-1\nc output-0\n").unwrap();
     let log = run("nnet3-copy-egs --weights=ark:weights --outputs=ark:names ark:egs ark,t:out");
     assert!(log.contains("No weight for example key c"), "{log}");
-    assert!(log.ends_with("Read 3 neural-network training examples, wrote 2\n"), "{log}");
+    assert!(log.ends_with("examples, wrote 2, 1 examples had errors.\n"), "{log}");
     let text = fs::read_to_string("out").unwrap();
     assert!(text.contains("output-0 <I1V> 2 <I1> 0 0 0 <I1> 0 1 0  [\n  5 \n  6 ]"), "{text}");
     assert!(text.contains("output-1 <I1V> 2 <I1> 0 0 0 <I1> 0 1 0  [\n  2.5 \n  3 ]"), "{text}");
@@ -184,4 +184,39 @@ fn examples_in_turns_and_in_part() {
     shuffled.truncate(3);
     shuffled.sort();
     assert_eq!(shuffled, ["a", "b", "c"]);
+    // Numbers come as from a C library that nobody has seeded, as in today's Kaldi: 1804289383, 846930886,
+    // 1681692777, 1714636915, 1957747793.
+    fs::write("egs", ["a", "b", "c", "d", "e"].map(example).concat()).unwrap();
+    for seed in ["0", "1", "7"] {
+        run(&format!("nnet3-shuffle-egs --srand={seed} --buffer-size=2 ark:egs ark,t:out"));
+        assert_eq!(keys("out")[..5], ["a", "c", "d", "b", "e"], "{seed}");
+        run(&format!(
+            "nnet3-subset-egs --srand={seed} --n=2 --randomize-order=false ark:egs ark,t:out"
+        ));
+        assert_eq!(keys("out")[..2], ["a", "d"], "{seed}");
+    }
+}
+
+#[test]
+fn averages_means_and_variances() {
+    let _here = WorkingDirectory::new();
+    fs::write("a", "x [ 1 2 ]\ny [ 3 6 ]\n").unwrap();
+    fs::write("v", "[ 1 2 ]").unwrap();
+    fs::write("w", "[ 5 2 ]").unwrap();
+    assert_eq!(out("vector-sum --average --binary=false ark:a out"), " [ 2 4 ]\n");
+    assert_eq!(out("vector-sum --average --binary=false v w out"), " [ 3 2 ]\n");
+    let log = run("vector-sum --average ark:a ark:a ark,t:out");
+    assert!(log.contains("--average has no effect"), "{log}");
+    assert_eq!(out("vector-scale --binary=false --scale=2 v out"), " [ 2 4 ]\n");
+    assert!(fs::read("out").unwrap().starts_with(b" ["));
+    run("vector-scale --scale=2 v out");
+    assert!(fs::read("out").unwrap().starts_with(b"\0BFV "));
+    assert_eq!(call("vector-scale", &words("ark:a out")).code, 255);
+    fs::write("stats", "s [\n2 4 2\n4 10 0 ]\nt [\n0 0 0\n0 0 0 ]\n").unwrap();
+    let log = run("modify-cmvn-stats --convert-to-mean-and-var ark:stats ark,t:out");
+    assert_eq!(fs::read_to_string("out").unwrap(), "s  [\n  1 2 \n  1 1 ]\n");
+    assert!(log.contains("Zero or negative count for speaker t, not outputting"), "{log}");
+    assert!(log.ends_with("Modified 1 sets of stats.\n"), "{log}");
+    run("modify-cmvn-stats --convert-to-mean-and-var 0 ark:stats ark,t:out");
+    assert_eq!(fs::read_to_string("out").unwrap(), "s  [\n  0 2 \n  1 1 ]\n");
 }

@@ -99,6 +99,12 @@ fn wrong_calls_end_as_in_kaldi() {
         ("apply-cmvn ark:a.ark ark:a.ark ark:b", 255, "(key u1): Dim mismatch"),
         ("extract-feature-segments --frame-shift=0 ark:a.ark a.ark ark:b", 1, "--frame-shift=0"),
         ("nnet3-subset-egs --n=0 ark:a.ark ark:b", 1, "--n=0"),
+        (
+            "copy-feats ark:o,s,cs:none ark:b",
+            255,
+            "options stand before the colon: `ark,o,s,cs:none`",
+        ),
+        ("paste-feats ark:a.ark 'scp:s cs:none' ark:b", 255, "before the colon: `scp,s,cs:none`"),
         ("nnet3-copy-egs --frame=x ark:a.ark ark:b", 255, "Invalid option --frame='x'"),
         ("nnet3-copy-egs --keep-proportion=-1 ark:a.ark ark:b", 1, "--keep-proportion"),
         ("copy-feats ark:a.ark 'ark:| exit 3'", 1, "exit status 3"),

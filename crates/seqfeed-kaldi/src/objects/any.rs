@@ -20,6 +20,9 @@ use crate::objects::token::{Token, TokenVector};
 use crate::objects::vector::Vector;
 use crate::objects::wave::Wave;
 use crate::range::Range;
+use crate::specifier::Rspecifier;
+use crate::tables::options::ReadOptions;
+use crate::tables::table_type::find_table_type;
 
 macro_rules! any_object {
     ($($(#[$doc:meta])* $variant:ident($type:ty) = $name:literal,)*) => {
@@ -187,6 +190,11 @@ any_object! {
     Int32PairVector(Vec<(i32, i32)>) = "int32-pair-vector",
     /// A vector of pairs of floats.
     FloatPairVector(Vec<(f32, f32)>) = "float-pair-vector",
+    /// A vector of floats as `std::vector<float>` is written: no type is found by itself that is told from a vector of
+    /// int32 by its values only.
+    FloatBasicVector(Vec<f32>) = "float-basic-vector",
+    /// A vector of doubles as `std::vector<double>` is written.
+    DoubleBasicVector(Vec<f64>) = "double-basic-vector",
     /// [`Token`].
     Token(Token) = "token",
     /// [`TokenVector`].
@@ -218,8 +226,8 @@ any_object! {
 }
 
 impl AnyObject {
-    /// Other types that the object's bytes fit as well, where nothing in them says which it is: small binary ones of
-    /// 32-bit values. As text they look otherwise.
+    /// Other types that the object's bytes fit as well, where nothing in them says which it is: small binary ones, and
+    /// numbers. As text they look otherwise.
     ///
     /// ```
     /// use seqfeed_kaldi::{AnyObject, ObjectType, Posterior};
@@ -233,7 +241,11 @@ impl AnyObject {
         let mut bytes = Vec::new();
         let ambiguous = matches!(
             self.object_type(),
-            ObjectType::Int32Vector
+            ObjectType::Int32
+                | ObjectType::Float
+                | ObjectType::Int64
+                | ObjectType::Double
+                | ObjectType::Int32Vector
                 | ObjectType::Int32PairVector
                 | ObjectType::FloatPairVector
                 | ObjectType::Int32VectorVector
@@ -242,7 +254,8 @@ impl AnyObject {
         if !ambiguous || self.write_whole(&mut bytes, Mode::Binary).is_err() {
             return Vec::new();
         }
-        let mut types = fitting_types(bytes.strip_prefix(b"\0B").unwrap_or(&bytes));
+        let mut types =
+            fitting_types(bytes.strip_prefix(b"\0B").unwrap_or(&bytes), self.object_type());
         types.retain(|&other| other != self.object_type());
         types
     }
@@ -285,6 +298,13 @@ impl Holder for AnyObject {
     const TYPE: &'static str = "object";
     const HEADER: bool = false;
 
+    fn known_type(table: &Rspecifier, options: &ReadOptions) -> Result<Option<ObjectType>> {
+        match options.object_type {
+            Some(known) => Ok(Some(known)),
+            None => Ok(find_table_type(table, options)?.and_then(|found| found.object_type)),
+        }
+    }
+
     fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
         let object_type = known_or_found(reader)?;
         Self::read_as(object_type, reader)
@@ -301,7 +321,7 @@ impl Holder for AnyObject {
     }
 
     fn read_part(reader: &mut ObjectReader, _: Mode, range: &Range) -> Result<Option<Self>> {
-        let object_type = detect(reader)?;
+        let object_type = known_or_found(reader)?;
         Self::read_part_as(object_type, reader, range)
     }
 

@@ -268,6 +268,10 @@ impl Holder for CompressedMatrix {
     }
 
     /// Keeps the codes of the part, whose values are thus exactly the same.
+    fn rows(&self) -> Option<usize> {
+        Some(self.header.rows as usize)
+    }
+
     fn extract(&self, range: &Range) -> Result<Self> {
         let (first_row, rows) = range.rows_of(self.header.rows)?;
         let (first_col, cols) = range.cols_of(self.header.cols)?;

@@ -120,22 +120,67 @@ fn has_doubles(bytes: &[u8]) -> bool {
     }
 }
 
-/// The types whose structure a whole binary object of 32-bit values has, from what follows `\0B`.
-pub(crate) fn fitting_types(bytes: &[u8]) -> Vec<ObjectType> {
-    let tagged = Tagged { bytes, ended: true };
-    let structures = [
-        (ObjectType::Int32Vector, tagged.vector(0, 1)),
-        (ObjectType::Int32PairVector, tagged.vector(0, 2)),
-        (ObjectType::Int32VectorVector, tagged.vectors(1)),
-        (ObjectType::Posterior, tagged.vectors(2)),
-    ];
-    let whole = structures.into_iter().filter(|(_, end)| *end == Some(bytes.len()));
-    whole
-        .map(|(found, _)| match found {
-            ObjectType::Int32PairVector if tagged.floats() => ObjectType::FloatPairVector,
-            other => other,
-        })
-        .collect()
+/// What an object may be, from its first bytes: what it is taken for, and all types that they fit, those with which
+/// the object ends at the same place; none, if the object itself says what it is.
+pub(crate) struct Fits {
+    pub(crate) taken: ObjectType,
+    pub(crate) types: Vec<ObjectType>,
+    pub(crate) binary: bool,
+}
+
+/// What the object that is next may be. Nothing is read.
+pub(crate) fn fits(reader: &mut ObjectReader) -> Result<Fits> {
+    let taken = detect(reader)?;
+    let window = reader.ensure(WINDOW)?;
+    let (window, ended) = (&window[..window.len().min(WINDOW)], window.len() < WINDOW);
+    let (binary, types) = match window {
+        [0, b'B', bytes @ ..] => (true, Tagged { bytes, ended }.types(taken)),
+        [b'\n' | b' ' | b'\t' | b'0'..=b'9' | b'-' | b'A'..=b'z', ..] => {
+            let line = window.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            (false, text_types(line, taken))
+        }
+        _ => (false, Vec::new()),
+    };
+    Ok(Fits { taken, types, binary })
+}
+
+/// The types that a line of numbers or words may be of.
+fn text_types(line: &[u8], taken: ObjectType) -> Vec<ObjectType> {
+    use ObjectType as T;
+    let one = line.split(|&byte| is_space(byte)).filter(|word| !word.is_empty()).count() == 1;
+    let mut types = match (taken, one) {
+        (T::Int32Vector, true) => vec![T::Int32Vector, T::Int32, T::Int64, T::Float, T::Double],
+        (T::Int64 | T::Uint64, _) => vec![taken, T::Float, T::Double],
+        (T::Float, _) => vec![T::Float, T::Double],
+        (T::Token | T::TokenVector, true) => {
+            let word = line.trim_ascii();
+            let number = std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok());
+            if number { vec![T::Float, T::Double] } else { Vec::new() }
+        }
+        (T::Int32Vector, false) => vec![T::Int32Vector, T::Int64Vector],
+        _ => return Vec::new(),
+    };
+    types.extend(one.then_some(T::Token));
+    types.push(T::TokenVector);
+    types
+}
+
+/// Whether bits are those of a float that somebody means: nothing that is next to zero or beyond measure.
+fn is_likely_float(bits: u32) -> bool {
+    let value = f32::from_bits(bits);
+    let likely = (1e-30..1e30).contains(&value.abs()) || value == 0.0;
+    likely || value.is_infinite() || bits & 0x7fff_ffff == 0x7fc0_0000
+}
+
+fn is_likely_double(bits: u64) -> bool {
+    let value = f64::from_bits(bits);
+    let likely = (1e-200..1e200).contains(&value.abs()) || value == 0.0;
+    likely || value.is_infinite() || bits << 1 == 0x7ff8_0000_0000_0000 << 1
+}
+
+/// The types that a whole binary object fits which was taken for one, from what follows `\0B`.
+pub(crate) fn fitting_types(bytes: &[u8], taken: ObjectType) -> Vec<ObjectType> {
+    Tagged { bytes, ended: true }.types(taken)
 }
 
 /// The type of values with size bytes. Their structures are tried one after another; the right one
@@ -239,6 +284,71 @@ impl Tagged<'_> {
             at = self.vector(at, each)?;
         }
         Some(at)
+    }
+
+    /// The types that an object fits which was taken for one: those with which it ends at the same place.
+    fn types(&self, taken: ObjectType) -> Vec<ObjectType> {
+        use ObjectType as T;
+        let bits = |value: i32| u32::from_ne_bytes(value.to_ne_bytes());
+        match (taken, self.bytes) {
+            (T::Int64 | T::Double, [8, value @ ..]) => {
+                let value = value.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+                match (is_likely_double(value), value) {
+                    (true, 0) => vec![T::Int64, T::Double],
+                    (true, _) => vec![T::Double, T::Int64],
+                    (false, _) => vec![T::Int64],
+                }
+            }
+            (
+                T::Int32
+                | T::Float
+                | T::Int32Vector
+                | T::Int32PairVector
+                | T::FloatPairVector
+                | T::Int32VectorVector
+                | T::Posterior,
+                [4, ..],
+            ) => {
+                let all = [
+                    (T::Int32Vector, self.vector(0, 1)),
+                    (T::Int32PairVector, self.vector(0, 2)),
+                    (T::Int32VectorVector, self.vectors(1)),
+                    (T::Posterior, self.vectors(2)),
+                    (T::Int32, Some(5)),
+                ];
+                let own = match taken {
+                    T::FloatPairVector => T::Int32PairVector,
+                    T::Float => T::Int32,
+                    other => other,
+                };
+                let end = all.iter().find(|(one, _)| *one == own).and_then(|(_, end)| *end);
+                let same = all.into_iter().filter(|(_, found)| *found == end);
+                let mut types: Vec<T> = same.map(|(one, _)| one).collect();
+                let from = if own == T::Int32 { 0 } else { 5 };
+                let values = (from..self.bytes.len()).step_by(5).map_while(|at| self.integer(at));
+                let within = (end.unwrap_or(0).saturating_sub(from)) / 5;
+                let (mut likely, mut any) = (true, false);
+                for value in values.take(within) {
+                    likely &= is_likely_float(bits(value));
+                    any |= value != 0;
+                }
+                // As floats, values of integers are next to zero; zeros may be either.
+                for (integers, floats) in [
+                    (T::Int32, T::Float),
+                    (T::Int32Vector, T::FloatBasicVector),
+                    (T::Int32PairVector, T::FloatPairVector),
+                ] {
+                    if let Some(at) = types.iter().position(|one| *one == integers)
+                        && likely
+                        && (any || integers == T::Int32)
+                    {
+                        types.insert(if any { at } else { at + 1 }, floats);
+                    }
+                }
+                types
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Whether frames follow whose entries have a vector each.

@@ -104,6 +104,14 @@ impl Holder for GeneralMatrix {
     }
 
     /// The rows and columns as a full matrix, as Kaldi does.
+    fn rows(&self) -> Option<usize> {
+        match self {
+            Self::Full(matrix) => Holder::rows(matrix),
+            Self::Compressed(matrix) => Holder::rows(matrix),
+            Self::Sparse(matrix) => Holder::rows(matrix),
+        }
+    }
+
     fn extract(&self, range: &Range) -> Result<Self> {
         Ok(Self::Full(match self {
             Self::Full(matrix) => matrix.extract(range)?,

@@ -39,6 +39,58 @@ impl<T> Matrix<T> {
     }
 }
 
+impl<T: Float> Matrix<T> {
+    /// Reads a matrix as [`Holder::read`] does and adds its values to those that are here: Kaldi's `Read` with
+    /// `add = true`. An empty matrix takes over what is read, and nothing is added by an empty one.
+    ///
+    /// ```
+    /// use seqfeed_kaldi::{Matrix, Mode, ObjectReader};
+    ///
+    /// let mut sum = Matrix { rows: 1, cols: 2, values: vec![1.0f32, 2.0] };
+    /// let mut reader = ObjectReader::from_bytes("memory", " [\n  10 20 ]\n");
+    /// let mode = reader.read_header()?;
+    /// sum.read_add(&mut reader, mode)?;
+    /// assert_eq!(sum.values, [11.0, 22.0]);
+    /// # Ok::<(), seqfeed_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Holder::read`], and if the sizes differ. Nothing was added then.
+    pub fn read_add(&mut self, reader: &mut ObjectReader, mode: Mode) -> Result<()> {
+        let start = reader.position();
+        let read = Self::read(reader, mode)?;
+        if self.values.is_empty() {
+            *self = read;
+        } else if !read.values.is_empty() {
+            if (read.rows, read.cols) != (self.rows, self.cols) {
+                let what = format!(
+                    "a matrix of {} x {} cannot be added to one of {} x {}",
+                    read.rows, read.cols, self.rows, self.cols
+                );
+                return Err(reader.error_at(start, OBJECT, Problem::Unsupported(what.into())));
+            }
+            add(&mut self.values, &read.values);
+        }
+        Ok(())
+    }
+
+    /// Appends what stands before the values.
+    fn write_header(&self, out: &mut Vec<u8>) -> Result<()> {
+        out.extend_from_slice(&[T::LETTER, b'M', b' ']);
+        write_size(out, self.rows)?;
+        write_size(out, self.cols)
+    }
+}
+
+/// Adds values to as many others.
+pub(crate) fn add<T: Float>(sums: &mut [T], values: &[T]) {
+    for (sum, &value) in sums.iter_mut().zip(values) {
+        // Of two `f32` the sum of the next wider type, rounded, is their own sum.
+        *sum = T::from_f64(sum.to_f64() + value.to_f64());
+    }
+}
+
 impl<T: Float> Holder for Matrix<T> {
     const TYPE: &'static str = if T::LETTER == b'F' { "float matrix" } else { "double matrix" };
 
@@ -102,9 +154,7 @@ impl<T: Float> Holder for Matrix<T> {
     fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
         check_shape(self.rows, self.cols, self.values.len())?;
         if mode == Mode::Binary {
-            out.extend_from_slice(&[T::LETTER, b'M', b' ']);
-            write_size(out, self.rows)?;
-            write_size(out, self.cols)?;
+            self.write_header(out)?;
             write_values(out, &self.values);
             return Ok(());
         }
@@ -118,6 +168,20 @@ impl<T: Float> Holder for Matrix<T> {
         }
         out.extend_from_slice(b"]\n");
         Ok(())
+    }
+
+    fn write_start(&self, out: &mut Vec<u8>, mode: Mode) -> Result<&[u8]> {
+        if mode == Mode::Text || cfg!(target_endian = "big") {
+            self.write(out, mode)?;
+            return Ok(&[]);
+        }
+        check_shape(self.rows, self.cols, self.values.len())?;
+        self.write_header(out)?;
+        Ok(bytemuck::cast_slice(&self.values))
+    }
+
+    fn rows(&self) -> Option<usize> {
+        Some(self.rows)
     }
 
     fn extract(&self, range: &Range) -> Result<Self> {

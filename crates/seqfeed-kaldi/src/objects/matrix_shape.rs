@@ -51,6 +51,10 @@ impl Holder for MatrixShape {
         Err(Error::format(OBJECT, Problem::Unsupported(what)))
     }
 
+    fn rows(&self) -> Option<usize> {
+        Some(self.rows)
+    }
+
     fn extract(&self, range: &Range) -> Result<Self> {
         let (_, rows) = range.rows_of(u32::try_from(self.rows).unwrap_or(u32::MAX))?;
         let (_, cols) = range.cols_of(u32::try_from(self.cols).unwrap_or(u32::MAX))?;

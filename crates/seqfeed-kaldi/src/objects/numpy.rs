@@ -192,7 +192,7 @@ fn parse(text: &[u8]) -> std::result::Result<Header, Problem> {
         b">f4" => (true, b'F'),
         b">f8" => (true, b'D'),
         _ => {
-            let what = format!("values of type {}", String::from_utf8_lossy(descr));
+            let what = format!("values of type {}", descr.escape_ascii());
             return Err(Problem::Unsupported(what.into()));
         }
     };

@@ -206,6 +206,10 @@ impl<T: Float> Holder for SparseMatrix<T> {
         Ok(())
     }
 
+    fn rows(&self) -> Option<usize> {
+        Some(self.rows.len())
+    }
+
     fn extract(&self, range: &Range) -> Result<Self> {
         let (first, count) = range.rows_of(self.rows.len() as u32)?;
         let (low, cols) = range.cols_of(self.cols() as u32)?;

@@ -5,10 +5,9 @@
 //! TokenVector    foo SP bar SP LF
 //! ```
 
-use std::borrow::Cow;
 use std::fmt;
 
-use seqfeed_core::{Error, Problem, Result};
+use seqfeed_core::{Error, Key, Problem, Result};
 
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
@@ -49,7 +48,7 @@ impl<T: Into<Vec<u8>>> From<T> for Token {
 
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.0))
+        f.write_str(&Key(&self.0).to_text())
     }
 }
 
@@ -105,9 +104,9 @@ pub struct TokenVector(
 );
 
 impl TokenVector {
-    /// The words as text; what is no UTF-8 is replaced.
-    pub fn words(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        self.0.iter().map(|word| String::from_utf8_lossy(word))
+    /// The words as text; what is no UTF-8 is escaped.
+    pub fn words(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|word| Key(word).to_text())
     }
 }
 

@@ -2,12 +2,14 @@
 
 use seqfeed_core::{Error, Problem, Result};
 
-use crate::SCRIPT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::float::{Brackets, Float, read_rows, write_float};
-use crate::objects::matrix::{read_floats, size, width, write_size, write_values, wrong_token};
+use crate::objects::matrix::{
+    add, read_floats, size, width, write_size, write_values, wrong_token,
+};
 use crate::range::Range;
+use crate::{OBJECT, SCRIPT};
 
 /// A vector of floats: Kaldi's `Vector`. (A `Vec<f32>` is its `std::vector`, which is stored
 /// otherwise.)
@@ -25,6 +27,30 @@ pub struct Vector<T>(
 impl<T> From<Vec<T>> for Vector<T> {
     fn from(values: Vec<T>) -> Self {
         Self(values)
+    }
+}
+
+impl<T: Float> Vector<T> {
+    /// Reads a vector as [`Holder::read`] does and adds its values to those that are here, as
+    /// [`Matrix::read_add`](crate::Matrix::read_add) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Holder::read`], and if the sizes differ. Nothing was added then.
+    pub fn read_add(&mut self, reader: &mut ObjectReader, mode: Mode) -> Result<()> {
+        let start = reader.position();
+        let read = Self::read(reader, mode)?;
+        if self.0.is_empty() {
+            *self = read;
+        } else if !read.0.is_empty() {
+            if read.0.len() != self.0.len() {
+                let (found, here) = (read.0.len(), self.0.len());
+                let what = format!("a vector of {found} cannot be added to one of {here}");
+                return Err(reader.error_at(start, OBJECT, Problem::Unsupported(what.into())));
+            }
+            add(&mut self.0, &read.0);
+        }
+        Ok(())
     }
 }
 
@@ -64,6 +90,10 @@ impl<T: Float> Holder for Vector<T> {
         self.0.iter().for_each(|&value| write_float(out, value));
         out.extend_from_slice(b"]\n");
         Ok(())
+    }
+
+    fn rows(&self) -> Option<usize> {
+        Some(self.0.len())
     }
 
     fn extract(&self, range: &Range) -> Result<Self> {

@@ -5,7 +5,7 @@ use seqfeed_io::DataFile;
 
 use super::header::{Header, LONGEST_HEADER, Object};
 use crate::ARCHIVE;
-use crate::object_reader::is_space;
+use crate::object_reader::{is_space, too_long};
 use crate::objects::compressed_matrix::SURPLUS;
 
 /// Bytes read at a time: enough for a key and a header.
@@ -15,6 +15,7 @@ const STEP: usize = 512;
 pub(crate) struct ArchiveScan<'a> {
     file: &'a DataFile,
     scalar: bool,
+    line_limit: usize,
     position: u64,
     /// Bytes of the file from `start` on.
     buffer: Vec<u8>,
@@ -30,8 +31,8 @@ pub(crate) enum Found {
 }
 
 impl<'a> ArchiveScan<'a> {
-    pub(crate) fn new(file: &'a DataFile, offset: u64, scalar: bool) -> Self {
-        Self { file, scalar, position: offset, buffer: Vec::new(), start: 0 }
+    pub(crate) fn new(file: &'a DataFile, offset: u64, scalar: bool, line_limit: usize) -> Self {
+        Self { file, scalar, line_limit, position: offset, buffer: Vec::new(), start: 0 }
     }
 
     /// Reads the next key into `key`; `None` at the end.
@@ -54,6 +55,10 @@ impl<'a> ArchiveScan<'a> {
                     return Err(self.error(problem).of_key(Key(key)));
                 }
                 Some(byte) if is_space(byte) => break,
+                Some(_) if key.len() == self.line_limit => {
+                    let error = too_long("bytes of a key", key.len() + 1, self.line_limit);
+                    return Err(error.in_file(self.file.name()).at_byte(key_offset));
+                }
                 Some(byte) => {
                     key.push(byte);
                     self.position += 1;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use seqfeed_core::{Error, Extent, Problem, Result, Tolerance};
+use seqfeed_core::{Damage, Error, Extent, Problem, Result, Tolerance};
 use seqfeed_core::{JoinReport, Key};
 
 use super::decode::Part;
@@ -108,7 +108,7 @@ pub(crate) struct Skips {
     pub(crate) count: u64,
     pub(crate) report: JoinReport,
     /// The first of the errors.
-    pub(crate) faults: Vec<Error>,
+    pub(crate) faults: Vec<Damage>,
 }
 
 impl Skips {
@@ -120,12 +120,10 @@ impl Skips {
     pub(crate) fn absorb(&mut self, key: Key<'_>, error: Error) -> Result<()> {
         let error = error.of_key(key);
         self.count += 1;
-        if !self.tolerance.allows(self.count) {
-            return Err(error);
-        }
-        self.report.add("unreadable", format!("{key} ({error})"));
+        let damage = self.tolerance.excuse(self.count, error)?;
+        self.report.add("unreadable", format!("{key} ({damage})"));
         if self.faults.len() < FAULTS {
-            self.faults.push(error);
+            self.faults.push(damage);
         }
         Ok(())
     }

@@ -1,31 +1,34 @@
 //! The files of a table: many names, few of them open at a time.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{DataFile, Mapped};
+use seqfeed_io::{DataFile, Mapped, OpenFiles};
 
 use super::entry::SPOOL;
 
 /// Most files open at a time.
 const MOST_OPEN: usize = 64;
 
-#[derive(Default)]
 pub(crate) struct Files {
     paths: Vec<PathBuf>,
     maps: Vec<OnceLock<Arc<Mapped>>>,
     spool: Option<Arc<DataFile>>,
     spool_map: OnceLock<Arc<Mapped>>,
-    open: Mutex<Open>,
+    open: OpenFiles<DataFile>,
 }
 
-#[derive(Default)]
-struct Open {
-    /// The file, and when it was last used.
-    files: HashMap<u32, (Arc<DataFile>, u64)>,
-    clock: u64,
+impl Default for Files {
+    fn default() -> Self {
+        Self {
+            paths: Vec::new(),
+            maps: Vec::new(),
+            spool: None,
+            spool_map: OnceLock::new(),
+            open: OpenFiles::new(MOST_OPEN),
+        }
+    }
 }
 
 impl Files {
@@ -50,26 +53,7 @@ impl Files {
             let spool = self.spool.as_ref().ok_or_else(|| Error::usage("there is no spool"))?;
             return Ok(Arc::clone(spool));
         }
-        let poisoned = || Error::usage("a thread panicked while it opened a file");
-        {
-            let mut open = self.open.lock().map_err(|_| poisoned())?;
-            open.clock += 1;
-            let now = open.clock;
-            if let Some((data, used)) = open.files.get_mut(&file) {
-                *used = now;
-                return Ok(Arc::clone(data));
-            }
-        }
-        let data = Arc::new(DataFile::open(&self.paths[file as usize])?);
-        let mut open = self.open.lock().map_err(|_| poisoned())?;
-        if open.files.len() >= MOST_OPEN {
-            let oldest =
-                open.files.iter().min_by_key(|(_, (_, used))| *used).map(|(&file, _)| file);
-            oldest.and_then(|oldest| open.files.remove(&oldest));
-        }
-        let now = open.clock;
-        open.files.insert(file, (Arc::clone(&data), now));
-        Ok(data)
+        self.open.get(file, || DataFile::open(&self.paths[file as usize]))
     }
 
     /// A file in memory.

@@ -116,6 +116,10 @@ impl Header {
 fn check_next(bytes: &[u8], value: i32, scalar: bool) -> Result<()> {
     let element = bytes.get(7) == Some(&4);
     let (what, help) = match scalar {
+        true if element && value == 1 => (
+            "a vector of one integer",
+            "write the integer alone (in Python `int(label)`, no array), as Kaldi's tables of int32 hold it",
+        ),
         true if element => ("a vector", "take extent = \"samples\" for one integer a time step"),
         false if value > 0 && bytes.len() > 7 && !element => {
             ("an integer alone", "take extent = \"sequence\" for one integer a sequence")

@@ -1,22 +1,24 @@
 //! Tables of posteriors and of sparse matrices as a source of sequences.
 
+use std::ffi::{OsStr, OsString};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
-    Source, Stream, Tolerance,
+    Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Most,
+    Problem, Result, Source, Stream, Tolerance,
 };
-use seqfeed_io::{DataFile, RxFilename, Spool};
+use seqfeed_io::{DataFile, RxFilename, Spool, shown_name};
 
 use super::entry::Skips;
-use super::table_source::TableOptions;
+use super::table_source::{TableOptions, shown};
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::posterior::Posterior;
 use crate::objects::sparse::SparseMatrix;
-use crate::specifier::{Rspecifier, TableKind};
+use crate::specifier::Rspecifier;
 use crate::{ReadOptions, SequentialReader};
 
 /// Bytes of a number in the spool: an end, an index, a value.
@@ -52,7 +54,7 @@ pub struct SparseSource {
     file: Option<DataFile>,
     format: String,
     report: JoinReport,
-    faults: Vec<Error>,
+    faults: Vec<Damage>,
 }
 
 /// Where a sequence lies in the spool: the end of each frame, then indices, then values.
@@ -71,7 +73,7 @@ impl SparseSource {
     /// Fails if a name is wrong or not allowed, if a file cannot be read, or if more objects than allowed are
     /// damaged, have numbers that are negative or not below `dim`, or not one frame where that is asked for.
     pub fn open(
-        rspecifiers: &[String],
+        rspecifiers: &[impl AsRef<OsStr>],
         dim: Option<usize>,
         options: &TableOptions,
     ) -> Result<Self> {
@@ -90,15 +92,11 @@ impl SparseSource {
         for text in rspecifiers {
             let rspecifier = Rspecifier::parse(text)?;
             skips.tolerance = if rspecifier.permissive { Tolerance::Skip } else { options.errors };
-            let policy = match rspecifier.kind {
-                TableKind::Archive => options.specifier_policy,
-                // What it names is not what the caller named.
-                TableKind::Script => options.policy,
-            };
-            let beside = options.base.clone();
+            let (policy, beside) = (options.policy, options.base.clone());
             let read = ReadOptions { policy, beside, ..ReadOptions::default() };
-            let text = &relative(text, &rspecifier, options.base.as_deref())?;
-            let mut reader = SequentialReader::<Frames>::open_with(text, &read)?;
+            let name = relative(rspecifier, options.base.as_deref())?;
+            let text = shown_name(&name);
+            let mut reader = SequentialReader::<Frames>::open_with(&name, &read)?;
             let (mut key, mut frames) = (Vec::new(), Frames::default());
             loop {
                 match reader.next_into(&mut key, &mut frames) {
@@ -128,7 +126,7 @@ impl SparseSource {
             extent,
         };
         Ok(Self {
-            name: rspecifiers.join(" "),
+            name: shown(rspecifiers),
             streams: vec![stream],
             index: Arc::new(opening.builder.finish()),
             entries: opening.entries,
@@ -153,7 +151,7 @@ impl SparseSource {
 
     /// Why objects were skipped, with their places: the first 10,000.
     #[must_use]
-    pub fn faults(&self) -> &[Error] {
+    pub fn faults(&self) -> &[Damage] {
         &self.faults
     }
 
@@ -197,6 +195,23 @@ impl Source for SparseSource {
         }
         Ok(())
     }
+
+    fn most(&self, _stream: usize, sequences: Range<u32>) -> Most {
+        let samples = self.index.start(sequences.end) - self.index.start(sequences.start);
+        let entries = &self.entries[sequences.start as usize..sequences.end as usize];
+        Most { samples, values: entries.iter().map(|entry| u64::from(entry.values)).sum() }
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        let each = (0..self.index.len() as u32).map(|s| self.most(stream, s..s + 1));
+        each.fold(Most::default(), Most::or)
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // A posterior as it lies in the spool, and its indices and ends; both grow from one to the next.
+        let Most { samples, values } = self.most_of_one(0);
+        (2 * samples + 3 * values) * 2 * WORD as u64
+    }
 }
 
 impl std::fmt::Debug for SparseSource {
@@ -210,11 +225,12 @@ impl std::fmt::Debug for SparseSource {
 }
 
 /// The rspecifier with its name relative to a directory.
-fn relative(text: &str, rspecifier: &Rspecifier, base: Option<&Path>) -> Result<String> {
-    let (Some(base), Some((options, _))) = (base, text.split_once(':')) else {
-        return Ok(text.to_owned());
-    };
-    Ok(format!("{options}:{}", RxFilename::parse(&rspecifier.rxfilename)?.relative_to(base)))
+fn relative(mut rspecifier: Rspecifier, base: Option<&Path>) -> Result<OsString> {
+    if let Some(base) = base {
+        let name = RxFilename::parse(&rspecifier.rxfilename)?.relative_to(base);
+        rspecifier.rxfilename = name.name();
+    }
+    Ok(rspecifier.name())
 }
 
 /// A source in the making.

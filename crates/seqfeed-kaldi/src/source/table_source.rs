@@ -1,14 +1,15 @@
 //! Tables as a source of sequences.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind as StreamKind,
-    Problem, Result, Source, Stream, Tolerance,
+    Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key,
+    Kind as StreamKind, Problem, Result, Source, Stream, Tolerance,
 };
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename};
+use seqfeed_io::{Compression, DataFile, Policy, RxFilename, shown_name};
 
 use super::archive::{ArchiveScan, Found, header_at, inside};
 use super::decode::Part;
@@ -18,7 +19,7 @@ use super::header::{Header, LONGEST_HEADER, Object};
 use super::load::Loader;
 use super::spooler::{Spooler, read_archive};
 use crate::beside::{Beside, renamed};
-use crate::object_reader::ObjectReader;
+use crate::object_reader::{LINE_LIMIT, ObjectReader};
 use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
 use crate::{OBJECT, SCRIPT, ScriptLine};
@@ -45,10 +46,8 @@ pub struct TableOptions {
     pub extent: Option<Extent>,
     /// Most samples in a chunk of the source's index.
     pub chunk_samples: u64,
-    /// What names in script files may do.
+    /// What names may do: those in the rspecifiers, and those that stand in script files.
     pub policy: Policy,
-    /// What the rspecifiers themselves may do.
-    pub specifier_policy: Policy,
     /// Map files instead of reading them.
     pub map: bool,
     /// What to do with objects that cannot be read.
@@ -58,6 +57,8 @@ pub struct TableOptions {
     pub or_compressed: bool,
     /// The directory that names in rspecifiers are relative to, if not the working directory.
     pub base: Option<PathBuf>,
+    /// Most bytes of a key, or of a line of a script file: 65,536, if none are given.
+    pub line_limit: Option<usize>,
 }
 
 impl TableOptions {
@@ -72,12 +73,16 @@ impl TableOptions {
             extent: None,
             chunk_samples: 32_768,
             policy: Policy::default(),
-            specifier_policy: Policy::default(),
             map: false,
             errors: Tolerance::Stop,
             or_compressed: false,
             base: None,
+            line_limit: None,
         }
+    }
+
+    pub(crate) fn line_limit(&self) -> usize {
+        self.line_limit.unwrap_or(LINE_LIMIT)
     }
 }
 
@@ -99,7 +104,7 @@ pub struct TableSource {
     counts: Counts,
     tables: Vec<TableKind>,
     report: JoinReport,
-    faults: Vec<Error>,
+    faults: Vec<Damage>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -119,7 +124,7 @@ impl TableSource {
     ///
     /// Fails if a name is wrong or not allowed, if a file cannot be read, or if more objects are wrong
     /// than allowed: damaged, of another type, or of another number of columns than the first one.
-    pub fn open(rspecifiers: &[String], options: &TableOptions) -> Result<Self> {
+    pub fn open(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> Result<Self> {
         let mut opening = Opening::new(options);
         let mut tables = Vec::new();
         for text in rspecifiers {
@@ -129,9 +134,10 @@ impl TableSource {
             opening.skips.tolerance =
                 if rspecifier.permissive { Tolerance::Skip } else { options.errors };
             match rspecifier.kind {
-                TableKind::Archive => opening.archive(&rspecifier.rxfilename)?,
-                TableKind::Script => opening.script(&rspecifier.rxfilename)?,
+                TableKind::Archive => opening.archive(&rspecifier.rxfilename),
+                TableKind::Script => opening.script(&rspecifier.rxfilename),
             }
+            .map_err(|error| rspecifier.explain(error))?;
         }
         let Opening {
             kind, builder, table, mut files, spooler, skips, dim, counts, in_place, ..
@@ -151,7 +157,7 @@ impl TableSource {
             extent: kind.extent,
         };
         Ok(Self {
-            name: rspecifiers.join(" "),
+            name: shown(rspecifiers),
             streams: vec![stream],
             index: Arc::new(builder.finish()),
             kind,
@@ -175,7 +181,7 @@ impl TableSource {
 
     /// Why objects were skipped, with their places: the first 10,000.
     #[must_use]
-    pub fn faults(&self) -> &[Error] {
+    pub fn faults(&self) -> &[Damage] {
         &self.faults
     }
 
@@ -222,7 +228,7 @@ struct Opening<'a> {
     table: Entries,
     files: Files,
     /// By the names in the script file that is being read: in another one they may be those of other files.
-    by_name: HashMap<String, (u32, Container)>,
+    by_name: HashMap<PathBuf, (u32, Container)>,
     by_path: HashMap<PathBuf, (u32, Container)>,
     spooler: Spooler,
     skips: Skips,
@@ -340,7 +346,7 @@ impl<'a> Opening<'a> {
         }
     }
 
-    fn archive(&mut self, rxfilename: &str) -> Result<()> {
+    fn archive(&mut self, rxfilename: &OsStr) -> Result<()> {
         let name = self.relative(RxFilename::parse(rxfilename)?);
         let (path, offset) = match &name {
             RxFilename::File(path) => (path, 0),
@@ -355,7 +361,8 @@ impl<'a> Opening<'a> {
             Err(_) => return self.stream(&name),
         };
         let number = self.files.add(path);
-        let mut scan = ArchiveScan::new(&file, offset, self.kind.is_scalar());
+        let mut scan =
+            ArchiveScan::new(&file, offset, self.kind.is_scalar(), self.options.line_limit());
         let mut key = Vec::new();
         loop {
             match scan.next(&mut key) {
@@ -380,7 +387,8 @@ impl<'a> Opening<'a> {
 
     /// An archive that is read from front to back.
     fn stream(&mut self, name: &RxFilename) -> Result<()> {
-        let mut reader = ObjectReader::new(Input::open(name, &self.options.specifier_policy)?);
+        let mut reader = ObjectReader::open(name, &self.options.policy)?;
+        reader.line_limit = self.options.line_limit();
         let mut spooler =
             std::mem::replace(&mut self.spooler, Spooler::new(self.kind, self.options.element));
         let mut failure = None;
@@ -401,21 +409,19 @@ impl<'a> Opening<'a> {
         }
     }
 
-    fn script(&mut self, rxfilename: &str) -> Result<()> {
+    fn script(&mut self, rxfilename: &OsStr) -> Result<()> {
         let name = self.relative(RxFilename::parse(rxfilename)?);
         let beside = Beside::new(&name, self.options.base.as_deref());
         self.by_name.clear();
-        let mut input = Input::open(&name, &self.options.specifier_policy)?;
-        let file = input.name().to_owned();
+        let mut reader = ObjectReader::open(&name, &self.options.policy)?;
+        reader.line_limit = self.options.line_limit();
+        let file = reader.name().to_owned();
         let mut line = Vec::new();
         for number in 1u64.. {
-            line.clear();
-            match std::io::BufRead::read_until(&mut input, b'\n', &mut line) {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(error) => return Err(input.error(error)),
-            }
             let place = |error: Error| error.in_file(file.as_str()).at_line(number);
+            if !reader.read_short_line(&mut line).map_err(place)? && line.is_empty() {
+                break;
+            }
             let parsed = ScriptLine::parse(&line).map_err(place)?;
             if let Err(error) = self.script_entry(&parsed, &beside) {
                 let error = match (&error.place().file, error.place().position, error.help()) {
@@ -428,7 +434,7 @@ impl<'a> Opening<'a> {
                 self.skips.absorb(parsed.key, error)?;
             }
         }
-        input.finish()
+        reader.finish()
     }
 
     fn script_entry(&mut self, line: &ScriptLine<'_>, beside: &Beside) -> Result<()> {
@@ -488,7 +494,7 @@ impl<'a> Opening<'a> {
         name: &RxFilename,
         range: Option<&Range>,
     ) -> Result<()> {
-        let mut reader = ObjectReader::new(Input::open(name, &self.options.policy)?);
+        let mut reader = ObjectReader::open(name, &self.options.policy.of_contents())?;
         let spooled = self.spooler.read(&mut reader, range);
         reader.finish()?;
         self.add_spooled(key, &spooled?)
@@ -497,8 +503,7 @@ impl<'a> Opening<'a> {
     /// The number of a file that a script file names: relative to the working directory as in Kaldi,
     /// or where it is not there, to the script file or to the directory of the description.
     fn file(&mut self, path: &Path, beside: &Beside) -> Result<(u32, Container)> {
-        let name = path.to_string_lossy();
-        if let Some(&known) = self.by_name.get(name.as_ref()) {
+        if let Some(&known) = self.by_name.get(path) {
             return Ok(known);
         }
         let compressed = beside
@@ -519,9 +524,14 @@ impl<'a> Opening<'a> {
                 (number, container)
             }
         };
-        self.by_name.insert(name.into_owned(), file);
+        self.by_name.insert(path.to_owned(), file);
         Ok(file)
     }
+}
+
+/// Rspecifiers in messages.
+pub(crate) fn shown(rspecifiers: &[impl AsRef<OsStr>]) -> String {
+    rspecifiers.iter().map(shown_name).collect::<Vec<_>>().join(" ")
 }
 
 fn with_end(path: &Path, end: &str) -> PathBuf {
@@ -565,6 +575,15 @@ impl Source for TableSource {
             loader.load(sequence).map_err(|error| error.of_key(self.index.key(sequence)))?;
         }
         Ok(())
+    }
+
+    fn is_held(&self, _stream: usize) -> bool {
+        !(self.map && self.in_place)
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // An object that is decoded: 8 bytes a value at most.
+        self.most_of_one(0).values.saturating_mul(8)
     }
 
     fn held_bytes(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! Tables of waves as a source of sequences.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::io::BufRead;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use seqfeed_io::{Compression, DataFile, Input, RxFilename, Spool};
 
 use super::entry::{SPOOL, Skips};
 use super::files::Files;
-use super::table_source::TableOptions;
+use super::table_source::{TableOptions, shown};
 use crate::beside::{Beside, renamed};
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
@@ -83,7 +84,7 @@ impl WaveSource {
     /// Whether the first object of a table is a wave. A command that is the first object is run for it, if
     /// the policy allows that.
     #[must_use]
-    pub fn is_wave(rspecifiers: &[String], options: &TableOptions) -> bool {
+    pub fn is_wave(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> bool {
         let first = || -> Result<bool> {
             let Some(text) = rspecifiers.first() else { return Ok(false) };
             let rspecifier = Rspecifier::parse(text)?;
@@ -91,7 +92,7 @@ impl WaveSource {
             if !name_can_be_read_again(&name) {
                 return Ok(false);
             }
-            let mut input = Input::open(&name, &options.specifier_policy)?;
+            let mut input = Input::open(&name, &options.policy)?;
             let mut reader = match rspecifier.kind {
                 TableKind::Archive => {
                     let mut reader = ObjectReader::new(input);
@@ -110,7 +111,7 @@ impl WaveSource {
                     if let RxFilename::File(path) | RxFilename::Offset(path, _) = &name {
                         name = renamed(&name, beside.find(path));
                     }
-                    ObjectReader::open(&name, &options.policy)?
+                    ObjectReader::open(&name, &options.policy.of_contents())?
                 }
             };
             let head = reader.ensure(MAGIC)?;
@@ -127,7 +128,7 @@ impl WaveSource {
     ///
     /// Fails if a name is wrong or not allowed, if a file cannot be read, if more waves are damaged, or of
     /// another number of channels than the first one, than allowed; or if not float samples are asked for.
-    pub fn open(rspecifiers: &[String], options: &TableOptions) -> Result<Self> {
+    pub fn open(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> Result<Self> {
         let floats = matches!(options.element, Element::F32 | Element::F64);
         if !floats || !matches!(options.extent, None | Some(Extent::Samples)) {
             return Err(Error::usage(format!("stream {}: these are waves", options.stream))
@@ -165,7 +166,7 @@ impl WaveSource {
             format += &format!(", {} wrong sizes in headers", warnings.len());
         }
         Ok(Self {
-            name: rspecifiers.join(" "),
+            name: shown(rspecifiers),
             streams: vec![stream],
             index: Arc::new(builder.finish()),
             entries,
@@ -250,6 +251,11 @@ impl Source for WaveSource {
         }
         Ok(())
     }
+
+    fn loading_bytes(&self) -> u64 {
+        // The samples of a wave as they are in the file, and as floats; both grow from wave to wave.
+        self.most_of_one(0).values.saturating_mul(8 + 2 * size_of::<f32>() as u64)
+    }
 }
 
 impl std::fmt::Debug for WaveSource {
@@ -327,7 +333,7 @@ impl<'a> Opening<'a> {
         Ok(())
     }
 
-    fn archive(&mut self, rxfilename: &str) -> Result<()> {
+    fn archive(&mut self, rxfilename: &OsStr) -> Result<()> {
         let name = relative(RxFilename::parse(rxfilename)?, self.options);
         let path = match &name {
             RxFilename::File(path) | RxFilename::Offset(path, _) => Some(path),
@@ -340,7 +346,8 @@ impl<'a> Opening<'a> {
             Some((path, Err(error))) if error.is_not_found() || path.is_dir() => return Err(error),
             _ => None,
         };
-        let mut reader = ObjectReader::open(&name, &self.options.specifier_policy)?;
+        let mut reader = ObjectReader::open(&name, &self.options.policy)?;
+        reader.line_limit = self.options.line_limit();
         let mut key = Vec::new();
         while reader.read_key(&mut key)? {
             let read = match file {
@@ -405,26 +412,24 @@ impl<'a> Opening<'a> {
         added.map_err(|error| error.in_file(reader.name()).at_byte(at))
     }
 
-    fn script(&mut self, rxfilename: &str) -> Result<()> {
+    fn script(&mut self, rxfilename: &OsStr) -> Result<()> {
         let name = relative(RxFilename::parse(rxfilename)?, self.options);
         let beside = Beside::new(&name, self.options.base.as_deref());
-        let mut input = Input::open(&name, &self.options.specifier_policy)?;
-        let file = input.name().to_owned();
+        let mut reader = ObjectReader::open(&name, &self.options.policy)?;
+        reader.line_limit = self.options.line_limit();
+        let file = reader.name().to_owned();
         let mut line = Vec::new();
         for number in 1u64.. {
-            line.clear();
-            match input.read_until(b'\n', &mut line) {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(error) => return Err(input.error(error)),
-            }
             let place = |error: Error| error.in_file(file.as_str()).at_line(number);
+            if !reader.read_short_line(&mut line).map_err(place)? && line.is_empty() {
+                break;
+            }
             let parsed = ScriptLine::parse(&line).map_err(place)?;
             if let Err(error) = self.script_entry(&parsed, &beside) {
                 self.skips.absorb(parsed.key, place(error))?;
             }
         }
-        input.finish()
+        reader.finish()
     }
 
     fn script_entry(&mut self, line: &ScriptLine<'_>, beside: &Beside) -> Result<()> {
@@ -465,7 +470,8 @@ impl<'a> Opening<'a> {
             Ok(header) => (header, reader.position()),
             // Chunks in front of the samples may be long.
             Err(_) if read == HEAD => {
-                let mut reader = ObjectReader::open(&again(path), &self.options.policy)?;
+                let mut reader =
+                    ObjectReader::open(&again(path), &self.options.policy.of_contents())?;
                 let first = reader.position();
                 let header = WaveHeader::read(&mut reader)?;
                 (header, reader.position() - first)
@@ -479,7 +485,7 @@ impl<'a> Opening<'a> {
 
     /// A wave that is read from front to back.
     fn script_stream(&mut self, key: Key<'_>, name: &RxFilename) -> Result<()> {
-        let mut reader = ObjectReader::open(name, &self.options.policy)?;
+        let mut reader = ObjectReader::open(name, &self.options.policy.of_contents())?;
         let read = self.spooled(&mut reader, key);
         // A command that failed is the cause of what is missing.
         reader.finish()?;

@@ -1,11 +1,13 @@
 //! Objects of one table by the keys of another.
 
+use std::ffi::OsStr;
+
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::Policy;
+use seqfeed_io::{Policy, shown_name};
 
 use crate::holder::Holder;
 use crate::objects::token::Token;
-use crate::tables::options::ReadOptions;
+use crate::tables::options::{ReadOptions, ReadReport};
 use crate::tables::random_access_reader::RandomAccessReader;
 
 /// Reads objects by keys that a map turns into those of the table, such as statistics of speakers by
@@ -26,7 +28,11 @@ impl<T: Holder> MappedReader<T> {
     /// # Errors
     ///
     /// As [`RandomAccessReader::open`], for either.
-    pub fn open(rspecifier: &str, map: &str, policy: &Policy) -> Result<Self> {
+    pub fn open(
+        rspecifier: &(impl AsRef<OsStr> + ?Sized),
+        map: &(impl AsRef<OsStr> + ?Sized),
+        policy: &Policy,
+    ) -> Result<Self> {
         Self::open_with(rspecifier, map, &ReadOptions::with_policy(policy))
     }
 
@@ -35,11 +41,16 @@ impl<T: Holder> MappedReader<T> {
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub fn open_with(rspecifier: &str, map: &str, options: &ReadOptions) -> Result<Self> {
+    pub fn open_with(
+        rspecifier: &(impl AsRef<OsStr> + ?Sized),
+        map: &(impl AsRef<OsStr> + ?Sized),
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let map = map.as_ref();
         let table = RandomAccessReader::open_with(rspecifier, options)?;
         let reader =
             (!map.is_empty()).then(|| RandomAccessReader::open_with(map, options)).transpose()?;
-        Ok(Self { table, map: reader, map_name: map.to_owned() })
+        Ok(Self { table, map: reader, map_name: shown_name(map) })
     }
 
     /// The object that a key stands for, if there is one.
@@ -62,6 +73,16 @@ impl<T: Holder> MappedReader<T> {
         let Some(map) = &mut self.map else { return self.table.contains(key) };
         let mapped = mapped(map, &self.map_name, key)?;
         self.table.contains(mapped)
+    }
+
+    /// Ends reading: what was passed over in the table because of `p`.
+    ///
+    /// # Errors
+    ///
+    /// As [`RandomAccessReader::close`], for either.
+    pub fn close(self) -> Result<ReadReport> {
+        self.map.map(RandomAccessReader::close).transpose()?;
+        self.table.close()
     }
 }
 

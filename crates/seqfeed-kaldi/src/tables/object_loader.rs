@@ -1,9 +1,10 @@
 //! Loading objects by name: files are kept open, and an object of which ranges are wanted is kept.
 
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
-use seqfeed_io::RxFilename;
+use seqfeed_io::{RxFilename, shown_name};
 
 use crate::OBJECT;
 use crate::beside::{Beside, renamed};
@@ -19,7 +20,7 @@ pub(crate) struct ObjectLoader<T> {
     /// The file of the last object, so that the next one in it is a seek away.
     file: Option<(PathBuf, ObjectReader)>,
     /// The object of the last range, whole, and its name.
-    whole: Option<(String, T)>,
+    whole: Option<(OsString, T)>,
 }
 
 impl<T: Holder> ObjectLoader<T> {
@@ -28,15 +29,16 @@ impl<T: Holder> ObjectLoader<T> {
     /// # Errors
     ///
     /// Fails if the script file's name is none.
-    pub(crate) fn new(options: ReadOptions, script: &str) -> Result<Self> {
+    pub(crate) fn new(options: &ReadOptions, script: &OsStr) -> Result<Self> {
         let beside = Beside::new(&options.name(script)?, options.beside.as_deref());
+        let options = ReadOptions { policy: options.policy.of_contents(), ..options.clone() };
         Ok(Self { options, beside, file: None, whole: None })
     }
 
     /// Loads an object or a range of it, in the place of an older value where there is one.
     pub(crate) fn load(
         &mut self,
-        rxfilename: &str,
+        rxfilename: &OsStr,
         range: Option<&Range>,
         value: &mut Option<T>,
     ) -> Result<()> {
@@ -53,6 +55,7 @@ impl<T: Holder> ObjectLoader<T> {
                 })?;
             match loaded {
                 Loaded::Part(part) => {
+                    self.check_range(range, &part);
                     *value = Some(part);
                     return Ok(());
                 }
@@ -60,9 +63,17 @@ impl<T: Holder> ObjectLoader<T> {
             }
         }
         if let Some((name, whole)) = &self.whole {
-            *value = Some(whole.extract(range).map_err(|error| error.in_file(name.as_str()))?);
+            let part = whole.extract(range).map_err(|error| error.in_file(shown_name(name)))?;
+            self.check_range(range, &part);
+            *value = Some(part);
         }
         Ok(())
+    }
+
+    fn check_range(&self, range: &Range, part: &T) {
+        if let Some(warnings) = &self.options.warnings {
+            warnings.check_range(range, part);
+        }
     }
 
     /// A name as Kaldi takes it, or where there is no such file, one beside the script file.
@@ -80,7 +91,7 @@ impl<T: Holder> ObjectLoader<T> {
 
     fn with_reader<R>(
         &mut self,
-        rxfilename: &str,
+        rxfilename: &OsStr,
         read: impl FnOnce(&mut ObjectReader) -> Result<R>,
     ) -> Result<R> {
         let name = self.found(self.options.name(rxfilename)?);
@@ -89,13 +100,10 @@ impl<T: Holder> ObjectLoader<T> {
             RxFilename::Offset(path, offset) => (path, *offset),
             RxFilename::Stdin | RxFilename::Pipe(_) => {
                 let mut reader = self.options.open(&name)?;
-                let value = read(&mut reader);
-                // A command that has said all that it had to say also says whether it failed; then that
-                // is why its output cannot be read.
-                if name != RxFilename::Stdin && reader.peek()?.is_none() {
-                    reader.finish()?;
-                }
-                return value.map_err(|error| explain(error, &name));
+                let value = read(&mut reader).map_err(|error| explain(error, &name))?;
+                // Before the object is given: it may not be whole if the command failed.
+                reader.finish()?;
+                return Ok(value);
             }
         };
         let offset_name = matches!(name, RxFilename::Offset(..));

@@ -1,17 +1,19 @@
 //! How tables are read, apart from what rspecifiers say.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use seqfeed_core::Error;
+use seqfeed_core::{Damage, Error, Result};
 use seqfeed_io::{Input, Policy, RxFilename};
 
-use crate::object_reader::ObjectReader;
+use crate::object_reader::{LINE_LIMIT, ObjectReader};
 use crate::objects::any::ObjectType;
+use crate::tables::warnings::{Warning, Warnings};
 
 /// How tables are read, apart from what rspecifiers say.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// What the rspecifier and names in script files may do.
+    /// What names may do: that of the rspecifier, and those that stand in script files.
     pub policy: Policy,
     /// The directory that relative names are taken from, if not the working directory.
     pub base: Option<PathBuf>,
@@ -24,6 +26,11 @@ pub struct ReadOptions {
     /// With readers of [`AnyObject`](crate::AnyObject): the type that objects are read as. Otherwise it is found
     /// from the data.
     pub object_type: Option<ObjectType>,
+    /// Most bytes of a key, a token, or a line of a script file: 65,536, if none are given.
+    pub line_limit: Option<usize>,
+    /// Where readers tell what is worth a warning. With it, they are as patient with commands as Kaldi's: see
+    /// [`Warnings`]. Without it, a command that failed is an error.
+    pub warnings: Option<Warnings>,
 }
 
 impl ReadOptions {
@@ -31,19 +38,34 @@ impl ReadOptions {
     pub(crate) fn reader(&self, input: Input) -> ObjectReader {
         let mut reader = ObjectReader::new(input);
         reader.object_type = self.object_type;
+        reader.line_limit = self.line_limit.unwrap_or(LINE_LIMIT);
         reader
     }
 
     /// Opens a name for reading.
-    pub(crate) fn open(&self, name: &RxFilename) -> seqfeed_core::Result<ObjectReader> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Input::open`].
+    pub fn open(&self, name: &RxFilename) -> Result<ObjectReader> {
+        Ok(self.reader(self.input(name)?))
+    }
+
+    /// Opens a name whose data are wanted to the last: a command that failed is always an error.
+    pub(crate) fn open_whole(&self, name: &RxFilename) -> Result<ObjectReader> {
         Ok(self.reader(Input::open(name, &self.policy)?))
+    }
+
+    pub(crate) fn input(&self, name: &RxFilename) -> Result<Input> {
+        let on_failure = self.warnings.as_ref().map(Warnings::on_failed_command);
+        Input::open_telling(name, &self.policy, on_failure)
     }
 
     pub(crate) fn with_policy(policy: &Policy) -> Self {
         Self { policy: *policy, ..Self::default() }
     }
 
-    pub(crate) fn name(&self, text: &str) -> seqfeed_core::Result<RxFilename> {
+    pub(crate) fn name(&self, text: &OsStr) -> Result<RxFilename> {
         let name = RxFilename::parse(text)?;
         Ok(match &self.base {
             Some(base) => name.relative_to(base),
@@ -60,17 +82,52 @@ pub struct ReadReport {
     /// Objects that could not be read.
     pub skipped: u64,
     /// Why, for the first [`ReadReport::MOST_ERRORS`] of them.
-    pub errors: Vec<Error>,
+    pub errors: Vec<Damage>,
 }
 
 impl ReadReport {
     /// Most errors that are kept.
     pub const MOST_ERRORS: usize = 10;
 
-    pub(crate) fn skip(&mut self, error: Error) {
+    fn skip(&mut self, error: Damage) {
         self.skipped += 1;
         if self.errors.len() < Self::MOST_ERRORS {
             self.errors.push(error);
         }
+    }
+}
+
+/// What a reader passes over because of `p`: it is reported and warned of.
+#[derive(Debug, Default)]
+pub(crate) struct Excuses {
+    pub(crate) report: ReadReport,
+    warnings: Option<Warnings>,
+    /// What was passed over last, in words.
+    last: String,
+}
+
+impl Excuses {
+    pub(crate) fn new(options: &ReadOptions) -> Self {
+        Self { warnings: options.warnings.clone(), ..Self::default() }
+    }
+
+    /// Passes over an object.
+    pub(crate) fn skip(&mut self, damage: Damage) {
+        if let Some(warnings) = &self.warnings {
+            warnings.add(Warning::Skipped(damage.clone()));
+        }
+        self.report.skip(damage);
+    }
+
+    /// The same, where who asks again for what is behind the same damage is told nothing new. Fails where the error
+    /// is none of the data.
+    pub(crate) fn skip_once(&mut self, error: Error) -> Result<()> {
+        let damage = error.damage()?;
+        let words = damage.to_string();
+        if self.last != words {
+            self.last = words;
+            self.skip(damage);
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Objects of an archive in any order of keys.
 
 use seqfeed_core::{Error, Key, Problem, Result};
-use seqfeed_io::{Input, Recording, RxFilename};
+use seqfeed_io::{Recording, RxFilename};
 
 use crate::ARCHIVE;
 use crate::holder::Holder;
@@ -10,7 +10,7 @@ use crate::range::Range;
 use crate::specifier::Rspecifier;
 use crate::tables::key_index::KeyIndex;
 use crate::tables::object_loader::{read_or_replace, with_cure};
-use crate::tables::options::ReadOptions;
+use crate::tables::options::{Excuses, ReadOptions};
 use crate::tables::random_access_reader::asked_twice;
 use crate::tables::random_access_script::SORT_HELP;
 
@@ -29,6 +29,7 @@ pub(crate) struct RandomAccessArchive<T> {
     options: ReadOptions,
     loaded: Option<usize>,
     value: Option<T>,
+    pub(crate) excuses: Excuses,
 }
 
 /// Where objects are read that were passed.
@@ -42,7 +43,7 @@ enum Values {
 impl<T: Holder> RandomAccessArchive<T> {
     pub(crate) fn open(rspecifier: &Rspecifier, options: &ReadOptions) -> Result<Self> {
         let name = options.name(&rspecifier.rxfilename)?;
-        let mut input = Input::open(&name, &options.policy)?;
+        let mut input = options.input(&name)?;
         let plain = input.seek(input.position()).map_err(|error| input.error(error))?;
         let (scan, values) = if plain {
             let name = match name {
@@ -66,6 +67,7 @@ impl<T: Holder> RandomAccessArchive<T> {
             options: options.clone(),
             loaded: None,
             value: None,
+            excuses: Excuses::new(options),
         })
     }
 
@@ -88,7 +90,10 @@ impl<T: Holder> RandomAccessArchive<T> {
         if self.loaded != Some(number) || self.value.is_none() {
             match self.load(number) {
                 Ok(()) => {}
-                Err(_) if self.rspecifier.permissive => return Ok(None),
+                Err(error) if self.rspecifier.permissive => {
+                    self.excuses.skip_once(error.of_key(key))?;
+                    return Ok(None);
+                }
                 Err(error) => {
                     return Err(with_cure(error.of_key(key), "takes such keys for missing"));
                 }
@@ -103,12 +108,8 @@ impl<T: Holder> RandomAccessArchive<T> {
     /// All keys, in the archive's order; reads on to its end.
     pub(crate) fn keys(&mut self) -> Result<Vec<Vec<u8>>> {
         while self.scan_one()?.is_some() {}
-        match &self.damage {
-            Some(error) if !self.rspecifier.permissive => Err(error.clone()),
-            _ => {
-                Ok((0..self.index.len()).map(|number| self.index.key(number).0.to_vec()).collect())
-            }
-        }
+        self.excuse_damage()?;
+        Ok((0..self.index.len()).map(|number| self.index.key(number).0.to_vec()).collect())
     }
 
     pub(crate) fn take(&mut self, key: Key<'_>) -> Result<Option<T>> {
@@ -125,6 +126,11 @@ impl<T: Holder> RandomAccessArchive<T> {
             return Ok(Some(part));
         }
         self.get(key)?.map(|value| value.extract(range)).transpose()
+    }
+
+    /// Ends reading.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.scan.map_or(Ok(()), ObjectReader::finish)
     }
 
     fn load(&mut self, number: usize) -> Result<()> {
@@ -164,9 +170,15 @@ impl<T: Holder> RandomAccessArchive<T> {
                 Err(error) => return Err(error),
             }
         }
+        self.excuse_damage().map(|()| None)
+    }
+
+    /// Fails if the archive could not be read to its end, unless `p` excuses that.
+    fn excuse_damage(&mut self) -> Result<()> {
         match &self.damage {
-            Some(error) if !self.rspecifier.permissive => Err(error.clone()),
-            _ => Ok(None),
+            None => Ok(()),
+            Some(error) if self.rspecifier.permissive => self.excuses.skip_once(error.clone()),
+            Some(error) => Err(error.clone()),
         }
     }
 

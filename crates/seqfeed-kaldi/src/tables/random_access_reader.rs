@@ -1,15 +1,16 @@
 //! Reading tables in any order of keys.
 
+use std::ffi::OsStr;
 use std::fmt;
 
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::Policy;
+use seqfeed_io::{Policy, shown_name};
 
 use crate::holder::Holder;
 use crate::object_reader::is_token;
 use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
-use crate::tables::options::ReadOptions;
+use crate::tables::options::{ReadOptions, ReadReport};
 use crate::tables::random_access_archive::RandomAccessArchive;
 use crate::tables::random_access_script::RandomAccessScript;
 use crate::tables::sorted_archive::SortedArchive;
@@ -31,7 +32,8 @@ use crate::tables::sorted_archive::SortedArchive;
 /// is read for this reader alone then: what it read ahead, no other reader sees.
 ///
 /// What the options promise is checked: the order of keys in the archive (`s`), of calls (`cs`, with
-/// `s`), and that no key is read twice (`o`). With `p`, what cannot be read counts as not there.
+/// `s`), and that no key is read twice (`o`). With `p`, what cannot be read counts as not there, and stands in the
+/// [report](Self::report).
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -68,7 +70,7 @@ impl<T: Holder> RandomAccessReader<T> {
     ///
     /// Fails if the rspecifier is wrong or not allowed, if its file cannot be opened, or if a line of a
     /// script file is wrong, stands twice or (with `s`) is not sorted.
-    pub fn open(rspecifier: &str, policy: &Policy) -> Result<Self> {
+    pub fn open(rspecifier: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
         Self::open_with(rspecifier, &ReadOptions::with_policy(policy))
     }
 
@@ -77,18 +79,24 @@ impl<T: Holder> RandomAccessReader<T> {
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub fn open_with(rspecifier: &str, options: &ReadOptions) -> Result<Self> {
+    pub fn open_with(
+        rspecifier: &(impl AsRef<OsStr> + ?Sized),
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let rspecifier = rspecifier.as_ref();
         let parsed = Rspecifier::parse(rspecifier)?;
+        let object_type = T::known_type(&parsed, options)?;
+        let options = &ReadOptions { object_type, ..options.clone() };
         let table = match parsed.kind {
-            TableKind::Script => Table::Script(RandomAccessScript::open(&parsed, options)?),
+            TableKind::Script => RandomAccessScript::open(&parsed, options).map(Table::Script),
             TableKind::Archive if parsed.sorted && parsed.called_sorted => {
-                Table::Sorted(SortedArchive::open(&parsed, options)?)
+                SortedArchive::open(&parsed, options).map(Table::Sorted)
             }
-            TableKind::Archive => {
-                Table::Archive(Box::new(RandomAccessArchive::open(&parsed, options)?))
-            }
+            TableKind::Archive => RandomAccessArchive::open(&parsed, options)
+                .map(|table| Table::Archive(Box::new(table))),
         };
-        Ok(Self { rspecifier: rspecifier.to_owned(), table })
+        let table = table.map_err(|error| parsed.explain(error))?;
+        Ok(Self { rspecifier: shown_name(rspecifier), table })
     }
 
     /// The object of a key, if there is one.
@@ -155,8 +163,35 @@ impl<T: Holder> RandomAccessReader<T> {
     }
 }
 
-/// Fails if a key is none: empty, or with white space or control characters.
 impl<T: Holder> RandomAccessReader<T> {
+    /// What was passed over so far because of `p`: the damage of each object that was asked for, and once that of
+    /// an archive that cannot be read to its end. Objects that were read are not counted here.
+    #[must_use]
+    pub fn report(&self) -> &ReadReport {
+        match &self.table {
+            Table::Script(table) => &table.excuses.report,
+            Table::Archive(table) => &table.excuses.report,
+            Table::Sorted(table) => &table.excuses.report,
+        }
+    }
+
+    /// Ends reading: what was passed over because of `p`.
+    ///
+    /// Not needed where an archive was read to its end, such as by asking for a key that is not there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a command failed, of whose output nothing is left.
+    pub fn close(self) -> Result<ReadReport> {
+        let report = self.report().clone();
+        match self.table {
+            Table::Script(_) => {}
+            Table::Archive(table) => table.finish()?,
+            Table::Sorted(table) => table.finish()?,
+        }
+        Ok(report)
+    }
+
     /// All keys in ascending order. An archive is read over to its end, of a script file no object is read.
     ///
     /// # Errors

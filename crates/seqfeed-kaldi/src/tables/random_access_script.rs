@@ -8,9 +8,8 @@ use crate::holder::Holder;
 use crate::range::Range;
 use crate::specifier::Rspecifier;
 use crate::tables::object_loader::ObjectLoader;
-use crate::tables::options::ReadOptions;
+use crate::tables::options::{Excuses, ReadOptions};
 use crate::tables::script_lines::ScriptLines;
-use crate::tables::sequential_reader::is_excusable;
 use crate::{SCRIPT, ScriptLine};
 
 /// A script file in memory, sorted by key.
@@ -24,6 +23,7 @@ pub(crate) struct RandomAccessScript<T> {
     /// The line that `value` belongs to, if it could be loaded.
     loaded: Option<usize>,
     value: Option<T>,
+    pub(crate) excuses: Excuses,
 }
 
 #[derive(Clone, Copy)]
@@ -51,10 +51,11 @@ impl<T: Holder> RandomAccessScript<T> {
             name,
             text,
             lines,
-            loader: ObjectLoader::new(options.clone(), &rspecifier.rxfilename)?,
+            loader: ObjectLoader::new(options, &rspecifier.rxfilename)?,
             permissive: rspecifier.permissive,
             loaded: None,
             value: None,
+            excuses: Excuses::new(options),
         };
         script.sort(rspecifier.sorted)?;
         Ok(script)
@@ -126,9 +127,13 @@ impl<T: Holder> RandomAccessScript<T> {
         let Some(number) = self.find(key) else { return Ok(None) };
         match self.load(number) {
             Ok(()) => Ok(self.value.as_ref()),
-            Err(error) if self.permissive && is_excusable(&error) => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => self.excuse(error).map(|()| None),
         }
+    }
+
+    /// Passes over an object that cannot be read, if `p` says so.
+    fn excuse(&mut self, error: Error) -> Result<()> {
+        if self.permissive { self.excuses.skip_once(error) } else { Err(error) }
     }
 
     pub(crate) fn take(&mut self, key: Key<'_>) -> Result<Option<T>> {
@@ -144,8 +149,7 @@ impl<T: Holder> RandomAccessScript<T> {
         let (rxfilename, mut part) = (line.rxfilename.to_owned(), None);
         match self.loader.load(&rxfilename, Some(range), &mut part) {
             Ok(()) => Ok(part),
-            Err(error) if self.permissive && is_excusable(&error) => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => self.excuse(error.of_key(key)).map(|()| None),
         }
     }
 
@@ -153,8 +157,8 @@ impl<T: Holder> RandomAccessScript<T> {
         match self.find(key) {
             None => Ok(false),
             Some(number) if self.permissive => match self.load(number) {
-                Err(error) if !is_excusable(&error) => Err(error),
-                loaded => Ok(loaded.is_ok()),
+                Ok(()) => Ok(true),
+                Err(error) => self.excuse(error).map(|()| false),
             },
             Some(_) => Ok(true),
         }

@@ -1,5 +1,7 @@
 //! The lines of a script file, one after another.
 
+use std::ffi::OsStr;
+
 use seqfeed_core::{Error, Key, Problem, Result};
 
 use crate::object_reader::ObjectReader;
@@ -15,8 +17,8 @@ pub(crate) struct ScriptLines {
 }
 
 impl ScriptLines {
-    pub(crate) fn open(rxfilename: &str, options: &ReadOptions) -> Result<Self> {
-        let mut reader = ObjectReader::open(&options.name(rxfilename)?, &options.policy)?;
+    pub(crate) fn open(rxfilename: &OsStr, options: &ReadOptions) -> Result<Self> {
+        let mut reader = options.open(&options.name(rxfilename)?)?;
         let name = reader.name().to_owned();
         if reader.peek()? == Some(0) {
             let problem = Problem::Unsupported("this is binary data, not lines of text".into());
@@ -44,13 +46,15 @@ impl ScriptLines {
 
     fn next_by<'a, L>(&'a mut self, parse: fn(&'a [u8]) -> Result<L>) -> Result<Option<L>> {
         let Some(reader) = &mut self.reader else { return Ok(None) };
-        let ended = reader.read_line(&mut self.line)?;
+        let number = self.number + 1;
+        let ended = reader
+            .read_short_line(&mut self.line)
+            .map_err(|error| error.in_file(self.name.as_str()).at_line(number))?;
         if !ended && self.line.is_empty() {
             // A command that wrote the lines may have failed before it was done.
             return self.reader.take().map_or(Ok(()), ObjectReader::finish).map(|()| None);
         }
-        self.number += 1;
-        let number = self.number;
+        self.number = number;
         parse(&self.line)
             .map(Some)
             .map_err(|error| error.in_file(self.name.as_str()).at_line(number))

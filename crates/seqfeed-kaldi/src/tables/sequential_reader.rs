@@ -1,16 +1,17 @@
 //! Reading tables from their first object to their last.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 
-use seqfeed_core::{Error, ErrorKind, Key, Result};
-use seqfeed_io::{Policy, RxFilename};
+use seqfeed_core::{Error, Key, Result};
+use seqfeed_io::{Policy, RxFilename, shown_name};
 
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
 use crate::tables::object_loader::{ObjectLoader, read_or_replace, with_cure};
-use crate::tables::options::{ReadOptions, ReadReport};
+use crate::tables::options::{Excuses, ReadOptions, ReadReport};
 use crate::tables::read_ahead::ReadAhead;
 use crate::tables::script_lines::ScriptLines;
 
@@ -45,10 +46,11 @@ use crate::tables::script_lines::ScriptLines;
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
 pub struct SequentialReader<T> {
+    /// For messages.
     rspecifier: String,
     table: Table<T>,
     permissive: bool,
-    report: ReadReport,
+    excuses: Excuses,
     /// Why reading has ended before the end.
     failed: Option<Error>,
 }
@@ -67,14 +69,14 @@ struct Script<T> {
 
 /// The entries of a script file.
 enum Entries {
-    Lines(ScriptLines),
+    Lines(Box<ScriptLines>),
     /// Read at opening and put in the order of the disk.
     Sorted(std::vec::IntoIter<Entry>),
 }
 
 struct Entry {
     key: Vec<u8>,
-    rxfilename: String,
+    rxfilename: OsString,
     range: Option<Range>,
 }
 
@@ -93,7 +95,7 @@ impl<T: Holder> SequentialReader<T> {
     /// # Errors
     ///
     /// Fails if the rspecifier is wrong or not allowed, or if its file cannot be opened.
-    pub fn open(rspecifier: &str, policy: &Policy) -> Result<Self> {
+    pub fn open(rspecifier: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
         Self::open_with(rspecifier, &ReadOptions::with_policy(policy))
     }
 
@@ -102,40 +104,50 @@ impl<T: Holder> SequentialReader<T> {
     /// # Errors
     ///
     /// As [`open`](Self::open); with `any_order`, also if a line of the script file is wrong.
-    pub fn open_with(rspecifier: &str, options: &ReadOptions) -> Result<Self> {
+    pub fn open_with(
+        rspecifier: &(impl AsRef<OsStr> + ?Sized),
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let rspecifier = rspecifier.as_ref();
         let parsed = Rspecifier::parse(rspecifier)?;
+        Self::open_parsed(rspecifier, &parsed, options).map_err(|error| parsed.explain(error))
+    }
+
+    fn open_parsed(rspecifier: &OsStr, parsed: &Rspecifier, options: &ReadOptions) -> Result<Self> {
+        let object_type = T::known_type(parsed, options)?;
+        let options = &ReadOptions { object_type, ..options.clone() };
         let table = match parsed.kind {
             TableKind::Archive => {
                 let name = options.name(&parsed.rxfilename)?;
-                Table::Archive(options.open(&name)?)
+                Table::Archive(options.open_whole(&name)?)
             }
             TableKind::Script => {
                 let lines = ScriptLines::open(&parsed.rxfilename, options)?;
                 let entries = match options.any_order {
                     true => Entries::Sorted(sorted(lines, options)?.into_iter()),
-                    false => Entries::Lines(lines),
+                    false => Entries::Lines(Box::new(lines)),
                 };
                 Table::Script(Box::new(Script {
                     entries,
-                    loader: ObjectLoader::new(options.clone(), &parsed.rxfilename)?,
+                    loader: ObjectLoader::new(options, &parsed.rxfilename)?,
                 }))
             }
         };
         let mut reader = Self {
-            rspecifier: rspecifier.to_owned(),
+            rspecifier: shown_name(rspecifier),
             table,
             permissive: parsed.permissive,
-            report: ReadReport::default(),
+            excuses: Excuses::new(options),
             failed: None,
         };
         if parsed.background {
             let foreground = std::mem::replace(&mut reader.table, Table::Ended);
             let foreground = Self { table: foreground, ..reader };
             reader = Self {
-                rspecifier: rspecifier.to_owned(),
+                rspecifier: shown_name(rspecifier),
                 table: Table::Background(ReadAhead::start(foreground)?),
                 permissive: parsed.permissive,
-                report: ReadReport::default(),
+                excuses: Excuses::default(),
                 failed: None,
             };
         }
@@ -175,7 +187,7 @@ impl<T: Holder> SequentialReader<T> {
         loop {
             let error = match self.try_step(key, take) {
                 Ok(true) => {
-                    self.report.objects += 1;
+                    self.excuses.report.objects += 1;
                     return Ok(true);
                 }
                 Ok(false) => return Ok(false),
@@ -185,38 +197,22 @@ impl<T: Holder> SequentialReader<T> {
                 // The reader in the thread has done all of this.
                 return Err(error);
             }
-            let error = self.root_cause(error);
             // Only in a script file is there something behind an object that cannot be read.
             let script = matches!(&self.table, Table::Script(_));
             let goes_on = script && !is_of_script(&error);
             // An archive of which nothing can be read is none, and a line that is none stands for an
             // entry nobody knows: `p` does not mean these.
-            let excused = (goes_on || (!script && self.report.objects > 0)) && is_excusable(&error);
+            let meant =
+                self.permissive && (goes_on || (!script && self.excuses.report.objects > 0));
+            let excused = if meant { error.damage() } else { Err(error) };
             if !goes_on {
                 self.table = Table::Ended;
-                if !(self.permissive && excused) {
-                    self.failed = Some(error.clone());
-                }
+                self.failed = excused.as_ref().err().cloned();
             }
-            if !(self.permissive && excused) {
-                return Err(error);
-            }
-            self.report.skip(error);
+            self.excuses.skip(excused?);
             if !goes_on {
                 return Ok(false);
             }
-        }
-    }
-
-    /// If a command failed, that is why its output ends too early.
-    fn root_cause(&mut self, error: Error) -> Error {
-        let Table::Archive(reader) = &mut self.table else { return error };
-        if !matches!(reader.peek(), Ok(None)) {
-            return error;
-        }
-        match std::mem::replace(&mut self.table, Table::Ended) {
-            Table::Archive(reader) => reader.finish().err().unwrap_or(error),
-            _ => error,
         }
     }
 
@@ -240,7 +236,7 @@ impl<T: Holder> SequentialReader<T> {
             }
             Table::Script(script) => {
                 let Script { entries, loader } = &mut **script;
-                let mut load = |rxfilename: &str, range: Option<&Range>| match take {
+                let mut load = |rxfilename: &OsStr, range: Option<&Range>| match take {
                     Take::Value(value) => loader.load(rxfilename, range, value),
                     Take::Nothing if self.permissive => loader.load(rxfilename, range, &mut None),
                     Take::Nothing => Ok(()),
@@ -275,7 +271,7 @@ impl<T: Holder> SequentialReader<T> {
     /// when the table is [closed](Self::close).
     #[must_use]
     pub fn report(&self) -> &ReadReport {
-        &self.report
+        &self.excuses.report
     }
 
     /// Ends reading: what was read and passed over.
@@ -288,19 +284,14 @@ impl<T: Holder> SequentialReader<T> {
     pub fn close(mut self) -> Result<ReadReport> {
         if let Table::Background(ahead) = std::mem::replace(&mut self.table, Table::Ended) {
             let behind = ahead.close()?;
-            self.report.skipped += behind.skipped;
-            self.report.errors.extend(behind.errors);
+            self.excuses.report.skipped += behind.skipped;
+            self.excuses.report.errors.extend(behind.errors);
         }
         match self.failed {
             Some(error) => Err(error),
-            None => Ok(self.report),
+            None => Ok(self.excuses.report),
         }
     }
-}
-
-/// Whether `p` means such errors: what the caller did not allow is no fault of the data.
-pub(crate) fn is_excusable(error: &Error) -> bool {
-    !matches!(error.kind(), ErrorKind::Forbidden(_))
 }
 
 /// Errors of the script file itself end reading: what follows in it cannot be trusted. They are told
@@ -323,7 +314,7 @@ fn sorted(mut lines: ScriptLines, options: &ReadOptions) -> Result<Vec<Entry>> {
         let (path, offset) = match options.name(&entry.rxfilename) {
             Ok(RxFilename::Offset(path, offset)) => (path.into_os_string(), offset),
             // A name that is none fails when its turn comes.
-            _ => (entry.rxfilename.clone().into(), 0),
+            _ => (entry.rxfilename.clone(), 0),
         };
         let next = files.len();
         let file = *files.entry(path).or_insert(next);
@@ -350,7 +341,7 @@ impl<T> fmt::Debug for SequentialReader<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SequentialReader")
             .field("rspecifier", &self.rspecifier)
-            .field("report", &self.report)
+            .field("report", &self.excuses.report)
             .finish_non_exhaustive()
     }
 }

@@ -7,7 +7,7 @@ use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
 use crate::specifier::Rspecifier;
 use crate::tables::object_loader::{read_or_replace, with_cure};
-use crate::tables::options::ReadOptions;
+use crate::tables::options::{Excuses, ReadOptions};
 
 /// An archive with `s,cs`: one pass, one object in memory.
 pub(crate) struct SortedArchive<T> {
@@ -21,6 +21,7 @@ pub(crate) struct SortedArchive<T> {
     value: Option<T>,
     /// The key that was asked for last.
     asked: Vec<u8>,
+    pub(crate) excuses: Excuses,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,7 @@ impl<T: Holder> SortedArchive<T> {
             object: Object::None,
             value: None,
             asked: Vec::new(),
+            excuses: Excuses::new(options),
         })
     }
 
@@ -64,10 +66,8 @@ impl<T: Holder> SortedArchive<T> {
         self.asked.extend_from_slice(key.0);
         while self.object == Object::None || Key(&self.key) < key {
             if !self.advance()? {
-                return match &self.damage {
-                    Some(error) if !self.rspecifier.permissive => Err(error.clone()),
-                    _ => Ok(None),
-                };
+                self.excuse_damage()?;
+                return Ok(None);
             }
         }
         if Key(&self.key) != key {
@@ -79,6 +79,11 @@ impl<T: Holder> SortedArchive<T> {
         Ok(if self.object == Object::Loaded { self.value.as_ref() } else { None })
     }
 
+    /// Ends reading.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.reader.map_or(Ok(()), ObjectReader::finish)
+    }
+
     fn load(&mut self) -> Result<()> {
         let Some(reader) = &mut self.reader else { return Ok(()) };
         match read_or_replace(reader, &mut self.value) {
@@ -86,13 +91,19 @@ impl<T: Holder> SortedArchive<T> {
             Err(error) => {
                 // Behind an object that cannot be read nothing can be found.
                 self.end(Some(error.of_key(Key(&self.key))));
-                match &self.damage {
-                    Some(error) if !self.rspecifier.permissive => return Err(error.clone()),
-                    _ => {}
-                }
+                self.excuse_damage()?;
             }
         }
         Ok(())
+    }
+
+    /// Fails if the archive could not be read on, unless `p` excuses that.
+    fn excuse_damage(&mut self) -> Result<()> {
+        match &self.damage {
+            None => Ok(()),
+            Some(error) if self.rspecifier.permissive => self.excuses.skip_once(error.clone()),
+            Some(error) => Err(error.clone()),
+        }
     }
 
     fn end(&mut self, damage: Option<Error>) {

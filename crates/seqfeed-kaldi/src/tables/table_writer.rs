@@ -1,13 +1,15 @@
 //! Writing tables.
 
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::marker::PhantomData;
+use std::os::unix::ffi::OsStrExt;
 
 use seqfeed_core::{Error, Key, Problem, Result};
-use seqfeed_io::{Output, Policy, WxFilename};
+use seqfeed_io::{InputFiles, Output, Policy, WxFilename, shown_name};
 
 use crate::SCRIPT;
-use crate::holder::{Holder, Mode, write_object};
+use crate::holder::{Holder, Mode, write_object_start};
 use crate::specifier::Wspecifier;
 use crate::tables::key_index::KeyIndex;
 use crate::tables::options::ReadOptions;
@@ -24,7 +26,11 @@ use crate::tables::script_lines::ScriptLines;
 ///
 /// Archives and script files appear under their names when the table is [closed](Self::close), both
 /// together; a writer that is dropped leaves nothing of them behind. With `scp` alone, each file
-/// appears when it is written.
+/// appears when it is written. Readers that must not wait: [`create_in_place`](Self::create_in_place).
+///
+/// With `ark,scp` and a script file that goes to standard output, a command or a named pipe, its reader opens the
+/// archive while it is written: the archive then gets its name before the first line is written, each object stands
+/// in it before its line is written, and it stays after an error.
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -44,6 +50,7 @@ use crate::tables::script_lines::ScriptLines;
 pub struct TableWriter<T> {
     table: Table,
     mode: Mode,
+    /// Whether each entry is handed on when it is written.
     flush: bool,
     report: WriteReport,
     buffer: Vec<u8>,
@@ -55,7 +62,7 @@ pub struct TableWriter<T> {
 #[derive(Debug)]
 enum Table {
     Archive(Output),
-    Both { archive: Output, archive_name: String, script: Output },
+    Both { archive: Output, archive_name: OsString, script: Output },
     Script(Names),
 }
 
@@ -63,7 +70,7 @@ enum Table {
 struct Names {
     script: String,
     index: KeyIndex,
-    names: Vec<String>,
+    names: Vec<WxFilename>,
     policy: Policy,
     permissive: bool,
 }
@@ -85,28 +92,54 @@ impl<T: Holder> TableWriter<T> {
     /// # Errors
     ///
     /// Fails if the wspecifier is wrong or not allowed, or if a file cannot be made. With `ark,scp`
-    /// the archive must be a file: a script file cannot point into a pipe. With `scp`, fails if the
-    /// script file cannot be read or has a key twice.
-    pub fn create(wspecifier: &str, policy: &Policy) -> Result<Self> {
+    /// the archive must be a file, and another one than the script file: a script file cannot point into a
+    /// pipe. With `scp`, fails if the script file cannot be read, has a key twice, or names a file twice.
+    pub fn create(wspecifier: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
+        Self::create_by(wspecifier, policy, Output::create)
+    }
+
+    /// Opens a table that can be read while it grows, as Kaldi's own can: its files appear now, under their
+    /// names, and each entry is in them, whole, when [`write`](Self::write) comes back. A job that is killed
+    /// has lost one entry at most, and a script file never points behind the end of its archive.
+    ///
+    /// What stood under the names is gone from now on. The option `f` is in force.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_in_place(
+        wspecifier: &(impl AsRef<OsStr> + ?Sized),
+        policy: &Policy,
+    ) -> Result<Self> {
+        let table = Self::create_by(wspecifier, policy, Output::create_in_place)?;
+        Ok(Self { flush: true, ..table })
+    }
+
+    fn create_by(
+        wspecifier: &(impl AsRef<OsStr> + ?Sized),
+        policy: &Policy,
+        create: fn(&WxFilename, &Policy) -> Result<Output>,
+    ) -> Result<Self> {
         let Wspecifier { archive, script, text, flush, permissive } =
             Wspecifier::parse(wspecifier)?;
-        let open = |name: &str| Output::create(&WxFilename::parse(name)?, policy);
+        let open = |name: &WxFilename| create(name, policy);
         let table = match (archive, script) {
-            (Some(archive), None) => Table::Archive(open(&archive)?),
+            (Some(archive), None) => Table::Archive(open(&WxFilename::parse(&archive)?)?),
             (Some(archive_name), Some(script)) => {
-                if archive_name == script {
-                    return Err(Error::usage(format!(
-                        "archive and script file have the same name, `{script}`"
-                    )));
-                }
-                let archive = open(&archive_name)?;
+                let names = [WxFilename::parse(&archive_name)?, WxFilename::parse(&script)?];
+                InputFiles::default().check_outputs(&names)?;
+                let [archive, script] = &names;
+                let archive = open(archive)?;
                 if archive.position().is_none() {
                     return Err(Error::usage(format!(
-                        "a script file cannot point into `{archive_name}`, which is no file"
+                        "a script file cannot point into `{}`, which is no file",
+                        shown_name(&archive_name)
                     ))
                     .with_help("write the archive to a file, or without a script file (`ark:`)"));
                 }
-                Table::Both { archive, archive_name, script: open(&script)? }
+                let mut script = open(script)?;
+                script.set_points_into_others();
+                Table::Both { archive, archive_name, script }
             }
             (None, script) => {
                 Table::Script(Names::read(&script.unwrap_or_default(), *policy, permissive)?)
@@ -123,12 +156,39 @@ impl<T: Holder> TableWriter<T> {
         })
     }
 
+    /// Where objects go with `scp`: the names in the script file. None with an archive.
+    #[must_use]
+    pub fn object_names(&self) -> &[WxFilename] {
+        match &self.table {
+            Table::Script(names) => &names.names,
+            _ => &[],
+        }
+    }
+
+    /// Whether [`write`](Self::write) writes objects of this key: false with `scp,p` where the script file has no name
+    /// for it.
+    #[must_use]
+    pub fn takes(&self, key: Key<'_>) -> bool {
+        match &self.table {
+            Table::Script(names) => !names.permissive || names.index.find(key).is_some(),
+            _ => true,
+        }
+    }
+
+    /// With `ark,scp`: calls the archive so in the script file, for one that will be moved before it is read.
+    pub fn call_archive(&mut self, name: impl Into<OsString>) {
+        if let Table::Both { archive_name, .. } = &mut self.table {
+            *archive_name = name.into();
+        }
+    }
+
     /// Writes an object.
     ///
     /// # Errors
     ///
     /// Fails if the key is empty or holds white space or control characters, if the format has no way
-    /// to say the value, or if writing fails: then all later calls fail as well, and no file appears.
+    /// to say the value, or if writing fails: then all later calls fail as well, and no file appears
+    /// (in place, the entries before this one stay).
     /// With `scp`, also if the script file has no name for the key (unless `p` says that such objects
     /// are left out).
     pub fn write(&mut self, key: Key<'_>, value: &T) -> Result<()> {
@@ -142,41 +202,61 @@ impl<T: Holder> TableWriter<T> {
             self.buffer.push(b' ');
         }
         let prefix = self.buffer.len() as u64;
-        write_object(value, &mut self.buffer, self.mode).map_err(|error| error.of_key(key))?;
+        let values = write_object_start(value, &mut self.buffer, self.mode)
+            .map_err(|error| error.of_key(key))?;
         if let Table::Script(names) = &self.table {
+            self.buffer.extend_from_slice(values);
             if !names.write(key, &self.buffer)? {
                 self.report.skipped += 1;
                 return Ok(());
             }
-        } else if let Err(error) = self.write_entry(key, prefix) {
+        } else if let Err(error) = self.write_entry(key, prefix, values) {
             self.failed = Some(error.clone());
             return Err(error);
         }
         self.report.objects += 1;
-        self.report.bytes += self.buffer.len() as u64;
+        let bytes = match self.table {
+            Table::Script(_) => self.buffer.len(),
+            _ => self.buffer.len() + values.len(),
+        };
+        self.report.bytes += bytes as u64;
         Ok(())
     }
 
-    /// Writes the buffer, whose first bytes are the key, and the line of the script file.
-    fn write_entry(&mut self, key: Key<'_>, prefix: u64) -> Result<()> {
+    /// Writes the buffer, whose first bytes are the key, the values behind it, and the line of the script file.
+    fn write_entry(&mut self, key: Key<'_>, prefix: u64, values: &[u8]) -> Result<()> {
         match &mut self.table {
             Table::Script(_) => {}
-            Table::Archive(archive) => write(archive, &self.buffer)?,
+            Table::Archive(archive) => write_whole(archive, [&self.buffer, values])?,
             Table::Both { archive, archive_name, script } => {
                 let Some(position) = archive.position() else {
                     return Err(Error::format(SCRIPT, Problem::Unsupported("no position".into())));
                 };
                 let mut line = key.0.to_vec();
                 let offset = position + prefix;
-                line.extend_from_slice(format!(" {archive_name}:{offset}\n").as_bytes());
-                write(archive, &self.buffer)?;
-                write(script, &line)?;
+                line.push(b' ');
+                line.extend_from_slice(archive_name.as_bytes());
+                line.extend_from_slice(format!(":{offset}\n").as_bytes());
+                write_whole(archive, [&self.buffer, values])?;
+                if script.is_stream() {
+                    // Its reader may have the line at once, and go there.
+                    archive.flush_now()?;
+                    archive.appear_now()?;
+                }
+                write_whole(script, [&line, &[]])?;
             }
         }
-        if self.flush {
-            self.table.outputs().into_iter().try_for_each(Output::flush_now)?;
-        }
-        Ok(())
+        if self.flush { self.flush() } else { Ok(()) }
+    }
+
+    /// Hands what was written to the operating system: commands and standard output have it then. Files can
+    /// be read then if they are [written in place](Self::create_in_place); others appear at the end.
+    ///
+    /// # Errors
+    ///
+    /// Fails if writing fails.
+    pub fn flush(&mut self) -> Result<()> {
+        self.table.outputs().into_iter().try_for_each(Output::flush_now)
     }
 
     /// Ends the table; its files appear. What was written.
@@ -220,7 +300,7 @@ impl Table {
 }
 
 impl Names {
-    fn read(script: &str, policy: Policy, permissive: bool) -> Result<Self> {
+    fn read(script: &OsStr, policy: Policy, permissive: bool) -> Result<Self> {
         let mut lines = ScriptLines::open(script, &ReadOptions::with_policy(&policy))?;
         let (mut index, mut names) = (KeyIndex::default(), Vec::new());
         let mut number = 0;
@@ -228,15 +308,16 @@ impl Names {
         while let Some((key, name)) = lines.next_pair()? {
             number += 1;
             let place = |error: Error| error.in_file(file.as_str()).at_line(number).of_key(key);
-            let name = String::from_utf8_lossy(name).into_owned();
             // A name that cannot be written to is better known before hours of work.
-            WxFilename::parse(&name).map_err(place)?;
+            let name = WxFilename::parse(OsStr::from_bytes(name)).map_err(place)?;
             if index.insert(key, 0).is_none() {
                 return Err(place(Error::format(SCRIPT, Problem::DuplicateKey)));
             }
             names.push(name);
         }
-        Ok(Self { script: file, index, names, policy, permissive })
+        // A second object would overwrite the first.
+        InputFiles::default().check_outputs(&names)?;
+        Ok(Self { script: file, index, names, policy: policy.of_contents(), permissive })
     }
 
     /// Writes an object to the name of its key; whether there is one.
@@ -251,11 +332,11 @@ impl Names {
                 "add a line, or leave such objects out with the option `p` (`scp,p:`)",
             ));
         };
-        let name = WxFilename::parse(&self.names[number])?;
-        let written = match &name {
+        let name = &self.names[number];
+        let written = match name {
             // Many small files: the disk is not waited for after each.
             WxFilename::File(path) => seqfeed_io::write_atomically(path, bytes, false),
-            _ => Output::create(&name, &self.policy).and_then(|mut output| {
+            _ => Output::create(name, &self.policy).and_then(|mut output| {
                 write(&mut output, bytes)?;
                 output.finish()
             }),
@@ -268,6 +349,17 @@ impl std::fmt::Debug for Names {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Names").field("script", &self.script).finish_non_exhaustive()
     }
+}
+
+/// Writes an entry; of one that failed, nothing stays where readers look.
+fn write_whole(output: &mut Output, [first, second]: [&[u8]; 2]) -> Result<()> {
+    let start = output.position();
+    output.write_both(first, second).map_err(|error| {
+        if let Some(start) = start {
+            output.take_back_to(start);
+        }
+        output.error(error)
+    })
 }
 
 fn write(output: &mut Output, bytes: &[u8]) -> Result<()> {

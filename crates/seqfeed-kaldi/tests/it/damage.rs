@@ -143,7 +143,7 @@ fn a_file_rewritten_under_us_is_an_error() {
     for map in [false, true] {
         fs::write(directory.path().join("a.ark"), &bytes).unwrap();
         let options = seqfeed_kaldi::TableOptions { map, ..features(directory.path()) };
-        let table = seqfeed_kaldi::TableSource::open(&["ark:a.ark".into()], &options).unwrap();
+        let table = seqfeed_kaldi::TableSource::open(&["ark:a.ark".to_owned()], &options).unwrap();
         // Cut short in place, as a program that writes it anew does.
         let file = fs::OpenOptions::new().write(true).open(directory.path().join("a.ark")).unwrap();
         file.set_len(20).unwrap();

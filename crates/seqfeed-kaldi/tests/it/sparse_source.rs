@@ -155,7 +155,7 @@ fn commands_run_where_they_may() {
     write(&directory.path().join("post.ark"), b"a [ 1 1 ] \n");
     let command = format!("cat {} |", directory.path().join("post.ark").display());
     assert!(open(format!("ark:{command}")).is_err());
-    let allowed = TableOptions { specifier_policy: Policy::with_pipes(), ..options() };
+    let allowed = TableOptions { policy: Policy::with_given_pipes(), ..options() };
     let source = SparseSource::open(&[format!("ark:{command}")], None, &allowed).unwrap();
     assert_eq!(source.index().len(), 1);
     // What a script file names is not what the caller named.

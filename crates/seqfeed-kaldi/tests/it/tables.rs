@@ -15,11 +15,11 @@ pub(crate) fn features(base: &Path) -> TableOptions {
         extent: None,
         chunk_samples: 1000,
         policy: Policy::default(),
-        specifier_policy: Policy::default(),
         map: false,
         or_compressed: false,
         errors: Tolerance::Stop,
         base: Some(base.to_owned()),
+        line_limit: None,
     }
 }
 

@@ -1,10 +1,10 @@
 //! PFiles, sentence by sentence.
 
-use std::io::BufRead;
+use std::ffi::OsStr;
 use std::ops::Range;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool};
+use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool, shown_name};
 
 use super::decode::{check_numbers, columns};
 use super::{HEADER_BYTES, Header, PFILE, table};
@@ -36,8 +36,8 @@ impl PFile {
     ///
     /// Fails when the file cannot be read, its header is wrong, it is shorter than its header says, or
     /// its sentence table is not one. What follows the table is passed over.
-    pub fn open(name: &str, policy: &Policy) -> Result<Self> {
-        let (data, spooled) = open(name, policy)?;
+    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
+        let (data, spooled) = open(name.as_ref(), policy)?;
         let mut file = Self::from_data(data)?;
         file.spooled_bytes = if spooled { file.data.len() } else { 0 };
         Ok(file)
@@ -179,6 +179,12 @@ impl PFile {
             .try_for_each(|sentence| self.pieces(sentence, self.frames(), &mut window, |_, _| ()))
     }
 
+    /// Bytes that are read at once, at most.
+    pub(super) fn piece_bytes(&self) -> u64 {
+        let frame_bytes = self.header.frame_bytes() as u64;
+        (PIECE as u64).max(frame_bytes).min(self.frames().saturating_mul(frame_bytes))
+    }
+
     /// Reads the frames of a sentence in pieces whose numbers have been checked; says of a piece how many
     /// frames came before. Frames up to `ahead` will be read next, so they are read together.
     pub(super) fn pieces(
@@ -227,7 +233,7 @@ pub(super) struct Window {
 }
 
 /// A file to be read at any place, and whether it is a temporary copy.
-fn open(name: &str, policy: &Policy) -> Result<(DataFile, bool)> {
+fn open(name: &OsStr, policy: &Policy) -> Result<(DataFile, bool)> {
     let rxfilename = RxFilename::parse(name)?;
     if let RxFilename::File(path) = &rxfilename
         && path.is_file()
@@ -237,21 +243,6 @@ fn open(name: &str, policy: &Policy) -> Result<(DataFile, bool)> {
             return Ok((file, false));
         }
     }
-    let mut input = Input::open(&rxfilename, policy)?;
-    let mut spool = Spool::new()?;
-    loop {
-        let len = match input.fill_buf() {
-            Ok(bytes) => {
-                spool.write_all(bytes)?;
-                bytes.len()
-            }
-            Err(error) => return Err(input.error(error)),
-        };
-        if len == 0 {
-            break;
-        }
-        input.consume(len);
-    }
-    input.finish()?;
-    Ok((spool.into_data_file()?.with_name(name), true))
+    let input = Input::open(&rxfilename, policy)?;
+    Ok((Spool::copy(input, &shown_name(name))?, true))
 }

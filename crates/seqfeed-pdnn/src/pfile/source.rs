@@ -1,5 +1,6 @@
 //! PFiles for the feed.
 
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ impl PFileSource {
     /// # Errors
     ///
     /// As [`PFile::open`]; also when frames have neither features nor labels.
-    pub fn open(name: &str, policy: &Policy) -> Result<Self> {
+    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
         Self::new(PFile::open(name, policy)?)
     }
 
@@ -181,5 +182,9 @@ impl Source for PFileSource {
         self.in_runs(sequences, |sentence, ahead| {
             self.load_sentence(sentence, ahead, &mut window, places, blocks)
         })
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        self.file.piece_bytes()
     }
 }

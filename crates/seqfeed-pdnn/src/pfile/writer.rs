@@ -133,12 +133,12 @@ impl PFileWriter {
         Ok(())
     }
 
-    /// Writes the sentence table and the header; the file appears under its name.
+    /// Writes the sentence table and the header; the file appears under its name. How many bytes it has.
     ///
     /// # Errors
     ///
     /// Fails when writing fails; what stood under the name then stays.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<u64> {
         let Self { mut output, waiting, layout, mut starts, frames, .. } = self;
         let header =
             Header::new(starts.len() as u64, frames, layout.features, layout.labels).to_bytes()?;
@@ -167,6 +167,7 @@ impl PFileWriter {
         if output.can_write_over() {
             output.write_over(&header, 0)?;
         }
-        output.finish()
+        let bytes = output.written();
+        output.finish().map(|()| bytes)
     }
 }

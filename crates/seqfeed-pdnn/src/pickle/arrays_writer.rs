@@ -154,13 +154,13 @@ impl ArraysWriter {
         Error::format(ARRAYS, Problem::CountMismatch { what: "samples", expected, found })
     }
 
-    /// Ends the file, which appears.
+    /// Ends the file, which appears. How many bytes it has.
     ///
     /// # Errors
     ///
     /// Fails if fewer samples came than were announced, if an array is too long for the protocol, or when writing
     /// fails.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(mut self) -> Result<u64> {
         if self.rows != self.layout.rows {
             return Err(self.count());
         }
@@ -284,16 +284,19 @@ impl Out {
         self.write(&out)
     }
 
-    fn finish(self) -> Result<()> {
-        match self {
-            Self::Stream(output) => output.finish(),
+    fn finish(self) -> Result<u64> {
+        let output = match self {
+            Self::Stream(output) => output,
             #[cfg(feature = "npz")]
             Self::Zip(archive, name) => {
                 let stream =
                     archive.finish().map_err(|error| failed(io::Error::other(error), &name))?;
-                stream.into_inner().finish()
+                stream.into_inner()
             }
-        }
+        };
+        let output = output.into_output()?;
+        let bytes = output.written();
+        output.finish().map(|()| bytes)
     }
 }
 

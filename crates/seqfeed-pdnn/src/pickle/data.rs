@@ -1,9 +1,10 @@
 //! What PDNN trains on: features and labels.
 
+use std::ffi::OsStr;
 use std::io::{self, BufRead};
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{Compression, Input, Policy, RxFilename};
+use seqfeed_io::{Compression, Input, Policy, RxFilename, shown_name};
 
 use super::{Array, Bytes, Limits, Value, load, read_npy};
 
@@ -25,8 +26,9 @@ impl PickledData {
     /// # Errors
     ///
     /// As [`load`] and [`from_value`](Self::from_value).
-    pub fn open(name: &str, policy: &Policy) -> Result<Self> {
-        let mut input = Input::open(&RxFilename::parse(name)?, policy)?;
+    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
+        let mut input = Input::open(&RxFilename::parse(&name)?, policy)?;
+        let name = &shown_name(name);
         let numpy = input
             .ensure(6)
             .map_err(|error| Error::io("reading", error).in_file(name))?

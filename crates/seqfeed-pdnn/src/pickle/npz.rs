@@ -1,11 +1,13 @@
 //! numpy's `.npz` files: ZIP archives of `.npy` files.
 
+use std::ffi::OsStr;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{DataFile, Output, Policy, WxFilename};
+use seqfeed_io::{DataFile, Output, Policy, UntilFailed, WxFilename, shown_name};
+use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -34,7 +36,8 @@ pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>> {
 /// # Errors
 ///
 /// As [`read_npz`] and [`PickledData::from_arrays`]; also where the archive is empty.
-pub fn open_npz(name: &str, _policy: &Policy) -> Result<PickledData> {
+pub fn open_npz(name: &(impl AsRef<OsStr> + ?Sized), _policy: &Policy) -> Result<PickledData> {
+    let name = name.as_ref();
     let mut npz = Npz::open(Path::new(name))?;
     let names = npz.names()?;
     let find = |wanted: [&str; 3]| names.iter().position(|name| wanted.contains(&name.as_str()));
@@ -43,11 +46,12 @@ pub fn open_npz(name: &str, _policy: &Policy) -> Result<PickledData> {
     let mut rest = (0..names.len()).filter(|&member| ![features, labels].contains(&Some(member)));
     let Some(features) = features.or_else(|| rest.next()) else {
         let problem = Problem::Unsupported("it holds no arrays".into());
-        return Err(Error::format(NPZ, problem).in_file(name));
+        return Err(Error::format(NPZ, problem).in_file(shown_name(name)));
     };
     let labels = labels.or_else(|| rest.next()).map(|member| npz.read(member)).transpose()?;
     let features = npz.read(features)?;
-    PickledData::from_arrays(features, labels.as_ref()).map_err(|error| error.in_file(name))
+    PickledData::from_arrays(features, labels.as_ref())
+        .map_err(|error| error.in_file(shown_name(name)))
 }
 
 /// An archive whose members are read one by one.
@@ -61,8 +65,8 @@ struct Npz {
 impl Npz {
     fn open(path: &Path) -> Result<Self> {
         let file = Cursored { file: Arc::new(DataFile::open(path)?), position: 0 };
-        let (bytes, shown) = (file.file.len(), path.display().to_string());
-        let archive = ZipArchive::new(file).map_err(|error| damaged(&shown, &error))?;
+        let (bytes, shown) = (file.file.len(), shown_name(path));
+        let archive = ZipArchive::new(file).map_err(|error| damaged(&shown, error))?;
         Ok(Self { archive, bytes, shown })
     }
 
@@ -71,8 +75,8 @@ impl Npz {
         let Self { archive, shown, .. } = self;
         let count = archive.len();
         let name = |member| {
-            let member = archive.by_index_raw(member).map_err(|error| damaged(shown, &error))?;
-            let name = member.name().map_err(|error| damaged(shown, &error))?;
+            let member = archive.by_index_raw(member).map_err(|error| damaged(shown, error))?;
+            let name = member.name().map_err(|error| damaged(shown, error))?;
             Ok(name.strip_suffix(".npy").unwrap_or(&name).to_owned())
         };
         (0..count).map(name).collect()
@@ -80,26 +84,31 @@ impl Npz {
 
     fn read(&mut self, member: usize) -> Result<Array> {
         let Self { archive, bytes, shown } = self;
-        let file = archive.by_index(member).map_err(|error| damaged(shown, &error))?;
-        let name = file.name().map_err(|error| damaged(shown, &error))?.into_owned();
+        let file = archive.by_index(member).map_err(|error| damaged(shown, error))?;
+        let name = file.name().map_err(|error| damaged(shown, error))?.into_owned();
         let shown = format!("{shown} ({name})");
         // What is stored as it is takes room in the file: that size can be believed.
         let stored = file.compression() == CompressionMethod::Stored;
         let left = stored.then(|| file.compressed_size().min(*bytes));
-        let mut member = Member { file, left, failure: None };
+        let mut member = Member { file: UntilFailed::new(file), left, failure: None };
         let array = read_array(&mut member);
         // Its checksum stands behind its end. That a member is damaged is the cause of whatever else
         // was found.
         let ended = io::copy(&mut member.file, &mut io::sink());
         if let Some(error) = member.failure.or(ended.err()) {
-            return Err(damaged(&shown, &error));
+            return Err(damaged(&shown, error));
         }
         array.map_err(|error| error.in_file(shown))
     }
 }
 
-fn damaged(shown: &str, error: &dyn std::fmt::Display) -> Error {
-    Error::format(NPZ, Problem::Unsupported(error.to_string().into())).in_file(shown)
+fn damaged(shown: &str, error: impl Into<ZipError>) -> Error {
+    let wrong = |what: String| Error::format(NPZ, Problem::Unsupported(what.into()));
+    let error = match error.into() {
+        ZipError::Io(error) => Error::decoding(error, |error| wrong(error.to_string())),
+        error => wrong(error.to_string()),
+    };
+    error.in_file(shown)
 }
 
 /// A member while its array is read.

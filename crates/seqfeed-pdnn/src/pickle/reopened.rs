@@ -1,9 +1,11 @@
 //! One of several pickles, of which those that are being fed are in memory.
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Block, Error, Index, Key, Result, Source, Stream};
-use seqfeed_io::Policy;
+use seqfeed_io::{Policy, refuse_named_pipe, shown_name};
 
 use super::{PickleSource, PickledData};
 
@@ -12,11 +14,12 @@ use super::{PickleSource, PickledData};
 /// Opening reads it once, to learn its shape.
 #[derive(Debug)]
 pub struct ReopenedPickle {
-    name: String,
+    name: OsString,
+    shown: String,
     policy: Policy,
     streams: Vec<Stream>,
     index: Arc<Index>,
-    open: fn(&str, &Policy) -> Result<PickledData>,
+    open: fn(&OsStr, &Policy) -> Result<PickledData>,
 }
 
 impl ReopenedPickle {
@@ -26,19 +29,21 @@ impl ReopenedPickle {
     ///
     /// As `open`, and as [`PickleSource::new`].
     pub fn new(
-        name: &str,
+        name: &(impl AsRef<OsStr> + ?Sized),
         policy: &Policy,
-        open: fn(&str, &Policy) -> Result<PickledData>,
+        open: fn(&OsStr, &Policy) -> Result<PickledData>,
     ) -> Result<Self> {
-        let source = PickleSource::new(name, Key(b"0"), open(name, policy)?)?;
+        let (name, shown) = (name.as_ref().to_owned(), shown_name(name));
+        refuse_named_pipe(Path::new(&name))?;
+        let source = PickleSource::new(&shown, Key(b"0"), open(&name, policy)?)?;
         let (streams, index) = (source.streams().to_vec(), Arc::clone(source.index()));
-        Ok(Self { name: name.to_owned(), policy: *policy, streams, index, open })
+        Ok(Self { name, shown, policy: *policy, streams, index, open })
     }
 }
 
 impl Source for ReopenedPickle {
     fn name(&self) -> &str {
-        &self.name
+        &self.shown
     }
 
     fn streams(&self) -> &[Stream] {
@@ -54,14 +59,20 @@ impl Source for ReopenedPickle {
             return Ok(());
         }
         let data = (self.open)(&self.name, &self.policy)?;
-        let source = PickleSource::new(&self.name, Key(b"0"), data)?;
+        let source = PickleSource::new(&self.shown, Key(b"0"), data)?;
         if source.streams() != self.streams || *source.index() != self.index {
             return Err(Error::corpus(
                 "the arrays are not what they were when the file was opened",
             )
-            .in_file(&self.name)
+            .in_file(&self.shown)
             .with_help("do not write a file while it is read"));
         }
         source.load(sequences, blocks)
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // Arrays of 8 bytes a value, which become smaller ones, and memory that grows while they are read.
+        let values = self.streams.iter().map(|stream| stream.dim as u64).sum::<u64>();
+        self.index.total_samples().saturating_mul(values).saturating_mul(3 * 8) + (256 << 10)
     }
 }

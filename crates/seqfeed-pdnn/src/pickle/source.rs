@@ -1,11 +1,12 @@
 //! Pickles for the feed.
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream,
 };
-use seqfeed_io::Policy;
+use seqfeed_io::{Policy, shown_name};
 
 use super::PickledData;
 
@@ -26,8 +27,9 @@ impl PickleSource {
     /// # Errors
     ///
     /// As [`PickledData::open`]; also for 2^32 rows or more.
-    pub fn open(name: &str, policy: &Policy) -> Result<Self> {
-        Self::new(name, Key(b"0"), PickledData::open(name, policy)?)
+    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
+        let name = name.as_ref();
+        Self::new(&shown_name(name), Key(b"0"), PickledData::open(name, policy)?)
     }
 
     /// A source of data that were read, under a name for messages and a key.
@@ -87,6 +89,16 @@ impl Source for PickleSource {
             }
         }
         Ok(())
+    }
+
+    fn is_held(&self, stream: usize) -> bool {
+        // Features stay where they are; labels are copied.
+        stream > 0
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        let labels = self.data.labels().map_or(0, size_of_val);
+        (size_of_val(self.data.features()) + labels) as u64
     }
 
     fn held_bytes(&self) -> u64 {

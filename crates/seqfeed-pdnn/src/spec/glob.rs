@@ -1,8 +1,11 @@
 //! Names with `*`, `?` and `[...]`, as the shell and Python's `glob` read them.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, Result};
+use seqfeed_io::shown_name;
 
 /// The files that a name means, sorted by their names' bytes; relative names are found in `base`.
 ///
@@ -13,21 +16,27 @@ use seqfeed_core::{Error, Result};
 /// # Errors
 ///
 /// Fails if no file matches, or a directory cannot be read.
-pub fn expand(pattern: &str, base: Option<&Path>) -> Result<Vec<String>> {
+pub fn expand(
+    pattern: &(impl AsRef<OsStr> + ?Sized),
+    base: Option<&Path>,
+) -> Result<Vec<OsString>> {
+    let whole = pattern.as_ref();
+    let pattern = whole.as_bytes();
     let place = |path: PathBuf| match base {
         Some(base) => base.join(path),
         None => path,
     };
     if !has_wildcards(pattern) {
-        return Ok(vec![place(pattern.into()).display().to_string()]);
+        return Ok(vec![place(whole.into()).into_os_string()]);
     }
-    let mut found = vec![PathBuf::from(if pattern.starts_with('/') { "/" } else { "" })];
-    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+    let mut found = vec![PathBuf::from(if pattern.starts_with(b"/") { "/" } else { "" })];
+    let parts = pattern.split(|&byte| byte == b'/').filter(|part| !part.is_empty());
+    let parts: Vec<&[u8]> = parts.collect();
     for (number, part) in parts.iter().enumerate() {
         let mut next = Vec::new();
         for directory in found {
             if !has_wildcards(part) {
-                next.push(directory.join(part));
+                next.push(directory.join(OsStr::from_bytes(part)));
                 continue;
             }
             let real = place(directory.clone());
@@ -35,11 +44,10 @@ pub fn expand(pattern: &str, base: Option<&Path>) -> Result<Vec<String>> {
             // Not a directory: nothing in it matches.
             let Ok(entries) = std::fs::read_dir(&real) else { continue };
             for entry in entries {
-                let entry = entry.map_err(|error| {
-                    Error::io("reading", error).in_file(real.display().to_string())
-                })?;
+                let entry = entry
+                    .map_err(|error| Error::io("reading", error).in_file(shown_name(&real)))?;
                 let name = entry.file_name();
-                if matches(part.as_bytes(), name.as_encoded_bytes()) {
+                if matches(part, name.as_bytes()) {
                     next.push(directory.join(name));
                 }
             }
@@ -49,20 +57,21 @@ pub fn expand(pattern: &str, base: Option<&Path>) -> Result<Vec<String>> {
         found.retain(|path| if last { place(path.clone()).exists() } else { true });
     }
     if found.is_empty() {
-        return Err(Error::usage(format!("no file matches {pattern}")));
+        return Err(Error::usage(format!("no file matches {}", shown_name(whole))));
     }
-    let mut names: Vec<String> =
-        found.into_iter().map(|path| place(path).display().to_string()).collect();
+    let mut names: Vec<OsString> =
+        found.into_iter().map(|path| place(path).into_os_string()).collect();
     names.sort_unstable();
     Ok(names)
 }
 
 /// A name, or where there is no such file, the same with `.gz` or `.bz2` if that is there.
 #[must_use]
-pub fn or_compressed(name: &str) -> String {
+pub fn or_compressed(name: &OsStr) -> OsString {
     if !Path::new(name).exists() {
         for extension in [".gz", ".bz2"] {
-            let compressed = format!("{name}{extension}");
+            let mut compressed = name.to_owned();
+            compressed.push(extension);
             if Path::new(&compressed).exists() {
                 return compressed;
             }
@@ -71,8 +80,8 @@ pub fn or_compressed(name: &str) -> String {
     name.to_owned()
 }
 
-fn has_wildcards(text: &str) -> bool {
-    text.contains(['*', '?', '['])
+fn has_wildcards(text: &[u8]) -> bool {
+    text.iter().any(|byte| matches!(byte, b'*' | b'?' | b'['))
 }
 
 /// Whether a name matches one part of a pattern.
@@ -184,10 +193,10 @@ mod tests {
             fs::write(base.join(name), "").unwrap();
         }
         let found = expand("*/*.x", Some(base)).unwrap();
-        let names = ["a/1.x", "a/10.x", "b/2.x"].map(|name| base.join(name).display().to_string());
+        let names = ["a/1.x", "a/10.x", "b/2.x"].map(|name| base.join(name).into_os_string());
         assert_eq!(found, names);
         assert_eq!(expand("*/1.x", Some(base)).unwrap(), names[..1]);
-        let whole = base.join("?/1*").display().to_string();
+        let whole = base.join("?/1*");
         assert_eq!(expand(&whole, None).unwrap(), names[..2]);
         assert!(expand("*.y", Some(base)).unwrap_err().message().contains("no file matches *.y"));
         assert_eq!(expand("none", None).unwrap(), ["none"]);

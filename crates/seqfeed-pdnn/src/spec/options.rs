@@ -37,7 +37,8 @@ impl DataOptions {
     /// Frames in a minibatch if none are given.
     pub const BATCH: u64 = 256;
 
-    const KEYS: [&str; 12] = [
+    /// The names of the options.
+    pub const KEYS: [&str; 12] = [
         "context",
         "lcxt",
         "rcxt",
@@ -51,6 +52,15 @@ impl DataOptions {
         "reshuffle",
         "batch",
     ];
+
+    /// The option that was probably meant by a name that is none.
+    #[must_use]
+    pub fn likely(name: &str) -> Option<&'static str> {
+        let plain = name.trim().to_ascii_lowercase().replace('_', "-");
+        let distance = |known: &&&'static str| distance(plain.as_bytes(), known.as_bytes());
+        let near = Self::KEYS.iter().filter(|known| distance(known) <= 2);
+        near.min_by_key(distance).copied()
+    }
 
     /// Reads the value of `ignore-label`: `0:2:7-9`.
     ///
@@ -152,13 +162,7 @@ impl<'a> Parser<'a> {
 
     /// PDNN passes over what it does not know, so that such a specification has worked.
     fn unknown(&mut self, at: usize, key: &str) {
-        let plain = key.trim().to_ascii_lowercase().replace('_', "-");
-        let near = |known: &&&str| distance(plain.as_bytes(), known.as_bytes()) <= 2;
-        let known = DataOptions::KEYS
-            .iter()
-            .filter(near)
-            .min_by_key(|known| distance(plain.as_bytes(), known.as_bytes()));
-        let message = match known {
+        let message = match DataOptions::likely(key) {
             Some(known) => format!("unknown option `{key}` has no effect; is `{known}` meant?"),
             None => format!("unknown option `{key}` has no effect"),
         };

@@ -124,7 +124,7 @@ fn recorded_files() {
             let copy = directory.path().join("copy.pfile");
             for wx in [
                 WxFilename::File(copy.clone()),
-                WxFilename::Pipe(format!("cat > {}", copy.display())),
+                WxFilename::Pipe(format!("cat > {}", copy.display()).into()),
             ] {
                 let mut writer = PFileWriter::create(&wx, layout, &Policy::with_pipes()).unwrap();
                 let (mut features, mut labels) = (Vec::new(), Vec::new());

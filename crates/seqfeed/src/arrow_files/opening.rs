@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use seqfeed_arrow::{ArrowOptions, ArrowSource, ColumnChoice};
 use seqfeed_core::{Error, Result, Series, SeriesKeys, Source};
-use seqfeed_io::RxFilename;
+use seqfeed_io::{RxFilename, name_from_text, name_to_text};
 
 use super::{Wanted, is_arrow, split};
 use crate::htk_files::OpenedStream;
@@ -19,7 +19,7 @@ pub(crate) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedSt
         )));
     }
     let options = ArrowOptions { chunk_samples: wanted.chunk_samples, ..ArrowOptions::default() };
-    open(names, wanted, |name| ArrowSource::open(name, &options, &wanted.policy))
+    open(names, wanted, |name| ArrowSource::open(&name_from_text(name), &options, &wanted.policy))
 }
 
 /// Opens one stream: the column that is named, or that has the stream's name, or the only one.
@@ -31,7 +31,7 @@ pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedSt
         let column = match column {
             Some(column) => column.to_owned(),
             None => {
-                let all = ArrowSource::open(file, &options, &wanted.policy)?;
+                let all = ArrowSource::open(&name_from_text(file), &options, &wanted.policy)?;
                 let streams: Vec<&str> =
                     all.streams().iter().map(|stream| stream.name.as_str()).collect();
                 match streams[..] {
@@ -56,7 +56,7 @@ pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedSt
             element: wanted.element,
             extent: wanted.extent,
         }];
-        ArrowSource::open(file, &options, &wanted.policy)
+        ArrowSource::open(&name_from_text(file), &options, &wanted.policy)
     })
 }
 
@@ -74,7 +74,9 @@ fn open(
             return Err(Error::usage(what));
         }
         let file = match wanted.base {
-            Some(base) => shown(RxFilename::parse(file)?.relative_to(base)),
+            Some(base) => {
+                name_to_text(RxFilename::parse(&name_from_text(file))?.relative_to(base).name())
+            }
             None => file.to_owned(),
         };
         let column = column.map(|column| format!("#{column}")).unwrap_or_default();
@@ -92,11 +94,4 @@ fn open(
         _ => Arc::new(Series::new(parts, SeriesKeys::Own)?),
     };
     Ok(OpenedStream { spooled_bytes, ..OpenedStream::new(source, format) })
-}
-
-fn shown(name: RxFilename) -> String {
-    match name {
-        RxFilename::File(path) => path.display().to_string(),
-        other => other.to_string(),
-    }
 }

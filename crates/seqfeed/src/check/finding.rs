@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use seqfeed_core::{Error, Key};
+use seqfeed_core::{Damage, Key};
 use serde::Serialize;
 
 /// How bad a finding is.
@@ -13,7 +13,7 @@ pub enum Severity {
     Note,
     /// Probably not meant so; a feed goes on, without what is left out.
     Warning,
-    /// Wrong: a feed stops at it, or delivers values that are no numbers.
+    /// Wrong: a feed stops at it, or delivers values that are no numbers, or those of another sequence.
     Error,
 }
 
@@ -57,8 +57,8 @@ impl Finding {
         Self { severity, kind, stream, key, place, message: message.into(), cure }
     }
 
-    /// An error as a finding.
-    pub(super) fn of_error(kind: &'static str, stream: Option<&str>, error: &Error) -> Self {
+    /// An error as a finding: what lies in the data alone.
+    pub(super) fn of_error(kind: &'static str, stream: Option<&str>, error: &Damage) -> Self {
         let mut place = error.place().clone();
         let key = place.key.take();
         let place = place.to_string();

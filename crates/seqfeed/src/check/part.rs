@@ -1,5 +1,6 @@
 //! The sources of a corpus before they are joined, with what is wrong with them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Result, Source, Tolerance};
@@ -7,8 +8,10 @@ use seqfeed_htk::source::HtkSource;
 use seqfeed_io::Policy;
 use seqfeed_pdnn::spec::DataSpec;
 
-use super::{Finding, Severity};
+use super::{Finding, Severity, placement};
 use crate::description::Description;
+use crate::name::joined;
+use crate::reader::{FileSource, ReaderFile};
 use crate::{data, reader};
 
 /// A source of a corpus.
@@ -19,6 +22,27 @@ pub(super) struct Part {
     pub(super) parameters: Option<Arc<HtkSource>>,
     /// Whether it is a table of Kaldi's, which some tools want sorted.
     pub(super) table: bool,
+    /// The file of a reader of CNTK's that it is.
+    pub(super) reader_file: Option<ReaderFile>,
+    /// Sequences whose objects are those of other keys.
+    pub(super) of_others: HashSet<u32>,
+}
+
+impl Part {
+    /// What came to light while all values were read.
+    pub(super) fn after_reading(&self, found: &mut Vec<Finding>) {
+        let Some(FileSource::Ctf(ctf)) = self.reader_file.as_ref().map(|file| &file.source) else {
+            return;
+        };
+        for input in ctf.incidents().undeclared() {
+            let message =
+                format!("input |{} is not declared: its samples are passed over", input.name);
+            let cure = "is it an alias of an input (`alias = \"...\"`), or misspelt?";
+            let place = format!("{} @ {}", ctf.name(), input.offset);
+            let finding = Finding::new(Severity::Warning, "undeclared-input", message);
+            found.push(finding.at(place).cure(cure));
+        }
+    }
 }
 
 /// Opens every source, and says what is wrong with each; a source that cannot be opened at all is left out.
@@ -38,7 +62,7 @@ pub(super) fn open(
         match description.open_corpus_files(&names.to_vec(), policy) {
             Ok(opened) => parts.push(part(&opened.source)),
             Err(error) if error.is_usage() => return Err(error),
-            Err(error) => found.push(Finding::of_error("unreadable", None, &error)),
+            Err(error) => found.push(Finding::of_error("unreadable", None, &error.damage()?)),
         }
     }
     for (name, stream) in description.streams() {
@@ -50,15 +74,26 @@ pub(super) fn open(
                     Finding::of_error(kind, Some(&name), error)
                 }));
                 let table = opened.format.starts_with("kaldi");
+                let of_others = match (&stream.source, table || opened.waves.is_some()) {
+                    (Some(names), true) => {
+                        let (names, base) = (names.to_vec(), description.base_of(&name));
+                        placement::check(&name, &names, base, opened.source.as_ref(), found)?
+                    }
+                    _ => HashSet::new(),
+                };
                 parts.push(Part {
                     name,
                     source: opened.source,
                     parameters: opened.parameters,
                     table,
+                    reader_file: None,
+                    of_others,
                 });
             }
             Err(error) if error.is_usage() => return Err(error),
-            Err(error) => found.push(Finding::of_error("unreadable", Some(&name), &error)),
+            Err(error) => {
+                found.push(Finding::of_error("unreadable", Some(&name), &error.damage()?));
+            }
         }
     }
     if parts.is_empty() && found.is_empty() {
@@ -75,7 +110,14 @@ fn is_duplicate(error: &Error) -> bool {
 
 fn part(source: &Arc<dyn Source>) -> Part {
     let name = source.streams().first().map_or_else(String::new, |stream| stream.name.clone());
-    Part { name, source: Arc::clone(source), parameters: None, table: false }
+    Part {
+        name,
+        source: Arc::clone(source),
+        parameters: None,
+        table: false,
+        reader_file: None,
+        of_others: HashSet::new(),
+    }
 }
 
 fn open_data(
@@ -87,7 +129,7 @@ fn open_data(
     let spec = data::of_task(&DataSpec::parse(text)?, description.task)?;
     let opening = data::Opening {
         base: description.base_of("data"),
-        policy,
+        policy: description.policy_of("data", policy),
         map: description.map.unwrap_or(false),
         chunk_samples: description.chunk_samples()?,
     };
@@ -101,7 +143,7 @@ fn open_data(
         }
         Err(error) if error.is_usage() => Err(error),
         Err(error) => {
-            found.push(Finding::of_error("unreadable", None, &error));
+            found.push(Finding::of_error("unreadable", None, &error.damage()?));
             Ok(Vec::new())
         }
     }
@@ -114,22 +156,28 @@ fn open_reader(
     found: &mut Vec<Finding>,
 ) -> Result<Vec<Part>> {
     let name = match description.base_of("reader") {
-        Some(base) => base.join(name).display().to_string(),
+        Some(base) => joined(base, name),
         None => name.to_owned(),
     };
-    match reader::open(&name, &description.inputs, &policy) {
+    let policy = description.policy_of("reader", policy);
+    match reader::open(&name, &description.inputs, &description.overrides, &policy) {
         Ok(opened) => {
             let mut parts: Vec<Part> = opened.corpus.sources().iter().map(part).collect();
             for (part, file) in parts.iter_mut().zip(&opened.files) {
                 let of = Some(part.name.as_str());
                 found.extend(file.faults().iter().map(|e| Finding::of_error("unreadable", of, e)));
                 part.parameters = file.parameters();
+                part.reader_file = Some(file.clone());
             }
+            found.extend(opened.unknown.into_iter().map(|said| {
+                let finding = Finding::new(Severity::Warning, "setting", said);
+                finding.at(&*name)
+            }));
             Ok(parts)
         }
         Err(error) if error.is_usage() => Err(error),
         Err(error) => {
-            found.push(Finding::of_error("unreadable", None, &error));
+            found.push(Finding::of_error("unreadable", None, &error.damage()?));
             Ok(Vec::new())
         }
     }

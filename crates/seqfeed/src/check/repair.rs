@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Element, Error, Extent, Key, Kind, Result, Stream};
-use seqfeed_io::{Policy, write_atomically};
-use seqfeed_kaldi::{Matrix, Posterior, TableWriter};
+use seqfeed_io::{OutputDirectory, Policy, shown_name};
+use seqfeed_kaldi::{Holder, Matrix, Posterior, TableWriter, Wspecifier};
 use serde::Serialize;
 
 use super::Check;
@@ -50,13 +50,14 @@ enum Table {
 }
 
 impl Check {
-    /// Writes a repaired copy into a directory, which is made: for each stream an archive and a script file of
+    /// Writes a repaired copy into a directory, which is made and appears when it is whole: for each stream an archive and a script file of
     /// Kaldi's, sorted by key; `corpus.toml`, which has the settings of `description`; and `report.json`, with
     /// what was found and what was left out.
     ///
-    /// Left out are sequences that cannot be read or are not all numbers, later ones of the same key, and those
-    /// that one of the streams lacks. Where lengths differ by a few samples ([`CheckOptions::trim`]), all
-    /// streams are cut to the shortest; where they differ by more, the sequence is left out.
+    /// Left out are sequences that cannot be read or are not all numbers, later ones of the same key, those
+    /// that one of the streams lacks, and those of script files that lead to the objects of other keys. Where
+    /// lengths differ by a few samples ([`CheckOptions::trim`]), all streams are cut to the shortest; where they
+    /// differ by more, the sequence is left out.
     ///
     /// [`CheckOptions::trim`]: super::CheckOptions::trim
     ///
@@ -64,17 +65,9 @@ impl Check {
     ///
     /// Fails if the directory has anything in it, if nothing is left, or if writing fails.
     pub fn repair(&self, description: &Description, directory: &Path) -> Result<Repair> {
-        let shown = directory.display().to_string();
-        fs::create_dir_all(directory).map_err(|e| Error::io("making", e).in_file(&shown))?;
-        let mut entries =
-            fs::read_dir(directory).map_err(|e| Error::io("reading", e).in_file(&shown))?;
-        if entries.next().is_some() {
-            return Err(Error::usage("the directory is not empty")
-                .in_file(&shown)
-                .with_help("give the name of a new one: a repair replaces nothing"));
-        }
-        let directory =
-            fs::canonicalize(directory).map_err(|e| Error::io("reading", e).in_file(&shown))?;
+        let shown = shown_name(directory);
+        let directory = target(directory).map_err(|error| error.in_file(shown.as_str()))?;
+        let output = OutputDirectory::create(&directory)?;
         let mut repair =
             Repair { sequences: 0, samples: 0, left_out: BTreeMap::new(), trimmed: Vec::new() };
         let kept = self.kept(&mut repair);
@@ -88,7 +81,7 @@ impl Check {
             let part_streams = part.source.streams().iter();
             streams.extend(
                 part_streams
-                    .map(|stream| new_table(stream, &directory))
+                    .map(|stream| new_table(stream, &output))
                     .collect::<Result<Vec<_>>>()?,
             );
         }
@@ -100,24 +93,22 @@ impl Check {
                     sequence.keep_samples(&(0..*samples as usize));
                 }
                 for stream in sequence.streams() {
-                    let Some((_, table)) = tables.next() else { break };
+                    let Some(table) = tables.next() else { break };
                     table.write(sequence.key(), stream)?;
                 }
             }
             repair.sequences += 1;
             repair.samples += u64::from(*samples);
         }
-        for (_, table) in streams {
-            table.close()?;
-        }
+        streams.into_iter().try_for_each(Table::close)?;
         let report = serde_json::json!({
             "summary": self.summary(),
             "repair": &repair,
             "findings": self.findings(),
         });
-        write(&directory.join("report.json"), &format!("{report:#}\n"))?;
-        // The description comes last: where it is, all is.
-        write(&directory.join("corpus.toml"), &self.described(description).to_toml()?)?;
+        write(&output, "report.json", &format!("{report:#}\n"))?;
+        write(&output, "corpus.toml", &self.described(description).to_toml()?)?;
+        output.finish()?;
         Ok(repair)
     }
 
@@ -149,6 +140,11 @@ impl Check {
             };
             if numbers.iter().zip(&bad).any(|(number, bad)| bad.contains(number)) {
                 leave_out("unreadable or not all numbers");
+                continue;
+            }
+            if numbers.iter().zip(&self.parts).any(|(number, part)| part.of_others.contains(number))
+            {
+                leave_out("another key's object");
                 continue;
             }
             let lengths: Vec<u32> = self
@@ -231,18 +227,45 @@ fn file_name(stream: &str) -> String {
     stream.chars().map(safe).collect()
 }
 
-fn new_table(stream: &Stream, directory: &Path) -> Result<(PathBuf, Table)> {
-    let path = directory.join(file_name(&stream.name));
-    let wspecifier = format!("ark,scp:{0}.ark,{0}.scp", path.display());
-    let policy = Policy::default();
-    let table = match (stream.kind, stream.element, stream.extent) {
-        (Kind::Dense, Element::F64, _) => Table::F64(TableWriter::create(&wspecifier, &policy)?),
-        (Kind::Dense, ..) => Table::F32(TableWriter::create(&wspecifier, &policy)?),
-        (Kind::Sparse, ..) => Table::Posteriors(TableWriter::create(&wspecifier, &policy)?),
-        (.., Extent::Sequence) => Table::Label(TableWriter::create(&wspecifier, &policy)?),
-        _ => Table::Labels(TableWriter::create(&wspecifier, &policy)?),
+/// The whole name of a directory that is made, in one that is there or is made too.
+fn target(directory: &Path) -> Result<PathBuf> {
+    if let Ok(there) = fs::canonicalize(directory) {
+        return Ok(there);
+    }
+    let Some(name) = directory.file_name() else {
+        return Err(Error::usage("this is not the name of a directory"));
     };
-    Ok((path, table))
+    let parent = directory.parent().filter(|parent| *parent != Path::new(""));
+    let parent = parent.unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(|error| Error::io("making", error))?;
+    let parent = fs::canonicalize(parent).map_err(|error| Error::io("reading", error))?;
+    Ok(parent.join(name))
+}
+
+fn new_table(stream: &Stream, output: &OutputDirectory) -> Result<Table> {
+    Ok(match (stream.kind, stream.element, stream.extent) {
+        (Kind::Dense, Element::F64, _) => Table::F64(create(stream, output)?),
+        (Kind::Dense, ..) => Table::F32(create(stream, output)?),
+        (Kind::Sparse, ..) => Table::Posteriors(create(stream, output)?),
+        (.., Extent::Sequence) => Table::Label(create(stream, output)?),
+        _ => Table::Labels(create(stream, output)?),
+    })
+}
+
+/// A table in a directory, whose script file names the archive as it will be called.
+fn create<T: Holder>(stream: &Stream, output: &OutputDirectory) -> Result<TableWriter<T>> {
+    let name = file_name(&stream.name);
+    let archive = format!("{name}.ark");
+    let wspecifier = Wspecifier {
+        archive: Some(output.path().join(&archive).into_os_string()),
+        script: Some(output.path().join(format!("{name}.scp")).into_os_string()),
+        text: false,
+        flush: false,
+        permissive: false,
+    };
+    let mut table = TableWriter::create(&wspecifier.name(), &Policy::default())?;
+    table.call_archive(output.target().join(archive));
+    Ok(table)
 }
 
 impl Table {
@@ -300,6 +323,8 @@ fn labels(stream: &SequenceStream) -> impl Iterator<Item = i32> {
     })
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    write_atomically(path, text.as_bytes(), false)
+fn write(output: &OutputDirectory, name: &str, text: &str) -> Result<()> {
+    fs::write(output.path().join(name), text).map_err(|error| {
+        Error::io("writing", error).in_file(shown_name(output.target().join(name)))
+    })
 }

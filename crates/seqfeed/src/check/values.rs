@@ -44,8 +44,8 @@ pub(super) fn check(
             match source.load(&[sequence], blocks) {
                 Ok(()) => check_sequence(source, sequence, blocks, 0, options, &mut found),
                 Err(error) => {
-                    let error = error.of_key(source.index().key(sequence));
-                    let finding = Finding::of_error("unreadable", Some(&part.name), &error);
+                    let damage = error.of_key(source.index().key(sequence)).damage()?;
+                    let finding = Finding::of_error("unreadable", Some(&part.name), &damage);
                     found.findings.push(finding);
                     found.bad.push(sequence);
                 }

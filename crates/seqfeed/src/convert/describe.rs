@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use seqfeed_core::{Element, Extent, Kind, Stream};
+use seqfeed_io::{WxFilename, name_from_text, name_to_text, path_from_text};
 use seqfeed_kaldi::Wspecifier;
+use seqfeed_pdnn::spec::FileKind;
 use toml::{Table, Value};
 
 use super::target::{Target, TargetFormat};
 use crate::arrow_files::is_arrow;
 use crate::fingerprint::Fingerprint;
+use crate::reader::is_bare_ctf;
 
 /// The description of targets that hold the parts of one corpus, for a file in the directory `base`; nothing,
 /// where no description can name them all.
@@ -29,10 +32,14 @@ pub(super) fn describe(
                     .iter()
                     .filter_map(|tables| tables.iter().find(|(stream, _)| *stream == number))
                     .map(|(_, wspecifier)| {
-                        let table = Wspecifier::parse(wspecifier).ok()?;
+                        let table = Wspecifier::parse(&name_from_text(wspecifier)).ok()?;
                         let name = match (table.archive, table.script) {
-                            (Some(archive), _) => format!("ark:{}", relative(&archive, base)?),
-                            (None, Some(script)) => format!("scp:{}", relative(&script, base)?),
+                            (Some(archive), _) => {
+                                format!("ark:{}", relative(&name_to_text(archive), base)?)
+                            }
+                            (None, Some(script)) => {
+                                format!("scp:{}", relative(&name_to_text(script), base)?)
+                            }
                             (None, None) => return None,
                         };
                         Some(Value::String(name))
@@ -57,7 +64,8 @@ pub(super) fn describe(
                     let mut table = stream_table(stream, all("mlf")?);
                     // The longest list has the names of all the others.
                     let longest = parts.iter().max_by_key(|part| {
-                        std::fs::metadata(format!("{}.states", part.name())).map_or(0, |m| m.len())
+                        std::fs::metadata(path_from_text(&format!("{}.states", part.name())))
+                            .map_or(0, |m| m.len())
                     })?;
                     let states = relative(&format!("{}.states", longest.name()), base)?;
                     table.as_table_mut()?.insert("states".to_owned(), Value::String(states));
@@ -69,7 +77,8 @@ pub(super) fn describe(
         }
         TargetFormat::Ctf => {
             let [part] = parts else { return None };
-            top.insert("reader".to_owned(), Value::String(relative(part.name(), base)?));
+            let name = relative(part.name(), base).filter(|name| is_bare_ctf(name))?;
+            top.insert("reader".to_owned(), Value::String(name));
             let mut inputs = Table::new();
             for (stream, found) in streams.iter().zip(&fingerprint.streams) {
                 let sparse = stream.kind != Kind::Dense;
@@ -112,8 +121,16 @@ pub(super) fn describe(
             let names: Option<Vec<String>> =
                 parts.iter().map(|part| relative(part.name(), base)).collect();
             let names = names?;
-            // A comma would begin an option.
-            if names.iter().any(|name| name.contains([',', '|', '*', '?', '['])) {
+            let kind = match format {
+                TargetFormat::PFile => FileKind::PFile,
+                TargetFormat::Npz => FileKind::Npz,
+                _ => FileKind::Pickle,
+            };
+            // A comma would begin an option, and what a file holds is told by its name.
+            let told = |name: &String| {
+                !name.contains([',', '|', '*', '?', '[']) && FileKind::of(name) == Some(kind)
+            };
+            if !names.iter().all(told) {
                 return None;
             }
             let data = match &names[..] {
@@ -163,11 +180,34 @@ fn stream_table(stream: &Stream, source: Value) -> Value {
 /// A name as seen from a directory: the name alone for what lies in it, else an absolute one. Nothing for what is
 /// no file.
 fn relative(name: &str, base: &Path) -> Option<String> {
-    if name == "-" || name.starts_with('|') {
+    let WxFilename::File(path) = WxFilename::parse(&name_from_text(name)).ok()? else {
         return None;
-    }
-    let absolute = std::path::absolute(name).ok()?;
+    };
+    let absolute = std::path::absolute(path).ok()?;
     let base = std::path::absolute(base).ok()?;
     let inside = absolute.strip_prefix(&base).ok().filter(|inside| !inside.as_os_str().is_empty());
-    inside.unwrap_or(&absolute).to_str().map(str::to_owned)
+    Some(name_to_text(inside.unwrap_or(&absolute)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::fingerprint::Fingerprinter;
+
+    #[test]
+    fn names_that_do_not_tell_what_a_file_holds_are_not_described() {
+        let nothing = Fingerprinter::new(&[]).finish();
+        let described = |name: &str| {
+            let target = [Target::parse(name).unwrap()];
+            describe(&target, &[], &[], &nothing, Path::new(".")).is_some()
+        };
+        for name in ["x.pfile", "npz:x.npz", "x.pkl.gz", "x.npy", "ctf:x", "x.ctf.gz"] {
+            assert!(described(name), "{name}");
+        }
+        // A description of these would open something else, or nothing.
+        for name in ["pfile:x", "pfile:x.npz", "npz:x", "pickle:x.toml", "ctf:x.json", "ctf:x#y"] {
+            assert!(!described(name), "{name}");
+        }
+    }
 }

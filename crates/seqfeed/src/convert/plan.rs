@@ -14,7 +14,8 @@ impl ConvertPlan {
     ///
     /// # Errors
     ///
-    /// Fails if the format cannot hold the corpus, or if options contradict one another or the format.
+    /// Fails if the format cannot hold the corpus, if options contradict one another or the format, or if a file would
+    /// be written that is [read](ConvertOptions::inputs) or written twice.
     pub fn new(corpus: &Arc<Corpus>, options: ConvertOptions) -> Result<Self> {
         check(&options)?;
         let mut planning = Planning {
@@ -44,7 +45,7 @@ impl ConvertPlan {
                 .in_file(options.target.name()));
         }
         let corpus = Arc::clone(corpus);
-        Ok(Self {
+        let plan = Self {
             corpus,
             options,
             picks,
@@ -54,7 +55,9 @@ impl ConvertPlan {
             losses,
             notes,
             description,
-        })
+        };
+        plan.check_outputs()?;
+        Ok(plan)
     }
 
     /// What would be lost.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::write_atomically;
+use seqfeed_io::{path_from_text, shown_name, write_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::ShardReport;
@@ -41,7 +41,7 @@ impl RecordFile {
     ///
     /// Fails if there is a file that is no record.
     pub(super) fn open(path: PathBuf, conversion: String) -> Result<Self> {
-        let name = path.display().to_string();
+        let name = shown_name(&path);
         let record = match fs::read(&path) {
             Ok(text) => serde_json::from_slice::<Record>(&text).map_err(|error| {
                 let problem = Problem::Unsupported(error.to_string().into());
@@ -64,7 +64,8 @@ impl RecordFile {
         let recorded = self.record.shards.get(&shard).filter(|recorded| recorded.probe == probe)?;
         let files = recorded.report.files.iter().zip(&recorded.sizes);
         let same = |(file, size): (&String, &u64)| {
-            fs::metadata(file).is_ok_and(|found| found.is_dir() || found.len() == *size)
+            fs::metadata(path_from_text(file))
+                .is_ok_and(|found| found.is_dir() || found.len() == *size)
         };
         let all = recorded.report.files.len() == recorded.sizes.len();
         (all && files.into_iter().all(same))
@@ -77,7 +78,8 @@ impl RecordFile {
     ///
     /// Fails if the record cannot be written.
     pub(super) fn add(&mut self, shard: usize, probe: String, report: &ShardReport) -> Result<()> {
-        let size = |file: &String| fs::metadata(file).map_or(0, |found| found.len());
+        let size =
+            |file: &String| fs::metadata(path_from_text(file)).map_or(0, |found| found.len());
         let sizes = report.files.iter().map(size).collect();
         self.record.shards.insert(shard, Recorded { probe, sizes, report: report.clone() });
         let text = serde_json::to_vec_pretty(&self.record)

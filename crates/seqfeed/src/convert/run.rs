@@ -1,5 +1,6 @@
 //! Conversions being done: shards side by side.
 
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
@@ -8,8 +9,12 @@ use std::thread;
 
 #[cfg(feature = "arrow")]
 use seqfeed_arrow::{Compress, KeyType, WriteOptions};
-use seqfeed_core::{Error, Index, Result, Sink, Source, Stream};
-use seqfeed_io::{CompressedOutput, WxFilename, write_atomically};
+use seqfeed_core::{Error, Index, Key, Kind, Result, Sink, Source, Stream, Written};
+use seqfeed_io::{
+    CompressedOutput, OutputDirectory, WxFilename, name_from_text, name_to_text, path_from_text,
+    shown_name, write_atomically,
+};
+use seqfeed_kaldi::Wspecifier;
 use seqfeed_pdnn::pickle::Container;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
@@ -28,6 +33,9 @@ use crate::sinks::{
 #[cfg(feature = "arrow")]
 use crate::sinks::{ArrowContainer, ArrowSink};
 
+/// What the name of the record of shards ends with.
+const RECORD: &str = "shards.json";
+
 /// What a conversion has written.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConvertReport {
@@ -35,11 +43,14 @@ pub struct ConvertReport {
     pub format: &'static str,
     /// What was lost.
     pub losses: Vec<Loss>,
-    /// Bytes of all files.
+    /// Bytes of all files, and of what went to standard output, commands and the names in script files.
     pub bytes: u64,
     /// What all shards hold together.
     #[serde(flatten)]
     pub fingerprint: Fingerprint,
+    /// By stream, how many sequences were not written, as a script file (`scp,p:`) has no name for their keys.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_written: BTreeMap<String, u64>,
     /// The shards, in order; one, where the corpus was not divided.
     pub shards: Vec<ShardReport>,
     /// The description that opens what was written, if there is one.
@@ -52,10 +63,13 @@ pub struct ConvertReport {
 pub struct ShardReport {
     /// Its files.
     pub files: Vec<String>,
-    /// Bytes of its files; of those that are files.
+    /// Bytes of its files, and of what went to standard output, commands and the names in script files.
     pub bytes: u64,
     /// What is in it.
     pub fingerprint: Fingerprint,
+    /// By stream, how many of its sequences were not written, as a script file (`scp,p:`) has no name for their keys.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_written: BTreeMap<String, u64>,
     /// Whether an earlier run has written it.
     #[serde(default)]
     pub kept: bool,
@@ -106,6 +120,8 @@ impl ConvertPlan {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<ConvertReport> {
         self.check_losses()?;
+        // Others may have made files since it was planned.
+        self.check_outputs()?;
         let source = Shaped::new(self.corpus.as_ref(), self.picks.clone());
         let ranges = self.ranges(source.index())?;
         let targets: Vec<Target> = (0..ranges.len())
@@ -139,7 +155,8 @@ impl ConvertPlan {
         };
         thread::scope(|scope| {
             let others = self.options.sharding.jobs.min(ranges.len()) - 1;
-            (0..others).for_each(|_| drop(scope.spawn(work)));
+            // Where threads are scarce, fewer do the same work.
+            (0..others).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
         if let Some(error) = lock(&failure).take() {
@@ -198,7 +215,7 @@ impl ConvertPlan {
             return Ok(None);
         }
         let options = &self.options;
-        let Some(path) = options.target.file_beside("shards.json") else { return Ok(None) };
+        let Some(path) = options.target.file_beside(RECORD) else { return Ok(None) };
         // All that decides which bytes are written.
         let conversion = format!(
             "{} -> {:?} {} {:?}; streams {:?}; others {:?}; compress {:?} {:?}; waves {:?}; {:?}; {:?}; states {:016x}; index {:016x}",
@@ -250,16 +267,20 @@ impl ConvertPlan {
             .filter(|&sequence| !index.is_withheld(sequence))
             .map(|sequence| u64::from(index.samples(sequence)))
             .sum();
-        let mut sink =
-            self.sink(&targets[shard], shard, targets.len(), source.streams(), samples)?;
-        let mut fingerprinter = Fingerprinter::new(source.streams());
+        let streams = source.streams();
+        let mut sink = self.sink(&targets[shard], shard, targets.len(), streams, samples)?;
+        let left_out = left_out(sink.as_ref(), index, &range, streams.len());
+        let mut fingerprinter = Fingerprinter::new(streams);
         let lengths = range.clone().filter(|&sequence| !index.is_withheld(sequence));
         let mut lengths = lengths.map(|sequence| u64::from(index.samples(sequence)));
         let mut done = 0;
         each_sequence_ahead(
             source,
             range,
-            |key, blocks, number| fingerprinter.add(key, blocks, number),
+            |key, blocks, number| {
+                let written = |stream: usize| !left_out[stream].contains(key.0);
+                fingerprinter.add_streams(key, blocks, number, written);
+            },
             |key, blocks, number| {
                 stop.check()?;
                 sink.write(key, blocks, number)?;
@@ -273,13 +294,76 @@ impl ConvertPlan {
         )?;
         progress(done);
         stop.check()?;
-        let files = sink.finish()?;
-        let bytes = files.iter().map(|file| bytes_of(Path::new(file))).sum();
-        let report = ShardReport { files, bytes, fingerprint: fingerprinter.finish(), kept: false };
+        // Files of the corpus may have been opened since it began.
+        self.check_outputs()?;
+        self.remove_old_description()?;
+        let Written { files, bytes } = sink.finish()?;
+        let named = streams.iter().map(|stream| stream.name.clone());
+        let counted = named.zip(left_out.iter().map(|keys| keys.len() as u64));
+        let report = ShardReport {
+            files,
+            bytes,
+            fingerprint: fingerprinter.finish(),
+            not_written: counted.filter(|(_, count)| *count > 0).collect(),
+            kept: false,
+        };
         if let Some(record) = record {
             lock(record).add(shard, probe, &report)?;
         }
         Ok(report)
+    }
+
+    /// Fails if a file would be written that is read, or twice.
+    pub(super) fn check_outputs(&self) -> Result<()> {
+        let target = &self.options.target;
+        let count = self.options.sharding.shards;
+        let mut names = Vec::new();
+        for shard in 0..count {
+            names.extend(self.outputs(&target.shard(shard, count)?, shard, count)?);
+        }
+        names.extend(self.description.clone().map(WxFilename::File));
+        if count > 1 {
+            names.extend(target.file_beside(RECORD).map(WxFilename::File));
+        }
+        self.options.inputs.check_outputs(&names)
+    }
+
+    /// The files of a shard, as far as they are known before it is written: script files name others.
+    fn outputs(&self, target: &Target, shard: usize, count: usize) -> Result<Vec<WxFilename>> {
+        let streams: Vec<Stream> =
+            Shaped::new(self.corpus.as_ref(), self.picks.clone()).streams().to_vec();
+        let mut names = Vec::new();
+        match target.format() {
+            TargetFormat::Kaldi => {
+                for (_, wspecifier) in self.tables(target, shard, count, &streams)? {
+                    let table = Wspecifier::parse(&name_from_text(&wspecifier))?;
+                    // A script file alone is read.
+                    let script = table.archive.is_some().then_some(table.script).flatten();
+                    names.extend(table.archive.into_iter().chain(script));
+                }
+            }
+            TargetFormat::Htk | TargetFormat::HtkFiles => {
+                let labels = streams.iter().any(|stream| stream.kind != Kind::Dense);
+                let archive = (target.format() == TargetFormat::Htk).then_some("htk");
+                let labels = labels.then_some(["mlf", "states"]).into_iter().flatten();
+                let ends = archive.into_iter().chain(["scp"]).chain(labels);
+                let name = |end| name_from_text(&format!("{}.{end}", target.name()));
+                names.extend(ends.map(name));
+            }
+            _ => names.push(name_from_text(target.name())),
+        }
+        names.iter().map(WxFilename::parse).collect()
+    }
+
+    /// Where files appear anew one after another, no description tells that they belong together before all are there.
+    fn remove_old_description(&self) -> Result<()> {
+        let Some(path) = &self.description else { return Ok(()) };
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("removing", error).in_file(shown_name(path)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The wspecifiers of streams, with Kaldi's tables.
@@ -323,7 +407,7 @@ impl ConvertPlan {
     ) -> Result<Box<dyn Sink>> {
         let options = &self.options;
         let policy = &options.policy;
-        let name = || WxFilename::parse(target.name());
+        let name = || WxFilename::parse(&name_from_text(target.name()));
         let arrays = |container| -> Result<Box<dyn Sink>> {
             Ok(Box::new(ArraysSink::create(&name()?, container, streams, samples, policy)?))
         };
@@ -346,6 +430,7 @@ impl ConvertPlan {
                     compress: options.compress,
                     round_waves: options.allow_lossy,
                     policy: *policy,
+                    inputs: options.inputs.clone(),
                 };
                 Ok(Box::new(KaldiSink::create(&tables, streams, &options)?))
             }
@@ -378,7 +463,8 @@ impl ConvertPlan {
         };
         // Of the whole corpus, so that all shards have the same columns.
         let keys = KeyType::of(self.corpus.index());
-        let (name, policy) = (WxFilename::parse(target.name())?, &self.options.policy);
+        let (name, policy) =
+            (WxFilename::parse(&name_from_text(target.name()))?, &self.options.policy);
         let sink = ArrowSink::create(&name, container, streams, keys, &writing, policy)?;
         Ok(Box::new(sink))
     }
@@ -407,14 +493,23 @@ impl ConvertPlan {
                 path.parent().filter(|base| *base != Path::new("")).unwrap_or(Path::new("."));
             if let Some(text) = describe(targets, &tables, streams, &all, base) {
                 write_atomically(path, text.as_bytes(), true)?;
-                description = Some(path.display().to_string());
+                description = Some(name_to_text(path));
             }
+        }
+        if self.options.target.format() == TargetFormat::HtkFiles {
+            let mut directories = targets.iter().map(|target| path_from_text(target.name()));
+            directories.try_for_each(|directory| OutputDirectory::unmark(&directory))?;
+        }
+        let mut not_written: BTreeMap<String, u64> = BTreeMap::new();
+        for (stream, count) in shards.iter().flat_map(|shard| &shard.not_written) {
+            *not_written.entry(stream.clone()).or_default() += count;
         }
         Ok(ConvertReport {
             format: self.options.target.format().name(),
             losses: self.losses.clone(),
             bytes: shards.iter().map(|shard| shard.bytes).sum(),
             fingerprint: all,
+            not_written,
             shards,
             description,
         })
@@ -439,14 +534,19 @@ fn probe(source: &Shaped<'_>, range: &Range<u32>) -> Result<String> {
     Ok(each.collect::<Vec<_>>().join(" "))
 }
 
-/// Bytes of a file, or of the files in a directory; none for what is no file.
-fn bytes_of(path: &Path) -> u64 {
-    let Ok(found) = std::fs::metadata(path) else { return 0 };
-    if !found.is_dir() {
-        return if found.is_file() { found.len() } else { 0 };
-    }
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).sum()
+/// For each stream the keys of those sequences that a sink leaves out.
+fn left_out<'a>(
+    sink: &dyn Sink,
+    index: &'a Index,
+    range: &Range<u32>,
+    streams: usize,
+) -> Vec<HashSet<&'a [u8]>> {
+    let keys = |stream: usize| {
+        let there = range.clone().filter(|&sequence| !index.is_withheld(sequence));
+        let keys = there.map(|sequence| index.key(sequence));
+        keys.filter(|&key| !sink.takes(stream, key)).map(|Key(key)| key).collect()
+    };
+    (0..streams).map(keys).collect()
 }
 
 /// What a thread that panicked left is as good as any: it is noted whole.
@@ -477,7 +577,7 @@ mod tests {
         spool.push(Key(b"1"), &blocks, 0).unwrap();
         let corpus = spool.finish().unwrap();
         let directory = tempfile::tempdir().unwrap();
-        let target = Target::parse(&directory.path().join("x.ctf").display().to_string()).unwrap();
+        let target = Target::parse(&directory.path().join("x.ctf")).unwrap();
         let mut options = ConvertOptions::new(target);
         let plan = ConvertPlan::new(&corpus, options.clone()).unwrap();
         // In the middle, and before anything.

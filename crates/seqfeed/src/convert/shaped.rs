@@ -1,8 +1,9 @@
 //! A corpus as it shall be written: some of its streams, some with other types.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use seqfeed_core::{Block, Element, Error, Index, Key, Kind, Result, Source, Stream};
+use seqfeed_core::{Block, Element, Error, Extent, Index, Key, Kind, Most, Result, Source, Stream};
 
 /// What becomes of the values of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl<'a> Shaped<'a> {
     }
 }
 
-impl Source for Shaped<'_> {
+impl seqfeed_core::Wrapper for Shaped<'_> {
     fn name(&self) -> &str {
         self.source.name()
     }
@@ -86,12 +87,63 @@ impl Source for Shaped<'_> {
         Ok(())
     }
 
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        let (number, change) = self.picks[stream];
+        if change == Change::None {
+            return self.source.load_stream(number, sequences, block);
+        }
+        let mut from = Block::of(&self.source.streams()[number]);
+        self.source.load_stream(number, sequences, &mut from)?;
+        for (place, &sequence) in sequences.iter().enumerate() {
+            let key = self.source.index().key(sequence);
+            change.push(&from, place, block, &self.streams[stream], key)?;
+        }
+        Ok(())
+    }
+
     fn fault(&self, sequence: u32) -> Option<Error> {
         self.source.fault(sequence)
     }
 
     fn files(&self) -> Vec<u32> {
         self.source.files()
+    }
+
+    fn held_bytes(&self) -> u64 {
+        // What is changed is loaded as it is first.
+        let samples = self.streams.iter().filter(|stream| stream.extent != Extent::Sequence);
+        let shaped: u64 = samples.map(|stream| stream.sample_bytes() as u64).sum();
+        shaped + self.source.held_bytes()
+    }
+
+    fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
+        // What becomes a label is one value of one.
+        self.source.most(self.picks[stream].0, sequences)
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        self.source.most_of_one(self.picks[stream].0)
+    }
+
+    fn is_held(&self, stream: usize) -> bool {
+        let (number, change) = self.picks[stream];
+        change != Change::None || self.source.is_held(number)
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.source.kept_bytes()
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // All streams of what is loaded together, before some are picked and changed.
+        let index = self.source.index();
+        let chunks = (0..index.chunk_count()).map(|chunk| index.chunk(chunk));
+        let bytes = |chunk: Range<u32>| -> u64 {
+            let streams = self.source.streams().iter().enumerate();
+            let bytes = streams.map(|(n, s)| self.source.most(n, chunk.clone()).block_bytes(s));
+            bytes.fold(0, u64::saturating_add)
+        };
+        chunks.map(bytes).max().unwrap_or(0).saturating_add(self.source.loading_bytes())
     }
 }
 

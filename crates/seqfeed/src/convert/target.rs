@@ -1,9 +1,10 @@
 //! What is written, and under which names.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::WxFilename;
+use seqfeed_io::{WxFilename, name_from_text, name_to_text};
 use seqfeed_kaldi::Wspecifier;
 
 /// The formats that corpora are written in.
@@ -105,10 +106,11 @@ impl Target {
     /// # Errors
     ///
     /// Fails if it does not tell a format, or is no wspecifier that can be written.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub fn parse(name: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
+        let text = &*name_to_text(name);
         let (before, behind) = text.split_once(':').unwrap_or(("", text));
         if before.split(',').any(|word| word == "ark" || word == "scp") {
-            Wspecifier::parse(text)?;
+            Wspecifier::parse(&name_from_text(text))?;
             return Ok(Self {
                 format: TargetFormat::Kaldi,
                 name: text.to_owned(),
@@ -137,7 +139,7 @@ impl Target {
                 .with_help("give what their names begin with, such as out/train"));
         }
         if !format.is_family() {
-            WxFilename::parse(name)?;
+            WxFilename::parse(&name_from_text(name))?;
         }
         Ok(Self { format, name: stem.to_owned(), wspecifier: false })
     }
@@ -145,7 +147,7 @@ impl Target {
     fn by_end(text: &str) -> Result<TargetFormat> {
         let lower = text.to_ascii_lowercase();
         let name = lower.strip_suffix(".gz").unwrap_or(&lower);
-        let end = Path::new(name).extension().and_then(|end| end.to_str()).unwrap_or_default();
+        let end = Path::new(name).extension().and_then(OsStr::to_str).unwrap_or_default();
         let known = TargetFormat::ALL.iter().find(|(.., ends)| ends.contains(&end));
         if let Some(&(format, ..)) = known {
             return Ok(format);
@@ -177,7 +179,8 @@ impl Target {
         self.format
     }
 
-    /// The file, what names of a family begin with, or the wspecifier.
+    /// The file, what names of a family begin with, or the wspecifier, as text
+    /// ([`name_to_text`](seqfeed_io::name_to_text)).
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -191,19 +194,19 @@ impl Target {
 
     /// Whether values stand as Kaldi's text, which has seven digits.
     pub(super) fn is_kaldi_text(&self) -> bool {
-        self.wspecifier().is_some_and(|name| Wspecifier::parse(name).is_ok_and(|table| table.text))
+        self.wspecifier().is_some_and(|name| {
+            Wspecifier::parse(&name_from_text(name)).is_ok_and(|table| table.text)
+        })
     }
 
     /// Whether it goes to standard output.
     #[must_use]
     pub fn is_standard_output(&self) -> bool {
-        let name = match self.wspecifier() {
-            Some(name) => Wspecifier::parse(name).ok().and_then(|table| table.archive),
-            None => Some(self.name.clone()),
-        };
-        name.is_some_and(|name| {
-            WxFilename::parse(&name).is_ok_and(|name| name == WxFilename::Stdout)
-        })
+        match self.wspecifier() {
+            Some(name) => is_to_standard_output(name),
+            None => WxFilename::parse(&name_from_text(&self.name))
+                .is_ok_and(|name| name == WxFilename::Stdout),
+        }
     }
 
     /// The name of the file that describes what was written, for those who read it.
@@ -216,14 +219,14 @@ impl Target {
     pub(super) fn file_beside(&self, end: &str) -> Option<PathBuf> {
         let name = match self.wspecifier() {
             Some(name) => {
-                let table = Wspecifier::parse(name).ok()?;
+                let table = Wspecifier::parse(&name_from_text(name)).ok()?;
                 table.script.or(table.archive)?
             }
-            None => self.name.clone(),
+            None => name_from_text(&self.name),
         };
         let WxFilename::File(path) = WxFilename::parse(&name).ok()? else { return None };
-        let name = path.file_name()?.to_str()?;
-        let name = name.strip_suffix(".gz").unwrap_or(name);
+        let name = name_to_text(path.file_name()?);
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
         let stem = match self.format.is_family() && !self.wspecifier {
             true => name,
             false => name.rsplit_once('.').map_or(name, |(stem, _)| stem),
@@ -231,7 +234,7 @@ impl Target {
         // The number of a shard is no part of what they have in common.
         let stem = stem.replace(".JOB", "").replace("JOB", "");
         let stem = if stem.is_empty() { "corpus" } else { stem.as_str() };
-        Some(path.with_file_name(format!("{stem}.{end}")))
+        Some(path.with_file_name(name_from_text(&format!("{stem}.{end}"))))
     }
 
     /// The same for shard `number` (from 0) of `count`.
@@ -247,6 +250,14 @@ impl Target {
     }
 }
 
+/// Whether something of a table goes to standard output: the archive, or its script file.
+pub(super) fn is_to_standard_output(wspecifier: &str) -> bool {
+    let Ok(table) = Wspecifier::parse(&name_from_text(wspecifier)) else { return false };
+    let script = table.archive.is_some().then_some(table.script).flatten();
+    let mut names = table.archive.into_iter().chain(script);
+    names.any(|name| WxFilename::parse(&name).is_ok_and(|name| name == WxFilename::Stdout))
+}
+
 fn is_packed(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".gz")
 }
@@ -254,7 +265,7 @@ fn is_packed(name: &str) -> bool {
 /// A wspecifier for one of several tables: `JOB` in its names becomes the number, from 1, as with Kaldi's scripts;
 /// without `JOB` the number stands before the ends of the names.
 pub(crate) fn numbered_wspecifier(text: &str, number: usize, count: usize) -> Result<String> {
-    let table = Wspecifier::parse(text)?;
+    let table = Wspecifier::parse(&name_from_text(text))?;
     let (words, names) = text.split_once(':').unwrap_or_default();
     if names.contains("JOB") {
         return Ok(format!("{words}:{}", names.replace("JOB", &(number + 1).to_string())));
@@ -266,14 +277,14 @@ pub(crate) fn numbered_wspecifier(text: &str, number: usize, count: usize) -> Re
     let names: Vec<String> = [table.archive, table.script]
         .into_iter()
         .flatten()
-        .map(|name| numbered(&name, number, count, true))
+        .map(|name| numbered(&name_to_text(name), number, count, true))
         .collect::<Result<_>>()?;
     Ok(format!("{words}:{}", names.join(",")))
 }
 
 /// The name of one of several files: `out-00003-of-00008.ctf`.
 fn numbered(name: &str, number: usize, count: usize, with_end: bool) -> Result<String> {
-    if !matches!(WxFilename::parse(name)?, WxFilename::File(_)) {
+    if !matches!(WxFilename::parse(&name_from_text(name))?, WxFilename::File(_)) {
         return Err(Error::usage(format!("`{name}` is no file, so there cannot be several of it"))
             .with_help("give the name of a file, or leave out --shards"));
     }

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use seqfeed_core::{Kind, Result, Source};
 use seqfeed_feed::{BatchSize, Cut, Epoch, Layout, Order, Unit, Window};
-use seqfeed_io::{Policy, RxFilename};
+use seqfeed_io::{Policy, RxFilename, name_from_text, name_to_text};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use super::{BatchUnit, CutName, Description, Names, OrderName, Text};
 use crate::Opened;
-use crate::name::is_rspecifier;
+use crate::name::{is_rspecifier, joined};
 use crate::reader;
 
 impl Description {
@@ -32,11 +32,12 @@ impl Description {
         }
         if let Some(name) = &self.reader {
             let name = match self.base_of("reader") {
-                Some(base) => base.join(name).display().to_string(),
+                Some(base) => joined(base, name),
                 None => name.clone(),
             };
             if self.inputs.is_empty() {
-                all.inputs = reader::inputs_of(&name, policy)?.unwrap_or_default();
+                let policy = self.policy_of("reader", *policy);
+                all.inputs = reader::inputs_of(&name, &policy)?.unwrap_or_default();
             }
             all.reader = Some(name);
         }
@@ -67,7 +68,7 @@ impl Description {
         };
         let states = |states: &mut Option<String>, stream: &str| {
             if let (Some(states), Some(base)) = (states, before.base_of(stream)) {
-                *states = base.join(&*states).display().to_string();
+                *states = joined(base, states);
             }
         };
         moved(&mut self.corpus, "corpus");
@@ -106,11 +107,12 @@ impl Description {
         };
         let (size, unit) = match settings.batch {
             BatchSize::Samples(size) => (size, BatchUnit::Samples),
+            // Frames are units of one sample.
+            BatchSize::Units(size) if settings.unit == Unit::Frame => (size, BatchUnit::Samples),
             BatchSize::Units(size) => (size, BatchUnit::Sequences),
             BatchSize::Padded(size) => (size, BatchUnit::Padded),
         };
         (self.batch_size, self.batch_unit) = (Some(size), Some(unit));
-        self.seed = Some(settings.seed);
         self.partial = Some(settings.partial);
         // Frames have one layout; a reader's own stays its own.
         let said =
@@ -134,6 +136,12 @@ impl Description {
                 CutName::Partitions
             }
         });
+        // What has no effect is not said.
+        let has_effect = |key: &str| settings.without_effect(key).is_none();
+        self.seed = has_effect("seed").then_some(settings.seed);
+        self.reshuffle = self.reshuffle.filter(|_| has_effect("reshuffle"));
+        self.local_timeline = self.local_timeline.filter(|_| has_effect("local-timeline"));
+        self.cross_sweeps = self.cross_sweeps.filter(|_| has_effect("cross-sweeps"));
         self.epoch = match settings.epoch {
             Epoch::Run => None,
             Epoch::Sweep => word("sweep".to_owned()),
@@ -156,12 +164,14 @@ impl Description {
 
 /// A name in a description as seen from the working directory.
 fn beside(name: &str, base: &Path) -> String {
-    let joined = |name: &str| base.join(name).display().to_string();
+    let joined = |name: &str| joined(base, name);
     match name.split_once(':') {
-        Some((kind, rest)) if is_rspecifier(name) => match RxFilename::parse(rest) {
-            Ok(rest) => format!("{kind}:{}", rest.relative_to(base)),
-            Err(_) => name.to_owned(),
-        },
+        Some((kind, rest)) if is_rspecifier(name) => {
+            match RxFilename::parse(&name_from_text(rest)) {
+                Ok(rest) => format!("{kind}:{}", name_to_text(rest.relative_to(base).name())),
+                Err(_) => name.to_owned(),
+            }
+        }
         Some(("htk", rest)) => format!("htk:{}", joined(rest)),
         _ => joined(name),
     }
@@ -170,7 +180,7 @@ fn beside(name: &str, base: &Path) -> String {
 /// The files of a specification, without the options that have keys; one has none.
 fn data_names(spec: &DataSpec, base: Option<&Path>) -> String {
     let moved = |name: &String| match base {
-        Some(base) => base.join(name).display().to_string(),
+        Some(base) => joined(base, name),
         None => name.clone(),
     };
     let mut text = spec.names.iter().map(moved).collect::<Vec<_>>().join("|");

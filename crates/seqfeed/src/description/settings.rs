@@ -2,8 +2,8 @@
 
 use seqfeed_core::{Error, Result};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, LabelMap, LabelRules, LabelSet, Layout, Order, Settings, Truncation,
-    Unit, Window,
+    BatchSize, Context, Cut, Generator, LabelMap, LabelRules, LabelSet, Layout, Order, Settings,
+    Truncation, Unit, Window,
 };
 use seqfeed_pdnn::spec::DataOptions;
 
@@ -62,16 +62,27 @@ impl Description {
                 Some(Truncation { length, right_splice })
             }
         };
+        // Where a reader's sequences are truncated, but frames are asked for, frames it is.
+        let frames_instead = self.unit == Some(Unit::Frame) && self.truncation.is_none();
+        let truncated = truncated.filter(|_| !frames_instead);
+        // `rand` draws for windows of chunks or samples only, whatever the reader that brings it along.
+        let in_windows = matches!(order, Order::Shuffle(Window::Chunks(_) | Window::Samples(_)));
+        let generator = match cut {
+            Cut::Steps | Cut::Worker { .. } if in_windows => default.generator,
+            _ => Generator::default(),
+        };
+        let gives_way = self.is_overridden("cut") && !self.is_overridden("shard");
+        let shard = self.shard.filter(|_| cut == Cut::Steps || !gives_way);
         // Both end the run: what is given here replaces what was there.
         let (sweeps, samples) = match (self.sweeps, self.samples) {
             (None, None) => (default.sweeps, default.samples),
             given => given,
         };
-        Ok(Settings {
+        let settings = Settings {
             unit,
             order,
             seed: self.seed.unwrap_or(seed),
-            generator: default.generator,
+            generator,
             batch,
             bucket: self.bucket.or(default.bucket),
             layout: self.layout.unwrap_or(default.layout),
@@ -81,17 +92,58 @@ impl Description {
             partial: self.partial.unwrap_or(default.partial),
             rank: self.rank.unwrap_or(default.rank),
             ranks: self.ranks.unwrap_or(default.ranks),
-            shard: self.shard.unwrap_or(default.shard),
+            shard: shard.unwrap_or(default.shard),
             cut,
             epoch: epoch.unwrap_or(default.epoch),
             start: self.start.unwrap_or(default.start),
+            htkmlf_epochs: default.htkmlf_epochs && matches!(cut, Cut::Worker { .. }),
             truncated,
             sweeps,
             samples,
             threads: self.threads.unwrap_or(default.threads),
             queue: self.queue.unwrap_or(default.queue),
             memory: self.memory.as_ref().map(|text| quantity::bytes(&text.text())).transpose()?,
-        })
+        };
+        self.check_effects(&settings)?;
+        Ok(settings)
+    }
+
+    /// A key that was given must have an effect among the settings.
+    fn check_effects(&self, settings: &Settings) -> Result<()> {
+        let given = [
+            ("seed", self.seed.is_some()),
+            ("reshuffle", self.reshuffle == Some(true)),
+            ("shard", self.shard.is_some()),
+            ("layout", self.layout.is_some()),
+            ("label-padding", self.label_padding.is_some()),
+            ("ignore-label", self.ignore_label.is_some()),
+            ("local-timeline", self.local_timeline.is_some()),
+            ("cross-sweeps", self.cross_sweeps.is_some()),
+        ];
+        // What was typed may take away the effect of a key of the file, which gives way.
+        let causes = ["order", "unit", "cut", "truncation", "layout", "batch-unit"];
+        let typed = causes.iter().any(|key| self.is_overridden(key));
+        let stands = |key: &str| !typed || self.is_overridden(key);
+        for (key, _) in given.into_iter().filter(|&(key, given)| given && stands(key)) {
+            if let Some(why) = settings.without_effect(key) {
+                return Err(Error::usage(format!("{key} has no effect here: {why}"))
+                    .with_help(format!("leave {key} out, or change what it does not go with")));
+            }
+        }
+        if settings.unit == Unit::Frame && self.batch_unit == Some(BatchUnit::Sequences) {
+            return Err(Error::usage("batch-unit = \"sequences\" needs unit = \"sequence\"")
+                .with_help("frames are counted with batch-unit = \"samples\""));
+        }
+        if settings.unit == Unit::Sequence
+            && let Some(layout @ (Layout::Frames | Layout::Truncated)) = self.layout
+        {
+            let needs = match layout {
+                Layout::Frames => "unit = \"frame\"",
+                _ => "a truncation length (truncation = 20)",
+            };
+            return Err(Error::usage(format!("that layout needs {needs}")));
+        }
+        Ok(())
     }
 
     fn order_over(&self, default: Order) -> Result<Order> {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use seqfeed_core::{Error, Extent, Kind, Result};
+use seqfeed_io::name_to_text;
 use serde::Serialize;
 use toml::Value;
 
@@ -79,7 +80,13 @@ impl Description {
         out.flag("map", self.map);
         out.word("missing", self.missing.as_ref());
         out.word("errors", self.errors.as_ref());
-        out.text("state", self.state.as_ref().map(|path| path.display().to_string()).as_ref());
+        out.text("state", self.state.as_ref().map(name_to_text).as_ref());
+        if !self.overrides.is_empty() {
+            out.0.push_str("\n[overrides]\n");
+            for (name, value) in &self.overrides {
+                out.value(&key(name), Value::String(value.text()));
+            }
+        }
         for (name, input) in &self.inputs {
             out.input(name, input)?;
         }
@@ -111,6 +118,15 @@ fn cut(cut: CutName) -> &'static str {
         CutName::Worker => "worker",
         CutName::Timeline => "timeline",
         CutName::Partitions => "partitions",
+    }
+}
+
+/// A name as a key, in quotes where it needs them.
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match !name.is_empty() && name.chars().all(bare) {
+        true => name.to_owned(),
+        false => Value::String(name.to_owned()).to_string(),
     }
 }
 
@@ -175,12 +191,7 @@ impl Lines {
     }
 
     fn table(&mut self, kind: &str, name: &str) {
-        let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        let name = match !name.is_empty() && name.chars().all(bare) {
-            true => name.to_owned(),
-            false => Value::String(name.to_owned()).to_string(),
-        };
-        let _ = writeln!(self.0, "\n[{kind}.{name}]");
+        let _ = writeln!(self.0, "\n[{kind}.{}]", key(name));
     }
 
     fn input(&mut self, name: &str, input: &InputDescription) -> Result<()> {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use seqfeed_core::Printable;
+
 use super::colors::{self, Color};
 use super::heat::{HeatMap, share};
 use super::ticks::ticks;
@@ -25,7 +27,7 @@ pub(super) fn text(picture: &Picture, columns: usize) -> String {
 
 fn draw_group(out: &mut String, group: &Group, columns: usize) {
     let _ =
-        writeln!(out, "\x1b[1m{}{RESET}  {}", printable(&group.title), printable(&group.detail));
+        writeln!(out, "\x1b[1m{}{RESET}  {}", Printable(&group.title), Printable(&group.detail));
     // A waveform says little in so few pixels: its spectrogram stands for it.
     let panels = group.panels.iter().filter(|panel| !matches!(panel.content, Content::Wave { .. }));
     let panels: Vec<&Panel> = panels.collect();
@@ -36,7 +38,8 @@ fn draw_group(out: &mut String, group: &Group, columns: usize) {
         match &panel.content {
             Content::Heat { map, axis } => draw_heat(out, map, *axis, width),
             Content::Labels { runs, samples } => {
-                let name: String = printable(&panel.name).chars().take(LEFT - 1).collect();
+                let name: String =
+                    Printable(&panel.name).to_string().chars().take(LEFT - 1).collect();
                 let _ = write!(out, "{name:<LEFT$}");
                 let label = |column: usize| {
                     let sample = share(column, width, *samples).start;
@@ -139,15 +142,10 @@ fn draw_time(out: &mut String, (from, to): (f64, f64), width: usize) {
 fn draw_color_bar(out: &mut String, map: &HeatMap, axis: Axis, name: &str) {
     let (low, high) = map.range();
     let (name, unit) = if axis == Axis::Bins { (name, "") } else { ("power", " dB") };
-    let _ = write!(out, "{:LEFT$}{} {low:.3}{unit} ", "", printable(name));
+    let _ = write!(out, "{:LEFT$}{} {low:.3}{unit} ", "", Printable(name));
     for step in 0..24 {
         let [r, g, b] = colors::of_value(f64::from(step) / 23.0);
         let _ = write!(out, "\x1b[38;2;{r};{g};{b}m█");
     }
     let _ = writeln!(out, "{RESET} {high:.3}{unit}");
-}
-
-/// Names that come out of data do nothing to the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }

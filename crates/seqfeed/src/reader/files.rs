@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use seqfeed_cntk::ctf::{CacheUse, CtfSource};
-use seqfeed_core::{Error, Source};
+use seqfeed_cntk::ctf::{CacheUse, CtfSource, Repeated};
+use seqfeed_core::{Damage, Error, Source};
 use seqfeed_htk::source::{HtkSource, MlfSource};
+use seqfeed_io::shown_name;
 
 use crate::htk_files::parameter_warnings;
 
@@ -15,8 +16,8 @@ const SHOWN: usize = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct ReaderFile {
     pub(crate) source: FileSource,
-    /// Whether its warnings are wanted (`traceLevel`).
-    pub(crate) warns: bool,
+    /// What is to be said of it (`traceLevel`): 0 errors, 1 warnings, 2 everything.
+    pub(crate) trace_level: i64,
 }
 
 /// What reads it.
@@ -34,7 +35,7 @@ impl ReaderFile {
         match &self.source {
             FileSource::Ctf(ctf) => match ctf.cache() {
                 CacheUse::No => "CTF".to_owned(),
-                CacheUse::Read(path) => format!("CTF, index from {}", path.display()),
+                CacheUse::Read(path) => format!("CTF, index from {}", shown_name(path)),
                 CacheUse::Made(_) => "CTF, index cache being made".to_owned(),
             },
             FileSource::Htk(htk) => htk.format(),
@@ -51,7 +52,7 @@ impl ReaderFile {
     }
 
     /// What was passed over when it was opened.
-    pub(crate) fn faults(&self) -> Vec<Error> {
+    pub(crate) fn faults(&self) -> Vec<Damage> {
         match &self.source {
             FileSource::Ctf(_) => Vec::new(),
             FileSource::Htk(htk) => htk.faults().to_vec(),
@@ -77,11 +78,17 @@ impl ReaderFile {
 
     /// What is worth a warning so far.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        if !self.warns {
+        if self.trace_level < 1 {
             return Vec::new();
         }
         match &self.source {
-            FileSource::Ctf(ctf) => ctf_warnings(ctf),
+            FileSource::Ctf(ctf) => {
+                let mut warnings = ctf_warnings(ctf);
+                if self.trace_level >= 2 {
+                    warnings.extend(undeclared(ctf));
+                }
+                warnings
+            }
             FileSource::Htk(htk) => {
                 let dropped = htk.report().dropped.iter();
                 let dropped = dropped.map(|dropped| format!("{}: {dropped}", htk.name()));
@@ -104,12 +111,41 @@ fn one_line(error: &Error) -> String {
     format!("{}: {}", error.place(), error.message())
 }
 
+/// What is wrong with ids that come again.
+pub(crate) fn repeated_ids(repeated: &Repeated) -> String {
+    let Repeated { key, ids } = repeated;
+    let others = match ids {
+        1 => String::new(),
+        2 => ", and so does one other".to_owned(),
+        _ => format!(", and so do {} others", ids - 1),
+    };
+    format!(
+        "sequence ids must be unique, but {key} comes again behind other sequences{others}: each time it is \
+         a sequence of its own"
+    )
+}
+
+/// Inputs in a file that nobody declares.
+pub(crate) fn undeclared(ctf: &CtfSource) -> Vec<String> {
+    let name = ctf.name();
+    let said = |input: seqfeed_cntk::ctf::UndeclaredInput| {
+        format!(
+            "{name} @ {}: input |{} is not declared: its samples are passed over",
+            input.offset, input.name
+        )
+    };
+    ctf.incidents().undeclared().into_iter().map(said).collect()
+}
+
 fn ctf_warnings(ctf: &CtfSource) -> Vec<String> {
     let mut warnings = Vec::new();
     if let CacheUse::Made(Some(reason)) = ctf.cache() {
         warnings.push(format!("the index was made anew: {reason}"));
     }
     let (name, incidents) = (ctf.name(), ctf.incidents());
+    if let Some(repeated) = ctf.repeated() {
+        warnings.push(format!("{name}: {}", repeated_ids(repeated)));
+    }
     let first = incidents.first_warnings();
     let first = &first[..first.len().min(SHOWN)];
     let offsets: Vec<u64> = first.iter().map(|one| one.offset).collect();

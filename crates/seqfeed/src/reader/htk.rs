@@ -1,6 +1,7 @@
 //! The readers and deserializers of HTK's files.
 
-use std::fs;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,8 +17,13 @@ use seqfeed_feed::Context;
 use seqfeed_htk::script::{Script, ScriptOptions};
 use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource};
 use seqfeed_htk::state_list::StateList;
+use seqfeed_io::{name_from_text, name_to_text, path_from_text, read_settings};
 
+use super::settings::rolls;
 use super::{FileSource, ReaderFile, find};
+
+/// Scripts and lists are no larger.
+const LARGEST_LIST: u64 = u32::MAX as u64;
 
 /// A deserializer that is open.
 pub(super) struct Opened {
@@ -104,47 +110,82 @@ fn open_features(
     primary: Option<&Arc<Index>>,
     keys: KeyKind,
 ) -> Result<Opened> {
-    let name = find(&features.scp_file, reader.directory.as_deref());
-    let places = match &features.prefix_path_in_scp {
-        Some(prefix) => ScriptOptions::cntk_with_prefix(prefix.as_bytes()),
-        None => ScriptOptions::cntk(name.as_bytes()),
+    // All of a section, so that nothing of it is forgotten.
+    let HtkFeatures {
+        name: stream,
+        scp_file,
+        dim,
+        context_window,
+        expand_to_utterance: expand,
+        prefix_path_in_scp,
+        // The join asks all deserializers for it.
+        defines_mb_size: _,
+        max_sequence_size,
+        frames_per_chunk,
+        frame_mode,
+        precision,
+        trace_level,
+    } = features;
+    let expand = *expand;
+    let name = find(scp_file, reader.directory.as_deref());
+    let places = match prefix_path_in_scp {
+        Some(prefix) => ScriptOptions::cntk_with_prefix(name_from_text(prefix).as_bytes()),
+        None => ScriptOptions::cntk(name_from_text(&name).as_bytes()),
     };
+    // Its lengths come from the files.
+    let whole_files = rolls(reader);
+    let places = ScriptOptions { whole_files, ..places };
     let script = Script::parse(read(&name)?, &places).map_err(|error| error.in_file(&name))?;
-    let expand = features.expand_to_utterance;
     let options = HtkOptions {
-        stream: features.name.clone(),
-        element: element(features.precision),
-        dim: Some(features.dim),
-        context: features.context_window,
-        extent: match (features.frame_mode, expand) {
+        stream: stream.clone(),
+        element: element(*precision),
+        dim: Some(*dim),
+        context: *context_window,
+        extent: match (*frame_mode, expand) {
             (true, true) => Extent::Sequence,
             (true, false) => Extent::Samples,
             (false, _) => own(reader),
         },
-        expand: primary.filter(|_| expand && !features.frame_mode).cloned(),
-        max_frames: features.max_sequence_size,
-        chunk_frames: features.frames_per_chunk,
+        expand: primary.filter(|_| expand && !frame_mode).cloned(),
+        max_frames: *max_sequence_size,
+        chunk_frames: *frames_per_chunk,
         duplicates: Duplicates::LeaveOut,
         ..HtkOptions::default()
     };
     let source = Arc::new(HtkSource::open(&name, &script, &options, &|name| key(name, keys))?);
     let context = match source.context() {
         (0, 0) => None,
-        (left, right) => Some(Context { stream: features.name.clone(), left, right }),
+        (left, right) => Some(Context { stream: stream.clone(), left, right }),
     };
     let file =
-        ReaderFile { source: FileSource::Htk(Arc::clone(&source)), warns: reader.trace_level >= 1 };
+        ReaderFile { source: FileSource::Htk(Arc::clone(&source)), trace_level: *trace_level };
     Ok(Opened { source, file, context })
 }
 
 fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Opened> {
-    if mlf.label_to_target_mapping_file.is_some() || mlf.target_dim.is_some() {
-        let message = format!("{}: labelToTargetMappingFile is not supported", mlf.name);
+    // All of a section, so that nothing of it is forgotten.
+    let HtkMlf {
+        name: stream,
+        files,
+        binary,
+        dim,
+        label_mapping_file,
+        phone_boundaries,
+        label_to_target_mapping_file,
+        target_dim,
+        // The join asks all deserializers for it.
+        defines_mb_size: _,
+        frame_mode,
+        precision,
+        trace_level,
+    } = mlf;
+    if label_to_target_mapping_file.is_some() || target_dim.is_some() {
+        let message = format!("{stream}: labelToTargetMappingFile is not supported");
         return Err(Error::usage(message).with_help("labels are given as classes"));
     }
     let directory = reader.directory.as_deref();
     let mut warnings = Vec::new();
-    let states = match &mlf.label_mapping_file {
+    let states = match label_mapping_file {
         None => None,
         Some(file) => {
             let name = find(file, directory);
@@ -153,22 +194,24 @@ fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Ope
             Some(Arc::new(states))
         }
     };
-    let files: Vec<PathBuf> = match &mlf.files {
-        MlfFiles::Files(files) => files.iter().map(|file| find(file, directory).into()).collect(),
+    let files: Vec<PathBuf> = match files {
+        MlfFiles::Files(files) => {
+            files.iter().map(|file| path_from_text(&find(file, directory))).collect()
+        }
         MlfFiles::List(list) => listed(&find(list, directory), directory)?,
     };
     let options = MlfOptions {
-        stream: mlf.name.clone(),
-        dim: Some(u32::try_from(mlf.dim).unwrap_or(u32::MAX)),
+        stream: stream.clone(),
+        dim: Some(u32::try_from(*dim).unwrap_or(u32::MAX)),
         states,
-        form: LabelForm::OneHot(element(mlf.precision)),
-        phone_boundaries: mlf.phone_boundaries,
-        extent: if mlf.frame_mode { Extent::Samples } else { own(reader) },
-        binary: mlf.binary,
+        form: LabelForm::OneHot(element(*precision)),
+        phone_boundaries: *phone_boundaries,
+        extent: if *frame_mode { Extent::Samples } else { own(reader) },
+        binary: *binary,
     };
     let source = Arc::new(MlfSource::open(&files, &options, &|name| key(name, keys))?);
     let read = FileSource::Mlf(Arc::clone(&source), warnings);
-    let file = ReaderFile { source: read, warns: reader.trace_level >= 1 };
+    let file = ReaderFile { source: read, trace_level: *trace_level };
     Ok(Opened { source, file, context: None })
 }
 
@@ -179,10 +222,9 @@ fn own(reader: &ReaderConfig) -> Extent {
 
 /// The label files that a file lists.
 fn listed(list: &str, directory: Option<&Path>) -> Result<Vec<PathBuf>> {
-    let text = read(list)?;
-    let text = String::from_utf8_lossy(&text);
+    let text = name_to_text(OsStr::from_bytes(&read(list)?));
     let names = text.lines().map(str::trim).filter(|name| !name.is_empty());
-    let files: Vec<PathBuf> = names.map(|name| find(name, directory).into()).collect();
+    let files: Vec<PathBuf> = names.map(|name| path_from_text(&find(name, directory))).collect();
     if files.is_empty() {
         return Err(Error::usage("no label files are listed")
             .in_file(list)
@@ -192,7 +234,7 @@ fn listed(list: &str, directory: Option<&Path>) -> Result<Vec<PathBuf>> {
 }
 
 fn read(name: &str) -> Result<Vec<u8>> {
-    fs::read(name).map_err(|error| Error::io("opening", error).in_file(name))
+    read_settings(&path_from_text(name), "bytes of a list", LARGEST_LIST)
 }
 
 fn element(precision: Precision) -> Element {
@@ -208,7 +250,7 @@ fn key(name: &[u8], keys: KeyKind) -> Result<Vec<u8>> {
         KeyKind::Symbolic => Ok(name.to_vec()),
         KeyKind::Hashed => Ok(format!("<Unknown, hash {}>", hash_of_name(name)).into_bytes()),
         KeyKind::Numeric => {
-            let text = String::from_utf8_lossy(name);
+            let text = name_to_text(OsStr::from_bytes(name));
             let text = text.trim_start().trim_start_matches('+');
             let digits = text.bytes().take_while(u8::is_ascii_digit).count();
             text[..digits].parse::<u64>().map(|number| number.to_string().into_bytes()).map_err(

@@ -7,6 +7,7 @@ use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Settings, Truncation, Unit,
     Window,
 };
+use seqfeed_io::{name_to_text, path_from_text};
 
 use super::htk;
 
@@ -49,6 +50,7 @@ pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program:
             cross_sweeps: !by_program,
         },
         truncated,
+        htkmlf_epochs: legacy.is_some(),
         ..default
     }
 }
@@ -58,17 +60,35 @@ pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program:
 pub(crate) struct Rows {
     /// How many (`nbruttsineachrecurrentiter`), epoch by epoch; the last number holds on.
     by_epoch: Vec<u64>,
-    /// Whether they are truncated to as many samples as a minibatch is said to have; otherwise a
-    /// minibatch is as many whole sequences, if they are more than one.
-    truncated: bool,
+    form: Form,
+}
+
+/// What rows are filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Sequences truncated to as many samples as a minibatch is said to have.
+    Truncated,
+    /// As many whole sequences as there are rows, if there are several.
+    Whole,
+    /// One sequence a minibatch: what is to be written.
+    Alone,
 }
 
 /// The rows of a reader that counts them.
 pub(super) fn rows(reader: &ReaderConfig) -> Option<Rows> {
     let htk = reader.htk.as_ref()?;
-    let truncated = reader.truncated && reader.truncation_length == 0;
-    let whole = reader.kind == ReaderKind::HtkMlf && !reader.frame_mode && !reader.truncated;
-    (truncated || whole).then(|| Rows { by_epoch: htk.parallel_utterances.clone(), truncated })
+    let older = reader.kind == ReaderKind::HtkMlf;
+    let form = match reader.truncated {
+        true if reader.truncation_length == 0 => Form::Truncated,
+        false if older && reader.write => Form::Alone,
+        false if older && !reader.frame_mode => Form::Whole,
+        _ => return None,
+    };
+    let by_epoch = match form {
+        Form::Alone => vec![1],
+        Form::Truncated | Form::Whole => htk.parallel_utterances.clone(),
+    };
+    Some(Rows { by_epoch, form })
 }
 
 impl Rows {
@@ -81,8 +101,8 @@ impl Rows {
         };
         let last = self.by_epoch.len().saturating_sub(1);
         let rows = self.by_epoch.get(last.min(epoch as usize)).copied().unwrap_or(1);
-        if !self.truncated {
-            if rows > 1 {
+        if self.form != Form::Truncated {
+            if rows > 1 || self.form == Form::Alone {
                 settings.batch = BatchSize::Units(rows);
             }
             return;
@@ -106,18 +126,23 @@ impl Rows {
     }
 }
 
-fn rolls(reader: &ReaderConfig) -> bool {
+/// Whether frames of a whole corpus are shuffled in a rolling window.
+pub(super) fn rolls(reader: &ReaderConfig) -> bool {
     reader.htk.as_ref().is_some_and(|htk| htk.read_method == ReadMethod::RollingWindow)
 }
 
 /// A file that a configuration names: relative to the working directory, as with CNTK; where there is
-/// none, to the configuration's own.
+/// none, to the configuration's own. Back slashes are slashes where no file has the name as it stands.
 pub(super) fn find(name: &str, directory: Option<&Path>) -> String {
-    let beside: Option<PathBuf> = directory.map(|directory| directory.join(name));
-    match beside {
-        Some(beside) if !Path::new(name).exists() && beside.exists() => {
-            beside.display().to_string()
+    let there = |name: &str| {
+        let path = path_from_text(name);
+        let beside: Option<PathBuf> = directory.map(|directory| directory.join(&path));
+        match beside {
+            _ if path.exists() => Some(name.to_owned()),
+            Some(beside) if beside.exists() => Some(name_to_text(beside)),
+            _ => None,
         }
-        _ => name.to_owned(),
-    }
+    };
+    let slashed = || there(&name.replace('\\', "/"));
+    there(name).or_else(slashed).unwrap_or_else(|| name.to_owned())
 }

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream};
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
 use seqfeed_io::{CompressedOutput, Policy, WxFilename};
 
-use super::one_stream;
 use super::values::Values;
+use super::{finished, one_stream};
 
 /// Writes the labels of each sequence as a line behind its key.
 pub(crate) struct AlignmentSink {
@@ -45,9 +45,7 @@ impl Sink for AlignmentSink {
         output.write_all(line).map_err(|error| output.error(error))
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<String>> {
-        let name = self.output.name().to_owned();
-        self.output.finish()?;
-        Ok(vec![name])
+    fn finish(self: Box<Self>) -> Result<Written> {
+        finished(self.output.into_output()?)
     }
 }

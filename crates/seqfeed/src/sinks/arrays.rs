@@ -1,7 +1,7 @@
 //! A corpus as numpy's arrays: pickles, `.npy` and `.npz` files.
 
-use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
+use seqfeed_io::{Policy, WxFilename, name_to_text};
 use seqfeed_pdnn::pickle::{ArraysLayout, ArraysWriter, Container};
 
 use super::one_stream;
@@ -32,7 +32,7 @@ impl ArraysSink {
         let Stream { dim, element, .. } = streams[features];
         let layout = ArraysLayout { rows: samples, dim, element, labels: labels.is_some() };
         let writer = ArraysWriter::create(name, container, layout, policy)?;
-        let (name, integers) = (name.to_string(), Values::default());
+        let (name, integers) = (name_to_text(name.name()), Values::default());
         Ok(Self { name, writer, features, labels, integers })
     }
 }
@@ -47,8 +47,8 @@ impl Sink for ArraysSink {
         self.writer.write(features, labels).map_err(|error| error.of_key(key))
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<String>> {
-        self.writer.finish()?;
-        Ok(vec![self.name])
+    fn finish(self: Box<Self>) -> Result<Written> {
+        let bytes = self.writer.finish()?;
+        Ok(Written { files: vec![self.name], bytes })
     }
 }

@@ -1,8 +1,8 @@
 //! A corpus as an Arrow or Parquet file.
 
 use seqfeed_arrow::{ArrowWriter, KeyType, ParquetWriter, WriteOptions};
-use seqfeed_core::{Block, Key, Result, Sink, Stream};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_core::{Block, Key, Result, Sink, Stream, Written};
+use seqfeed_io::{Policy, WxFilename, name_to_text};
 
 /// Which of the two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl ArrowSink {
                 Writer::Ipc(Box::new(ArrowWriter::create(name, streams, keys, options, policy)?))
             }
         };
-        Ok(Self { name: name.to_string(), writer })
+        Ok(Self { name: name_to_text(name.name()), writer })
     }
 }
 
@@ -54,11 +54,11 @@ impl Sink for ArrowSink {
         }
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<String>> {
-        match self.writer {
+    fn finish(self: Box<Self>) -> Result<Written> {
+        let bytes = match self.writer {
             Writer::Parquet(writer) => writer.finish()?,
             Writer::Ipc(writer) => writer.finish()?,
-        }
-        Ok(vec![self.name])
+        };
+        Ok(Written { files: vec![self.name], bytes })
     }
 }

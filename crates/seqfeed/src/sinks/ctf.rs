@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use seqfeed_cntk::ctf::{Writer, WriterSamples, WriterStream};
-use seqfeed_core::{Block, Element, Error, Key, Kind, Result, Sink, Stream};
+use seqfeed_core::{Block, Element, Error, Key, Kind, Result, Sink, Stream, Written};
 use seqfeed_io::CompressedOutput;
 
+use super::finished;
 use super::values::Values;
 
 /// Classes that labels can name: what indices of CTF can count.
@@ -126,10 +127,7 @@ impl Sink for CtfSink<CompressedOutput> {
         self.write_sequence(key, blocks, number)
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<String>> {
-        let output = self.end()?;
-        let name = output.name().to_owned();
-        output.finish()?;
-        Ok(vec![name])
+    fn finish(self: Box<Self>) -> Result<Written> {
+        finished(self.end()?.into_output()?)
     }
 }

@@ -1,18 +1,22 @@
 //! A corpus as HTK's files.
 
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
 
-use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream};
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
 use seqfeed_htk::label::{self, Labels, MLF_HEADER, Transcription, write_mlf_entry};
-use seqfeed_htk::param::{ArchiveWriter, Encoding, Values as ParamValues};
-use seqfeed_htk::script::{Segment, Style, write_entry};
-use seqfeed_io::{Output, OutputDirectory, Policy, WxFilename};
+use seqfeed_htk::param::{ArchiveWriter, Base, Encoding, Values as ParamValues, append_integers};
+use seqfeed_htk::script::{Script, ScriptOptions, Segment, Style, write_entry};
+use seqfeed_io::{
+    Output, OutputDirectory, Policy, WxFilename, name_from_text, name_to_text, path_from_text,
+    shown_name,
+};
 
-use super::one_stream;
 use super::values::Values;
+use super::{listed, one_stream};
 
 /// Most states that labels can name: what CNTK's readers can hold.
 const STATES: i32 = 1 << 16;
@@ -38,7 +42,7 @@ pub(crate) struct HtkSink {
 
 /// The frames of all utterances.
 enum Frames {
-    Archive { writer: ArchiveWriter, physical: String },
+    Archive { writer: ArchiveWriter, physical: OsString },
     Files(Files),
 }
 
@@ -57,21 +61,21 @@ impl HtkSink {
             return Err(Error::usage("there is no stream of floats to be written as HTK features"));
         };
         let labels = one_stream(streams, "labels", |kind| kind != Kind::Dense)?;
-        let create =
-            |end: &str| Output::create(&WxFilename::parse(&format!("{prefix}.{end}"))?, policy);
+        let create = |end: &str| Output::create(&file_of(prefix, end)?, policy);
         let columns = streams[features].dim;
         let frames = match layout {
             HtkLayout::Archive => {
-                let name = WxFilename::parse(&format!("{prefix}.htk"))?;
+                let name = file_of(prefix, "htk")?;
                 let base = prefix.rsplit('/').next().unwrap_or(prefix);
                 Frames::Archive {
                     writer: ArchiveWriter::create(&name, encoding.clone(), columns, policy)?,
-                    physical: format!(".../{base}.htk"),
+                    physical: name_from_text(&format!(".../{base}.htk")),
                 }
             }
             HtkLayout::Files => Frames::Files(Files::create(prefix, encoding.clone(), columns)?),
         };
-        let script = create("scp")?;
+        let mut script = create("scp")?;
+        script.set_points_into_others();
         let transcriptions = match labels {
             Some(stream) => {
                 let (mlf, list) = (create("mlf")?, create("states")?);
@@ -103,7 +107,7 @@ impl Sink for HtkSink {
                 write_entry(&logical, physical.as_bytes(), segment, Style::Cntk, text)
             }),
         };
-        written.map_err(|error| error.of_key(key))?;
+        written.and_then(|()| check_entry(text, key)).map_err(|error| error.of_key(key))?;
         self.script.write_all(text).map_err(|error| self.script.error(error))?;
         match &mut self.transcriptions {
             Some(transcriptions) => transcriptions.write(key, blocks, number, samples.len()),
@@ -111,65 +115,98 @@ impl Sink for HtkSink {
         }
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<String>> {
-        let mut outputs = Vec::new();
-        let mut names = Vec::new();
+    fn finish(self: Box<Self>) -> Result<Written> {
+        let (mut outputs, mut files) = (Vec::new(), None);
         match self.frames {
             Frames::Archive { writer, .. } => outputs.push(writer.into_output()?),
-            Frames::Files(files) => names.push(files.appear()?),
+            Frames::Files(directory) => files = Some(directory),
         }
         if let Some(transcriptions) = self.transcriptions {
             outputs.extend(transcriptions.into_outputs()?);
         }
         // The script says that the others are there.
         outputs.push(self.script);
-        names.extend(outputs.iter().map(|output| output.name().to_owned()));
-        Output::finish_together(outputs)?;
-        Ok(names)
+        let mut written = Written::default();
+        if let Some(files) = &files {
+            written.files.push(name_to_text(files.directory.target()));
+            written.bytes += files.written;
+        }
+        written.files.extend(outputs.iter().map(|output| listed(output.wxfilename())));
+        written.bytes += outputs.iter().map(Output::written).sum::<u64>();
+        let appear = || files.as_mut().map_or(Ok(()), |files| files.directory.appear());
+        Output::finish_together_with(outputs, appear)?;
+        Ok(written)
     }
 }
 
-/// A directory of parameter files, which appears when it is whole.
+/// Refuses an entry that HTK, and a feed without CNTK's readers, would read as something else: CNTK knows no
+/// quotes, which HTK wants around names that begin with `-` or have blanks in them.
+fn check_entry(entry: &[u8], key: Key<'_>) -> Result<()> {
+    let script = Script::parse(entry.to_vec(), &ScriptOptions::default());
+    let is_same = |script: &Script| {
+        script.len() == 1 && script.get(0).is_some_and(|entry| *entry.key() == *key.0)
+    };
+    match script {
+        Ok(script) if is_same(&script) => Ok(()),
+        _ => Err(Error::corpus("a script that HTK and CNTK both read cannot say this name").with_help(
+            "names of sequences and files have no blanks, and do not begin with `-` or a quote; \
+             write another format, such as ark,scp:",
+        )),
+    }
+}
+
+/// A directory of parameter files. It appears with the script, and keeps its mark until who made the sink says that all
+/// is there.
 struct Files {
     directory: OutputDirectory,
+    written: u64,
     encoding: Encoding,
     columns: usize,
+    shorts: Vec<i16>,
     bytes: Vec<u8>,
 }
 
 impl Files {
     fn create(prefix: &str, encoding: Encoding, columns: usize) -> Result<Self> {
-        let directory = OutputDirectory::create(Path::new(prefix))?;
-        Ok(Self { directory, encoding, columns, bytes: Vec::new() })
+        let directory = OutputDirectory::create(&path_from_text(prefix))?;
+        Ok(Self { directory, written: 0, encoding, columns, shorts: Vec::new(), bytes: Vec::new() })
     }
 
     /// Writes a file; its name, relative to the script's directory.
-    fn write(&mut self, key: Key<'_>, values: &[f32]) -> Result<String> {
-        let Some(name) =
-            key.as_str().filter(|name| !name.contains(['/', '\0']) && !name.is_empty())
-        else {
+    fn write(&mut self, key: Key<'_>, values: &[f32]) -> Result<OsString> {
+        if key.0.is_empty() || key.0.iter().any(|byte| matches!(byte, b'/' | b'\0')) {
             return Err(Error::corpus("this key cannot be the name of a file")
                 .with_help("write one archive (htk:NAME)"));
-        };
+        }
+        let mut name = OsStr::from_bytes(key.0).to_owned();
+        name.push(".htk");
         self.bytes.clear();
-        self.encoding.encode(ParamValues::Floats(values), self.columns, &mut self.bytes)?;
-        let path = self.directory.path().join(format!("{name}.htk"));
+        let values = if matches!(self.encoding.kind.base(), Base::Waveform | Base::Discrete) {
+            self.shorts.clear();
+            append_integers(values, &mut self.shorts)?;
+            ParamValues::Shorts(&self.shorts)
+        } else {
+            ParamValues::Floats(values)
+        };
+        self.encoding.encode(values, self.columns, &mut self.bytes)?;
+        let path = self.directory.path().join(&name);
         if path.exists() {
             return Err(Error::format("HTK script", seqfeed_core::Problem::DuplicateKey));
         }
         fs::write(&path, &self.bytes).map_err(|error| {
-            Error::io("writing", error)
-                .in_file(self.directory.target().join(name).display().to_string())
+            Error::io("writing", error).in_file(shown_name(self.directory.target().join(&name)))
         })?;
-        let directory = self.directory.target().file_name().unwrap_or_default().to_string_lossy();
-        Ok(format!("{directory}/{name}.htk"))
+        self.written += self.bytes.len() as u64;
+        let mut physical = self.directory.target().file_name().unwrap_or_default().to_owned();
+        physical.push("/");
+        physical.push(name);
+        Ok(physical)
     }
+}
 
-    fn appear(self) -> Result<String> {
-        let name = self.directory.target().display().to_string();
-        self.directory.finish()?;
-        Ok(name)
-    }
+/// A file of a family, by what their names begin with.
+fn file_of(prefix: &str, end: &str) -> Result<WxFilename> {
+    WxFilename::parse(&name_from_text(&format!("{prefix}.{end}")))
 }
 
 /// Whether HTK and CNTK both read a name as it is.

@@ -1,11 +1,12 @@
 //! A corpus as Kaldi's tables, one a stream.
 
-use seqfeed_core::{Block, Element, Error, Extent, Key, Kind, Result, Sink, Stream};
-use seqfeed_io::{Output, Policy};
+use seqfeed_core::{Block, Element, Error, Extent, Key, Kind, Result, Sink, Stream, Written};
+use seqfeed_io::{InputFiles, Output, Policy, name_from_text};
 use seqfeed_kaldi::{
     AnyObject, CompressedMatrix, CompressionMethod, Matrix, Posterior, TableWriter, Vector, Wave,
 };
 
+use super::listed;
 use super::values::Values;
 use crate::convert::SampleRates;
 
@@ -20,12 +21,14 @@ pub(crate) struct KaldiTable {
 }
 
 /// How tables are written.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct KaldiOptions {
     pub(crate) compress: Option<CompressionMethod>,
     /// Samples that are no 16-bit integers are cut off and limited, as Kaldi does, instead of refused.
     pub(crate) round_waves: bool,
     pub(crate) policy: Policy,
+    /// What is read: not to be overwritten.
+    pub(crate) inputs: InputFiles,
 }
 
 /// Writes a table for each stream: matrices, vectors of integers, posteriors, waves; a vector or an integer where a
@@ -61,7 +64,7 @@ impl KaldiSink {
             Ok(Table {
                 stream,
                 number: table.stream,
-                writer: TableWriter::create(&table.wspecifier, &options.policy)?,
+                writer: TableWriter::create(&name_from_text(&table.wspecifier), &options.policy)?,
                 compress: options.compress,
                 waves: table.waves.clone(),
                 round_waves: options.round_waves,
@@ -70,7 +73,11 @@ impl KaldiSink {
                 doubles: Values::default(),
             })
         };
-        Ok(Self { tables: tables.iter().map(open).collect::<Result<_>>()? })
+        let opened: Vec<Table> = tables.iter().map(open).collect::<Result<_>>()?;
+        // The names in script files; those of wspecifiers were compared before.
+        let names = opened.iter().flat_map(|table| table.writer.object_names());
+        options.inputs.check_outputs(names)?;
+        Ok(Self { tables: opened })
     }
 }
 
@@ -87,14 +94,26 @@ impl Sink for KaldiSink {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<String>> {
+    fn takes(&self, stream: usize, key: Key<'_>) -> bool {
+        let table = self.tables.iter().find(|table| table.number == stream);
+        table.is_none_or(|table| table.writer.takes(key))
+    }
+
+    fn finish(self: Box<Self>) -> Result<Written> {
         let mut outputs = Vec::new();
+        let mut bytes = 0;
         for table in self.tables {
-            outputs.extend(table.writer.into_outputs()?.1);
+            let (report, files) = table.writer.into_outputs()?;
+            // With a script file alone, objects went to files of their own.
+            bytes += match files.is_empty() {
+                true => report.bytes,
+                false => files.iter().map(Output::written).sum(),
+            };
+            outputs.extend(files);
         }
-        let names = outputs.iter().map(|output| output.name().to_owned()).collect();
+        let files = outputs.iter().map(|output| listed(output.wxfilename())).collect();
         Output::finish_together(outputs)?;
-        Ok(names)
+        Ok(Written { files, bytes })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A corpus as a PFile.
 
-use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
+use seqfeed_io::{Policy, WxFilename, name_to_text};
 use seqfeed_pdnn::pfile::{PFileLayout, PFileWriter};
 
 use super::one_stream;
@@ -30,7 +30,7 @@ impl PFileSink {
         };
         let writer = PFileWriter::create(name, layout, policy)?;
         Ok(Self {
-            name: name.to_string(),
+            name: name_to_text(name.name()),
             writer,
             features,
             labels,
@@ -70,8 +70,8 @@ impl Sink for PFileSink {
         writer.write_sentence(features, labels).map_err(|error| error.of_key(key))
     }
 
-    fn finish(self: Box<Self>) -> Result<Vec<String>> {
-        self.writer.finish()?;
-        Ok(vec![self.name])
+    fn finish(self: Box<Self>) -> Result<Written> {
+        let bytes = self.writer.finish()?;
+        Ok(Written { files: vec![self.name], bytes })
     }
 }

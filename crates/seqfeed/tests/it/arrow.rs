@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use seqfeed::arrow::{Compress, WriteOptions};
 use seqfeed::io::{Policy, WxFilename};
+use std::sync::Arc;
+
 use seqfeed::{Description, Minibatch, Source};
+use seqfeed_core::{Block, Element, Extent, Index, IndexBuilder, Key, Kind, Result, Stream};
 
 fn digits() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits")
@@ -88,4 +91,74 @@ fn names_that_say_too_little_are_explained() {
     // Files that follow one another.
     let two = open("corpus = ['plain.arrow', 'snappy.parquet']").unwrap();
     assert_eq!(two.corpus().index().len(), 6, "an empty sequence in each");
+}
+
+/// Four sequences of 3 samples.
+struct Threes(Vec<Stream>, Arc<Index>);
+
+impl Threes {
+    fn new(name: &str) -> Self {
+        let mut builder = IndexBuilder::new(100);
+        (0..4).for_each(|n| builder.push(Key(format!("{name}{n}").as_bytes()), 3));
+        let stream = |name: &str, kind, element| Stream {
+            name: name.to_owned(),
+            kind,
+            element,
+            dim: 1,
+            extent: Extent::Samples,
+        };
+        let streams = vec![
+            stream("features", Kind::Dense, Element::F32),
+            stream("labels", Kind::Label, Element::I32),
+        ];
+        Self(streams, Arc::new(builder.finish()))
+    }
+}
+
+impl Source for Threes {
+    fn name(&self) -> &str {
+        "threes"
+    }
+    fn streams(&self) -> &[Stream] {
+        &self.0
+    }
+    fn index(&self) -> &Arc<Index> {
+        &self.1
+    }
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        for &sequence in sequences {
+            blocks[0].push_f32(3).fill(sequence as f32);
+            blocks[1].push_i32(3).fill(sequence as i32);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn wrong_sequences_in_several_files_are_passed_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let names: Vec<String> = ["a", "b"]
+        .map(|name| {
+            let path = directory.path().join(format!("{name}.arrow"));
+            let options = WriteOptions { compress: Compress::None, ..WriteOptions::default() };
+            let (file, policy) = (WxFilename::File(path.clone()), Policy::default());
+            seqfeed::write_arrow(&Threes::new(name), &file, &options, u64::MAX, &policy).unwrap();
+            // The second sequence of labels, which lie behind the features, ends too early.
+            let mut bytes = std::fs::read(&path).unwrap();
+            let ends: Vec<u8> = [3i32, 6, 9, 12].iter().flat_map(|end| end.to_le_bytes()).collect();
+            let at = bytes.windows(ends.len()).rposition(|window| window == ends).unwrap();
+            bytes[at + 4] = 5;
+            std::fs::write(&path, bytes).unwrap();
+            path.display().to_string()
+        })
+        .to_vec();
+    let text = format!("corpus = {names:?}\nerrors = 'skip'\nunit = 'sequence'\nsweeps = 1");
+    let opened = Description::from_toml(&text).unwrap().open(Policy::default()).unwrap();
+    assert_eq!(opened.report().total(), 4);
+    let mut keys = Vec::new();
+    for minibatch in opened.feed(None).unwrap() {
+        keys.extend(minibatch.unwrap().keys().map(|key| key.to_string()));
+    }
+    keys.sort();
+    assert_eq!(keys, ["a0", "a3", "b0", "b3"]);
 }

@@ -99,6 +99,11 @@ impl Job {
     fn feed(&self, reader: &Path, found: &mut usize) -> Result<Option<String>, String> {
         let mut table = self.options.clone();
         table.insert("reader".into(), reader.display().to_string().into());
+        // CNTK takes it for every reader; here it is refused where it has no effect.
+        let one_rank = table.get("ranks").is_none_or(|ranks| ranks.as_integer() == Some(1));
+        if self.reader["truncated"] == true && one_rank {
+            table.remove("cross-sweeps");
+        }
         let open = |table: &seqfeed::Table, state: Option<&State>| {
             let description = Description::from_table(table.clone())?;
             description.open(Policy::default())?.feed(state)

@@ -1,8 +1,9 @@
 //! Whole corpora through the front door.
-#![allow(clippy::unwrap_used, clippy::print_stderr)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::print_stderr)]
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod combinations;
 mod htk;
 mod htk_files;
 mod job;
@@ -11,4 +12,6 @@ mod no_arrow;
 mod pdnn_feed;
 mod pictures;
 mod random_jobs;
+mod resuming;
 mod sha256;
+mod small_corpus;

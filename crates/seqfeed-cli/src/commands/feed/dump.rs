@@ -19,7 +19,7 @@ pub(super) fn write(out: &mut impl Write, minibatch: &Minibatch) -> io::Result<(
     )?;
     for (i, key) in minibatch.keys().enumerate() {
         comma(out, i)?;
-        serde_json::to_writer(&mut *out, &key.to_string())?;
+        serde_json::to_writer(&mut *out, &key.to_text())?;
     }
     out.write_all(b"],\"starts\":[")?;
     for (i, piece) in minibatch.pieces().iter().enumerate() {
@@ -131,8 +131,8 @@ fn write_pairs(
     out.write_all(b"]")
 }
 
-/// The shortest text that reads back to the same float. JSON has no infinities and no NaN: they
-/// are written as most readers of JSON take them.
+/// The shortest text that reads back to the same float. JSON has no numbers for infinities and NaN: they are
+/// text, which every reader of JSON takes and none takes for a number.
 fn float<T: Copy + serde::Serialize + std::fmt::Display>(
     out: &mut impl Write,
     value: T,
@@ -142,9 +142,9 @@ fn float<T: Copy + serde::Serialize + std::fmt::Display>(
         return Ok(serde_json::to_writer(out, &value)?);
     }
     match value.to_string().as_str() {
-        "inf" => out.write_all(b"Infinity"),
-        "-inf" => out.write_all(b"-Infinity"),
-        _ => out.write_all(b"NaN"),
+        "inf" => out.write_all(b"\"Infinity\""),
+        "-inf" => out.write_all(b"\"-Infinity\""),
+        _ => out.write_all(b"\"NaN\""),
     }
 }
 

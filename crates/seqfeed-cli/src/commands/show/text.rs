@@ -65,13 +65,13 @@ fn significant(value: f64, element: Element) -> String {
         Element::F64 => return value.to_string(),
         _ => seqfeed::float_text::write_g(&mut text, value, 7),
     }
-    String::from_utf8_lossy(&text).into_owned()
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// Writes a sequence as one line of JSON.
 pub(super) fn write_json(out: &mut impl Write, sequence: &Sequence) -> io::Result<()> {
     out.write_all(b"{\"key\":")?;
-    serde_json::to_writer(&mut *out, &sequence.key().to_string())?;
+    serde_json::to_writer(&mut *out, &sequence.key().to_text())?;
     out.write_all(b",\"streams\":{")?;
     for (number, stream) in sequence.streams().iter().enumerate() {
         let (of, range) = (stream.stream(), stream.range());

@@ -6,7 +6,8 @@ use super::super::section::Section;
 use super::super::value::{Kind, Value};
 use super::ctf::{self, Common};
 use super::htk;
-use super::known::{self, UnknownKey};
+use super::known::{self, WithoutEffect};
+use super::words::one_of;
 use super::{Deserializer, HtkReader, Precision, Randomize, ReadMethod, ReaderConfig, ReaderKind};
 
 const READERS: &str = "supported: CNTKTextFormatReader, HTKMLFReader, HTKDeserializers, and \
@@ -18,26 +19,37 @@ pub(super) fn reader(section: &Section) -> Result<ReaderConfig> {
     let kind = kind(section)?;
     let write = section.text("action")?.is_some_and(|action| action.eq_ignore_ascii_case("write"));
     let is_htk = matches!(kind, ReaderKind::HtkMlf | ReaderKind::HtkDeserializers);
-    let mut unknown = Vec::new();
-    collect_unknown(section, kind, &mut unknown)?;
+    let mut names = WithoutEffect::default();
+    match kind {
+        ReaderKind::Composite => names.collect(section, known::COMPOSITE)?,
+        ReaderKind::Ctf => names.collect(section, known::CTF_READER)?,
+        // Its other names may be streams: `streams` goes through them.
+        ReaderKind::HtkMlf | ReaderKind::HtkDeserializers => {}
+    }
     let trace_level = section.get("traceLevel")?.filter(|value| !value.is_empty());
     let trace_level = trace_level.map(|value| value.i64()).transpose()?;
     let (frame_mode, truncated) = packing(section, kind)?;
-    let sequences = write && kind == ReaderKind::Composite;
+    // What is to be written comes in whole sequences.
+    let sequences = write && kind != ReaderKind::Ctf && kind != ReaderKind::HtkDeserializers;
     let common = Common {
         frame_mode: frame_mode && !sequences,
         precision: precision(section)?,
         trace_level,
     };
     let randomization = randomization(section, kind)?;
-    let htk = if is_htk { Some(htk_options(section, randomization.0, write)?) } else { None };
+    let mut notes = Vec::new();
+    let htk = match is_htk {
+        true => Some(htk_options(section, kind, randomization.0, write, &mut notes)?),
+        false => None,
+    };
     let deserializers = match kind {
-        ReaderKind::Composite => composite(section, common, &mut unknown)?,
+        ReaderKind::Composite => composite(section, common, &mut names)?,
         ReaderKind::Ctf => {
-            vec![Deserializer::Ctf(ctf::deserializer(section, common, &mut unknown)?)]
+            vec![Deserializer::Ctf(ctf::deserializer(section, common, &mut names)?)]
         }
         ReaderKind::HtkMlf | ReaderKind::HtkDeserializers => {
-            streams(section, kind, common, &mut unknown)?
+            let only_features = write && kind == ReaderKind::HtkMlf;
+            streams(section, kind, common, only_features, &mut names)?
         }
     };
     let boolean = |name, default| Ok::<_, Error>(section.boolean(name)?.unwrap_or(default));
@@ -60,21 +72,23 @@ pub(super) fn reader(section: &Section) -> Result<ReaderConfig> {
             true => section.u64("truncationLength")?.unwrap_or(0),
             false => 0,
         },
-        right_splice: section.u64("rightSplice")?.unwrap_or(0),
+        right_splice: match truncated && !sequences {
+            true => section.u64("rightSplice")?.unwrap_or(0),
+            false => 0,
+        },
         precision: common.precision,
         max_errors: section.u64("maxErrors")?.unwrap_or(0),
         trace_level: trace_level.unwrap_or(1),
-        verbosity: section.i64("verbosity")?.unwrap_or(0),
         keep_data_in_memory: boolean("keepDataInMemory", false)?,
         local_timeline: boolean("localTimeline", true)?,
-        multi_threaded_deserialization: boolean("multiThreadedDeserialization", false)?,
         use_numeric_sequence_keys: boolean("useNumericSequenceKeys", only_ctf)?,
         hash_sequence_keys: boolean("hashSequenceKeys", false)?,
         write,
         htk,
         deserializers,
-        unknown,
-        ignored: Vec::new(),
+        unknown: names.unknown,
+        ignored: names.ignored,
+        notes,
     })
 }
 
@@ -98,20 +112,6 @@ fn kind(section: &Section) -> Result<ReaderKind> {
         let message = format!("readerType '{name}' is not supported");
         Err(value.error(message).with_help(READERS))
     }
-}
-
-fn collect_unknown(
-    section: &Section,
-    kind: ReaderKind,
-    unknown: &mut Vec<UnknownKey>,
-) -> Result<()> {
-    match kind {
-        ReaderKind::Composite => known::collect(section, known::COMPOSITE, unknown),
-        ReaderKind::Ctf => known::collect(section, known::CTF_READER, unknown),
-        // Its other names may be streams: `streams` goes through them.
-        ReaderKind::HtkMlf | ReaderKind::HtkDeserializers => {}
-    }
-    Ok(())
 }
 
 /// `frameMode` and `truncated`.
@@ -236,54 +236,70 @@ fn randomize(value: &Value, is_htk: bool) -> Result<Randomize> {
     }
 }
 
-fn htk_options(section: &Section, randomize: Randomize, write: bool) -> Result<HtkReader> {
+fn htk_options(
+    section: &Section,
+    kind: ReaderKind,
+    randomize: Randomize,
+    write: bool,
+    notes: &mut Vec<String>,
+) -> Result<HtkReader> {
     if section.boolean("legacyMode")?.unwrap_or(false) {
         let message = "legacy mode has been deprecated";
         return Err(section.error(message.into()).with_help("remove legacyMode"));
     }
-    let read_method = match section.get("readMethod")? {
+    let mut read_method = match section.get("readMethod")? {
         None => ReadMethod::BlockRandomize,
-        Some(value) => read_method(&value, kind(section)?)?,
+        Some(value) => read_method(&value, kind)?,
     };
-    if write && read_method != ReadMethod::None {
+    // The older reader does not look at it when it writes.
+    if write && kind == ReaderKind::HtkDeserializers && read_method != ReadMethod::None {
         let message = "'readMethod' must be 'none' for write action.";
         return Err(section.error(message.into()).with_help("write readMethod=none"));
     }
     let off = matches!(randomize, Randomize::Off | Randomize::Frames(0));
-    if read_method == ReadMethod::BlockRandomize && off {
-        let message = "'randomize' cannot be 'none' when 'readMethod' is 'blockRandomize'.";
-        return Err(section.error(message.into()).with_help("write readMethod=none"));
+    if read_method == ReadMethod::BlockRandomize && off && !write {
+        read_method = ReadMethod::None;
+        notes.push(
+            "randomize=none: utterances come in the order of the script, as CNTK's document says; \
+             CNTK itself wants readMethod=none too"
+                .to_owned(),
+        );
     }
     let parallel_utterances = match section.get("nbruttsineachrecurrentiter")? {
         None => vec![1],
         Some(value) => parallel_utterances(&value)?,
     };
-    let mode = section.text("minibatchMode")?;
-    let partial_minibatches = mode.is_none_or(|mode| mode.eq_ignore_ascii_case("partial"));
+    let partial_minibatches = match section.get("minibatchMode")? {
+        None => true,
+        Some(value) => {
+            let modes = [("partial", true), ("full", false)];
+            one_of(&value, &modes, "minibatchMode must be 'partial' or 'full'.")?
+        }
+    };
     Ok(HtkReader {
         read_method,
         partial_minibatches,
         parallel_utterances,
         mersenne_twister: section.boolean("useMersenneTwisterRand")?.unwrap_or(false),
-        page_file_path: section.text("pageFilePath")?.filter(|path| !path.is_empty()),
     })
 }
 
 fn read_method(value: &Value, kind: ReaderKind) -> Result<ReadMethod> {
-    let text = value.text()?;
-    let named = |known: &str| text.eq_ignore_ascii_case(known);
-    if named("blockRandomize") {
-        Ok(ReadMethod::BlockRandomize)
-    } else if named("none") {
-        Ok(ReadMethod::None)
-    } else if named("rollingWindow") && kind == ReaderKind::HtkMlf {
-        Ok(ReadMethod::RollingWindow)
-    } else {
-        let message = "readMethod must be 'blockRandomize' or 'none'.";
-        Err(value
-            .error(message.into())
-            .with_help("rollingWindow is for readerType=HTKMLFReader only"))
+    let methods = [
+        ("blockRandomize", ReadMethod::BlockRandomize),
+        ("none", ReadMethod::None),
+        ("rollingWindow", ReadMethod::RollingWindow),
+    ];
+    if kind == ReaderKind::HtkMlf {
+        let message = "readMethod must be 'blockRandomize', 'rollingWindow' or 'none'.";
+        return one_of(value, &methods, message);
     }
+    let message = "readMethod must be 'blockRandomize' or 'none'.";
+    if value.text()?.eq_ignore_ascii_case("rollingWindow") {
+        let error = value.error(message.into());
+        return Err(error.with_help("rollingWindow is for readerType=HTKMLFReader only"));
+    }
+    one_of(value, &methods[..2], message)
 }
 
 fn parallel_utterances(value: &Value) -> Result<Vec<u64>> {
@@ -319,7 +335,7 @@ fn has_ctf(section: &Section) -> Result<bool> {
 fn composite(
     section: &Section,
     common: Common,
-    unknown: &mut Vec<UnknownKey>,
+    names: &mut WithoutEffect,
 ) -> Result<Vec<Deserializer>> {
     let kind = ReaderKind::Composite;
     let mut deserializers = Vec::new();
@@ -329,8 +345,8 @@ fn composite(
         let named = |known: &str| name.eq_ignore_ascii_case(known);
         let primary = deserializers.is_empty();
         if named("CNTKTextFormatDeserializer") {
-            known::collect(&one, known::CTF_DESERIALIZER, unknown);
-            deserializers.push(Deserializer::Ctf(ctf::deserializer(&one, common, unknown)?));
+            names.collect(&one, known::CTF_DESERIALIZER)?;
+            deserializers.push(Deserializer::Ctf(ctf::deserializer(&one, common, names)?));
             continue;
         }
         let binary = named("HTKMLFBinaryDeserializer");
@@ -338,15 +354,16 @@ fn composite(
             let message = format!("deserializer '{name}' is not supported");
             return Err(value.error(message).with_help(DESERIALIZERS));
         }
-        known::collect(&one, known::HTK_DESERIALIZER, unknown);
-        let input = htk::input(&one, unknown)?;
+        names.collect(&one, known::HTK_DESERIALIZER)?;
+        let input = htk::input(&one, names)?;
+        let common = common.of_deserializer(&one)?;
         if named("HTKFeatureDeserializer") {
-            deserializers.push(htk::features(&input, kind, common, primary, unknown)?);
+            deserializers.push(htk::features(&input, kind, common, primary, names)?);
         } else if primary {
             let message = "MLFDeserializer currently does not support primary mode.";
             return Err(value.error(message.into()).with_help("let the features come first"));
         } else {
-            deserializers.push(htk::labels(&input, kind, binary, common, unknown)?);
+            deserializers.push(htk::labels(&input, kind, binary, common, names)?);
         }
     }
     if deserializers.is_empty() {
@@ -361,16 +378,16 @@ fn streams(
     section: &Section,
     kind: ReaderKind,
     common: Common,
-    unknown: &mut Vec<UnknownKey>,
+    only_features: bool,
+    names: &mut WithoutEffect,
 ) -> Result<Vec<Deserializer>> {
     let mut features = Vec::new();
     let mut labels = Vec::new();
     for name in section.names() {
-        let Some(value) = section.own(name)? else { continue };
-        let known = known::HTK_READER.iter().flat_map(|list| *list);
-        if known.clone().any(|known| known.eq_ignore_ascii_case(name)) {
+        if names.add_known(section, name, known::HTK_READER)? {
             continue;
         }
+        let Some(value) = section.own(name)? else { continue };
         let inner = match value.kind() {
             Kind::Section => Some(value.section()?),
             _ => None,
@@ -379,12 +396,16 @@ fn streams(
         if has("scpFile") {
             features.push(value);
         } else if has("mlfFile") || has("mlfFileList") {
-            labels.push(value);
+            if only_features {
+                names.add_ignored(section, name, "with action=write only features are read");
+            } else {
+                labels.push(value);
+            }
         } else if has("phoneFile") || has("denlatTocFile") {
             let message = format!("{name}: lattices and phone models are not supported");
             return Err(value.error(message).with_help("supported: features and labels"));
         } else {
-            unknown.push(known::key(section, name, known::HTK_READER));
+            names.add_unknown(section, name, known::HTK_READER);
         }
     }
     if features.is_empty() {
@@ -395,10 +416,10 @@ fn streams(
     }
     let mut streams = Vec::new();
     for value in &features {
-        streams.push(htk::features(value, kind, common, streams.is_empty(), unknown)?);
+        streams.push(htk::features(value, kind, common, streams.is_empty(), names)?);
     }
     for value in &labels {
-        streams.push(htk::labels(value, kind, false, common, unknown)?);
+        streams.push(htk::labels(value, kind, false, common, names)?);
     }
     Ok(streams)
 }

@@ -3,7 +3,8 @@
 use seqfeed_core::Result;
 
 use super::super::section::Section;
-use super::known::{self, UnknownKey};
+use super::known::{self, WithoutEffect};
+use super::words::{one_of, positive};
 use super::{CtfDeserializer, CtfFormat, CtfInput, Precision};
 
 /// What the reader decides for its deserializers.
@@ -15,23 +16,31 @@ pub(super) struct Common {
     pub(super) trace_level: Option<i64>,
 }
 
+impl Common {
+    /// With what the section of a deserializer may say, if the reader does not.
+    pub(super) fn of_deserializer(self, section: &Section) -> Result<Self> {
+        let trace_level = match self.trace_level {
+            Some(level) => Some(level),
+            None => section.i64("traceLevel")?,
+        };
+        Ok(Self { trace_level, ..self })
+    }
+}
+
 pub(super) const CHUNK_SIZE: u64 = 32 << 20;
 
 /// Reads a deserializer section, or a stand-alone reader's.
 pub(super) fn deserializer(
     section: &Section,
     common: Common,
-    unknown: &mut Vec<UnknownKey>,
+    names: &mut WithoutEffect,
 ) -> Result<CtfDeserializer> {
     let deserializer = CtfDeserializer {
-        inputs: inputs(section, unknown)?,
+        inputs: inputs(section, names)?,
         file: section.require("file")?.text()?,
         skip_sequence_ids: section.boolean("skipSequenceIds")?.unwrap_or(false),
         max_errors: section.u64("maxErrors")?.unwrap_or(0),
-        trace_level: match common.trace_level {
-            Some(level) => level,
-            None => section.i64("traceLevel")?.unwrap_or(1),
-        },
+        trace_level: common.of_deserializer(section)?.trace_level.unwrap_or(1),
         chunk_size_in_bytes: chunk_size(section, CHUNK_SIZE)?,
         cache_index: section.boolean("cacheIndex")?.unwrap_or(false),
         frame_mode: common.frame_mode,
@@ -67,7 +76,7 @@ pub(super) fn chunk_size(section: &Section, default: u64) -> Result<u64> {
     }
 }
 
-fn inputs(section: &Section, unknown: &mut Vec<UnknownKey>) -> Result<Vec<CtfInput>> {
+fn inputs(section: &Section, names: &mut WithoutEffect) -> Result<Vec<CtfInput>> {
     const EXAMPLE: &str = "input = [ features = [ dim = 5 ; format = \"dense\" ] ]";
     const READER: &str = "CNTKTextFormatReader configuration";
     let Some(input) = section.own("input")? else {
@@ -81,7 +90,7 @@ fn inputs(section: &Section, unknown: &mut Vec<UnknownKey>) -> Result<Vec<CtfInp
     }
     let mut inputs: Vec<CtfInput> = Vec::new();
     for name in input.names() {
-        let stream = one_input(&input, name, unknown)?;
+        let stream = one_input(&input, name, names)?;
         if let Some(other) = inputs.iter().find(|other| other.alias == stream.alias) {
             let message =
                 format!("Alias {} is already mapped to input {}.", stream.alias, other.name);
@@ -92,7 +101,7 @@ fn inputs(section: &Section, unknown: &mut Vec<UnknownKey>) -> Result<Vec<CtfInp
     Ok(inputs)
 }
 
-fn one_input(input: &Section, name: &str, unknown: &mut Vec<UnknownKey>) -> Result<CtfInput> {
+fn one_input(input: &Section, name: &str, names: &mut WithoutEffect) -> Result<CtfInput> {
     let missing = || {
         format!(
             "Input section for input '{name}' does not specify all the required parameters, \
@@ -101,20 +110,15 @@ fn one_input(input: &Section, name: &str, unknown: &mut Vec<UnknownKey>) -> Resu
     };
     let Some(value) = input.own(name)? else { return Err(input.error(missing())) };
     let section = value.section()?;
-    known::collect(&section, known::CTF_INPUT, unknown);
+    names.collect(&section, known::CTF_INPUT)?;
     let (Some(dim), Some(format)) = (section.own("dim")?, section.own("format")?) else {
         let help = format!("{name} = [ dim = 5 ; format = \"dense\" ]");
         return Err(value.error(missing()).with_help(help));
     };
-    let dimension = dim.u64()?;
-    let format = match format.text()? {
-        text if text.eq_ignore_ascii_case("dense") => CtfFormat::Dense,
-        text if text.eq_ignore_ascii_case("sparse") => CtfFormat::Sparse,
-        text => {
-            let message = "'format' parameter must be set either to 'dense' or 'sparse'.";
-            return Err(format.error(message.into()).with_help(format!("it is '{text}'")));
-        }
-    };
+    let dimension = positive(&dim)?;
+    let formats = [("dense", CtfFormat::Dense), ("sparse", CtfFormat::Sparse)];
+    let message = "'format' parameter must be set either to 'dense' or 'sparse'.";
+    let format = one_of(&format, &formats, message)?;
     let largest = i32::MAX as u64;
     if format == CtfFormat::Sparse && dimension > largest {
         let message = format!(

@@ -70,7 +70,7 @@ pub struct CtfInput {
     pub name: String,
     /// `alias`: its name in the file; the name. Not empty; no two are the same.
     pub alias: String,
-    /// `dim`, required: values of a sample. At most 2^31-1 if sparse.
+    /// `dim`, required: values of a sample. Not 0; at most 2^31-1 if sparse.
     pub dim: u64,
     /// `format`, required.
     pub format: CtfFormat,
@@ -117,6 +117,8 @@ pub struct HtkFeatures {
     pub frame_mode: bool,
     /// `precision`, always that of the reader.
     pub precision: Precision,
+    /// `traceLevel`; 1. The reader's own goes before.
+    pub trace_level: i64,
 }
 
 impl HtkFeatures {
@@ -137,17 +139,13 @@ pub struct HtkMlf {
     pub files: MlfFiles,
     /// The files are in CNTK's binary format (`HTKMLFBinaryDeserializer`).
     pub binary: bool,
-    /// `labelDim` or else `dim`, required: number of classes, at most 65535.
+    /// `labelDim` or else `dim`, required: number of classes, from 1 to 65535.
     pub dim: u64,
     /// `labelMappingFile`, if given: the names of the classes, one a line. Without it labels are
     /// numbers.
     pub label_mapping_file: Option<String>,
     /// `phoneBoundaries`: the first frame of a segment has value 2. Off; not with `frameMode`.
     pub phone_boundaries: bool,
-    /// `cacheIndex`: the index is written beside the files, if keys are hashed. Off.
-    pub cache_index: bool,
-    /// `chunkSizeInBytes`; 64 MiB. Not 0.
-    pub chunk_size_in_bytes: u64,
     /// `labelToTargetMappingFile`, `HTKMLFReader` only: the vector of each class.
     pub label_to_target_mapping_file: Option<String>,
     /// `targetDim`, `HTKMLFReader` only: length of those vectors.
@@ -158,6 +156,8 @@ pub struct HtkMlf {
     pub frame_mode: bool,
     /// `precision`, always that of the reader.
     pub precision: Precision,
+    /// `traceLevel`; 1. The reader's own goes before.
+    pub trace_level: i64,
 }
 
 /// Where label files are named.

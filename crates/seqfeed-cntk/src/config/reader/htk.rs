@@ -4,22 +4,22 @@ use seqfeed_core::Result;
 
 use super::super::section::Section;
 use super::super::value::{Kind, Value};
-use super::ctf::{Common, chunk_size};
-use super::known::{self, UnknownKey};
+use super::ctf::Common;
+use super::known::{self, WithoutEffect};
+use super::words::positive;
 use super::{Deserializer, HtkFeatures, HtkMlf, MlfFiles, ReaderKind};
 
 /// The one stream of a deserializer's `input` section: the first one, as in CNTK.
-pub(super) fn input(section: &Section, unknown: &mut Vec<UnknownKey>) -> Result<Value> {
+pub(super) fn input(section: &Section, names: &mut WithoutEffect) -> Result<Value> {
     let input = section.require("input")?.section()?;
     let mut first = None;
     for name in input.names() {
-        let is_option = ["definesMBSize", "maxSequenceSize"]
-            .iter()
-            .any(|option| option.eq_ignore_ascii_case(name));
+        if names.add_known(&input, name, known::HTK_INPUT)? {
+            continue;
+        }
         match input.own(name)? {
             Some(value) if first.is_none() && value.kind() == Kind::Section => first = Some(value),
-            _ if is_option => {}
-            _ => unknown.push(known::key(&input, name, &[])),
+            _ => names.add_unknown(&input, name, known::HTK_INPUT),
         }
     }
     first.ok_or_else(|| {
@@ -32,17 +32,21 @@ pub(super) fn input(section: &Section, unknown: &mut Vec<UnknownKey>) -> Result<
 /// CNTK begins a new chunk behind one that has more frames.
 const FRAMES_PER_CHUNK: u64 = 90_000;
 
+fn frames_per_chunk(section: &Section) -> Result<u64> {
+    section.get("framesPerChunk")?.map_or(Ok(FRAMES_PER_CHUNK), |value| positive(&value))
+}
+
 /// Reads a stream of features. `primary` says whether its deserializer is the first one.
 pub(super) fn features(
     value: &Value,
     kind: ReaderKind,
     common: Common,
     primary: bool,
-    unknown: &mut Vec<UnknownKey>,
+    names: &mut WithoutEffect,
 ) -> Result<Deserializer> {
     let section = value.section()?;
     let name = value.name().to_owned();
-    known::collect(&section, known::HTK_FEATURES, unknown);
+    names.collect(&section, known::HTK_FEATURES)?;
     if kind != ReaderKind::Composite {
         check_type(&section, &["type"], "real", "Feature type must be of type 'real'.")?;
     }
@@ -55,10 +59,11 @@ pub(super) fn features(
         );
         return Err(value.error(message).with_help("let another stream come first"));
     }
-    let Some(dim) = section.u64("dim")? else {
+    let Some(dim) = section.get("dim")? else {
         let message = "Features must specify dimension: 'dim' property is missing.";
         return Err(value.error(message.into()).with_help(format!("add dim=... to {name}")));
     };
+    let dim = positive(&dim)?;
     let max_sequence_size = match kind {
         ReaderKind::HtkMlf => Some(section.u64("maxUtteranceLength")?.unwrap_or(10_000)),
         _ => around(&section, |section| section.u64("maxSequenceSize"))?,
@@ -71,9 +76,10 @@ pub(super) fn features(
         prefix_path_in_scp: prefix_path(&section)?,
         defines_mb_size: defines_mb_size(&section)?,
         max_sequence_size,
-        frames_per_chunk: section.u64("framesPerChunk")?.unwrap_or(FRAMES_PER_CHUNK),
+        frames_per_chunk: frames_per_chunk(&section)?,
         frame_mode: common.frame_mode,
         precision: common.precision,
+        trace_level: common.trace_level.unwrap_or(1),
         name,
     };
     let (left, right) = context_window;
@@ -117,21 +123,22 @@ pub(super) fn labels(
     kind: ReaderKind,
     binary: bool,
     common: Common,
-    unknown: &mut Vec<UnknownKey>,
+    names: &mut WithoutEffect,
 ) -> Result<Deserializer> {
     const CLASSES: u64 = 65_535;
     let section = value.section()?;
     let name = value.name().to_owned();
-    known::collect(&section, known::HTK_LABELS, unknown);
+    names.collect(&section, known::HTK_LABELS)?;
     if kind != ReaderKind::Composite {
         let names: &[&str] = if section.has("labelType") { &["labelType"] } else { &["type"] };
         check_type(&section, names, "category", "Label type must be of type 'category'.")?;
     }
     let dim_name = if section.has("labelDim") { "labelDim" } else { "dim" };
-    let Some(dim) = section.u64(dim_name)? else {
+    let Some(dim) = section.get(dim_name)? else {
         let message = "Labels must specify dimension: 'dim/labelDim' property is missing.";
         return Err(value.error(message.into()).with_help(format!("add labelDim=... to {name}")));
     };
+    let dim = positive(&dim)?;
     if dim > CLASSES {
         let message =
             format!("Label dimension ({dim}) exceeds the maximum allowed value ({CLASSES})");
@@ -149,13 +156,12 @@ pub(super) fn labels(
         dim,
         label_mapping_file: not_empty(section.text("labelMappingFile")?),
         phone_boundaries,
-        cache_index: section.boolean("cacheIndex")?.unwrap_or(false),
-        chunk_size_in_bytes: chunk_size(&section, 64 << 20)?,
         label_to_target_mapping_file: not_empty(section.text("labelToTargetMappingFile")?),
         target_dim: section.u64("targetDim")?,
         defines_mb_size: defines_mb_size(&section)?,
         frame_mode: common.frame_mode,
         precision: common.precision,
+        trace_level: common.trace_level.unwrap_or(1),
     }))
 }
 

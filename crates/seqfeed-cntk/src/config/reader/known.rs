@@ -1,6 +1,10 @@
-//! Names that CNTK reads, and what was probably meant by others.
+//! Names that readers know, what comes of each, and what was probably meant by others.
+
+use seqfeed_core::Result;
 
 use super::super::section::Section;
+use super::super::value::Value;
+use super::nearest::nearest;
 
 /// A name that CNTK does not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,214 +17,288 @@ pub struct UnknownKey {
     pub suggestion: Option<String>,
 }
 
+/// A setting that has no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoredKey {
+    /// Where it stands, as in [`UnknownKey`].
+    pub path: String,
+    /// Why it has none.
+    pub reason: &'static str,
+}
+
+/// Names of which nothing comes.
+#[derive(Debug, Default)]
+pub(super) struct WithoutEffect {
+    pub(super) unknown: Vec<UnknownKey>,
+    pub(super) ignored: Vec<IgnoredKey>,
+}
+
+/// A name of a section, and what comes of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Name {
+    pub(super) name: &'static str,
+    effect: Effect,
+}
+
+/// What comes of a name where it stands.
+#[derive(Clone, Copy, Debug)]
+enum Effect {
+    /// It is read; where something else decides whether it has an effect, see `ignored.rs`.
+    Read,
+    /// Nothing, and why.
+    None(Idle, &'static str),
+}
+
+/// The value of a name without effect of which nothing need be said: it asks for what is done anyway.
+#[derive(Clone, Copy, Debug)]
+enum Idle {
+    Never,
+    True,
+    False,
+    Word(&'static str),
+}
+
+const fn read(name: &'static str) -> Name {
+    Name { name, effect: Effect::Read }
+}
+
+const fn none(name: &'static str, idle: Idle, reason: &'static str) -> Name {
+    Name { name, effect: Effect::None(idle, reason) }
+}
+
+const MESSAGES: &str = "it asks CNTK for messages";
+const SPEED: &str = "it is about CNTK's speed and memory; here `threads`, `queue` and `memory` are";
+const NO_INDEX: &str = "no index of label files is kept";
+const NO_CHUNKS: &str = "labels are read utterance by utterance: their files have no chunks";
+const FURTHER_OUT: &str = "CNTK looks for it around the section of the stream, not in it";
+const SEEN: &str = "what a section holds is seen from the names in it";
+
 /// Names of all readers.
-const ANY_READER: &[&str] = &[
-    "readerType",
-    "randomize",
-    "randomizationSeed",
-    "frameMode",
-    "truncated",
-    "truncationLength",
-    "precision",
-    "traceLevel",
-    "verbosity",
-    "useNumericSequenceKeys",
-    "hashSequenceKeys",
-    "action",
-    "prefetch",
-    "checkData",
-    "minimizeReaderMemoryFootprint",
+const ANY_READER: &[Name] = &[
+    read("randomize"),
+    read("randomizationSeed"),
+    read("frameMode"),
+    read("truncated"),
+    read("truncationLength"),
+    read("precision"),
+    read("traceLevel"),
+    none("verbosity", Idle::Word("0"), MESSAGES),
+    read("useNumericSequenceKeys"),
+    read("hashSequenceKeys"),
+    read("action"),
+    none("prefetch", Idle::True, SPEED),
+    none("checkData", Idle::True, "data are always checked"),
+    none("minimizeReaderMemoryFootprint", Idle::True, SPEED),
 ];
 
-pub(super) const COMPOSITE: &[&[&str]] = &[
+pub(super) const COMPOSITE: &[&[Name]] = &[
     ANY_READER,
     &[
-        "deserializers",
-        "randomizationWindow",
-        "sampleBasedRandomizationWindow",
-        "rightSplice",
-        "maxErrors",
-        "multiThreadedDeserialization",
-        "localTimeline",
-        "chunkSizeInBytes",
-        "randomizationWindowInChunks",
-        "randomizationWindowInSamples",
-        "keepDataInMemory",
+        none(
+            "readerType",
+            Idle::Word("CompositeDataReader"),
+            "a section with deserializers is a composite reader, whatever it is called",
+        ),
+        read("deserializers"),
+        read("randomizationWindow"),
+        read("sampleBasedRandomizationWindow"),
+        read("rightSplice"),
+        read("maxErrors"),
+        none("multiThreadedDeserialization", Idle::True, SPEED),
+        read("localTimeline"),
+        read("chunkSizeInBytes"),
+        read("randomizationWindowInChunks"),
+        read("randomizationWindowInSamples"),
+        read("keepDataInMemory"),
     ],
 ];
 
-const CTF: &[&str] = &[
-    "file",
-    "input",
-    "skipSequenceIds",
-    "maxErrors",
-    "traceLevel",
-    "chunkSizeInBytes",
-    "cacheIndex",
-    "frameMode",
-    "precision",
-    "longerThanInputs",
-    "keepDataInMemory",
-    "randomize",
-    "randomizationWindow",
-    "sampleBasedRandomizationWindow",
-    "randomizationSeed",
-    "numChunksToCache",
+const CTF: &[Name] = &[
+    read("file"),
+    read("input"),
+    read("skipSequenceIds"),
+    read("maxErrors"),
+    read("traceLevel"),
+    read("chunkSizeInBytes"),
+    read("cacheIndex"),
+    read("frameMode"),
+    read("precision"),
+    read("longerThanInputs"),
+    read("keepDataInMemory"),
+    read("randomize"),
+    read("randomizationWindow"),
+    read("sampleBasedRandomizationWindow"),
+    read("randomizationSeed"),
+    none("numChunksToCache", Idle::Never, SPEED),
 ];
 
-pub(super) const CTF_READER: &[&[&str]] = &[ANY_READER, CTF];
+pub(super) const CTF_READER: &[&[Name]] = &[&[read("readerType")], ANY_READER, CTF];
 
-pub(super) const CTF_DESERIALIZER: &[&[&str]] = &[&["type", "module", "composable"], CTF];
+/// Names of all deserializers.
+const ANY_DESERIALIZER: &[Name] = &[
+    read("type"),
+    // The type says it too.
+    none("module", Idle::Word("CNTKTextFormatReader"), "no modules are loaded: the type is enough"),
+    none(
+        "composable",
+        Idle::True,
+        "it is for deserializers of one's own; `cut = \"timeline\"` orders data as without it",
+    ),
+];
 
-pub(super) const CTF_INPUT: &[&[&str]] = &[&["alias", "dim", "format", "definesMBSize"]];
+pub(super) const CTF_DESERIALIZER: &[&[Name]] = &[ANY_DESERIALIZER, CTF];
 
-pub(super) const HTK_READER: &[&[&str]] = &[
+pub(super) const CTF_INPUT: &[&[Name]] =
+    &[&[read("alias"), read("dim"), read("format"), read("definesMBSize")]];
+
+pub(super) const HTK_READER: &[&[Name]] = &[
+    &[read("readerType")],
     ANY_READER,
     &[
-        "readMethod",
-        "minibatchMode",
-        "nbruttsineachrecurrentiter",
-        "useMersenneTwisterRand",
-        "pageFilePath",
-        "legacyMode",
-        "definesMBSize",
-        "maxSequenceSize",
-        "maxUtteranceLength",
-        "cacheIndex",
-        "chunkSizeInBytes",
+        read("readMethod"),
+        read("minibatchMode"),
+        read("nbruttsineachrecurrentiter"),
+        read("useMersenneTwisterRand"),
+        none(
+            "pageFilePath",
+            Idle::Word(""),
+            "there is no page file: a rolling window is read as it is needed",
+        ),
+        read("legacyMode"),
+        read("definesMBSize"),
+        read("maxSequenceSize"),
+        read("maxUtteranceLength"),
+        read("maxErrors"),
+        read("rightSplice"),
+        none("cacheIndex", Idle::False, NO_INDEX),
+        none("chunkSizeInBytes", Idle::Never, NO_CHUNKS),
     ],
 ];
 
-pub(super) const HTK_DESERIALIZER: &[&[&str]] = &[&[
-    "type",
-    "module",
-    "composable",
-    "input",
-    "frameMode",
-    "precision",
-    "verbosity",
-    "traceLevel",
-    "definesMBSize",
-    "maxSequenceSize",
-    "chunkSizeInBytes",
-    "cacheIndex",
-]];
+pub(super) const HTK_DESERIALIZER: &[&[Name]] = &[
+    &[none("module", Idle::Word("HTKDeserializers"), "no modules are loaded: the type is enough")],
+    ANY_DESERIALIZER,
+    &[
+        read("input"),
+        read("frameMode"),
+        read("precision"),
+        none("verbosity", Idle::Word("0"), MESSAGES),
+        read("traceLevel"),
+        read("definesMBSize"),
+        read("maxSequenceSize"),
+        none("chunkSizeInBytes", Idle::Never, NO_CHUNKS),
+        none("cacheIndex", Idle::False, NO_INDEX),
+    ],
+];
 
-pub(super) const HTK_FEATURES: &[&[&str]] = &[&[
-    "scpFile",
-    "dim",
-    "contextWindow",
-    "expandToUtterance",
-    "prefixPathInSCP",
-    "type",
-    "definesMBSize",
-    "maxSequenceSize",
-    "maxSequenceLength",
-    "maxUtteranceLength",
-    "framesPerChunk",
-    "sectionType",
-]];
+/// The `input` section of a deserializer of HTK's files, beside its stream.
+pub(super) const HTK_INPUT: &[&[Name]] = &[&[read("definesMBSize"), read("maxSequenceSize")]];
 
-pub(super) const HTK_LABELS: &[&[&str]] = &[&[
-    "mlfFile",
-    "mlfFileList",
-    "dim",
-    "labelDim",
-    "labelMappingFile",
-    "phoneBoundaries",
-    "cacheIndex",
-    "labelType",
-    "type",
-    "labelToTargetMappingFile",
-    "targetDim",
-    "definesMBSize",
-    "maxSequenceSize",
-    "maxSequenceLength",
-    "chunkSizeInBytes",
-    "sectionType",
-]];
+/// Names of streams of features and of labels.
+const HTK_STREAM: &[Name] = &[
+    read("type"),
+    read("dim"),
+    none("definesMBSize", Idle::False, FURTHER_OUT),
+    none("maxSequenceSize", Idle::Never, FURTHER_OUT),
+    none("maxSequenceLength", Idle::Never, "CNTK's name for it is maxSequenceSize, in `input`"),
+    none("sectionType", Idle::Never, SEEN),
+];
 
-/// Adds the names of a section that are in none of the lists.
-pub(super) fn collect(section: &Section, known: &[&[&str]], unknown: &mut Vec<UnknownKey>) {
-    for name in section.names() {
-        if !known.iter().flat_map(|list| *list).any(|known| known.eq_ignore_ascii_case(name)) {
-            unknown.push(key(section, name, known));
+pub(super) const HTK_FEATURES: &[&[Name]] = &[
+    HTK_STREAM,
+    &[
+        read("scpFile"),
+        read("contextWindow"),
+        read("expandToUtterance"),
+        read("prefixPathInSCP"),
+        read("maxUtteranceLength"),
+        read("framesPerChunk"),
+    ],
+];
+
+pub(super) const HTK_LABELS: &[&[Name]] = &[
+    HTK_STREAM,
+    &[
+        read("mlfFile"),
+        read("mlfFileList"),
+        read("labelDim"),
+        read("labelMappingFile"),
+        read("phoneBoundaries"),
+        none("cacheIndex", Idle::False, NO_INDEX),
+        read("labelType"),
+        read("labelToTargetMappingFile"),
+        read("targetDim"),
+        none("chunkSizeInBytes", Idle::Never, NO_CHUNKS),
+    ],
+];
+
+impl WithoutEffect {
+    /// Adds the names of a section that are in none of the lists, and those without effect.
+    pub(super) fn collect(&mut self, section: &Section, known: &[&[Name]]) -> Result<()> {
+        for name in section.names() {
+            if !self.add_known(section, name, known)? {
+                self.add_unknown(section, name, known);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a name is in the lists; adds it if it has no effect.
+    pub(super) fn add_known(
+        &mut self,
+        section: &Section,
+        name: &str,
+        known: &[&[Name]],
+    ) -> Result<bool> {
+        let mut all = known.iter().flat_map(|list| *list);
+        let Some(known) = all.find(|known| known.name.eq_ignore_ascii_case(name)) else {
+            return Ok(false);
+        };
+        if let Effect::None(idle, reason) = known.effect
+            && let Some(value) = section.own(name)?
+            && !idle.is(&value)
+        {
+            self.add_ignored(section, name, reason);
+        }
+        Ok(true)
+    }
+
+    /// Adds a name that is not known.
+    pub(super) fn add_unknown(&mut self, section: &Section, name: &str, known: &[&[Name]]) {
+        let names = known.iter().flat_map(|list| list.iter().map(|known| known.name));
+        let suggestion = nearest(name, names).map(str::to_owned);
+        self.unknown.push(UnknownKey { path: path(section, name), suggestion });
+    }
+
+    /// Adds a name without effect.
+    pub(super) fn add_ignored(&mut self, section: &Section, name: &str, reason: &'static str) {
+        let path = path(section, name);
+        if self.ignored.iter().all(|key| key.path != path) {
+            self.ignored.push(IgnoredKey { path, reason });
         }
     }
 }
 
-/// One name as unknown.
-pub(super) fn key(section: &Section, name: &str, known: &[&[&str]]) -> UnknownKey {
-    let suggestion = nearest(name, known.iter().flat_map(|list| list.iter().copied()));
-    // The outermost name is the file's, which is no part of the way to a name.
+impl Idle {
+    fn is(self, value: &Value) -> bool {
+        match self {
+            Idle::Never => false,
+            Idle::True => value.boolean().is_ok_and(|truth| truth),
+            Idle::False => value.boolean().is_ok_and(|truth| !truth),
+            Idle::Word(word) => value.text().is_ok_and(|text| text.eq_ignore_ascii_case(word)),
+        }
+    }
+}
+
+/// The way to a name. The outermost name is the file's, which is no part of it.
+fn path(section: &Section, name: &str) -> String {
     let path = match section.path().split_once(':') {
         Some((file, inner)) if file != "reader" => format!("{inner}:{name}"),
         None if section.path() != "reader" => name.to_owned(),
         _ => format!("{}:{name}", section.path()),
     };
-    UnknownKey { path: path.replace(':', "."), suggestion: suggestion.map(str::to_owned) }
-}
-
-/// The name that is most like this one: at most a third of it differs, and at most 3 letters.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    if name.len() > 64 {
-        return None;
-    }
-    let lower = name.to_ascii_lowercase();
-    let allowed = (name.chars().count() / 3).clamp(1, 3);
-    known
-        .map(|known| (distance(&lower, &known.to_ascii_lowercase()), known))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
-}
-
-/// How many letters must be put in, left out, replaced, or swapped with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 0..a.len() {
-        let mut row = vec![i + 1];
-        for j in 0..b.len() {
-            let replaced = last[j] + usize::from(a[i] != b[j]);
-            let mut least = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                least = least.min(before[j - 1] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
+    path.replace(':', ".")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_letters() {
-        let cases =
-            [("", "", 0), ("abc", "acb", 1), ("abc", "abd", 1), ("abc", "", 3), ("a", "ab", 1)];
-        for (a, b, expected) in cases {
-            assert_eq!((distance(a, b), distance(b, a)), (expected, expected), "{a} {b}");
-        }
-    }
-
-    #[test]
-    fn suggests_what_is_like_it() {
-        let cases = [
-            ("randomise", Some("randomize")),
-            ("RandomizeWindow", None),
-            ("fiel", Some("file")),
-            ("x", None),
-            ("keepDataInMem", Some("keepDataInMemory")),
-            ("keepData", None),
-        ];
-        for (name, expected) in cases {
-            let known = CTF_READER.iter().flat_map(|list| list.iter().copied());
-            assert_eq!(nearest(name, known), expected, "{name}");
-        }
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::Compression;
+use seqfeed_io::{Compression, shown_name};
 
 use super::checksum::checksum;
 
@@ -41,7 +41,7 @@ impl Stamp {
 
     /// The stamp, and how the file is compressed.
     pub(super) fn and_compression_of(data: &Path) -> Result<(Self, Compression)> {
-        let place = |error: Error| error.in_file(data.display().to_string());
+        let place = |error: Error| error.in_file(shown_name(data));
         let io = |action| move |error| place(Error::io(action, error));
         // A pipe must not be opened: that would take what its reader waits for.
         if !fs::metadata(data).map_err(io("opening"))?.is_file() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::write_atomically;
+use seqfeed_io::{shown_name, write_atomically};
 
 use super::{Settings, Stamp, encode, path};
 use crate::ctf::CtfIndex;
@@ -21,7 +21,7 @@ use crate::ctf::CtfIndex;
 /// if the index cannot be one (see [`encode`]). None of this need stop a program: the next one scans
 /// the file again.
 pub fn write(index: &CtfIndex, data: &Path, settings: &Settings, stamp: &Stamp) -> Result<PathBuf> {
-    let place = |error: Error| error.in_file(data.display().to_string());
+    let place = |error: Error| error.in_file(shown_name(data));
     let Some(bytes) = encode(index, settings, stamp) else {
         return Err(place(Error::usage("the index contradicts itself and is not cached")));
     };

@@ -1,6 +1,7 @@
 //! The rules of the parser, one by one.
 
 use super::*;
+use crate::ctf::InputFinder;
 
 /// Parses one sequence of a dense input `a` of 2 values and a sparse one, `s`, below 10: the samples
 /// and how many errors there were.
@@ -23,6 +24,28 @@ fn parse(
 
 /// Text, dense values, indices, errors, warnings besides.
 type Case<'a> = (&'a str, &'a [f64], &'a [u32], u64, u64);
+
+/// As many inputs as anybody has: in their order, and against it.
+#[test]
+fn many_inputs_take_no_longer_each() {
+    const INPUTS: usize = 200_000;
+    let started = std::time::Instant::now();
+    let line = |order: &mut dyn Iterator<Item = usize>| -> String {
+        order.map(|number| format!("|a{number} 1 ")).collect::<String>() + "\n"
+    };
+    let text = line(&mut (0..INPUTS)) + &line(&mut (0..INPUTS).rev());
+    let mut finder = InputFinder::new();
+    finder.push(text.as_bytes());
+    let found = finder.finish().unwrap();
+    assert_eq!(found.len(), INPUTS);
+    let inputs: Vec<CtfInput> = found.into_iter().map(|one| CtfInput::dense(one.name, 1)).collect();
+    let incidents = Arc::new(CtfIncidents::new(0));
+    let mut parser = Parser::new("f", &inputs, &ParserOptions::default(), incidents).unwrap();
+    let mut samples = SequenceSamples::<f32>::new();
+    parser.parse(text.as_bytes(), 0, 2, &mut samples).unwrap();
+    assert!(samples.streams.iter().all(|stream| stream.samples == 2));
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
 
 #[test]
 fn samples_are_read() {

@@ -59,12 +59,16 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
             (part, names)
         };
         let found: Vec<_> = thread::scope(|scope| {
-            let others: Vec<_> =
-                (1..parts).map(|number| scope.spawn(move || scan(number))).collect();
+            let start = |number| thread::Builder::new().spawn_scoped(scope, move || scan(number));
+            let others: Vec<_> = (1..parts).map(|number| (number, start(number))).collect();
             let first = scan(0);
-            let others = others.into_iter().map(|thread| match thread.join() {
-                Ok(found) => found,
-                Err(panic) => std::panic::resume_unwind(panic),
+            let others = others.into_iter().map(|(number, thread)| match thread {
+                Ok(thread) => match thread.join() {
+                    Ok(found) => found,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                },
+                // There is no thread for it: this one does it.
+                Err(_) => scan(number),
             });
             std::iter::once(first).chain(others).collect()
         });

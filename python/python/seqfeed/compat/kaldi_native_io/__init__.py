@@ -17,8 +17,8 @@ What differs from the original:
   Nothing is printed.
 - A damaged archive is an error; in the original, it ends there as if it were at its end (with ``p``, it does here
   too).
-- What is written appears under its name when the writer is closed (or gone), all at once; ``flush`` does not make
-  it appear before, and after an exception in a ``with`` block nothing of it appears.
+- Each value is in the files, whole, when it has been written: there is nothing left for ``flush`` to do. What
+  cannot be written leaves nothing; the original leaves its key.
 - Tables may be read in a forked process; readers know compressed files (gz, bz2) by their content.
 - Integers must be whole: ``float32(2)`` is written as one, as in the original; ``float32(2.5)``, which it
   cuts, is a ``TypeError``.

@@ -12,6 +12,10 @@ class KaldiError(Error, RuntimeError):
     """Anything that cannot be read or written: kaldi_native_io raises ``RuntimeError`` for all of it."""
 
 
+class TextBlobError(KaldiError, ValueError):
+    """A blob has no form as text: the original raises ``ValueError`` for this alone."""
+
+
 def as_kaldi_error(error: Error) -> KaldiError:
     """The same error as a ``KaldiError``."""
     details = {name: getattr(error, name) for name in Error._details}

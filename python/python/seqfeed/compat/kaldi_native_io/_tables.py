@@ -28,14 +28,15 @@ class _Table(Generic[Impl]):
     """What is opened and closed, and used in a ``with`` statement."""
 
     _kind: ClassVar[str]
-    _object_type: ClassVar[str]
+    _object_type: ClassVar[str | type]
     _impl: Impl | None = None
 
-    def _opened(self, implementation: Callable[..., Impl], specifier: str) -> Impl:
+    def _opened(
+        self, implementation: Callable[..., Impl], specifier: str, **options: Any
+    ) -> Impl:
+        options.update(object_type=self._object_type, allow_pipes=compat.ALLOW_PIPES)
         with kaldi_errors():
-            return implementation(
-                _specifier(specifier), object_type=self._object_type, allow_pipes=compat.ALLOW_PIPES
-            )
+            return implementation(_specifier(specifier), **options)
 
     @property
     def is_open(self) -> bool:
@@ -62,7 +63,10 @@ class _Table(Generic[Impl]):
 
 
 class TableWriter(_Table[kaldi.Writer], Generic[T]):
-    """Writes a table: ``writer.write(key, value)`` or ``writer[key] = value``."""
+    """Writes a table: ``writer.write(key, value)`` or ``writer[key] = value``.
+
+    Its files are there from the beginning, and each value is in them, whole, when it has been written.
+    """
 
     _kind = "TableWriter"
 
@@ -75,7 +79,8 @@ class TableWriter(_Table[kaldi.Writer], Generic[T]):
         :raises KaldiError: if its files cannot be written
         """
         self.close()
-        self._impl = self._opened(kaldi.Writer, wspecifier)
+        self._impl = self._opened(kaldi.Writer, wspecifier, in_place=True)
+        self._is_text = "t" in wspecifier.partition(":")[0].split(",")
 
     def _convert(self, value: T) -> Any:
         return value
@@ -101,11 +106,16 @@ class TableWriter(_Table[kaldi.Writer], Generic[T]):
         self.write(key, value)
 
     def flush(self) -> None:
-        """Nothing: what was written appears at the end."""
-        self._open_one()
+        """Hands on what was written.
+
+        :raises KaldiError: if it cannot be written
+        """
+        writer = self._open_one()
+        with kaldi_errors():
+            writer.flush()
 
     def close(self) -> None:
-        """Ends the table: its files appear under their names.
+        """Ends the table.
 
         :raises KaldiError: if they cannot be written
         """
@@ -113,13 +123,6 @@ class TableWriter(_Table[kaldi.Writer], Generic[T]):
         if writer is not None:
             with kaldi_errors():
                 writer.close()
-
-    def __exit__(self, *exception: Any) -> None:
-        if exception[0] is None:
-            self.close()
-        elif self._impl is not None:
-            writer, self._impl = self._impl, None
-            writer.__exit__(*exception)
 
 
 class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):

@@ -45,6 +45,12 @@ class CompressionMethod(IntEnum):
     kOneByteZeroOne = 7
     """A byte a value, from 0 to 1."""
 
+    def __str__(self) -> str:
+        return f"CompressionMethod.{self.name}"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
 
 class _Array(Generic[_T]):
     """An array in the original's clothes: ``numpy()`` gives it."""
@@ -110,11 +116,11 @@ class _Matrix(_Array[_T]):
         return rows, cols
 
     def __str__(self) -> str:
-        from io import BytesIO
-
-        out = BytesIO()
-        kaldi.save(out, self._values, object_type=self._object_type, text=True)
-        return out.getvalue().decode()
+        """As text, with six digits; ``write`` gives all that there are."""
+        if len(self._values) == 0:
+            return " [ ]\n"
+        rows = ("".join(f"{value:g} " for value in row) for row in self._values.tolist())
+        return " [" + "".join(f"\n  {row}" for row in rows) + "]\n"
 
 
 class FloatMatrix(_Matrix[np.float32]):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqfeed import kaldi
-from seqfeed.compat.kaldi_native_io._errors import kaldi_errors
+from seqfeed.compat.kaldi_native_io._errors import TextBlobError, kaldi_errors
 from seqfeed.compat.kaldi_native_io._tables import (
     RandomAccessTableReader,
     SequentialTableReader,
@@ -311,10 +311,27 @@ class RandomAccessTokenReader(RandomAccessTableReader[str]):
     _object_type = "token"
 
 
+class _Words:
+    """Words as the original writes them: without the blank that Kaldi has behind the last one."""
+
+    has_header = False
+
+    @staticmethod
+    def write(words: Sequence[str], stream: kaldi.ObjectWriter) -> None:
+        out = BytesIO()
+        kaldi.save(out, words, object_type="token-vector")
+        stream.write(out.getvalue().rstrip() + b"\n")
+
+
 class TokenVectorWriter(TableWriter[Sequence[str]]):
     """Writes lists of words."""
 
-    _object_type = "token-vector"
+    _object_type = _Words
+
+    def _convert(self, value: Sequence[str]) -> Any:
+        if isinstance(value, (str, bytes, Mapping)):
+            raise TypeError(f"words are expected, not {type(value).__name__}")
+        return list(value)
 
 
 class SequentialTokenVectorReader(SequentialTableReader[list[str]]):
@@ -333,6 +350,16 @@ class BlobWriter(TableWriter[bytes]):
     """Writes bytes."""
 
     _object_type = "blob"
+
+    def write(self, key: str, value: bytes) -> None:
+        """Writes bytes.
+
+        :raises ValueError: if the table is one of text
+        :raises KaldiError: if the key is none, or they cannot be written
+        """
+        if self._is_text and isinstance(value, bytes):
+            raise TextBlobError("Only support binary mode for bytes: leave out the option `t`")
+        super().write(key, value)
 
 
 class SequentialBlobReader(SequentialTableReader[bytes]):

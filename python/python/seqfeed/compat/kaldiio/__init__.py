@@ -21,6 +21,12 @@ What differs from the original:
   sizes are held against the file before memory is taken.
 - A command that fails raises ``seqfeed.CommandError``, an ``OSError``, when its output is closed.
 - With ``p``, ``ReadHelper`` goes on behind an entry of a script file that cannot be read; the original ends there.
+- Keys follow Kaldi's rules: white space before one is passed over, a tab may stand behind it; one that is empty
+  or holds white space or control characters is a ``ValueError`` when it is written. Keys and names that are no
+  UTF-8 are kept, as Python keeps names of files.
+- An entry that cannot be written leaves nothing in the archive: all of it is made before its key is written.
+- Integers of other sizes than 32 bits are written as vectors of int32 where they fit, otherwise an
+  ``OverflowError``; the original refuses them.
 - Text is read whatever its first number is: ``1e-05``, ``nan``, integers before floats, empty vectors, the last
   short lines of a file.
 - Matrices are compressed to the very bytes that Kaldi writes, and values of compressed ones are the very ones
@@ -30,6 +36,7 @@ What differs from the original:
 As in the original, archives are written in place, so that they can be read while they grow (``f``, ``append``).
 """
 
+from seqfeed.compat.kaldiio import compression_header, matio
 from seqfeed.compat.kaldiio._errors import DataError
 from seqfeed.compat.kaldiio.highlevel import ReadHelper, WriteHelper
 from seqfeed.compat.kaldiio.matio import (
@@ -49,11 +56,13 @@ __all__ = [
     "DataError",
     "ReadHelper",
     "WriteHelper",
+    "compression_header",
     "load_ark",
     "load_mat",
     "load_scp",
     "load_scp_sequential",
     "load_wav_scp",
+    "matio",
     "open_like_kaldi",
     "parse_specifier",
     "save_ark",

@@ -108,3 +108,32 @@ def read_line(fd: Any) -> bytes:
             break
         line += byte
     return line
+
+
+class Counted:
+    """A file object whose bytes are counted while they are read."""
+
+    def __init__(self, fd: Any) -> None:
+        self._fd = fd
+        self.count = 0
+
+    def read(self, size: int = -1) -> Any:
+        """The next ``size`` bytes at most."""
+        return self._counted(self._fd.read(size))
+
+    def readline(self) -> Any:
+        """The next line with its end."""
+        return self._counted(read_line(self._fd))
+
+    def _counted(self, data: Any) -> Any:
+        self.count += len(data)
+        return data
+
+    def tell(self) -> int:
+        """Where the file object stands."""
+        return int(self._fd.tell())
+
+    @property
+    def name(self) -> Any:
+        """The name of the file object."""
+        return self._fd.name

@@ -1,4 +1,4 @@
-"""One object from where a file object stands."""
+"""Keys and objects from where a file object stands."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from seqfeed import kaldi
 from seqfeed._errors import FormatError
-from seqfeed.compat.kaldiio._bytes import read_array, read_bytes, read_exact, read_line
+from seqfeed.compat.kaldiio._bytes import Counted, read_array, read_bytes, read_exact, read_line
 from seqfeed.compat.kaldiio._compressed import swapped
-from seqfeed.compat.kaldiio._errors import wrong
+from seqfeed.compat.kaldiio._errors import of_key, wrong
 from seqfeed.compat.kaldiio._pickles import load_pickle
 from seqfeed.compat.kaldiio.utils import default_encoding
 from seqfeed.compat.kaldiio.wavio import read_wav_behind
@@ -26,6 +26,8 @@ _Array = npt.NDArray[Any]
 _INTEGERS = re.compile(rb"[\s\d+-]*\Z")
 _FULL = {"FM": 4, "DM": 8, "FV": 4, "DV": 8}
 _COMPRESSED = {"CM": 1, "CM2": 2, "CM3": 1}
+_SPACES = {b" ", b"\t", b"\n", b"\v", b"\f", b"\r"}
+_WORD = re.compile(rb"[ \t\n\v\f\r]*([^ \t\n\v\f\r]+)([ \t\n\v\f\r])")
 _TAGS = (b"RIFF", b"fLaC", b"NPY", b"PKL", b"AUDIO")
 
 
@@ -36,18 +38,48 @@ def check_endian(endian: str) -> None:
 
 
 def read_token(fd: Any) -> str | None:
-    """The key before a blank, which is read as well; None at the end of the file."""
+    """The key of the next entry, and the blank, tab or end of line behind it; None at the end of the file."""
+    entry = read_key(fd)
+    return None if entry is None else entry[0]
+
+
+def read_key(fd: Any) -> tuple[str, bytes] | None:
+    """The key of the next entry by Kaldi's rules, and what of its object was read with it.
+
+    White space before a key is passed over. One blank or tab behind it is read; the end of a line belongs to
+    the object, whose line it ends.
+
+    :raises DataError: if the key is cut short, or white space of another kind stands behind it
+    """
+    key, separator = _read_word(fd)
+    if not key:
+        return None
+    name = key.decode(default_encoding, "surrogateescape")
+    if separator in (b" ", b"\t"):
+        return name, b""
+    if separator == b"\n":
+        return name, b"\n"
+    what = repr(separator)[2:-1] if separator else "the end of the file"
+    raise of_key(wrong(fd, f"behind a key stands a blank, not {what}"), name)
+
+
+def _read_word(fd: Any) -> tuple[bytes, bytes]:
+    """The next word and the one byte of white space behind it; nothing for the one or the other at the end."""
     peek = getattr(fd, "peek", None)
     if peek is not None:
-        there = peek(256)
-        end = there.find(b" ")
-        if end > 0:
-            token: bytes = fd.read(end + 1)[:-1]
-            return token.decode(default_encoding)
+        there = bytes(peek(256))
+        match = _WORD.match(there)
+        if match is not None:
+            fd.read(match.end())
+            return match[1], match[2]
+    byte = read_bytes(fd, 1)
+    while byte in _SPACES:
+        byte = read_bytes(fd, 1)
     parts = []
-    while (byte := read_bytes(fd, 1)) not in (b" ", b""):
+    while byte and byte not in _SPACES:
         parts.append(byte)
-    return b"".join(parts).decode(default_encoding) or None
+        byte = read_bytes(fd, 1)
+    return b"".join(parts), byte
 
 
 def read_kaldi(
@@ -61,8 +93,18 @@ def read_kaldi(
     :raises DataError: if it is damaged, or of no kind that is known
     """
     check_endian(endian)
+    return read_object(fd, read_bytes(fd, 1), endian, audio_loader, load_kwargs)
+
+
+def read_object(
+    fd: Any,
+    start: bytes,
+    endian: str,
+    audio_loader: str | Callable[..., Any] = "soundfile",
+    load_kwargs: dict[str, Any] | None = None,
+) -> Any:
+    """As ``read_kaldi``, of which the first byte has been read."""
     options = load_kwargs or {}
-    start = read_bytes(fd, 1)
     if start == b"\0":
         if read_bytes(fd, 1) != b"B":
             raise wrong(fd, 'no "B" behind the zero of a binary object')
@@ -74,6 +116,61 @@ def read_kaldi(
                 break
             return _read_tagged(fd, tag, audio_loader, options)
     return _read_text(fd, start)
+
+
+def read_matrix_or_vector(fd: Any, endian: str = "<", return_size: bool = False) -> Any:
+    """Reads a matrix or vector of floats in binary, also a compressed one.
+
+    With ``return_size``, the array and the number of bytes.
+
+    :raises DataError: if it is none, or damaged
+    """
+    return _sized(fd, return_size, lambda fd: _floats(_binary(fd, endian), fd))
+
+
+def read_int32vector(fd: Any, endian: str = "<", return_size: bool = False) -> Any:
+    """Reads a vector of int32 in binary.
+
+    With ``return_size``, the array and the number of bytes.
+
+    :raises DataError: if it is none, or damaged
+    """
+    return _sized(fd, return_size, lambda fd: _integers(_binary(fd, endian), fd))
+
+
+def read_ascii_mat(fd: Any, return_size: bool = False) -> Any:
+    """Reads a matrix or vector as text.
+
+    With ``return_size``, the array and the number of bytes.
+
+    :raises DataError: if it is none, or damaged
+    """
+    return _sized(fd, return_size, lambda fd: _read_text(fd, read_bytes(fd, 1)))
+
+
+def _sized(fd: Any, return_size: bool, read: Callable[[Any], _Array]) -> Any:
+    counted = Counted(fd)
+    array = read(counted)
+    return (array, counted.count) if return_size else array
+
+
+def _binary(fd: Any, endian: str) -> _Array:
+    check_endian(endian)
+    if read_bytes(fd, 2) != b"\0B":
+        raise wrong(fd, "no binary object: it begins with a zero and a B")
+    return _read_binary(fd, endian)
+
+
+def _floats(array: _Array, fd: Any) -> _Array:
+    if array.dtype.kind != "f":
+        raise wrong(fd, "a matrix or vector of floats is expected, not one of integers")
+    return array
+
+
+def _integers(array: _Array, fd: Any) -> _Array:
+    if array.dtype.kind != "i":
+        raise wrong(fd, "a vector of int32 is expected, not floats")
+    return array
 
 
 def _read_tagged(

@@ -1,4 +1,4 @@
-"""One object to where a file object stands."""
+"""Objects as bytes, all of them before anything is written, and to where a file object stands."""
 
 from __future__ import annotations
 
@@ -21,18 +21,30 @@ _Array = npt.NDArray[Any]
 _LETTERS = {"float32": b"F", "float64": b"D"}
 
 
+def array_bytes(array: _Array, endian: str = "<", compression_method: int | None = None) -> bytes:
+    """An array in binary.
+
+    :raises ValueError: for arrays that Kaldi has no type for
+    :raises OverflowError: for integers that do not fit 32 bits
+    """
+    _check(array)
+    if compression_method is None:
+        return _full(array, endian)
+    return _compressed(array, endian, compression_method)
+
+
 def write_array(
     fd: Any, array: _Array, endian: str = "<", compression_method: int | None = None
 ) -> int:
     """Writes an array in binary: the number of bytes.
 
     :raises ValueError: for arrays that Kaldi has no type for
+    :raises OverflowError: for integers that do not fit 32 bits
     """
-    _check(array)
-    if compression_method is None:
-        data = _full(array, endian)
-    else:
-        data = _compressed(array, endian, compression_method)
+    return _written(fd, array_bytes(array, endian, compression_method))
+
+
+def _written(fd: Any, data: bytes) -> int:
     fd.write(data)
     return len(data)
 
@@ -56,9 +68,11 @@ def _compressed(array: _Array, endian: str, method: int) -> bytes:
 
 
 def _full(array: _Array, endian: str) -> bytes:
-    if array.dtype == np.int32:
+    if array.dtype == np.int32 or (array.dtype.kind in "iu" and array.ndim == 1):
         if array.ndim != 1:
             raise AssertionError(f"integers in one dimension are expected, not in {array.ndim}")
+        if array.size and not _fits(array):
+            raise OverflowError("an integer does not fit 32 bits, which Kaldi's vectors of integers have")
         tagged = np.empty(len(array), np.dtype([("tag", "u1"), ("value", f"{endian}i4")]))
         tagged["tag"], tagged["value"] = 4, array
         return b"\0B" + struct.pack(f"{endian}bi", 4, len(array)) + tagged.tobytes()
@@ -72,8 +86,21 @@ def _full(array: _Array, endian: str) -> bytes:
     return header + array.astype(f"{endian}f{array.dtype.itemsize}", copy=False).tobytes()
 
 
+def _fits(integers: _Array) -> bool:
+    known = np.iinfo(np.int32)
+    return known.min <= int(integers.min()) and int(integers.max()) <= known.max
+
+
 def write_array_ascii(fd: Any, array: _Array, digit: str | None = ".12g") -> int:
     """Writes an array as text: the number of bytes. Without ``digit``, with all digits that there are.
+
+    :raises TypeError: for an ``np.matrix``, whose rows are no numbers but matrices, and masked values
+    """
+    return _written(fd, array_text(array, digit))
+
+
+def array_text(array: _Array, digit: str | None = None) -> bytes:
+    """An array as text. Without ``digit``, with all digits that there are.
 
     :raises TypeError: for an ``np.matrix``, whose rows are no numbers but matrices, and masked values
     """
@@ -88,30 +115,25 @@ def write_array_ascii(fd: Any, array: _Array, digit: str | None = ".12g") -> int
         return "".join(format(item, form) + " " for item in items)
 
     text = " [ " + row(array) if array.ndim == 1 else " [" + "".join("\n  " + row(one) for one in array)
-    data = (text + "]\n").encode()
-    fd.write(data)
-    return len(data)
+    return (text + "]\n").encode()
 
 
-def write_by(function: str, fd: Any, data: Any, options: dict[str, Any]) -> int:
-    """Writes any object by one of the functions with tags of their own: the number of bytes."""
+def bytes_by(function: str, data: Any, options: dict[str, Any]) -> bytes:
+    """Any object by one of the functions with tags of their own."""
     function = function.lower()
     out = BytesIO()
     if function == "pickle":
         pickle.dump(data, out, **options)
-        found = b"PKL" + out.getvalue()
-    elif function == "numpy":
+        return b"PKL" + out.getvalue()
+    if function == "numpy":
         np.save(out, data, **options)
-        found = b"NPY" + _counted(out.getvalue())
-    elif function == "soundfile":
+        return b"NPY" + _counted(out.getvalue())
+    if function == "soundfile":
         rate, samples = _rate_first(data)
         soundfile = importlib.import_module("soundfile")
         soundfile.write(out, samples, rate, **{"format": "wav", **options})
-        found = b"AUDIO" + _counted(out.getvalue())
-    else:
-        raise RuntimeError(f"Not supported: write_function={function}")
-    fd.write(found)
-    return len(found)
+        return b"AUDIO" + _counted(out.getvalue())
+    raise RuntimeError(f"Not supported: write_function={function}")
 
 
 def _counted(data: bytes) -> bytes:
@@ -135,13 +157,13 @@ def _rate_first(data: Any) -> tuple[int, _Array]:
     )
 
 
-def write_any(
-    fd: Any, data: Any, text: bool, endian: str, compression_method: int | None
-) -> int:
-    """Writes an array, or rate and samples of a wave: the number of bytes."""
+def any_bytes(data: Any, text: bool, endian: str, compression_method: int | None) -> bytes:
+    """An array, or rate and samples of a wave."""
     if isinstance(data, (list, tuple)):
         rate, samples = data
-        return write_wav(fd, rate, samples)
+        out = BytesIO()
+        write_wav(out, rate, samples)
+        return out.getvalue()
     if text:
-        return write_array_ascii(fd, data, None)
-    return write_array(fd, data, endian, compression_method)
+        return array_text(data)
+    return array_bytes(data, endian, compression_method)

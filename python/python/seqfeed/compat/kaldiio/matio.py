@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
 from functools import partial
@@ -11,12 +12,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from seqfeed.compat.kaldiio._bytes import read_bytes
 from seqfeed.compat.kaldiio._errors import DataError, of_key
-from seqfeed.compat.kaldiio._read import check_endian, read_kaldi, read_token
-from seqfeed.compat.kaldiio._write import write_any, write_array, write_array_ascii, write_by
+from seqfeed.compat.kaldiio._read import (
+    check_endian,
+    read_ascii_mat,
+    read_int32vector,
+    read_kaldi,
+    read_key,
+    read_matrix_or_vector,
+    read_object,
+    read_token,
+)
+from seqfeed.compat.kaldiio._write import any_bytes, bytes_by, write_array, write_array_ascii
 from seqfeed.compat.kaldiio.utils import (
     LazyLoader,
     LimitedSizeDict,
+    default_encoding,
     open_like_kaldi,
     open_or_fd,
 )
@@ -28,13 +40,19 @@ __all__ = [
     "load_scp",
     "load_scp_sequential",
     "load_wav_scp",
+    "read_ascii_mat",
+    "read_int32vector",
     "read_kaldi",
+    "read_matrix_or_vector",
     "read_token",
     "save_ark",
     "save_mat",
     "write_array",
     "write_array_ascii",
 ]
+
+# White space and control characters; bytes of other alphabets are left alone.
+_NO_KEY = re.compile(rb"[\0- \x7f]")
 
 _Slices = tuple[slice, ...]
 
@@ -46,9 +64,10 @@ def load_ark(fname: Any, endian: str = "<") -> Iterator[tuple[str, Any]]:
     """
     check_endian(endian)
     with open_or_fd(fname, "rb") as fd:
-        while (key := read_token(fd)) is not None:
+        while (entry := read_key(fd)) is not None:
+            key, start = entry
             try:
-                value = read_kaldi(fd, endian)
+                value = read_object(fd, start or read_bytes(fd, 1), endian)
             except DataError as error:
                 raise of_key(error, key)
             yield key, value
@@ -308,7 +327,7 @@ def save_ark(
     ``ark`` is a path or a binary file object, ``scp`` a path or a text file object. ``write_function`` is
     ``soundfile``, ``pickle`` or ``numpy``: forms that only kaldiio reads.
 
-    :raises ValueError: for arrays that Kaldi has no type for
+    :raises ValueError: for arrays that Kaldi has no type for, and keys that Kaldi could not read
     :raises TypeError: if places in the archive cannot be known for the script file
     """
     check_endian(endian)
@@ -321,22 +340,38 @@ def save_ark(
                 "scp file can be created only if the output ark file is a file or a seekable file descriptor."
             ) from error
         name = ark.name
-    places = []
+    lines: list[str] = []
     with open_or_fd(ark, "ab" if append else "wb") as fd:
         place = fd.tell() if scp is not None else 0
-        for key, data in array_dict.items():
-            head = (key + " ").encode()
-            fd.write(head)
-            place += len(head)
-            places.append((key, place))
-            if write_function is None:
-                place += write_any(fd, data, text, endian, compression_method)
-            else:
-                place += write_by(write_function, fd, data, write_kwargs or {})
-    if scp is not None:
-        with open_or_fd(scp, "a" if append else "w") as fd:
-            for key, place in places:
-                fd.write(f"{key} {name}:{place}\n")
+        try:
+            for key, data in array_dict.items():
+                # All of an entry, before anything of it is written: a value that has no form leaves no trace.
+                head = _checked_key(key)
+                if write_function is None:
+                    value = any_bytes(data, text, endian, compression_method)
+                else:
+                    value = bytes_by(write_function, data, write_kwargs or {})
+                fd.write(head + value)
+                lines.append(f"{key} {name}:{place + len(head)}\n")
+                place += len(head) + len(value)
+        finally:
+            # Of what has been written, also where something behind it has failed.
+            if scp is not None:
+                with open_or_fd(scp, "a" if append else "w") as script:
+                    script.write("".join(lines))
+
+
+def _checked_key(key: str) -> bytes:
+    """A key and its blank.
+
+    :raises ValueError: if it is none: Kaldi, for which a blank ends a key, could not read it
+    """
+    head = (key + " ").encode(default_encoding, "surrogateescape")
+    if len(head) == 1 or _NO_KEY.search(head, 0, len(head) - 1):
+        raise ValueError(
+            f"{key!r} is no key: it has one character at least, and neither white space nor control characters"
+        )
+    return head
 
 
 def save_mat(

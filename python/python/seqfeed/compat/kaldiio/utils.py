@@ -19,6 +19,16 @@ default_encoding = "utf-8"
 
 _Name = str | os.PathLike[str]
 
+# Keys and names are bytes. Those that are no UTF-8 are kept as Python keeps names of files.
+_ERRORS = "surrogateescape"
+
+
+def _open(name: Any, mode: str, **options: Any) -> Any:
+    """A file; text in Kaldi's encoding, whatever its bytes are."""
+    if "b" in mode:
+        return open(name, mode, **options)
+    return open(name, mode, encoding=default_encoding, errors=_ERRORS, **options)
+
 
 class _Pipe:
     """A file object of a command; closing it waits for the command, also when nobody holds it any longer."""
@@ -105,7 +115,7 @@ def _pipe(command: str, mode: str) -> _PipeReader | _PipeWriter | _PipeText:
         pipe = _PipeReader(raw) if reads else _PipeWriter(raw)
     else:
         buffer = io.BufferedReader(raw) if reads else io.BufferedWriter(raw)
-        pipe = _PipeText(buffer, encoding=default_encoding)
+        pipe = _PipeText(buffer, encoding=default_encoding, errors=_ERRORS)
     pipe._process, pipe._command = process, command
     return pipe
 
@@ -118,7 +128,7 @@ def open_like_kaldi(name: Any, mode: str = "r") -> Any:
     :raises seqfeed.ForbiddenError: for a command, with ``seqfeed.compat.ALLOW_PIPES = False``
     """
     if isinstance(name, os.PathLike):
-        return open(name, mode, encoding=None if "b" in mode else default_encoding)
+        return _open(name, mode)
     if not isinstance(name, str):
         return name.buffer if "b" in mode and isinstance(name, io.TextIOBase) else name  # type: ignore[attr-defined]
     stripped = name.strip()
@@ -131,15 +141,15 @@ def open_like_kaldi(name: Any, mode: str = "r") -> Any:
         if "b" in mode:
             return _Standard(binary)
         # Without taking the text file's place: this one must not close it when it is gone.
-        return _Standard(open(binary.fileno(), mode, encoding=default_encoding, closefd=False))
-    return open(name, mode, encoding=None if "b" in mode else default_encoding)
+        return _Standard(_open(binary.fileno(), mode, closefd=False))
+    return _open(name, mode)
 
 
 @contextmanager
 def open_or_fd(fname: Any, mode: str) -> Iterator[Any]:
     """A path, opened and closed again, or a file object as it is."""
     if isinstance(fname, (str, os.PathLike)):
-        with open(fname, mode, encoding=None if "b" in mode else default_encoding) as file:
+        with _open(fname, mode) as file:
             yield file
     elif "b" in mode and isinstance(fname, io.TextIOBase):
         yield fname.buffer  # type: ignore[attr-defined]

@@ -1,0 +1,142 @@
+//! One object of Kaldi's, named by itself: `feats.ark:5`, `feats.ark:119[0:4]`, `final.mat`.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use anyhow::Result;
+use seqfeed::io::{Policy, RxFilename, name_from_text, name_to_text};
+use seqfeed::kaldi::{AnyObject, Mode, ObjectReader, ObjectType, Range, load, write_object};
+use seqfeed::{Description, Error};
+use serde_json::{Value, json};
+
+use crate::report;
+use crate::screen::Screen;
+
+/// An object, and the name that was given.
+pub(crate) struct KaldiObject {
+    name: String,
+    object: AnyObject,
+}
+
+impl KaldiObject {
+    /// Loads the object that a name means; nothing, where it is no such name but that of a corpus.
+    pub(crate) fn of_name(name: &str, policy: &Policy) -> Result<Option<Self>> {
+        let bytes = name_from_text(name);
+        if !is_object(&bytes) || Description::is_htk_file(name) {
+            return Ok(None);
+        }
+        let object: AnyObject = load(&bytes, policy)?;
+        let object = Self { name: name.to_owned(), object };
+        let others: Vec<&str> =
+            object.object.other_types().into_iter().map(ObjectType::name).collect();
+        if !others.is_empty() {
+            let (name, found) = (&object.name, object.object.object_type());
+            report::note(&format!(
+                "{name} is taken for {found}; nothing in it says that it is not of type {}",
+                others.join(" or ")
+            ));
+        }
+        Ok(Some(object))
+    }
+
+    /// Fails if an option was given that means something for corpora only.
+    pub(crate) fn refuse(&self, option: &str, given: bool) -> Result<()> {
+        if !given {
+            return Ok(());
+        }
+        let what = format!("{option} is for corpora; {} is one object of Kaldi's", self.name);
+        let help = "a part of an object is named by a range: feats.ark:5[0:4]";
+        Err(Error::usage(what).with_help(help).into())
+    }
+
+    /// Says what it is.
+    pub(crate) fn write_info(&self, json: bool) -> Result<()> {
+        let mut out = if json { Screen::json() } else { Screen::text() };
+        if json {
+            serde_json::to_writer_pretty(&mut out, &self.description())?;
+            writeln!(out)?;
+        } else {
+            writeln!(out, "object       {}", self.name)?;
+            writeln!(out, "type         {}", self.object.object_type())?;
+            if let Some(size) = self.size() {
+                writeln!(out, "size         {}", shown(&size))?;
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Shows its values, in the text form that Kaldi has for its type.
+    pub(crate) fn write_values(&self, json: bool) -> Result<()> {
+        let mut text = Vec::new();
+        write_object(&self.object, &mut text, Mode::Text)?;
+        let mut out = if json { Screen::json() } else { Screen::text() };
+        if json {
+            let mut description = self.description();
+            description["text"] = name_to_text(OsStr::from_bytes(&text)).into();
+            serde_json::to_writer(&mut out, &description)?;
+            writeln!(out)?;
+        } else {
+            let size = self.size().map(|size| format!(" {}", shown(&size))).unwrap_or_default();
+            writeln!(out, "{}\n  {}{size}", self.name, self.object.object_type())?;
+            out.write_all(&text)?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    fn description(&self) -> Value {
+        let name = self.object.object_type().name();
+        json!({ "name": self.name, "type": name, "size": self.size() })
+    }
+
+    /// Rows and columns, or the number of elements, of types that have such.
+    fn size(&self) -> Option<Vec<usize>> {
+        Some(match &self.object {
+            AnyObject::FloatMatrix(matrix) => vec![matrix.rows, matrix.cols],
+            AnyObject::DoubleMatrix(matrix) => vec![matrix.rows, matrix.cols],
+            AnyObject::CompressedMatrix(matrix) => vec![matrix.rows(), matrix.cols()],
+            AnyObject::FloatPackedMatrix(matrix) => vec![matrix.size, matrix.size],
+            AnyObject::DoublePackedMatrix(matrix) => vec![matrix.size, matrix.size],
+            AnyObject::FloatVector(vector) => vec![vector.0.len()],
+            AnyObject::DoubleVector(vector) => vec![vector.0.len()],
+            AnyObject::Int32Vector(vector) => vec![vector.len()],
+            _ => return None,
+        })
+    }
+}
+
+fn shown(size: &[usize]) -> String {
+    size.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+/// Whether a name is that of one object: with the offset of an archive that is there, or of a file that begins as
+/// such an object does.
+fn is_object(name: &OsStr) -> bool {
+    // Files that are there may end with a bracket or with digits themselves.
+    let (alone, _) = Range::split_name(name).unwrap_or((name, None));
+    match RxFilename::parse(alone) {
+        Ok(RxFilename::Offset(path, _)) => path.is_file() && !Path::new(alone).exists(),
+        Ok(RxFilename::File(path)) => path.is_file() && begins_as_object(alone),
+        _ => false,
+    }
+}
+
+fn begins_as_object(name: &OsStr) -> bool {
+    const HEAD: usize = 64;
+    let opened =
+        RxFilename::parse(name).and_then(|name| ObjectReader::open(&name, &Policy::default()));
+    // What cannot be opened fails with its own words when it is opened as a corpus.
+    let Ok(mut reader) = opened else { return false };
+    let Ok(head) = reader.ensure(HEAD) else { return false };
+    if head.starts_with(b"\0B") {
+        return true;
+    }
+    // A matrix or a vector as text. A bracket stands in descriptions too, but with a letter behind it.
+    let Some(inside) = head.trim_ascii_start().strip_prefix(b"[") else { return false };
+    let value = inside.trim_ascii_start();
+    value.len() < inside.len()
+        && value.first().is_some_and(|byte| byte.is_ascii_digit() || b"-.]".contains(byte))
+}

@@ -1,0 +1,88 @@
+//! Standard output for people and for programs that read JSON: nothing in it comes from data unescaped.
+
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use seqfeed::{Printable, is_hidden};
+
+use crate::terminal::Color;
+
+/// Standard output, where control characters of data are escaped, whoever writes them.
+///
+/// Pieces of text are written whole, as `write!` and serializers do: a letter is never cut in two.
+pub(crate) struct Screen {
+    out: BufWriter<StdoutLock<'static>>,
+    json: bool,
+}
+
+impl Screen {
+    /// For people: as [`Printable`] escapes. Lines stay lines.
+    pub(crate) fn text() -> Self {
+        Self { out: BufWriter::new(io::stdout().lock()), json: false }
+    }
+
+    /// For JSON, which says the same with `\u202e` as with the letter itself. What is written must be JSON.
+    pub(crate) fn json() -> Self {
+        Self { json: true, ..Self::text() }
+    }
+
+    /// As [`json`](Self::json), for much of it.
+    pub(crate) fn much_json() -> Self {
+        Self { out: BufWriter::with_capacity(1 << 20, io::stdout().lock()), json: true }
+    }
+
+    /// Writes text in a colour, on terminals that show colours: `1;31` is a bold red.
+    pub(crate) fn paint(&mut self, text: &str, code: &str) -> io::Result<()> {
+        match Color::Auto.draws() {
+            true => write!(self.out, "\x1b[{code}m{}\x1b[0m", Printable(text)),
+            false => write!(self.out, "{}", Printable(text)),
+        }
+    }
+
+    /// Writes a picture for the terminal, which consists of escape sequences; names in it are escaped.
+    pub(crate) fn picture(&mut self, picture: &str) -> io::Result<()> {
+        self.out.write_all(picture.as_bytes())
+    }
+
+    fn escaped(&self, letter: char, out: &mut String) {
+        let _ = match self.json {
+            false => write!(out, "{}", Printable(letter)),
+            true => letter
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .try_for_each(|unit| write!(out, "\\u{unit:04x}")),
+        };
+    }
+}
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let shown = |letter: char| letter == '\n' || !is_hidden(letter);
+        match std::str::from_utf8(bytes) {
+            Ok(text) if text.chars().all(shown) => self.out.write_all(bytes)?,
+            _ => {
+                let mut out = String::with_capacity(2 * bytes.len());
+                for part in bytes.utf8_chunks() {
+                    for letter in part.valid().chars() {
+                        match shown(letter) {
+                            true => out.push(letter),
+                            false => self.escaped(letter, &mut out),
+                        }
+                    }
+                    // JSON has no bytes.
+                    match self.json {
+                        true if part.invalid().is_empty() => {}
+                        true => out.push(char::REPLACEMENT_CHARACTER),
+                        false => out.extend(part.invalid().escape_ascii().map(char::from)),
+                    }
+                }
+                self.out.write_all(out.as_bytes())?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,32 @@
+//! Values of which only some make sense.
+
+use seqfeed_core::Result;
+
+use super::super::text::excerpt;
+use super::super::value::Value;
+use super::nearest::nearest;
+
+/// The value that one of a few words stands for, in any case; `message` is what is wrong with others.
+pub(super) fn one_of<T: Copy>(value: &Value, words: &[(&str, T)], message: &str) -> Result<T> {
+    let text = value.text()?;
+    if let Some((_, found)) = words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word)) {
+        return Ok(*found);
+    }
+    let likely = nearest(&text, words.iter().map(|(word, _)| *word));
+    let shown = excerpt(&text);
+    let help = match likely {
+        Some(word) => format!("it is '{shown}': is '{word}' meant?"),
+        None => format!("it is '{shown}'"),
+    };
+    Err(value.error(message.into()).with_help(help))
+}
+
+/// A whole number above 0.
+pub(super) fn positive(value: &Value) -> Result<u64> {
+    match value.u64()? {
+        0 => Err(value
+            .error(format!("{} must not be 0", value.name()))
+            .with_help("a whole number above 0")),
+        number => Ok(number),
+    }
+}

@@ -1,0 +1,129 @@
+//! Sources made of other sources.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::source::reserve;
+use crate::{Block, Error, Index, Most, Result, Source, Stream};
+
+/// A source made of others: a join, a series, a view.
+///
+/// It has the methods of [`Source`], all without defaults: what a wrapper does not pass on is lost in silence, so none
+/// can be forgotten. Whatever implements it is a `Source`.
+pub trait Wrapper: Send + Sync {
+    /// As [`Source::name`].
+    fn name(&self) -> &str;
+
+    /// As [`Source::streams`].
+    fn streams(&self) -> &[Stream];
+
+    /// As [`Source::index`].
+    fn index(&self) -> &Arc<Index>;
+
+    /// As [`Source::load`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
+
+    /// As [`Source::fault`].
+    fn fault(&self, sequence: u32) -> Option<Error>;
+
+    /// As [`Source::load_stream`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()>;
+
+    /// As [`Source::files`].
+    fn files(&self) -> Vec<u32>;
+
+    /// As [`Source::held_bytes`].
+    fn held_bytes(&self) -> u64;
+
+    /// As [`Source::most`].
+    fn most(&self, stream: usize, sequences: Range<u32>) -> Most;
+
+    /// As [`Source::most_of_one`].
+    fn most_of_one(&self, stream: usize) -> Most;
+
+    /// As [`Source::is_held`].
+    fn is_held(&self, stream: usize) -> bool;
+
+    /// As [`Source::kept_bytes`].
+    fn kept_bytes(&self) -> u64;
+
+    /// As [`Source::loading_bytes`].
+    fn loading_bytes(&self) -> u64;
+}
+
+// A method that is added to `Source` must be passed on here, and so become one of `Wrapper`.
+#[deny(clippy::missing_trait_methods)]
+impl<W: Wrapper> Source for W {
+    fn name(&self) -> &str {
+        Wrapper::name(self)
+    }
+
+    fn streams(&self) -> &[Stream] {
+        Wrapper::streams(self)
+    }
+
+    fn index(&self) -> &Arc<Index> {
+        Wrapper::index(self)
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        Wrapper::load(self, sequences, blocks)
+    }
+
+    fn fault(&self, sequence: u32) -> Option<Error> {
+        Wrapper::fault(self, sequence)
+    }
+
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        Wrapper::load_stream(self, stream, sequences, block)
+    }
+
+    fn files(&self) -> Vec<u32> {
+        Wrapper::files(self)
+    }
+
+    fn held_bytes(&self) -> u64 {
+        Wrapper::held_bytes(self)
+    }
+
+    fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
+        Wrapper::most(self, stream, sequences)
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        Wrapper::most_of_one(self, stream)
+    }
+
+    fn is_held(&self, stream: usize) -> bool {
+        Wrapper::is_held(self, stream)
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        Wrapper::kept_bytes(self)
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        Wrapper::loading_bytes(self)
+    }
+
+    // These two follow from the others.
+
+    fn new_blocks(&self) -> Vec<Block> {
+        Wrapper::streams(self).iter().map(Block::of).collect()
+    }
+
+    fn load_chunk(&self, chunk: usize, blocks: &mut [Block]) -> Result<()> {
+        let Range { start, end } = Wrapper::index(self).chunk(chunk);
+        reserve(self, start..end, blocks);
+        let sequences: Vec<u32> = (start..end).collect();
+        Wrapper::load(self, &sequences, blocks)
+    }
+}

@@ -1,0 +1,222 @@
+//! Whether the entries of a script file lead to the objects of their keys.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use seqfeed_core::Result;
+use seqfeed_io::{Compression, DataFile, Policy, RxFilename};
+
+use crate::ScriptLine;
+use crate::beside::Beside;
+use crate::object_reader::{ObjectReader, is_space};
+use crate::specifier::{Rspecifier, TableKind};
+
+/// Longer keys are not looked at.
+const LONGEST_KEY: usize = 4096;
+
+/// An entry of a script file that leads behind another key than its own in the archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misplaced {
+    /// The key of the entry.
+    pub key: Vec<u8>,
+    /// The script file.
+    pub script: PathBuf,
+    /// The line of the script file, from 1.
+    pub line: u64,
+    /// The archive.
+    pub archive: PathBuf,
+    /// The offset in it.
+    pub offset: u64,
+    /// What stands there.
+    pub found: KeyThere,
+}
+
+/// The key in front of the object that an entry leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyThere {
+    /// A key that the script file has at another place, which is wrong too: the entry leads to the
+    /// object of another sequence.
+    OfAnother(Vec<u8>),
+    /// Another key than that of the entry: the entry may have been renamed on purpose.
+    Other {
+        /// Whether the archive was written later than the script file.
+        archive_is_newer: bool,
+    },
+}
+
+/// An entry with an offset into a file.
+struct Entry {
+    key: Vec<u8>,
+    line: u64,
+    archive: PathBuf,
+    offset: u64,
+}
+
+impl Entry {
+    fn is_at(&self, other: &Entry) -> bool {
+        (&self.archive, self.offset) == (&other.archive, other.offset)
+    }
+}
+
+/// What stands in front of the object of an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// Not known (the file is compressed or cannot be opened), or no key at all: an object alone.
+    Nothing,
+    /// The key of the entry; perhaps with that of the entry of this number, which is longer.
+    Own(Option<usize>),
+    /// Another key; perhaps that of the entry of this number.
+    Other(Option<usize>),
+    /// The file ends before.
+    End,
+}
+
+/// The entries of a table's script file that do not begin behind their keys in the archive, as where
+/// the script file is older than the archive. Names are relative to `base`, if not to the working
+/// directory.
+///
+/// Looked at are entries with an offset into a file that is not compressed, by one small read each.
+/// An object without a key in front of it may lie in any file. Script files that are no regular
+/// files, and archives, have nothing to be looked at.
+///
+/// # Errors
+///
+/// Fails if the rspecifier is none, or a file cannot be read. Lines and entries that are wrong
+/// themselves are passed over: who opens the table is told.
+pub fn misplaced_entries(
+    rspecifier: &(impl AsRef<OsStr> + ?Sized),
+    base: Option<&Path>,
+) -> Result<Vec<Misplaced>> {
+    let table = Rspecifier::parse(rspecifier)?;
+    let name = RxFilename::parse(&table.rxfilename)?;
+    let name = match base {
+        Some(base) => name.relative_to(base),
+        None => name,
+    };
+    let RxFilename::File(script) = &name else { return Ok(Vec::new()) };
+    if table.kind != TableKind::Script || !script.is_file() {
+        return Ok(Vec::new());
+    }
+    let entries = entries(&name, base)?;
+    let found = look_at(&entries)?;
+    let newer = |archive: &Path| {
+        let written = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+        written(archive).zip(written(script)).is_some_and(|(archive, script)| archive > script)
+    };
+    // In binary data nothing says where a key begins. That of another entry stands there for sure
+    // only if it is missing where that entry leads.
+    let of_another = |other: Option<usize>| {
+        let is_lost = |&other: &usize| matches!(found[other], Before::Other(_) | Before::End);
+        other.filter(is_lost).map(|other| KeyThere::OfAnother(entries[other].key.clone()))
+    };
+    let mut misplaced = Vec::new();
+    for (entry, before) in entries.iter().zip(&found) {
+        let there = match *before {
+            Before::Nothing | Before::End => None,
+            Before::Own(other) => of_another(other),
+            Before::Other(other) => Some(
+                of_another(other)
+                    .unwrap_or_else(|| KeyThere::Other { archive_is_newer: newer(&entry.archive) }),
+            ),
+        };
+        misplaced.extend(there.map(|found| Misplaced {
+            key: entry.key.clone(),
+            script: script.clone(),
+            line: entry.line,
+            archive: entry.archive.clone(),
+            offset: entry.offset,
+            found,
+        }));
+    }
+    Ok(misplaced)
+}
+
+/// What stands before each entry.
+fn look_at(entries: &[Entry]) -> Result<Vec<Before>> {
+    let by_key: HashMap<&[u8], usize> =
+        entries.iter().enumerate().map(|(number, entry)| (&entry.key[..], number)).collect();
+    let lengths: BTreeSet<usize> = entries.iter().map(|entry| entry.key.len()).collect();
+    let mut bytes = vec![0; lengths.last().map_or(0, |longest| longest + 1)];
+    let mut open: Option<(&Path, Option<DataFile>)> = None;
+    let mut found = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if open.as_ref().is_none_or(|(path, _)| *path != entry.archive) {
+            open = Some((&entry.archive, open_plain(&entry.archive)?));
+        }
+        let Some((_, Some(archive))) = &open else {
+            found.push(Before::Nothing);
+            continue;
+        };
+        if entry.offset >= archive.len() {
+            found.push(Before::End);
+            continue;
+        }
+        let count = bytes.len().min(usize::try_from(entry.offset).unwrap_or(usize::MAX));
+        let bytes = &mut bytes[..count];
+        archive.read_exact_at(bytes, entry.offset - count as u64, "what stands before")?;
+        let text = match bytes.split_last() {
+            Some((b' ' | b'\t', text)) if text.last().is_some_and(|&last| is_of_key(last)) => text,
+            _ => {
+                found.push(Before::Nothing);
+                continue;
+            }
+        };
+        let own = text.ends_with(&entry.key);
+        // The longest key of another place that stands there, if it is longer than the own one.
+        let lengths = lengths.iter().rev().filter(|&&len| len <= text.len());
+        let other = lengths
+            .take_while(|&&len| !own || len > entry.key.len())
+            .filter_map(|&len| by_key.get(&text[text.len() - len..]).copied())
+            .find(|&other| !entries[other].is_at(entry));
+        found.push(if own { Before::Own(other) } else { Before::Other(other) });
+    }
+    Ok(found)
+}
+
+/// Whether a byte may end a key.
+fn is_of_key(byte: u8) -> bool {
+    !byte.is_ascii_control() && !is_space(byte)
+}
+
+/// A file whose bytes are those of its objects. Nothing for other files, and for those that the
+/// table could not open either.
+fn open_plain(path: &Path) -> Result<Option<DataFile>> {
+    let opened = DataFile::open(path).and_then(|file| Ok((file.compression()?, file)));
+    match opened {
+        Ok((Compression::None, file)) => Ok(Some(file)),
+        Ok(_) => Ok(None),
+        Err(error) if error.is_usage() => Ok(None),
+        Err(error) => error.damage().map(|_| None),
+    }
+}
+
+/// The entries with offsets of a script file.
+fn entries(script: &RxFilename, base: Option<&Path>) -> Result<Vec<Entry>> {
+    let beside = Beside::new(script, base);
+    let mut reader = ObjectReader::open(script, &Policy::default())?;
+    let mut found: HashMap<PathBuf, PathBuf> = HashMap::new();
+    let mut entries = Vec::new();
+    let mut text = Vec::new();
+    for line in 1.. {
+        if !reader.read_short_line(&mut text)? && text.is_empty() {
+            break;
+        }
+        let Ok(parsed) = ScriptLine::parse(&text) else { continue };
+        // An object at the start of a file has no key before it.
+        let Ok(RxFilename::Offset(path, offset @ 1..)) = RxFilename::parse(parsed.rxfilename)
+        else {
+            continue;
+        };
+        let key = parsed.key.0.to_vec();
+        if key.len() <= LONGEST_KEY {
+            let archive = match found.get(&path) {
+                Some(archive) => archive.clone(),
+                None => found.entry(path.clone()).or_insert(beside.find(&path)).clone(),
+            };
+            entries.push(Entry { key, line, archive, offset });
+        }
+    }
+    reader.finish()?;
+    Ok(entries)
+}

@@ -1,0 +1,116 @@
+//! What is worth a warning and no error. Libraries do not print: who reads tables takes the warnings.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use seqfeed_core::Damage;
+use seqfeed_io::{FailedCommand, OnFailedCommand};
+
+use crate::holder::Holder;
+use crate::range::Range;
+
+/// What readers of tables noticed that is no error.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A command failed, but gave what was wanted of it.
+    FailedCommand(FailedCommand),
+    /// An object cannot be read, and counts as not there because of `p`.
+    Skipped(Damage),
+    /// A range reaches beyond the end of its object, by so little that it is taken for one that ends there.
+    BeyondEnd {
+        /// The first and the last row (or element) that the range names.
+        span: (u32, u32),
+        /// How many there are.
+        rows: u64,
+        /// Whether the object is a vector.
+        vector: bool,
+    },
+}
+
+/// Collects [`Warning`]s of all readers that are opened with it, until they are [taken](Self::take).
+///
+/// With it, readers are as patient as Kaldi's: a command that fails at the end of its output is a warning, except
+/// behind an archive that is read in order, of which something may be missing then.
+///
+/// ```
+/// use seqfeed_io::Policy;
+/// use seqfeed_kaldi::{Matrix, RandomAccessReader, ReadOptions, Warning, Warnings};
+/// use seqfeed_core::Key;
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let path = directory.path().join("feats.ark").display().to_string();
+/// # std::fs::write(&path, "utt1 [\n1 2 ]\n").unwrap();
+///
+/// let warnings = Warnings::default();
+/// let options = ReadOptions {
+///     policy: Policy::with_pipes(),
+///     warnings: Some(warnings.clone()),
+///     ..ReadOptions::default()
+/// };
+/// let name = format!("ark:cat {path}; false |");
+/// let mut table = RandomAccessReader::<Matrix<f32>>::open_with(&name, &options)?;
+/// assert!(table.get(Key(b"utt1"))?.is_some());
+/// drop(table);
+/// assert!(matches!(warnings.take()[..], [Warning::FailedCommand(_)]));
+/// # Ok::<(), seqfeed_core::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Warnings(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    warnings: Vec<Warning>,
+    /// How many more there were.
+    missed: u64,
+}
+
+impl Warnings {
+    /// Most warnings that are kept until they are taken; of later ones, the number.
+    pub const MOST: usize = 1000;
+
+    /// The warnings since the last call, oldest first.
+    #[must_use]
+    pub fn take(&self) -> Vec<Warning> {
+        std::mem::take(&mut self.lock().warnings)
+    }
+
+    /// How many warnings were not kept since the last call, because nobody took those before them.
+    #[must_use]
+    pub fn take_missed(&self) -> u64 {
+        std::mem::take(&mut self.lock().missed)
+    }
+
+    /// Adds a warning.
+    pub fn add(&self, warning: Warning) {
+        let mut kept = self.lock();
+        match kept.warnings.len() < Self::MOST {
+            true => kept.warnings.push(warning),
+            false => kept.missed += 1,
+        }
+    }
+
+    /// Warns if a range ends behind the object of which this is the part that it means.
+    pub fn check_range<T: Holder>(&self, range: &Range, part: &T) {
+        let (Some((first, last)), Some(rows)) = (range.rows, part.rows()) else { return };
+        let rows = u64::from(first) + rows as u64;
+        if u64::from(last) >= rows {
+            let vector = T::TYPE.ends_with("vector");
+            self.add(Warning::BeyondEnd { span: (first, last), rows, vector });
+        }
+    }
+
+    pub(crate) fn on_failed_command(&self) -> OnFailedCommand {
+        let warnings = self.clone();
+        Arc::new(move |failed| warnings.add(Warning::FailedCommand(failed.clone())))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Warnings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Warnings").field(&self.lock().warnings).finish()
+    }
+}

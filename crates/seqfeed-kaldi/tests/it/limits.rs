@@ -1,0 +1,54 @@
+//! Keys and lines that are no such things do not fill the memory.
+
+use seqfeed_core::{Element, ErrorKind, Key, Source};
+use seqfeed_io::Policy;
+use seqfeed_kaldi::{
+    RandomAccessReader, ReadOptions, Role, SequentialReader, TableOptions, TableSource,
+};
+
+fn is_limit(error: &seqfeed_core::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Limit { limit: 65_536, .. }) && error.help().is_some()
+}
+
+#[test]
+fn keys_and_lines_have_a_length_that_is_a_setting() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let key = "k".repeat(70_000);
+    std::fs::write(at("a.ark"), format!("{key} 1 2\n")).unwrap();
+    std::fs::write(at("b.ark"), format!("{key} \0B\x04\0\0\0\0")).unwrap();
+    std::fs::write(at("a.scp"), format!("{key} {}:70001\n", at("a.ark"))).unwrap();
+    // No line's end at all.
+    std::fs::write(at("no.scp"), "x".repeat(1 << 20)).unwrap();
+    let policy = Policy::default();
+    let tables = ["ark:a.ark", "ark:b.ark", "scp:a.scp", "scp:no.scp"].map(|table| {
+        let (kind, name) = table.split_once(':').unwrap();
+        format!("{kind}:{}", at(name))
+    });
+    for table in &tables {
+        let read = |options: &ReadOptions| -> Result<u64, seqfeed_core::Error> {
+            let mut reader = SequentialReader::<Vec<i32>>::open_with(table, options)?;
+            reader.by_ref().try_for_each(|entry| entry.map(drop))?;
+            Ok(reader.report().objects)
+        };
+        assert!(is_limit(&read(&ReadOptions::default()).unwrap_err()), "{table}");
+        let mut random = match RandomAccessReader::<Vec<i32>>::open(table, &policy) {
+            Ok(random) => random,
+            Err(error) => {
+                assert!(is_limit(&error), "{table}: {error}");
+                continue;
+            }
+        };
+        assert!(is_limit(&random.get(Key(b"other")).unwrap_err()), "{table}");
+        let options = TableOptions::new("labels", Role::Labels, Element::I32);
+        assert!(TableSource::open(&[table], &options).is_err(), "{table}");
+        let longer = ReadOptions { line_limit: Some(100_000), ..ReadOptions::default() };
+        assert_eq!(read(&longer).unwrap(), 1, "{table}");
+        let options = TableOptions { line_limit: Some(100_000), ..options };
+        assert_eq!(TableSource::open(&[table], &options).unwrap().index().len(), 1, "{table}");
+    }
+    let options = TableOptions::new("labels", Role::Labels, Element::I32);
+    for table in &tables[2..] {
+        assert!(is_limit(&TableSource::open(&[table], &options).err().unwrap()), "{table}");
+    }
+}

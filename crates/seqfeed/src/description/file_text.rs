@@ -1,0 +1,144 @@
+//! The text of a description's file, and what a file seems to be that is none.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_io::{open_file, read_settings, shown_name};
+
+/// What is looked at to tell whether a file is text.
+const HEAD: u64 = 4096;
+/// No description is larger.
+const LARGEST: u64 = 16 << 20;
+const EXPECTED: &str = "a description (corpus.toml) or an rspecifier (scp:feats.scp) is expected";
+
+/// The text of a file, and how to name the file if it is no description. What is no text is refused after its first
+/// bytes.
+pub(super) fn read(path: &Path, file: &str) -> Result<(String, Option<String>)> {
+    let table = ["ark", "scp"].into_iter().find(|&kind| path.extension() == Some(kind.as_ref()));
+    let is_table = table.map(|kind| format!("is this a table? name it {kind}:{file}"));
+    let mut head = Vec::new();
+    if path.is_file() {
+        let opened = open_file(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+        opened.map_err(|error| Error::io("opening", error).in_file(file))?;
+    }
+    let seems = is_table.or_else(|| cure(&head, path));
+    let help = || seems.clone().unwrap_or_else(|| EXPECTED.to_owned());
+    let no_text = || {
+        let no_text = io::Error::new(io::ErrorKind::InvalidData, "it is not text (UTF-8)");
+        Error::io("reading it as a description", no_text).in_file(file).with_help(help())
+    };
+    // A letter may be cut at the end of what was looked at.
+    let is_text = match std::str::from_utf8(&head) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none() && head.len() as u64 == HEAD,
+    };
+    if !is_text || head.contains(&0) {
+        return Err(no_text());
+    }
+    let bytes = read_settings(path, "bytes of a description", LARGEST).map_err(|error| {
+        let is_directory = matches!(error.kind(), ErrorKind::Io { source, .. }
+            if source.kind() == io::ErrorKind::IsADirectory);
+        match is_directory {
+            true => error.with_help("name a file in it, such as its corpus.toml or feats.scp"),
+            false => error.with_help(help()),
+        }
+    })?;
+    let text = String::from_utf8(bytes).map_err(|_| no_text())?;
+    Ok((text, seems))
+}
+
+/// How a file is named that begins like this, if that can be told: what it seems to be, and the cure.
+fn cure(head: &[u8], path: &Path) -> Option<String> {
+    let file = shown_name(path);
+    let say = |what: &str, name: String| Some(format!("is this {what}? name it {name}"));
+    let magics: [(&[u8], &str, &str); 12] = [
+        (
+            b"\x1f\x8b\x08",
+            "compressed data",
+            "by what is in them (ark:, or with the extension before .gz)",
+        ),
+        (b"BZh", "compressed data", "by what is in them (ark:, or with the extension before .bz2)"),
+        (
+            b"\x28\xb5\x2f\xfd",
+            "compressed data",
+            "by what is in them (ark:, or with the extension before .zst)",
+        ),
+        (b"-pfile_header", "a PFile", "with the extension .pfile"),
+        (b"\x93NUMPY", "an array of NumPy's", "with the extension .npy"),
+        (b"PK\x03\x04", "a file of NumPy's arrays", "with the extension .npz"),
+        (b"PAR1", "a Parquet file", "with the extension .parquet"),
+        (b"ARROW1", "an Arrow file", "with the extension .arrow"),
+        (b"#!MLF!#", "a master label file", "with the extension .mlf, or behind htk:"),
+        (b"MLF\x01\0", "a master label file", "with the extension .mlf, or behind htk:"),
+        (b"RIFF", "a wave", "in a script file (utt1 FILE), behind scp:"),
+        (b"\x80", "a pickle", "with the extension .pickle"),
+    ];
+    if let Some((_, what, name)) = magics.iter().find(|(magic, ..)| head.starts_with(magic)) {
+        return say(what, (*name).to_owned());
+    }
+    if head.starts_with(b"\0B") {
+        return say(
+            "one object of Kaldi's",
+            format!("in a script file (utt1 {file}), behind scp:"),
+        );
+    }
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    // Where a key stands in a description, an equals sign or a bracket does.
+    if first.contains(&b'=')
+        || second.starts_with(b"=")
+        || first.starts_with(b"[")
+        || first.is_empty()
+    {
+        return None;
+    }
+    if second.starts_with(b"\0B") || second == b"[" {
+        return say("an archive of Kaldi's", format!("ark:{file}"));
+    }
+    if first.starts_with(b"|") || second.starts_with(b"|") {
+        return say("a CTF file", "with the extension .ctf".to_owned());
+    }
+    let is_number = |word: &[u8]| word.iter().all(|byte| b"0123456789.+-eE".contains(byte));
+    if second.is_empty() || first.starts_with(b"#") {
+        return None;
+    }
+    match is_number(second) {
+        true => say("an archive of Kaldi's", format!("ark:{file}")),
+        false => say("a script file of Kaldi's", format!("scp:{file}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_told_by_its_beginning() {
+        let cases: [(&[u8], Option<&str>); 13] = [
+            (b"utt1 \0BFM \x04", Some("ark:f")),
+            (b"utt1  [\n 1 2 ]\n", Some("ark:f")),
+            (b"utt1 3 4 5\n", Some("ark:f")),
+            (b"utt1 feats.ark:5\n", Some("scp:f")),
+            (b"\0BFM \x04", Some("script file (utt1 f)")),
+            (b"0 |a 1 2\n", Some(".ctf")),
+            (b"|a 1 2\n", Some(".ctf")),
+            (b"PAR1", Some(".parquet")),
+            (b"\x80\x02}", Some(".pickle")),
+            (b"features = \"scp:feats.scp\"\n", None),
+            (b"[streams.x]\n", None),
+            (b"# a comment here\n", None),
+            (b"", None),
+        ];
+        for (head, expected) in cases {
+            let cure = cure(head, Path::new("f"));
+            let fits = match (&cure, expected) {
+                (Some(cure), Some(expected)) => cure.contains(expected),
+                (None, None) => true,
+                _ => false,
+            };
+            assert!(fits, "{}: {cure:?}", head.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What may change between a save and a resume: the table of `docs/feeding.md`, key by key.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use seqfeed::{Opened, State, Table};
+
+use crate::small_corpus::{LENGTHS, Seen, count, keys, open, write};
+
+const CUTS: [&str; 4] = ["steps", "worker", "timeline", "partitions"];
+
+/// The tables of the page: for each key what a column says.
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/feeding.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// For each key what the table says, one text a cut.
+fn promised() -> BTreeMap<String, Vec<String>> {
+    let page = page();
+    let table = page.split("| key | `steps` |").nth(1).unwrap();
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let mut cells = row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
+        let key = cells.next().unwrap().trim_matches('`').to_owned();
+        let cells: Vec<String> = cells.collect();
+        assert_eq!(cells.len(), CUTS.len(), "{row}");
+        (key, cells)
+    })
+    .collect()
+}
+
+/// The keys of the table "How it is fed".
+fn all_keys() -> BTreeSet<String> {
+    let page = page();
+    let table = page.split("## How it is fed").nth(1).unwrap();
+    let rows = table.lines().skip_while(|line| !line.starts_with('|')).skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|'));
+    let first = |row: &str| row.split('|').nth(1).unwrap().to_owned();
+    let names = rows.flat_map(|row| {
+        first(row)
+            .split(',')
+            .map(|name| name.trim().trim_matches('`').to_owned())
+            .collect::<Vec<_>>()
+    });
+    names.collect()
+}
+
+/// Settings to save with: those of each cut, in all orders, units and layouts.
+fn bases(cut: &str) -> Vec<String> {
+    let base = |rest: &str| format!("cut = '{cut}'\nranks = 2\nsweeps = 2\n{rest}");
+    let orders = match cut {
+        "partitions" => vec!["order = 'sequential'\n", "order = 'shuffle'\nseed = 3\n"],
+        _ => vec!["order = 'sequential'\n", "order = 'shuffle'\nseed = 3\nwindow = '3 chunks'\n"],
+    };
+    let mut all = Vec::new();
+    for order in orders {
+        let base = |rest: &str| base(&format!("{order}{rest}"));
+        if cut == "partitions" {
+            all.push(base(
+                "unit = 'frame'\nbatch-size = 5\npartition = '20 frames'\nstream = true",
+            ));
+            all.push(base(
+                "unit = 'frame'\nbatch-size = 7\npartition = '50 frames'\nstream = false",
+            ));
+            continue;
+        }
+        all.push(base("unit = 'frame'\nbatch-size = 13"));
+        all.push(base("unit = 'sequence'\nbatch-size = 20"));
+        if cut == "steps" {
+            all.push(base(
+                "unit = 'sequence'\nbatch-size = 3\nbatch-unit = 'sequences'\nbucket = 12",
+            ));
+            all.push(base("unit = 'sequence'\nbatch-size = 30\nshard = 'chunks'\nbucket = 9"));
+            all.push(base("unit = 'frame'\nbatch-size = 13\nshard = 'chunks'"));
+            all.push(base("unit = 'frame'\nbatch-size = 13\npartial = 'even'"));
+        } else {
+            all.push(base("unit = 'sequence'\nbatch-size = 11\ntruncation = 4"));
+            all.push(base("unit = 'frame'\nbatch-size = 9\nepoch = 50"));
+        }
+    }
+    all
+}
+
+/// Other values for a key.
+fn others(key: &str) -> &'static [&'static str] {
+    match key {
+        "unit" => &["'frame'", "'sequence'"],
+        "context" => &["2"],
+        "order" => &["'sequential'", "'shuffle'"],
+        "window" => &["'2 chunks'", "'40 samples'", "'corpus'"],
+        "seed" => &["4"],
+        "batch-size" => &["5", "8", "31"],
+        "batch-unit" => &["'samples'", "'sequences'", "'padded'"],
+        "bucket" => &["7"],
+        "layout" => &["'padded'", "'concatenated'", "'packed'"],
+        "label-padding" => &["-1"],
+        "ignore-label" => &["1"],
+        "map-label" => &["'1:2'"],
+        "sweeps" => &["3"],
+        // Behind the end of both sweeps.
+        "samples" => &["1000"],
+        "rank" => &["1"],
+        "ranks" => &["1", "3"],
+        "shard" => &["'minibatches'", "'chunks'"],
+        "partial" => &["'even'", "'keep'", "'drop'"],
+        "cut" => &["'steps'", "'worker'", "'timeline'", "'partitions'"],
+        "partition" => &["'30 frames'"],
+        "stream" => &["true", "false"],
+        "reshuffle" => &["true"],
+        "local-timeline" | "cross-sweeps" => &["true", "false"],
+        "epoch" => &["'sweep'", "40"],
+        "start" => &["10"],
+        "truncation" => &["3", "5"],
+        "threads" => &["1", "3"],
+        "queue" => &["1", "9"],
+        "memory" => &["'1 GB'"],
+        _ => panic!("{key} of the page has no other values here"),
+    }
+}
+
+/// What is opened for a rank.
+fn opened(directory: &Path, keys: &Table, rank: usize) -> seqfeed::Result<Opened> {
+    let mut keys = keys.clone();
+    keys.entry("rank").or_insert(seqfeed::Value::Integer(rank as i64));
+    open(directory, &keys)
+}
+
+/// What became of the changes of one key with one cut.
+#[derive(Debug, Default)]
+struct Tried {
+    went_on: usize,
+    refused: usize,
+}
+
+/// Saves in the middle of a run, changes keys, and goes on with all ranks.
+fn try_change(
+    directory: &Path,
+    (base, changed): (&Table, &Table),
+    key: &str,
+    stop: usize,
+    tried: &mut Tried,
+) {
+    let ranks = |keys: &Table| keys.get("ranks").map_or(1, |ranks| ranks.as_integer().unwrap());
+    let mut seen = Seen::new();
+    let states: Vec<State> = (0..ranks(base) as usize)
+        .map(|rank| {
+            let opened = opened(directory, base, rank).unwrap();
+            count(&mut opened.feed(None).unwrap(), stop, &mut seen)
+        })
+        .collect();
+    let what = format!("{key} after {stop} minibatches:\n{base}->\n{changed}");
+    if key == "rank" {
+        // Any state serves any rank where all stand at one place; elsewhere that is not promised.
+        let places: BTreeSet<_> = states.iter().map(|state| (state.sweep, state.item)).collect();
+        if places.len() > 1 && changed.get("cut").and_then(|cut| cut.as_str()) != Some("worker") {
+            return;
+        }
+    }
+    for rank in 0..ranks(changed) as usize {
+        let state = states.get(rank).unwrap_or(&states[0]);
+        let state = if key == "rank" { &states[1 - rank] } else { state };
+        // Combinations that make no sense at all are another test's.
+        let Ok(opened) = opened(directory, changed, rank) else { return };
+        if opened.feed(None).is_err() {
+            return;
+        }
+        match opened.feed(Some(state)) {
+            Ok(mut feed) => {
+                count(&mut feed, usize::MAX, &mut seen);
+            }
+            Err(error) => {
+                assert!(error.is_usage() && error.message().len() > 20, "{what}\n{error}");
+                tried.refused += 1;
+                return;
+            }
+        }
+    }
+    tried.went_on += 1;
+    let sweeps = changed.get("sweeps").map_or(2, |sweeps| sweeps.as_integer().unwrap()) as u32;
+    for (sequence, &length) in LENGTHS.iter().enumerate() {
+        for sample in 0..length as u32 {
+            let count = seen.get(&(sequence as u32, sample)).copied().unwrap_or(0);
+            // What is left of a sweep may be dropped, but never comes twice.
+            let drops = changed.get("partial").and_then(|partial| partial.as_str()) == Some("drop");
+            let holds = count == sweeps || drops && count < sweeps;
+            assert!(holds, "{count} times: sample {sample} of sequence {sequence}: {what}");
+        }
+    }
+}
+
+#[test]
+fn each_key_may_change_as_the_page_says_or_is_refused() {
+    let promised = promised();
+    let mut listed: BTreeSet<String> = promised.keys().cloned().collect();
+    listed.insert("state".to_owned());
+    assert_eq!(listed, all_keys(), "the keys of both tables");
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    for (key, cells) in &promised {
+        for (cut, cell) in CUTS.iter().zip(cells) {
+            let mut tried = Tried::default();
+            for base in bases(cut) {
+                let base = keys(&base);
+                for other in others(key) {
+                    let mut changed = base.clone();
+                    changed.extend(keys(&format!("{key} = {other}")));
+                    // The state of a rank that becomes another one.
+                    if key == "rank" {
+                        changed.remove("rank");
+                    }
+                    // What belongs to partitions goes with nothing else.
+                    if key == "cut" {
+                        changed.remove("partition");
+                        changed.remove("stream");
+                    }
+                    if changed == base && key != "rank" {
+                        continue;
+                    }
+                    for stop in [1, 2, 5, 9, 16] {
+                        try_change(directory.path(), (&base, &changed), key, stop, &mut tried);
+                    }
+                }
+            }
+            let Tried { went_on, refused } = tried;
+            let holds = match cell.split(';').next().unwrap() {
+                "stays" => went_on == 0 && refused > 0,
+                "may change" => went_on > 0 && (refused == 0) != cell.contains(';'),
+                "if there are as many rows" => went_on > 0 && refused > 0,
+                "none" => refused == 0,
+                other => panic!("{other}: an unknown promise"),
+            };
+            assert!(
+                holds,
+                "{key} with cut = {cut}: {cell}, but {went_on} went on, {refused} refused"
+            );
+        }
+    }
+}
