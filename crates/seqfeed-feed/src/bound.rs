@@ -9,8 +9,9 @@ use seqfeed_core::{Extent, Index, Kind, Most, Source, Stream};
 
 use crate::minibatch::Piece;
 use crate::order::Item;
+use crate::place::Place;
 use crate::plan::Planner;
-use crate::settings::{BatchSize, Cut, Layout, Order, Partial, Settings, Shard, Unit, Window};
+use crate::settings::{BatchSize, Cut, Order, Partial, Settings, Shard, Unit, Window};
 
 /// What memory a feed takes at most, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,16 +31,17 @@ impl Bound {
     pub(crate) fn new(
         source: &dyn Source,
         planner: &Planner,
+        place: &Place,
         streams: &[Stream],
         dropped: u64,
     ) -> Self {
         let settings = planner.settings();
-        let largest = Largest::of(source.index(), settings, planner.rows());
+        let largest = Largest::of(source.index(), settings, planner.rows().unwrap_or_default());
         let loading = source.loading_bytes().saturating_mul(settings.threads as u64);
         let others = [
             source.kept_bytes(),
             loading,
-            minibatches(source, settings, streams, &largest),
+            minibatches(source, settings, place, streams, &largest),
             order(source.index(), planner),
         ];
         Self {
@@ -106,17 +108,6 @@ impl Largest {
             largest.samples = samples.saturating_mul(ranks).min(largest.padded);
         }
         largest
-    }
-
-    /// Samples with padding of a stream, if its sequences have so many at most.
-    fn with_padding(&self, layout: Layout, samples: u64, padded: u64, longest: u64) -> u64 {
-        match layout {
-            Layout::Frames | Layout::Concatenated => samples,
-            Layout::Padded => padded,
-            // Of the rows into which sequences are put where there is room, one at most is no more than half full.
-            Layout::Packed => padded.min(samples.saturating_mul(2).saturating_add(longest)),
-            Layout::Truncated => self.rows.0.saturating_mul(self.rows.1),
-        }
     }
 }
 
@@ -237,6 +228,7 @@ const SPAN_BYTES: u64 = 48;
 fn minibatches(
     source: &dyn Source,
     settings: &Settings,
+    place: &Place,
     streams: &[Stream],
     largest: &Largest,
 ) -> u64 {
@@ -258,7 +250,7 @@ fn minibatches(
         };
         let rows = match stream.extent {
             Extent::Sequence => samples,
-            _ => largest.with_padding(settings.layout, samples, padded, longest),
+            _ => place.most_samples(samples, padded, longest),
         };
         bytes = bytes.saturating_add(match stream.kind {
             Kind::Sparse => {
@@ -269,8 +261,11 @@ fn minibatches(
             }
             _ => rows.saturating_mul(stream.sample_bytes() as u64),
         });
-        let own = stream.extent == Extent::Own || settings.layout == Layout::Packed;
-        bytes = bytes.saturating_add(if own { largest.pieces.saturating_mul(64) } else { 0 });
+        bytes = bytes.saturating_add(if place.notes_own(stream) {
+            largest.pieces.saturating_mul(64)
+        } else {
+            0
+        });
     }
     // Pieces, their offsets, and the numbers of those that lie in rows.
     let notes = largest.pieces.saturating_mul((size_of::<Piece>() + 8 + 16) as u64);

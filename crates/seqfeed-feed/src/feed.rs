@@ -15,10 +15,11 @@ use crate::bound::Bound;
 use crate::labels::LabelMap;
 use crate::minibatch::{Buffers, Minibatch, Recycled, Shape};
 use crate::pack::{Packer, Slots};
+use crate::place::Place;
 use crate::plan::{Plan, Planner};
 use crate::residency::{Loader, Residency};
 use crate::selection::{self, Selection};
-use crate::settings::{Layout, Settings, Unit};
+use crate::settings::{Settings, Unit};
 use crate::state::State;
 
 /// Minibatches of a corpus, loaded and packed ahead by threads: an iterator.
@@ -93,19 +94,8 @@ impl Feed {
     ///
     /// Fails if the settings contradict themselves or the corpus, if the state belongs to another
     /// corpus or order, or if more memory would be needed than allowed.
-    pub fn new(
-        source: Arc<dyn Source>,
-        mut settings: Settings,
-        state: Option<&State>,
-    ) -> Result<Self> {
+    pub fn new(source: Arc<dyn Source>, settings: Settings, state: Option<&State>) -> Result<Self> {
         settings.check()?;
-        if settings.truncated.is_some() {
-            settings.layout = Layout::Truncated;
-        } else if settings.unit == Unit::Frame {
-            settings.layout = Layout::Frames;
-        } else if matches!(settings.layout, Layout::Frames | Layout::Truncated) {
-            settings.layout = Layout::Padded;
-        }
         check_units(source.streams(), &settings)?;
         let context = contexts(source.streams(), &settings)?;
         let streams = delivered(source.streams(), &context);
@@ -118,8 +108,9 @@ impl Feed {
         if let Some(state) = state {
             planner.restore(state, &index)?;
         }
+        let place = Place::new(&settings, planner.rows());
         let dropped = selection.as_ref().map_or(0, |selection| selection.dropped);
-        let bound = Bound::new(source.as_ref(), &planner, &streams, dropped);
+        let bound = Bound::new(source.as_ref(), &planner, &place, &streams, dropped);
         let memory_bound = bound.total();
         if let Some(limit) = settings.memory
             && memory_bound > limit
@@ -136,19 +127,17 @@ impl Feed {
         let shape = Arc::new(Shape {
             index: Arc::clone(&index),
             streams: streams.clone(),
-            layout: settings.layout,
+            place,
             recycled,
         });
         let packer = Packer {
             index,
             unit: settings.unit,
-            layout: settings.layout,
+            place,
             streams: streams.clone(),
             context,
             maps: label_maps(&streams, &settings),
             selection,
-            label_padding: settings.label_padding,
-            rows: planner.rows(),
         };
         let state = planner.state();
         let (sender, queue) = sync_channel(settings.queue.max(1));

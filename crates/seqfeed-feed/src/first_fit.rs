@@ -12,7 +12,7 @@
 
 /// Where a sequence lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Cell {
     /// Row, from 0.
     pub(crate) row: u32,
     /// Column of its first sample.
@@ -30,12 +30,12 @@ pub(crate) struct FirstFit {
 impl FirstFit {
     /// Gives each sequence its place, in order. Returns the number of rows and their width, which
     /// is the longest sequence.
-    pub(crate) fn lay_out(&mut self, lengths: &[u32], places: &mut Vec<Place>) -> (usize, u32) {
+    pub(crate) fn lay_out(&mut self, lengths: &[u32], places: &mut Vec<Cell>) -> (usize, u32) {
         places.clear();
         let width = lengths.iter().copied().max().unwrap_or(0);
         if width > 0 && lengths.iter().all(|&length| length == width) {
             // As where each sequence has one sample: there is nothing to fit.
-            places.extend((0..lengths.len() as u32).map(|row| Place { row, begin: 0 }));
+            places.extend((0..lengths.len() as u32).map(|row| Cell { row, begin: 0 }));
             return (lengths.len(), width);
         }
         let leaves = lengths.len().next_power_of_two();
@@ -48,7 +48,7 @@ impl FirstFit {
             rows = rows.max(row + 1);
             // What is left after it tells where it begins.
             let begin = width - self.room[leaves + row] - length;
-            places.push(Place { row: row as u32, begin });
+            places.push(Cell { row: row as u32, begin });
         }
         (rows, width)
     }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     /// CNTK's loop.
-    fn naive(lengths: &[u32]) -> (Vec<Place>, usize) {
+    fn naive(lengths: &[u32]) -> (Vec<Cell>, usize) {
         let width = lengths.iter().copied().max().unwrap_or(0);
         let mut rows: Vec<u32> = Vec::new();
         let places = lengths.iter().map(|&length| {
@@ -93,14 +93,14 @@ mod tests {
                 rows.push(0);
             }
             rows[row] += length;
-            Place { row: row as u32, begin: rows[row] - length }
+            Cell { row: row as u32, begin: rows[row] - length }
         });
         (places.collect(), rows.len())
     }
 
     #[test]
     fn no_sequences_have_no_rows() {
-        let mut places = vec![Place { row: 1, begin: 1 }];
+        let mut places = vec![Cell { row: 1, begin: 1 }];
         assert_eq!(FirstFit::default().lay_out(&[], &mut places), (0, 0));
         assert!(places.is_empty());
     }

@@ -25,6 +25,7 @@ mod labels;
 mod minibatch;
 mod order;
 mod pack;
+mod place;
 mod plan;
 mod random;
 mod residency;

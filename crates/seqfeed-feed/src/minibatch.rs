@@ -1,12 +1,11 @@
 //! What a trainer gets.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{Array, Element, Extent, Index, Key, Kind, Stream};
 
-use crate::first_fit::{FirstFit, Place};
+use crate::place::{Lengths, Place, Places};
 use crate::settings::Layout;
 use crate::state::State;
 
@@ -38,7 +37,7 @@ pub(crate) struct Shape {
     pub(crate) index: Arc<Index>,
     /// Streams as delivered: dims with context.
     pub(crate) streams: Vec<Stream>,
-    pub(crate) layout: Layout,
+    pub(crate) place: Place,
     pub(crate) recycled: Recycled,
 }
 
@@ -59,53 +58,6 @@ pub(crate) struct Buffers {
     pub(crate) rows: Vec<SparseRows>,
 }
 
-/// Lengths of the pieces in one stream.
-#[derive(Default)]
-pub(crate) struct Lengths {
-    /// Samples before each piece; one more entry than pieces.
-    pub(crate) offsets: Vec<u64>,
-    pub(crate) longest: usize,
-    pub(crate) places: Places,
-}
-
-impl Lengths {
-    /// Takes in the lengths of all pieces.
-    pub(crate) fn measure(&mut self, lengths: impl Iterator<Item = usize>) {
-        self.offsets.clear();
-        self.offsets.push(0);
-        self.longest = 0;
-        let mut end = 0;
-        for samples in lengths {
-            end += samples as u64;
-            self.longest = self.longest.max(samples);
-            self.offsets.push(end);
-        }
-    }
-
-    /// Lays pieces out in parallel rows, by their own lengths or by those that other offsets say.
-    pub(crate) fn lay_out(&mut self, offsets: Option<&[u64]>) {
-        let offsets = offsets.unwrap_or(&self.offsets);
-        let lengths: Vec<u32> = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect();
-        let mut found = Vec::new();
-        let (rows, width) = FirstFit::default().lay_out(&lengths, &mut found);
-        let start =
-            |place: &Place| u64::from(place.row) * u64::from(width) + u64::from(place.begin);
-        self.places.starts.clear();
-        self.places.starts.extend(found.iter().map(start));
-        (self.places.rows, self.places.width) = (rows, width as usize);
-    }
-}
-
-/// Where pieces lie in parallel rows.
-#[derive(Default)]
-pub(crate) struct Places {
-    /// For each piece, the number of its first sample if all rows follow one another.
-    pub(crate) starts: Vec<u64>,
-    pub(crate) rows: usize,
-    /// Samples in a row, filled or not.
-    pub(crate) width: usize,
-}
-
 /// The rows of a sparse stream.
 #[derive(Default)]
 pub(crate) struct SparseRows {
@@ -120,15 +72,6 @@ impl Buffers {
         let own = streams.iter().map(|_| Lengths::default()).collect();
         let rows = streams.iter().map(|_| SparseRows::default()).collect();
         Self { arrays, own, rows, ..Self::default() }
-    }
-
-    /// Where the pieces of a stream lie in parallel rows, with layouts that have them.
-    fn places(&self, number: usize, layout: Layout) -> Option<&Places> {
-        match layout {
-            Layout::Packed => Some(&self.own[number].places),
-            Layout::Truncated => Some(&self.places),
-            Layout::Frames | Layout::Padded | Layout::Concatenated => None,
-        }
     }
 
     /// Samples before each piece of a stream and in all, and those of the longest.
@@ -240,7 +183,7 @@ impl Minibatch {
     /// How samples lie in the buffers.
     #[must_use]
     pub fn layout(&self) -> Layout {
-        self.shape.layout
+        self.shape.place.layout
     }
 
     /// Its streams, in the order of the corpus.
@@ -303,7 +246,7 @@ impl<'a> StreamBatch<'a> {
     /// lengths.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
-        shape(self.stream, self.number, self.minibatch.shape.layout, &self.minibatch.buffers)
+        self.minibatch.shape.place.shape(self.stream, self.number, &self.minibatch.buffers)
     }
 
     /// All values, padding included, row after row; none if they are not 32-bit floats or if the
@@ -368,65 +311,8 @@ impl<'a> StreamBatch<'a> {
     /// `n % T`.
     #[must_use]
     pub fn rows_of(&self, piece: usize) -> (usize, usize) {
-        rows_of(
-            self.stream,
-            self.number,
-            self.minibatch.shape.layout,
-            &self.minibatch.buffers,
-            piece,
-        )
-    }
-}
-
-pub(crate) fn shape(
-    stream: &Stream,
-    number: usize,
-    layout: Layout,
-    buffers: &Buffers,
-) -> Vec<usize> {
-    if stream.extent == Extent::Sequence {
-        return vec![buffers.pieces.len(), stream.dim];
-    }
-    if let Some(places) = buffers.places(number, layout) {
-        return vec![places.rows, places.width, stream.dim];
-    }
-    let (offsets, longest) = buffers.lengths(stream, number);
-    match layout {
-        Layout::Padded => vec![buffers.pieces.len(), longest, stream.dim],
-        _ => vec![offsets.last().map_or(0, |&end| end as usize), stream.dim],
-    }
-}
-
-/// The first row of a piece, and the number of its rows.
-pub(crate) fn rows_of(
-    stream: &Stream,
-    number: usize,
-    layout: Layout,
-    buffers: &Buffers,
-    piece: usize,
-) -> (usize, usize) {
-    if stream.extent == Extent::Sequence {
-        return (piece, 1);
-    }
-    let (offsets, longest) = buffers.lengths(stream, number);
-    let samples = (offsets[piece + 1] - offsets[piece]) as usize;
-    if let Some(places) = buffers.places(number, layout) {
-        return (places.starts[piece] as usize, samples);
-    }
-    match layout {
-        Layout::Padded => (piece * longest, samples),
-        _ => (offsets[piece] as usize, samples),
-    }
-}
-
-/// Pads a range of values: with zeros, or with the padding label.
-pub(crate) fn pad(stream: &Stream, array: &mut Array, range: Range<usize>, label: i32) {
-    match array {
-        Array::I32(values) if stream.kind == Kind::Label => values[range].fill(label),
-        array => {
-            let size = array.element().size();
-            array.bytes_mut()[range.start * size..range.end * size].fill(0);
-        }
+        let Minibatch { shape, buffers, .. } = self.minibatch;
+        shape.place.rows_of(self.stream, self.number, buffers, piece)
     }
 }
 

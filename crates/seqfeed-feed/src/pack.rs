@@ -6,12 +6,12 @@ use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, St
 
 use crate::ahead;
 use crate::labels::LabelMap;
-use crate::minibatch::{self, Buffers, Lengths, Piece, SparseRows};
+use crate::minibatch::{Buffers, Piece, SparseRows};
+use crate::place::{Lengths, Place};
 use crate::plan::Plan;
 use crate::residency::Slot;
 use crate::selection::Selection;
-use crate::settings::{Layout, Unit};
-use crate::truncated::Segment;
+use crate::settings::Unit;
 
 /// Pieces that are asked for before they are copied.
 const AHEAD: usize = 8;
@@ -20,7 +20,7 @@ const AHEAD: usize = 8;
 pub(crate) struct Packer {
     pub(crate) index: Arc<Index>,
     pub(crate) unit: Unit,
-    pub(crate) layout: Layout,
+    pub(crate) place: Place,
     /// Streams as delivered: dims with context.
     pub(crate) streams: Vec<Stream>,
     /// Frames to the left and to the right, for each stream.
@@ -29,9 +29,6 @@ pub(crate) struct Packer {
     pub(crate) maps: Vec<Option<LabelMap>>,
     /// What is dealt out, where that is not all; then `index` is its own.
     pub(crate) selection: Option<Selection>,
-    pub(crate) label_padding: i32,
-    /// Rows and columns of minibatches of truncated sequences.
-    pub(crate) rows: (usize, usize),
 }
 
 /// A chunk in memory, with what a packer needs to find units in it.
@@ -95,14 +92,8 @@ impl Packer {
                     chunk.blocks[number].sequence_len(chunk.place_of(piece))
                 }));
             }
-            if self.layout == Layout::Packed {
-                match stream.extent {
-                    Extent::Own => own.lay_out(None),
-                    Extent::Samples => own.lay_out(Some(offsets)),
-                    Extent::Sequence => {}
-                }
-            }
-            if self.layout == Layout::Truncated && stream.extent == Extent::Own {
+            self.place.lay_out(stream, own, offsets);
+            if self.place.is_truncated() && stream.extent == Extent::Own {
                 self.check_truncated(stream, pieces, own)?;
                 // The pieces are not whole sequences.
                 own.offsets.clone_from(offsets);
@@ -146,10 +137,10 @@ impl Packer {
         rows.offsets.clear();
         rows.offsets.push(0);
         let mut end = 0;
-        for i in self.in_order_of_rows(number, buffers) {
+        for i in self.place.in_order_of_rows(stream, number, buffers) {
             let (piece, chunk) = (&buffers.pieces[i], &loaded[found[i] as usize]);
             let samples = chunk.blocks[number].sparse_samples(chunk.place_of(piece));
-            let (first_row, count) = minibatch::rows_of(stream, number, self.layout, buffers, i);
+            let (first_row, count) = self.place.rows_of(stream, number, buffers, i);
             // Padding behind the piece before.
             rows.offsets.resize(first_row + 1, end as u64);
             let first = match stream.extent {
@@ -169,7 +160,7 @@ impl Packer {
             array.bytes_mut()[start * size..end * size]
                 .copy_from_slice(&samples.values[values.start * size..values.end * size]);
         }
-        let shape = minibatch::shape(stream, number, self.layout, buffers);
+        let shape = self.place.shape(stream, number, buffers);
         let all: usize = shape[..shape.len() - 1].iter().product();
         rows.offsets.resize(all + 1, end as u64);
     }
@@ -221,20 +212,8 @@ impl Packer {
             pieces.push(piece);
             offsets.push(end);
         }
-        let start =
-            |part: &Segment| u64::from(part.row) * self.rows.1 as u64 + u64::from(part.column);
-        buffers.places.starts.clear();
-        buffers.places.starts.extend(plan.segments.iter().map(start));
-        (buffers.places.rows, buffers.places.width) = self.rows;
-    }
-
-    /// The pieces by where they lie in the buffer, where that is not their order.
-    fn in_order_of_rows(&self, number: usize, buffers: &Buffers) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..buffers.pieces.len()).collect();
-        if self.layout == Layout::Packed && self.streams[number].extent != Extent::Sequence {
-            order.sort_by_key(|&piece| buffers.own[number].places.starts[piece]);
-        }
-        order
+        let cells = plan.segments.iter().map(|part| (part.row, part.column));
+        self.place.lay_out_truncated(cells, &mut buffers.places);
     }
 
     /// Fills the buffer of stream `number` from the blocks that its pieces were found in.
@@ -247,18 +226,18 @@ impl Packer {
         array: &mut Array,
     ) {
         let stream = &self.streams[number];
-        let values: usize = minibatch::shape(stream, number, self.layout, buffers).iter().product();
+        let values: usize = self.place.shape(stream, number, buffers).iter().product();
         if array.len() < values {
             array.resize(values);
         }
         let row_bytes = stream.sample_bytes();
         let (left, right) = self.context[number];
-        let padded = self.layout == Layout::Padded && stream.extent != Extent::Sequence;
+        let padded = self.place.pads_behind(stream);
         // Padding lies anywhere between the pieces, if there is any.
         let (offsets, longest) = buffers.lengths(stream, number);
         let full = offsets.last().is_some_and(|&end| end as usize * stream.dim == values);
-        if matches!(self.layout, Layout::Packed | Layout::Truncated) && !full {
-            minibatch::pad(stream, array, 0..values, self.label_padding);
+        if self.place.pads_between() && !full {
+            self.place.pad(stream, array, 0..values);
         }
         let parts = self.parts(number, loaded, found, buffers);
         let ask_for = |i: usize| {
@@ -287,10 +266,11 @@ impl Packer {
             if padded {
                 let from = (first_row + rows) * stream.dim;
                 let to = (first_row + longest) * stream.dim;
-                minibatch::pad(stream, array, from..to, self.label_padding);
+                self.place.pad(stream, array, from..to);
             }
         }
     }
+
     /// What is copied from where to where in a stream: a part for each piece, or for frames of a sequence that
     /// come in its own order.
     fn parts<'a>(
@@ -306,7 +286,7 @@ impl Packer {
         let mut last = None;
         for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
             let first = piece.first as usize;
-            let (first_row, rows) = minibatch::rows_of(stream, number, self.layout, buffers, i);
+            let (first_row, rows) = self.place.rows_of(stream, number, buffers, i);
             if let Some(part) = parts.last_mut()
                 && merge
                 && last == Some(piece.sequence)

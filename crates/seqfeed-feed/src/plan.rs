@@ -147,9 +147,9 @@ impl Planner {
     }
 
     /// Rows and columns of minibatches of truncated sequences.
-    pub(crate) fn rows(&self) -> (usize, usize) {
+    pub(crate) fn rows(&self) -> Option<(usize, usize)> {
         match self {
-            Planner::Steps(_) | Planner::Partitions(_) => (0, 0),
+            Planner::Steps(_) | Planner::Partitions(_) => None,
             Planner::Worker(worker) => worker.rows(),
             Planner::Timeline(timeline) => timeline.rows(),
         }

@@ -83,8 +83,8 @@ impl Timeline {
     }
 
     /// Rows and columns of minibatches of truncated sequences.
-    pub(crate) fn rows(&self) -> (usize, usize) {
-        self.truncated.as_ref().map_or((0, 0), |rows| (rows.rows(), rows.columns() as usize))
+    pub(crate) fn rows(&self) -> Option<(usize, usize)> {
+        self.truncated.as_ref().map(|rows| (rows.rows(), rows.columns() as usize))
     }
 
     pub(crate) fn state(&self) -> State {

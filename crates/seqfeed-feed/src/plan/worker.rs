@@ -157,8 +157,8 @@ impl Worker {
     }
 
     /// Rows and columns of minibatches of truncated sequences.
-    pub(crate) fn rows(&self) -> (usize, usize) {
-        self.truncated.as_ref().map_or((0, 0), |rows| (rows.rows(), rows.columns() as usize))
+    pub(crate) fn rows(&self) -> Option<(usize, usize)> {
+        self.truncated.as_ref().map(|rows| (rows.rows(), rows.columns() as usize))
     }
 
     pub(crate) fn restore(&mut self, state: &State) -> Result<()> {

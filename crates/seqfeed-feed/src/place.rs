@@ -1,0 +1,205 @@
+//! The last stage: where the samples of a minibatch lie in memory.
+
+use seqfeed_core::{Array, Extent, Kind, Stream};
+
+use crate::first_fit::{Cell, FirstFit};
+use crate::minibatch::Buffers;
+use crate::settings::{Layout, Settings, Unit};
+
+/// The layout of all minibatches of a feed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) layout: Layout,
+    /// Rows and columns of truncated sequences.
+    rows: (usize, usize),
+    label_padding: i32,
+}
+
+/// Lengths of the pieces in one stream.
+#[derive(Default)]
+pub(crate) struct Lengths {
+    /// Samples before each piece; one more entry than pieces.
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) longest: usize,
+    pub(crate) places: Places,
+}
+
+/// Where pieces lie in parallel rows.
+#[derive(Default)]
+pub(crate) struct Places {
+    /// For each piece, the number of its first sample if all rows follow one another.
+    starts: Vec<u64>,
+    rows: usize,
+    /// Samples in a row, filled or not.
+    width: usize,
+}
+
+impl Place {
+    /// The layout that settings ask for, where it fits the unit; `rows` and columns are those of truncated
+    /// sequences, if there are any.
+    pub(crate) fn new(settings: &Settings, rows: Option<(usize, usize)>) -> Self {
+        let layout = match (settings.unit, settings.layout) {
+            _ if rows.is_some() => Layout::Truncated,
+            (Unit::Frame, _) => Layout::Frames,
+            (Unit::Sequence, Layout::Frames | Layout::Truncated) => Layout::Padded,
+            (Unit::Sequence, layout) => layout,
+        };
+        let label_padding = settings.label_padding;
+        Self { layout, rows: rows.unwrap_or_default(), label_padding }
+    }
+
+    /// Whether pieces are parts of sequences, which all streams are cut into alike.
+    pub(crate) fn is_truncated(&self) -> bool {
+        self.layout == Layout::Truncated
+    }
+
+    /// The shape of a stream's buffer; the last number is its dim.
+    pub(crate) fn shape(&self, stream: &Stream, number: usize, buffers: &Buffers) -> Vec<usize> {
+        if stream.extent == Extent::Sequence {
+            return vec![buffers.pieces.len(), stream.dim];
+        }
+        if let Some(places) = self.places(number, buffers) {
+            return vec![places.rows, places.width, stream.dim];
+        }
+        let (offsets, longest) = buffers.lengths(stream, number);
+        match self.layout {
+            Layout::Padded => vec![buffers.pieces.len(), longest, stream.dim],
+            _ => vec![offsets.last().map_or(0, |&end| end as usize), stream.dim],
+        }
+    }
+
+    /// The first sample of a piece in a stream's buffer, and the number of its samples.
+    pub(crate) fn rows_of(
+        &self,
+        stream: &Stream,
+        number: usize,
+        buffers: &Buffers,
+        piece: usize,
+    ) -> (usize, usize) {
+        if stream.extent == Extent::Sequence {
+            return (piece, 1);
+        }
+        let (offsets, longest) = buffers.lengths(stream, number);
+        let samples = (offsets[piece + 1] - offsets[piece]) as usize;
+        if let Some(places) = self.places(number, buffers) {
+            return (places.starts[piece] as usize, samples);
+        }
+        match self.layout {
+            Layout::Padded => (piece * longest, samples),
+            _ => (offsets[piece] as usize, samples),
+        }
+    }
+
+    /// Where the pieces of a stream lie in parallel rows, with layouts that have them.
+    fn places<'a>(&self, number: usize, buffers: &'a Buffers) -> Option<&'a Places> {
+        match self.layout {
+            Layout::Packed => Some(&buffers.own[number].places),
+            Layout::Truncated => Some(&buffers.places),
+            Layout::Frames | Layout::Padded | Layout::Concatenated => None,
+        }
+    }
+
+    /// Places the pieces of truncated sequences by the row and the column of each.
+    pub(crate) fn lay_out_truncated(
+        &self,
+        cells: impl Iterator<Item = (u32, u32)>,
+        places: &mut Places,
+    ) {
+        let (rows, width) = self.rows;
+        let starts = cells.map(|(row, column)| u64::from(row) * width as u64 + u64::from(column));
+        places.starts.clear();
+        places.starts.extend(starts);
+        (places.rows, places.width) = (rows, width);
+    }
+
+    /// Places the pieces of a stream, by its own lengths or by those of all streams, where the layout puts each
+    /// piece where there is room.
+    pub(crate) fn lay_out(&self, stream: &Stream, own: &mut Lengths, offsets: &[u64]) {
+        match stream.extent {
+            Extent::Own if self.layout == Layout::Packed => own.lay_out(None),
+            Extent::Samples if self.layout == Layout::Packed => own.lay_out(Some(offsets)),
+            _ => {}
+        }
+    }
+
+    /// The pieces of a stream by where they lie in its buffer.
+    pub(crate) fn in_order_of_rows(
+        &self,
+        stream: &Stream,
+        number: usize,
+        buffers: &Buffers,
+    ) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..buffers.pieces.len()).collect();
+        if self.layout == Layout::Packed && stream.extent != Extent::Sequence {
+            order.sort_by_key(|&piece| buffers.own[number].places.starts[piece]);
+        }
+        order
+    }
+
+    /// Whether padding may lie anywhere between the pieces.
+    pub(crate) fn pads_between(&self) -> bool {
+        matches!(self.layout, Layout::Packed | Layout::Truncated)
+    }
+
+    /// Whether each piece of a stream is padded at its end.
+    pub(crate) fn pads_behind(&self, stream: &Stream) -> bool {
+        self.layout == Layout::Padded && stream.extent != Extent::Sequence
+    }
+
+    /// Pads a range of values: with zeros, or with the padding label.
+    pub(crate) fn pad(&self, stream: &Stream, array: &mut Array, range: std::ops::Range<usize>) {
+        match array {
+            Array::I32(values) if stream.kind == Kind::Label => {
+                values[range].fill(self.label_padding);
+            }
+            array => {
+                let size = array.element().size();
+                array.bytes_mut()[range.start * size..range.end * size].fill(0);
+            }
+        }
+    }
+
+    /// The most samples in the buffer of a stream, padding included, if minibatches have so many samples, so many
+    /// with padding to the longest piece, and so many in that.
+    pub(crate) fn most_samples(&self, samples: u64, padded: u64, longest: u64) -> u64 {
+        match self.layout {
+            Layout::Frames | Layout::Concatenated => samples,
+            Layout::Padded => padded,
+            // Pieces go where there is room: of all rows, one at most is no more than half full.
+            Layout::Packed => padded.min(samples.saturating_mul(2).saturating_add(longest)),
+            Layout::Truncated => (self.rows.0 as u64).saturating_mul(self.rows.1 as u64),
+        }
+    }
+
+    /// Whether the pieces of a stream have lengths or places that are noted for this stream alone.
+    pub(crate) fn notes_own(&self, stream: &Stream) -> bool {
+        stream.extent == Extent::Own || self.layout == Layout::Packed
+    }
+}
+
+impl Lengths {
+    /// Takes in the lengths of all pieces.
+    pub(crate) fn measure(&mut self, lengths: impl Iterator<Item = usize>) {
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.longest = 0;
+        let mut end = 0;
+        for samples in lengths {
+            end += samples as u64;
+            self.longest = self.longest.max(samples);
+            self.offsets.push(end);
+        }
+    }
+
+    /// Lays pieces out in parallel rows, by their own lengths or by those that other offsets say.
+    fn lay_out(&mut self, offsets: Option<&[u64]>) {
+        let offsets = offsets.unwrap_or(&self.offsets);
+        let lengths: Vec<u32> = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect();
+        let mut found = Vec::new();
+        let (rows, width) = FirstFit::default().lay_out(&lengths, &mut found);
+        let start = |cell: &Cell| u64::from(cell.row) * u64::from(width) + u64::from(cell.begin);
+        self.places.starts.clear();
+        self.places.starts.extend(found.iter().map(start));
+        (self.places.rows, self.places.width) = (rows, width as usize);
+    }
+}
