@@ -1,11 +1,13 @@
-"""Trains two small models on the spoken digits: a classifier of frames, and a network that reads whole utterances.
+"""Trains two small models on the spoken digits: a classifier of frames, and a network that reads
+whole utterances.
 
     python examples/train_torch.py frames work/
     python examples/train_torch.py sequences work/ --epochs 4
 
-After every minibatch that --save-every says, weights, optimizer and the loader's state go to work/checkpoint.pt.
-Started again, it goes on there: killed at any time, it ends with the weights of a run that was not killed, bit for
-bit. At the end it writes work/final.pt and says how many frames of the test part it gets right.
+After every minibatch that --save-every says, weights, optimizer and the loader's state go to
+work/checkpoint.pt. Started again, it goes on there: killed at any time, it ends with the weights of
+a run that was not killed, bit for bit. At the end it writes work/final.pt and says how many frames
+of the test part it gets right.
 """
 
 from __future__ import annotations

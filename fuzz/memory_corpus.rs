@@ -9,8 +9,8 @@ use seqfeed_core::{
 /// Labels of one sequence and of the next differ by so much.
 pub const STEP: i32 = 1 << 10;
 
-/// Features of dim 2 (`[sequence, sample]`), labels (`sequence * STEP + sample`), one label a sequence; and,
-/// where asked for, a stream with a length of its own.
+/// Features of dim 2 (`[sequence, sample]`), labels (`sequence * STEP + sample`), one label a
+/// sequence; and, where asked for, a stream with a length of its own.
 pub struct MemoryCorpus {
     streams: Vec<Stream>,
     index: Arc<Index>,

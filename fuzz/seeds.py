@@ -1,8 +1,8 @@
 """Writes the seeds of the fuzz targets that are made by a program: `python3 fuzz/seeds.py`.
 
-Everything is made here, byte for byte, with Python's own library. Only Parquet files and pickles of numpy's
-arrays are written by seqfeed: by the program that `SEQFEED` names, or `seqfeed` on the path. What the seeds
-of a target look like stands at its function.
+Everything is made here, byte for byte, with Python's own library. Only Parquet files and pickles of
+numpy's arrays are written by seqfeed: by the program that `SEQFEED` names, or `seqfeed` on the
+path. What the seeds of a target look like stands at its function.
 """
 
 import gzip
@@ -61,8 +61,8 @@ def checksum(data):
 
 
 def htk_param():
-    """A byte of settings, and a parameter file: bits 0 and 1 say its byte order, 2 that it may end early, 3 that
-    checksums are verified, 4 and 5 what is done with damaged IREFC files."""
+    """A byte of settings, and a parameter file: bits 0 and 1 say its byte order, 2 that it may end
+    early, 3 that checksums are verified, 4 and 5 what is done with damaged IREFC files."""
 
     def file(order, samples, sample_bytes, kind, data):
         return struct.pack(order + "iihH", samples, 100_000, sample_bytes, kind) + data
@@ -81,8 +81,8 @@ def htk_param():
 
 
 def htk_script():
-    """A byte of settings, and a script: bit 0 is CNTK's style, bits 1 and 2 say where names belong, bit 3 forbids
-    extended names."""
+    """A byte of settings, and a script: bit 0 is CNTK's style, bits 1 and 2 say where names belong,
+    bit 3 forbids extended names."""
     seed("htk_script", "plain", b"\x04a.mfc\nb/c.mfc  d.mfc\n\"e f.mfc\"\n")
     seed("htk_script", "extended", b"\x04u1.mfc=feats.mfc[0,99]\nu2.mfc=feats.mfc[100,199]\nf.mfc[3,4]\n")
     seed("htk_script", "cntk", b"\x05u1.mfc=.../feats.mfc[0,99]\r\nu2.mfc=feats.mfc[100,199]\r\n\r\nx y.mfc\r\n")
@@ -192,8 +192,8 @@ def numpy_pickles():
 
 
 def npz():
-    """A byte (modulo 3: a whole archive, a stored member, a packed one), and an archive; or one member and, behind
-    `0xFF 0x00`, perhaps another one."""
+    """A byte (modulo 3: a whole archive, a stored member, a packed one), and an archive; or one
+    member and, behind `0xFF 0x00`, perhaps another one."""
 
     def archive(members, method=zipfile.ZIP_STORED):
         out = io.BytesIO()
@@ -268,8 +268,8 @@ def feed():
 
 
 def shards():
-    """Target, number of shards; which file is tampered with, how, where, with what byte; number of sequences, their
-    lengths; what stands in place of a record."""
+    """Target, number of shards; which file is tampered with, how, where, with what byte; number of
+    sequences, their lengths; what stands in place of a record."""
     record = b'{"conversion":"0","shards":{}}'
     for target in range(8):
         seed("shards", f"target{target}", bytes([target, 2, target, target, 9, 0, 4, 3, 9, 1, 30]) + record)

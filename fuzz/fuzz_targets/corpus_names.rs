@@ -1,4 +1,5 @@
-//! Names at the front door: of corpora, and of what is written. What is parsed is printed and parsed to the same.
+//! Names at the front door: of corpora, and of what is written. What is parsed is printed and
+//! parsed to the same.
 #![no_main]
 
 use std::ffi::OsStr;

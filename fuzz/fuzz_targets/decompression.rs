@@ -1,5 +1,5 @@
-//! gzip, bzip2 and zstd from any bytes: nothing panics or aborts, also when a stream is asked again after its error or
-//! end; and what is compressed comes back.
+//! gzip, bzip2 and zstd from any bytes: nothing panics or aborts, also when a stream is asked again
+//! after its error or end; and what is compressed comes back.
 #![no_main]
 
 use std::io::{BufRead, Cursor, Read};

@@ -1,5 +1,5 @@
-//! Settings of a feed over a small corpus: refused, or the feed ends, delivers no sample twice in a sweep, keeps to
-//! its limits, and goes on exactly from every state.
+//! Settings of a feed over a small corpus: refused, or the feed ends, delivers no sample twice in a
+//! sweep, keeps to its limits, and goes on exactly from every state.
 #![no_main]
 
 use std::collections::HashMap;
@@ -125,7 +125,8 @@ impl<'a> Arbitrary<'a> for Case {
     }
 }
 
-/// The settings without what contradicts their cut or their unit: most combinations would be refused at once.
+/// The settings without what contradicts their cut or their unit: most combinations would be
+/// refused at once.
 fn agreeing(mut settings: Settings) -> Settings {
     let least_one = |window| match window {
         Window::Chunks(chunks) => Window::Chunks(chunks.max(1)),
@@ -219,7 +220,8 @@ impl Case {
         found
     }
 
-    /// The samples of a minibatch by their labels, which must be those that its pieces name; keeps to the size.
+    /// The samples of a minibatch by their labels, which must be those that its pieces name; keeps
+    /// to the size.
     fn samples(&self, minibatch: &Minibatch) -> Vec<i32> {
         let labels = minibatch.stream("labels").expect("a stream");
         let values = labels.as_i32().expect("labels");
@@ -262,7 +264,8 @@ impl Case {
 libfuzzer_sys::fuzz_target!(|case: Case| {
     let (settings, sweeps) = (&case.settings, case.settings.sweeps.unwrap_or(0));
     let samples: u64 = case.lengths.iter().map(|&length| u64::from(length)).sum();
-    // Minibatches of one sample at least, and of samples that come again; perhaps empty ones, one an epoch.
+    // Minibatches of one sample at least, and of samples that come again; perhaps empty ones,
+    // one an epoch.
     let splice = settings.truncated.map_or(1, |truncation| 1 + truncation.right_splice.min(100));
     let most = (sweeps * (samples + 2) * splice * 4 + 64) as usize;
     let mut times: HashMap<i32, u64> = HashMap::new();

@@ -1,5 +1,5 @@
-//! numpy's archives: what is read is written and read again to the same, nothing takes memory out of
-//! proportion.
+//! numpy's archives: what is read is written and read again to the same, nothing takes memory out
+//! of proportion.
 #![no_main]
 
 use std::io::{Cursor, Write};
@@ -11,7 +11,8 @@ use seqfeed_pdnn::pickle::{open_npz, read_npz, write_npz};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-/// An archive with right checksums of two members: what stands before the first `0xFF 0x00`, and behind it.
+/// An archive with right checksums of two members: what stands before the first `0xFF 0x00`,
+/// and behind it.
 fn archive(bytes: &[u8], compression: CompressionMethod) -> Vec<u8> {
     let cut = bytes.windows(2).position(|pair| pair == [0xff, 0]);
     let (first, second) = match cut {

@@ -1,5 +1,5 @@
-//! Shards: together they hold the corpus, also where an earlier run, whose files were tampered with, has left some
-//! of them. A record of shards that is none is refused.
+//! Shards: together they hold the corpus, also where an earlier run, whose files were tampered
+//! with, has left some of them. A record of shards that is none is refused.
 #![no_main]
 
 use std::fs;

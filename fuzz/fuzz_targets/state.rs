@@ -1,4 +1,5 @@
-//! States: what is read is written and read again to the same; a feed refuses it, or goes on and ends.
+//! States: what is read is written and read again to the same; a feed refuses it, or goes
+//! on and ends.
 #![no_main]
 
 use std::sync::Arc;
@@ -58,13 +59,15 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     drop(feed);
     let partitions = matches!(settings.cut, Cut::Partitions { .. });
     let Ok(feed) = Feed::new(Arc::clone(&corpus) as _, settings, Some(&state)) else { return };
-    // Without a part, the first one is meant. In a partition, what is too short for a minibatch is passed over.
+    // Without a part, the first one is meant. In a partition, what is too short for a minibatch is
+    // passed over.
     let first = state.part.is_none() && feed.state().part == Some(PartState::default());
     let part = if first { feed.state().part } else { state.part };
     if !partitions {
         assert_eq!(feed.state(), &State { part, ..state }, "it stands where the state says");
     }
-    // Three sweeps, minibatches of one sample at least, perhaps an empty one at each end of a sweep.
+    // Three sweeps, minibatches of one sample at least, perhaps an empty one at each
+    // end of a sweep.
     let most = 3 * (corpus.samples() + 6) + 12;
     let mut count = 0;
     for minibatch in feed {

@@ -1,5 +1,5 @@
-//! Options of Kaldi's tools: any words end with an exit code that says what was logged, twice the same; nothing
-//! half-written stays.
+//! Options of Kaldi's tools: any words end with an exit code that says what was logged, twice the
+//! same; nothing half-written stays.
 #![no_main]
 
 use std::collections::BTreeMap;

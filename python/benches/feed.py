@@ -1,10 +1,13 @@
-"""Minibatches of 1,024 frames with 5 frames of context on both sides, with labels: seqfeed beside what people write.
+"""Minibatches of 1,024 frames with 5 frames of context on both sides, with labels: seqfeed beside
+what people write.
 
-    python python/benches/feed.py CORPUS [--cli target/release/seqfeed] [--rounds 3] [--utterances 5000]
+    python python/benches/feed.py CORPUS [--cli target/release/seqfeed] [--rounds 3]
+        [--utterances 5000]
 
-CORPUS is a directory with feats.scp and ali.scp. Cases run one after another, each in a process of its own, in turns
-where there are several rounds; those whose packages are not there are left out. Times are of one sweep after
-one that is not counted; CPU seconds are those of all processes and threads.
+CORPUS is a directory with feats.scp and ali.scp. Cases run one after another, each in a process
+of its own, in turns where there are several rounds; those whose packages are not there are left
+out. Times are of one sweep after one that is not counted; CPU seconds are those of all processes
+and threads.
 """
 
 from __future__ import annotations
@@ -169,7 +172,8 @@ def measured(work: Callable[[], int]) -> dict[str, float]:
 
 
 def by_command_line(cli: Path, corpus: Path) -> dict[str, float]:
-    """The same feed by the command line's program, which looks at nothing: Rust alone, opening included."""
+    """The same feed by the command line's program, which looks at nothing: Rust alone, opening
+    included."""
     description = "".join(
         f"{key.replace('_', '-')} = {json.dumps(value)}\n" for key, value in settings(corpus).items()
     )

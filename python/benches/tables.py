@@ -1,9 +1,9 @@
 """Tables as arrays: seqfeed, its drop-ins, and the originals, in turn.
 
-``python tables.py CORPUS [ROUNDS] [CASE ...]``, with a Python that has seqfeed, kaldiio and kaldi_native_io (those
-that are not there are left out), and a corpus with ``feats.ark``, ``feats.scp``, ``ali.ark`` as gen_kaldi.py makes
-it; ``text.ark``, ``ali.txt.ark``, ``compressed.ark`` (as the benchmark of Rust makes them) and ``text`` where they
-are there.
+``python tables.py CORPUS [ROUNDS] [CASE ...]``, with a Python that has seqfeed, kaldiio and
+kaldi_native_io (those that are not there are left out), and a corpus with ``feats.ark``,
+``feats.scp``, ``ali.ark`` as gen_kaldi.py makes it; ``text.ark``, ``ali.txt.ark``,
+``compressed.ark`` (as the benchmark of Rust makes them) and ``text`` where they are there.
 """
 
 from __future__ import annotations

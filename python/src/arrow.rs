@@ -41,8 +41,8 @@ pub(crate) fn stream<'py>(
     PyCapsule::new_with_value(py, batches.into_ffi(), c"arrow_array_stream")
 }
 
-/// What to call the stream of a Kaldi table: labels where the first object has integers. Standard input
-/// cannot be looked at before.
+/// What to call the stream of a Kaldi table: labels where the first object has integers. Standard
+/// input cannot be looked at before.
 fn stream_of(backend: &dyn Backend, rspecifier: &Name) -> seqfeed::Result<&'static str> {
     use seqfeed::kaldi::AnyObject::{Int32, Int32Vector, Int32VectorVector};
     if rspecifier.bytes().trim_ascii_end().ends_with(b":-") {

@@ -129,8 +129,8 @@ pub(crate) fn warn_not_written(py: Python<'_>, report: &ConvertReport) -> PyResu
     })
 }
 
-/// A conversion that may be done: what would be lost may be lost, or is said. Where a rate is given, floats are
-/// sound.
+/// A conversion that may be done: what would be lost may be lost, or is said. Where a rate is
+/// given, floats are sound.
 pub(crate) fn plan(
     corpus: &Arc<Corpus>,
     mut options: ConvertOptions,

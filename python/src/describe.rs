@@ -16,8 +16,8 @@ pub(crate) struct Described {
     pub(crate) name: Name,
 }
 
-/// The description that a source (a name, a path, a dictionary, or nothing) and keywords mean; beside these, the
-/// caller has keywords of its `own`.
+/// The description that a source (a name, a path, a dictionary, or nothing) and keywords mean;
+/// beside these, the caller has keywords of its `own`.
 pub(crate) fn describe(
     source: Option<&Bound<'_, PyAny>>,
     options: &Bound<'_, PyDict>,

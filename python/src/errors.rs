@@ -123,8 +123,8 @@ pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     py.import("seqfeed._errors")?.getattr("warn")?.call1((message,)).map(drop)
 }
 
-/// The exception for an option that there is not, with what was probably meant: one of the caller's own, or what
-/// the `help` says.
+/// The exception for an option that there is not, with what was probably meant: one of the caller's
+/// own, or what the `help` says.
 pub(crate) fn no_option(py: Python<'_>, name: &str, help: Option<&str>, own: &[&str]) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let error = py.import("seqfeed._errors")?.getattr("no_option")?;

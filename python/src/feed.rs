@@ -226,8 +226,8 @@ impl Feed {
         self.next(py)?.map(|minibatch| Minibatch::new(py, minibatch)).transpose()
     }
 
-    /// The next minibatch, with the arrays of some streams in memory of the caller's (pinned, or used over
-    /// and over); None at the end of the loop. After that the next loop begins.
+    /// The next minibatch, with the arrays of some streams in memory of the caller's (pinned, or
+    /// used over and over); None at the end of the loop. After that the next loop begins.
     fn next_into(
         &self,
         py: Python<'_>,
@@ -276,7 +276,8 @@ impl Feed {
         Ok(())
     }
 
-    /// A feed of one sweep of the same corpus, for a rank of so many; the corpus is not opened again.
+    /// A feed of one sweep of the same corpus, for a rank of so many; the corpus is not
+    /// opened again.
     #[pyo3(signature = (sweep, rank=None, ranks=None, *, threads=None))]
     fn one_sweep(
         &self,

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Something behind a lock that belongs to one process: a child that was forked makes its own anew.
 ///
-/// The outer lock is held only for moments, by threads that hold the interpreter, and the interpreter is held by
-/// the thread that forks: in the child it is free. The inner one may be held, by a thread that the child
-/// does not have: it is left alone there.
+/// The outer lock is held only for moments, by threads that hold the interpreter, and the
+/// interpreter is held by the thread that forks: in the child it is free. The inner one may be
+/// held, by a thread that the child does not have: it is left alone there.
 pub(crate) struct PerProcess<T>(Mutex<Owned<T>>);
 
 struct Owned<T> {
@@ -38,7 +38,8 @@ impl<T> PerProcess<T> {
         let process = std::process::id();
         if owned.process != process {
             let fresh = Arc::new(Mutex::new(value));
-            // Not dropped: its threads are the parent's, and its files share the parent's positions.
+            // Not dropped: its threads are the parent's, and its files share the
+            // parent's positions.
             std::mem::forget(std::mem::replace(&mut owned.value, fresh));
             owned.process = process;
         }

@@ -15,7 +15,8 @@ use crate::errors;
 /// How long Ctrl-C may wait.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
-/// What is asked when a signal comes while a pipe is waited for: Python's handlers, in its main thread.
+/// What is asked when a signal comes while a pipe is waited for: Python's handlers, in its
+/// main thread.
 pub(crate) fn ask() -> io::Result<()> {
     Python::attach(|py| py.check_signals().map_err(io::Error::other))
 }
@@ -28,7 +29,8 @@ pub(crate) fn interruptible<T: Send + 'static>(
     wait(py, start(work)?, None)
 }
 
-/// As [`interruptible`], for what must not go on by itself: Ctrl-C asks it to stop, and waits until it has.
+/// As [`interruptible`], for what must not go on by itself: Ctrl-C asks it to stop, and waits
+/// until it has.
 pub(crate) fn stoppable<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> seqfeed::Result<T> + Send + 'static,

@@ -38,8 +38,8 @@ pub(crate) fn from_python(key: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     }
 }
 
-/// A name of a file, a command or a table: bytes, as the file system has them. In Python they are text by
-/// `os.fsdecode`.
+/// A name of a file, a command or a table: bytes, as the file system has them. In Python they are
+/// text by `os.fsdecode`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Name(OsString);
 

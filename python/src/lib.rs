@@ -1,7 +1,7 @@
 //! The Python package's compiled part: `seqfeed._seqfeed`.
 //!
-//! Every wait, read and copy of size is done detached from the interpreter; locks are taken only while
-//! detached, so that a thread that waits for one never holds the interpreter.
+//! Every wait, read and copy of size is done detached from the interpreter; locks are taken only
+//! while detached, so that a thread that waits for one never holds the interpreter.
 
 // Docstrings are Markdown of Python's, not rustdoc's.
 #![allow(clippy::doc_markdown)]
@@ -59,7 +59,8 @@ mod _seqfeed {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         seqfeed::io::on_interrupt(super::interrupt::ask);
         seqfeed::arrow::silence_caught_panics();
-        // The package has two classes of this name; that of Kaldi's tables is in a module of its own there.
+        // The package has two classes of this name; that of Kaldi's tables is in a module of
+        // its own there.
         module.add("CorpusWriter", module.py().get_type::<super::writer::Writer>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -12,8 +12,8 @@ use seqfeed_core::Array;
 
 use crate::{errors, keys, values};
 
-/// The memory of a minibatch: what its arrays have as their base. When the last array is gone, the feed has
-/// it back.
+/// The memory of a minibatch: what its arrays have as their base. When the last array is gone, the
+/// feed has it back.
 #[pyclass(frozen, module = "seqfeed._seqfeed", name = "_Memory")]
 struct Memory {
     minibatch: ManuallyDrop<seqfeed::Minibatch>,
@@ -22,7 +22,8 @@ struct Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // In a child that was forked, the feed that wants it back is not there, but its lock may be held.
+        // In a child that was forked, the feed that wants it back is not there, but its lock
+        // may be held.
         if self.process == std::process::id() {
             // SAFETY: it is not used again.
             unsafe { ManuallyDrop::drop(&mut self.minibatch) };
@@ -171,9 +172,10 @@ fn view<'py, T: Element>(
     shape: &[usize],
     start: *mut T,
 ) -> Bound<'py, PyAny> {
-    // SAFETY: the pointers come from the minibatch's own vectors, which hold at least as many values, were
-    // not moved nor changed in length since then, and live in `memory`, the array's base; Rust does not look
-    // at their values again before `memory` is dropped, so that Python may write to them.
+    // SAFETY: the pointers come from the minibatch's own vectors, which hold at least as many
+    // values, were not moved nor changed in length since then, and live in `memory`, the array's
+    // base; Rust does not look at their values again before `memory` is dropped, so that Python may
+    // write to them.
     unsafe {
         let array = ArrayView::from_shape_ptr(IxDyn(shape), start.cast_const());
         PyArrayDyn::borrow_from_array(&array, memory.clone().into_any()).into_any()
@@ -227,8 +229,8 @@ impl Minibatch {
         numbers(py, self.batch().offsets().iter().copied())
     }
 
-    /// Where the sequences lie in a stream, int64 of shape (sequences, 2): the first row, counted over
-    /// all rows of the array one after another, and the number of rows.
+    /// Where the sequences lie in a stream, int64 of shape (sequences, 2): the first row, counted
+    /// over all rows of the array one after another, and the number of rows.
     fn rows<'py>(&self, py: Python<'py>, stream: &str) -> PyResult<Bound<'py, PyAny>> {
         let minibatch = self.batch();
         let unknown = || {

@@ -8,7 +8,8 @@ use seqfeed_core::Block;
 
 use crate::errors;
 
-/// The samples of one sequence in one stream: bytes in the machine's order, which no program can change.
+/// The samples of one sequence in one stream: bytes in the machine's order, which no
+/// program can change.
 pub(crate) struct Samples {
     pub(crate) stream: Stream,
     count: usize,
@@ -21,7 +22,8 @@ const TAKEN: &str = "floats are float32 or float64 arrays of shape (samples, dim
                      (samples,), sparse samples seqfeed.Sparse";
 
 impl Samples {
-    /// Reads the value of a key in a stream. A stream that has no name is `features` or `labels`, by its values.
+    /// Reads the value of a key in a stream. A stream that has no name is `features` or `labels`,
+    /// by its values.
     pub(crate) fn of(key: &[u8], name: Option<&str>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         Reading { key, name }.samples(value)
     }

@@ -271,8 +271,8 @@ impl Table {
         Self::iterate(slf, What::Pairs)
     }
 
-    /// The streams: a dictionary of names to kind, dtype, dim and extent; empty for tables of Kaldi, whose
-    /// objects may be of any type.
+    /// The streams: a dictionary of names to kind, dtype, dim and extent; empty for tables of
+    /// Kaldi, whose objects may be of any type.
     #[getter]
     fn streams<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let streams = PyDict::new(py);

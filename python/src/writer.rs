@@ -17,7 +17,8 @@ use crate::keys::Name;
 use crate::samples::Samples;
 use crate::{errors, keys};
 
-/// Writes a corpus in any format: sequences wait in a temporary file, and are converted when it is closed.
+/// Writes a corpus in any format: sequences wait in a temporary file, and are converted when
+/// it is closed.
 #[pyclass(frozen, module = "seqfeed", weakref)]
 pub(crate) struct Writer {
     name: Name,
@@ -81,8 +82,8 @@ fn described(stream: &Stream) -> String {
 }
 
 impl Writer {
-    /// The spool with the first sequence, once a corpus of it alone has been planned: what the target cannot hold
-    /// is said now, not when all has been computed.
+    /// The spool with the first sequence, once a corpus of it alone has been planned: what the
+    /// target cannot hold is said now, not when all has been computed.
     fn start(
         &self,
         key: Key<'_>,

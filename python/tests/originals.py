@@ -1,7 +1,9 @@
-"""Runs the originals' own tests against the drop-ins: ``python originals.py DIRECTORY [pytest's arguments]``.
+"""Runs the originals' own tests against the drop-ins:
+``python originals.py DIRECTORY [pytest's arguments]``.
 
-DIRECTORY holds unpacked sources of kaldiio or kaldi_native_io, or of both, as ``pip download --no-binary :all:``
-gets them. ``import kaldiio`` and ``import kaldi_native_io`` in these tests then mean the drop-ins.
+DIRECTORY holds unpacked sources of kaldiio or kaldi_native_io, or of both, as
+``pip download --no-binary :all:`` gets them. ``import kaldiio`` and ``import kaldi_native_io`` in
+these tests then mean the drop-ins.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-# Every case is a function of the module and of numpy; what it gives, or the names of what it raises, is compared.
+# Every case is a function of the module and of numpy; what it gives, or the names of what it
+# raises, is compared.
 _RUN = """
 import pickle, sys, warnings
 warnings.simplefilter("ignore")

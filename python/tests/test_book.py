@@ -1,4 +1,5 @@
-"""The Python in the pages of docs/ runs: ``python`` blocks as they are, ``pycon`` blocks with the output they show."""
+"""The Python in the pages of docs/ runs: ``python`` blocks as they are, ``pycon`` blocks with the
+output they show."""
 
 from __future__ import annotations
 

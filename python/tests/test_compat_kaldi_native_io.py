@@ -176,7 +176,8 @@ def test_a_damaged_archive_is_an_error(tmp_path: Path) -> None:
 
 
 def test_what_was_written_can_be_read_at_once(tmp_path: Path) -> None:
-    """The table is there from the beginning, and each entry in it, whole, when it has been written."""
+    """The table is there from the beginning, and each entry in it, whole, when it has
+    been written."""
     names = f"{tmp_path}/a.ark,{tmp_path}/a.scp"
     (tmp_path / "a.ark").write_bytes(b"what stood here")
     writer = native.FloatMatrixWriter(f"ark,scp:{names}")

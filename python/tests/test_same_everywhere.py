@@ -1,4 +1,5 @@
-"""One description gives the same minibatches on the command line, from the feed, and through each adapter."""
+"""One description gives the same minibatches on the command line, from the feed, and through
+each adapter."""
 
 from __future__ import annotations
 

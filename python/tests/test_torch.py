@@ -131,7 +131,8 @@ def test_every_sample_once(corpus: Any, workers: int, ranks: int) -> None:
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_epochs_of_workers(corpus: Any, method: str) -> None:
-    """Workers that persist, that are left in the middle, that are seeded alike: all samples, no more."""
+    """Workers that persist, that are left in the middle, that are seeded alike: all
+    samples, no more."""
     dataset = Dataset(source(corpus), batch_size=9, fields=FIELDS)
     wanted = [expected(corpus, epoch, batch_size=9) for epoch in range(7)]
     loader = data_loader(dataset, 2, persistent_workers=True, multiprocessing_context=method)

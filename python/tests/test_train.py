@@ -22,7 +22,8 @@ def command(task: str, work: Path) -> list[str]:
 
 
 def killed(arguments: list[str], after: int) -> int:
-    """Runs until so many lines are written, then kills it (SIGKILL); the number of the last minibatch saved."""
+    """Runs until so many lines are written, then kills it (SIGKILL); the number of the last
+    minibatch saved."""
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     done = 0

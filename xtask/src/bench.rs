@@ -10,9 +10,9 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
-/// `bench [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]`: DIR as made by gen_kaldi.py,
-/// `gen_cntk.py htk` or gen_pdnn.py; PYTHON an interpreter with numpy, kaldiio and kaldi_native_io; all cases
-/// in turn, N times (5).
+/// `bench [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds
+/// N]`: DIR as made by gen_kaldi.py, `gen_cntk.py htk` or gen_pdnn.py; PYTHON an interpreter with
+/// numpy, kaldiio and kaldi_native_io; all cases in turn, N times (5).
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let what = arguments.first().map(String::as_str).filter(|word| !word.starts_with("--"));
     match what {
@@ -30,8 +30,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// How a corpus is made: its name, a file that is there when it is complete, and the generator with what stands
-/// before and behind the directory.
+/// How a corpus is made: its name, a file that is there when it is complete, and the generator with
+/// what stands before and behind the directory.
 type Recipe =
     (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 

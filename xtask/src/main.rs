@@ -1,6 +1,7 @@
-//! The project's own tasks: `cargo xtask test [python]`, `docs`, `wheel`, `bench`.
+//! The project's own tasks: `cargo xtask test [python]`, `lint`, `docs`, `wheel`, `bench`.
 
 mod bench;
+mod lint;
 mod python;
 mod skips;
 mod torch;
@@ -22,12 +23,13 @@ fn main() -> ExitCode {
             _ => test(true),
         },
         Some("bench") => bench::run(&arguments[1..]),
+        Some("lint") => lint::run(),
         Some("docs") => docs(),
         Some("wheel") => python::wheel(),
         _ => {
             eprintln!(
-                "usage: cargo xtask test [python] | docs | wheel | bench [feed|tables|htk|pdnn|convert] [--corpus DIR] \
-                 [--peers PYTHON] [--rounds N]"
+                "usage: cargo xtask test [python] | lint | docs | wheel | bench \
+                 [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]"
             );
             return ExitCode::from(2);
         }
@@ -41,9 +43,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs all tests: of the code, of its documentation, the example programs, and the Python package; or of the last
-/// alone.
+/// Runs all tests: of the code, of its documentation, the example programs, and the Python package;
+/// or of the last alone.
 fn test(rust: bool) -> Result<()> {
+    lint::run()?;
     let mut skips = Skips::default();
     let environment = Environment::prepare();
     if rust {
@@ -77,8 +80,8 @@ fn test_rust(environment: Option<&Environment>, skips: &mut Skips) -> Result<()>
     python::run(Command::new(&example).current_dir(root()))
 }
 
-/// Writes what commands print today into the pages of `docs/` and `crates/seqfeed-cli/tests/cmd`, and builds the
-/// book where mdBook is there.
+/// Writes what commands print today into the pages of `docs/` and `crates/seqfeed-cli/tests/cmd`,
+/// and builds the book where mdBook is there.
 fn docs() -> Result<()> {
     let test = ["test", "-p", "seqfeed-cli", "--test", "it", "transcripts"];
     python::run(cargo().args(test).env("TRYCMD", "overwrite"))?;

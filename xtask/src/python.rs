@@ -13,8 +13,8 @@ use crate::{in_ci, root, torch};
 /// What the package is built and tested with.
 const NEEDED: [&str; 5] = ["maturin>=1.9,<2", "pytest>=8,<10", "numpy", "mypy", "scipy"];
 
-/// What the adapters are for, and the packages that the drop-ins stand for. PyTorch is not among them: see
-/// [`torch`].
+/// What the adapters are for, and the packages that the drop-ins stand for. PyTorch is not among
+/// them: see [`torch`].
 const BESIDE: [&str; 7] = [
     "pyarrow",
     "polars",
@@ -36,7 +36,8 @@ pub(crate) struct Environment {
 impl Environment {
     /// The virtual environment with all that the tests need.
     ///
-    /// It is kept in `target/` under a name made of what is in it, so that a second run installs nothing.
+    /// It is kept in `target/` under a name made of what is in it, so that a second run
+    /// installs nothing.
     pub(crate) fn prepare() -> Result<Self> {
         let target = crate::target()?;
         let system = env::var("SEQFEED_PYTHON").unwrap_or_else(|_| "python3".to_owned());
@@ -114,8 +115,8 @@ pub(crate) fn test(environment: &Environment, skips: &mut Skips) -> Result<()> {
     torch::test(environment, skips)
 }
 
-/// Builds the wheel that is given to others: optimized, for all versions of Python from 3.10 on, and for Linuxes with a C
-/// library as old as this one's.
+/// Builds the wheel that is given to others: optimized, for all versions of Python from 3.10 on,
+/// and for Linuxes with a C library as old as this one's.
 pub(crate) fn wheel() -> Result<()> {
     let environment = Environment::prepare()?;
     let wheels = environment.target.join("wheels");

@@ -1,7 +1,7 @@
 //! Tests that were skipped, and which of them may be.
 //!
-//! Rust's tests print `SKIPPED: why` and succeed, Python's say it as the reason of the skip. In continuous
-//! integration every reason must stand in `.ci/may-skip.txt`, with its own reason.
+//! Rust's tests print `SKIPPED: why` and succeed, Python's say it as the reason of the skip. In
+//! continuous integration every reason must stand in `.ci/may-skip.txt`, with its own reason.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,8 +46,8 @@ impl Skips {
         Ok(())
     }
 
-    /// Notes what a line of the output of Rust's tests says: the test that the next lines are of, or
-    /// a skip.
+    /// Notes what a line of the output of Rust's tests says: the test that the next lines are
+    /// of, or a skip.
     fn note(&mut self, line: &str, test: &mut String) {
         if let Some(name) =
             line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))

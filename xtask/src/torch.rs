@@ -1,8 +1,8 @@
 //! The tests that need PyTorch.
 //!
-//! PyTorch is Debian's `python3-torch`, made for processors alone: 150 MB to download and 0.8 GB on the disk, where
-//! PyPI's wheel for this machine brings CUDA along, with 3 GB and 5.5 GB. It is installed once for the machine;
-//! all else that these tests need is kept in `target/`.
+//! PyTorch is Debian's `python3-torch`, made for processors alone: 150 MB to download and 0.8 GB on
+//! the disk, where PyPI's wheel for this machine brings CUDA along, with 3 GB and 5.5 GB. It is
+//! installed once for the machine; all else that these tests need is kept in `target/`.
 
 use std::env;
 use std::path::Path;
@@ -14,7 +14,8 @@ use crate::python::{Environment, key_of, run};
 use crate::skips::Skips;
 use crate::{in_ci, root};
 
-/// What these tests need beside PyTorch. Debian's is made for numpy 1, which later versions of pyarrow refuse.
+/// What these tests need beside PyTorch. Debian's is made for numpy 1, which later versions of
+/// pyarrow refuse.
 const BESIDE: [&str; 4] = ["pytest>=8,<10", "datasets", "numpy<2", "pyarrow<22"];
 
 const TESTS: [&str; 6] = [
@@ -28,8 +29,9 @@ const TESTS: [&str; 6] = [
 
 const PACKAGE: &str = "python3-torch";
 
-/// Runs the tests that need PyTorch by a Python that has it: the one that `SEQFEED_TORCH_PYTHON` names, or the
-/// system's, into which Debian's package is installed where that can be done. Nothing else is installed into it.
+/// Runs the tests that need PyTorch by a Python that has it: the one that `SEQFEED_TORCH_PYTHON`
+/// names, or the system's, into which Debian's package is installed where that can be done. Nothing
+/// else is installed into it.
 pub(crate) fn test(environment: &Environment, skips: &mut Skips) -> Result<()> {
     let named = env::var("SEQFEED_TORCH_PYTHON").ok();
     let python = named.clone().unwrap_or_else(|| "/usr/bin/python3".to_owned());

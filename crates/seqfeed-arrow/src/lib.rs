@@ -1,4 +1,5 @@
-//! Sequences as rows of tables: Arrow IPC files (`.arrow`, `.feather`, `.arrows`) and Parquet files.
+//! Sequences as rows of tables: Arrow IPC files (`.arrow`, `.feather`, `.arrows`) and
+//! Parquet files.
 //!
 //! One row is one sequence, one column is one stream:
 //!
@@ -17,23 +18,25 @@
 //!
 //! Files written by others have no marks; then types tell:
 //!
-//! * The key is the first column of the name `key`, `utt`, `utt_id`, `utterance`, `utterance_id`, `id`
-//!   or `name` with text, bytes, integers, or a dictionary of text. Without one, rows are counted from 0.
-//! * Lists are streams: of floats (16, 32 or 64 bits) dense ones of width 1, of fixed-size lists or of lists
-//!   of floats that are all equally long dense ones of that width, of integers labels, of lists of structs
-//!   with `index` and `value` sparse ones (whose width must be given by `seqfeed.dim`). Large lists are as
-//!   good. Where lists of a row differ in number between columns, the columns of less are given a number
-//!   of samples of their own.
+//! * The key is the first column of the name `key`, `utt`, `utt_id`, `utterance`, `utterance_id`,
+//!   `id` or `name` with text, bytes, integers, or a dictionary of text. Without one, rows are
+//!   counted from 0.
+//! * Lists are streams: of floats (16, 32 or 64 bits) dense ones of width 1, of fixed-size lists or
+//!   of lists of floats that are all equally long dense ones of that width, of integers labels, of
+//!   lists of structs with `index` and `value` sparse ones (whose width must be given by
+//!   `seqfeed.dim`). Large lists are as good. Where lists of a row differ in number between
+//!   columns, the columns of less are given a number of samples of their own.
 //! * Fixed-size lists of floats are one sample a sequence.
-//! * Other columns (numbers, text, times) are passed over; a column of numbers that is asked for by its
-//!   name is one sample a sequence.
+//! * Other columns (numbers, text, times) are passed over; a column of numbers that is asked for by
+//!   its name is one sample a sequence.
 //!
 //! [`ArrowSource`] reads both kinds of file, [`ArrowWriter`] and [`ParquetWriter`] write them.
 //! [`RecordBatches`] gives any corpus to other programs in the same process.
 //!
 //! Arrow files are read in place: opening reads keys and offsets, loading reads the values of the
-//! sequences that are wanted. What is compressed is decoded once into a temporary file, and so are Parquet files
-//! of large row groups; those of small ones, as they are written here, are decoded a group at a time.
+//! sequences that are wanted. What is compressed is decoded once into a temporary file, and so are
+//! Parquet files of large row groups; those of small ones, as they are written here, are decoded a
+//! group at a time.
 
 #![forbid(unsafe_code)]
 

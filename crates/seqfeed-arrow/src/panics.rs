@@ -23,11 +23,12 @@ fn said(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it is damaged")
 }
 
-/// Keeps panics that this library catches and returns as errors off standard error; all others go to the panic hook
-/// that was set before.
+/// Keeps panics that this library catches and returns as errors off standard error; all others go
+/// to the panic hook that was set before.
 ///
-/// Rust calls the panic hook, which prints, before anything is caught. The hook belongs to the program, not to its
-/// libraries: so a program calls this once at its start, and without it nothing changes but what is printed.
+/// Rust calls the panic hook, which prints, before anything is caught. The hook belongs to the
+/// program, not to its libraries: so a program calls this once at its start, and without it nothing
+/// changes but what is printed.
 pub fn silence_caught_panics() {
     static SET: Once = Once::new();
     SET.call_once(|| {

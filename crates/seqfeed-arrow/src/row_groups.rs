@@ -219,7 +219,8 @@ impl RowGroups {
     }
 }
 
-/// Runs a part of the `parquet` crate. A file that makes it panic is damaged; what it was at is dropped.
+/// Runs a part of the `parquet` crate. A file that makes it panic is damaged; what it was
+/// at is dropped.
 fn guarded<T>(file: &DataFile, run: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
     let damaged = |what: String| {
         let what = what.lines().next().unwrap_or_default().to_owned();

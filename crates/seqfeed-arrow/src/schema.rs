@@ -21,7 +21,8 @@ const KEY_NAMES: [&str; 7] = ["key", "utt", "utt_id", "utterance", "utterance_id
 /// How Arrow and Parquet files are opened.
 #[derive(Clone, Debug)]
 pub struct ArrowOptions {
-    /// The columns that become streams, in this order; all that can, in the file's order, if there are none.
+    /// The columns that become streams, in this order; all that can, in the file's order, if
+    /// there are none.
     pub columns: Vec<ColumnChoice>,
     /// The column of keys, where it is not to be found by its name.
     pub key: Option<String>,

@@ -24,7 +24,8 @@ const MOST_CHUNKS: u64 = 2;
 /// Where lengths are not known, row groups of more bytes than this are.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// An Arrow IPC file or stream, or a Parquet file, as a [`Source`]: a row is a sequence, a column a stream.
+/// An Arrow IPC file or stream, or a Parquet file, as a [`Source`]: a row is a sequence, a
+/// column a stream.
 ///
 /// See the [crate's documentation](crate) for which columns are what.
 ///
@@ -76,13 +77,13 @@ enum Pieces {
 }
 
 impl ArrowSource {
-    /// Opens a file by any name that can be read; what it is, its first bytes tell. What cannot be read in
-    /// place (pipes, compressed files) is copied into a temporary file first.
+    /// Opens a file by any name that can be read; what it is, its first bytes tell. What cannot be
+    /// read in place (pipes, compressed files) is copied into a temporary file first.
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be read, is damaged, or holds no samples; if a column that is asked for is
-    /// not there or cannot be what it is asked to be; or if what is read holds nulls.
+    /// Fails if the file cannot be read, is damaged, or holds no samples; if a column that is asked
+    /// for is not there or cannot be what it is asked to be; or if what is read holds nulls.
     pub fn open(
         name: &(impl AsRef<OsStr> + ?Sized),
         options: &ArrowOptions,
@@ -251,7 +252,8 @@ impl Source for ArrowSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // What is read of a piece at once, and converted; of a row group also what it is decoded from.
+        // What is read of a piece at once, and converted; of a row group also what it is
+        // decoded from.
         self.piece_bytes().saturating_mul(3)
     }
 }
@@ -475,8 +477,8 @@ impl<'a> Opening<'a> {
         Ok(ArrowSource { name, streams, columns, index, firsts, pieces, format, spooled_bytes })
     }
 
-    /// Streams whose lists are not as many as those of the first dense stream have a number of samples of
-    /// their own, where nothing else is said.
+    /// Streams whose lists are not as many as those of the first dense stream have a number of
+    /// samples of their own, where nothing else is said.
     fn own_lengths(&self, columns: &mut [Column]) {
         let Some(first) = measure(columns) else { return };
         let differs = |number: usize| {
@@ -536,8 +538,8 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// The stream whose samples are counted: the first dense one with a sample a time step, or the first of
-/// any kind.
+/// The stream whose samples are counted: the first dense one with a sample a time step, or the
+/// first of any kind.
 fn measure(columns: &[Column]) -> Option<usize> {
     let steps = |column: &Column| column.stream.extent == Extent::Samples;
     let dense = |column: &Column| steps(column) && column.stream.kind == Kind::Dense;

@@ -66,8 +66,8 @@ pub(crate) fn beyond(inside: &'static str, found: u64, expected: u64) -> Error {
         .with_help("the file is damaged: lengths or offsets in it are wrong")
 }
 
-/// Offsets of lists as they lie in a file: `long` ones have 64 bits. They must ascend, and may not lie
-/// beyond `most`.
+/// Offsets of lists as they lie in a file: `long` ones have 64 bits. They must ascend, and may not
+/// lie beyond `most`.
 pub(crate) fn offsets(
     bytes: &[u8],
     long: bool,

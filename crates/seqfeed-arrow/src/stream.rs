@@ -18,7 +18,8 @@ use crate::writer::{Gather, KeyType, WriteOptions};
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use seqfeed_core::{Block, Element, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream};
+/// # use seqfeed_core::{Block, Element, Extent, Index, IndexBuilder, Key, Kind};
+/// # use seqfeed_core::{Result, Source, Stream};
 /// # #[derive(Debug)]
 /// # struct Numbers { index: Arc<Index>, streams: Vec<Stream> }
 /// # impl Source for Numbers {
@@ -34,7 +35,8 @@ use crate::writer::{Gather, KeyType, WriteOptions};
 /// # }
 /// # let mut index = IndexBuilder::new(1);
 /// # ["a", "b", "c"].iter().for_each(|key| index.push(Key(key.as_bytes()), 2));
-/// # let streams = vec![Stream { name: "x".into(), kind: Kind::Dense, element: Element::F32, dim: 1, extent: Extent::Samples }];
+/// # let (kind, element, extent) = (Kind::Dense, Element::F32, Extent::Samples);
+/// # let streams = vec![Stream { name: "x".into(), kind, element, dim: 1, extent }];
 /// # let source = Arc::new(Numbers { index: Arc::new(index.finish()), streams });
 /// use seqfeed_arrow::RecordBatches;
 ///
@@ -53,7 +55,8 @@ pub struct RecordBatches {
 }
 
 impl RecordBatches {
-    /// Starts a stream, of batches with at most so many samples; a longer sequence is a batch of its own.
+    /// Starts a stream, of batches with at most so many samples; a longer sequence is a
+    /// batch of its own.
     ///
     /// # Errors
     ///

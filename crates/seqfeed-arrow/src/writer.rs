@@ -21,8 +21,8 @@ const MOST_ROWS: usize = crate::row_groups::MOST_ROWS;
 /// How files are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Most samples in a record batch or row group; a longer sequence is one of its own. Those of the
-    /// default are the chunks of a corpus, so that a chunk of a Parquet file is decoded alone.
+    /// Most samples in a record batch or row group; a longer sequence is one of its own. Those of
+    /// the default are the chunks of a corpus, so that a chunk of a Parquet file is decoded alone.
     pub group_samples: u64,
     /// How values are compressed.
     pub compress: Compress,
@@ -34,7 +34,8 @@ pub enum Compress {
     /// Not at all: Arrow files are then read in place.
     #[default]
     None,
-    /// By Zstandard, at a level from 1 to 22. In Parquet files, the bytes of floats are split up first.
+    /// By Zstandard, at a level from 1 to 22. In Parquet files, the bytes of floats are
+    /// split up first.
     Zstd(i32),
 }
 
@@ -168,7 +169,8 @@ impl Gather {
         pushed.map_err(|error| error.in_file(&self.name))
     }
 
-    /// The length of a sequence: that of streams with a sample a time step, or of the longest other.
+    /// The length of a sequence: that of streams with a sample a time step, or of the
+    /// longest other.
     fn samples(&self, blocks: &[Block], number: usize) -> Result<u32> {
         if blocks.len() != self.streams.len() {
             return Err(Error::usage("there must be a block for each stream"));
@@ -229,12 +231,13 @@ impl ArrowWriter {
         Ok(Self { gather, writer })
     }
 
-    /// Adds the sequence that was pushed to the blocks, of which there is one a stream, as number `number`.
+    /// Adds the sequence that was pushed to the blocks, of which there is one a stream, as
+    /// number `number`.
     ///
     /// # Errors
     ///
-    /// Fails if the blocks are not those of the streams, if streams with a sample a time step differ in
-    /// length, or if writing fails.
+    /// Fails if the blocks are not those of the streams, if streams with a sample a time step
+    /// differ in length, or if writing fails.
     pub fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
         let Self { gather, writer } = self;
         let name = gather.name.clone();
@@ -265,8 +268,8 @@ impl ParquetWriter {
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be made, if two columns had one name, or for a level of compression that
-    /// there is not.
+    /// Fails if the file cannot be made, if two columns had one name, or for a level of compression
+    /// that there is not.
     pub fn create(
         name: &WxFilename,
         streams: &[Stream],
@@ -299,12 +302,13 @@ impl ParquetWriter {
         Ok(Self { gather, writer })
     }
 
-    /// Adds the sequence that was pushed to the blocks, of which there is one a stream, as number `number`.
+    /// Adds the sequence that was pushed to the blocks, of which there is one a stream, as
+    /// number `number`.
     ///
     /// # Errors
     ///
-    /// Fails if the blocks are not those of the streams, if streams with a sample a time step differ in
-    /// length, or if writing fails.
+    /// Fails if the blocks are not those of the streams, if streams with a sample a time step
+    /// differ in length, or if writing fails.
     pub fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
         let Self { gather, writer } = self;
         let name = gather.name.clone();

@@ -112,8 +112,8 @@ fn shown(size: &[usize]) -> String {
     size.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
 }
 
-/// Whether a name is that of one object: with the offset of an archive that is there, or of a file that begins as
-/// such an object does.
+/// Whether a name is that of one object: with the offset of an archive that is there, or of a file
+/// that begins as such an object does.
 fn is_object(name: &OsStr) -> bool {
     // Files that are there may end with a bracket or with digits themselves.
     let (alone, _) = Range::split_name(name).unwrap_or((name, None));
@@ -134,7 +134,8 @@ fn begins_as_object(name: &OsStr) -> bool {
     if head.starts_with(b"\0B") {
         return true;
     }
-    // A matrix or a vector as text. A bracket stands in descriptions too, but with a letter behind it.
+    // A matrix or a vector as text. A bracket stands in descriptions too, but with a
+    // letter behind it.
     let Some(inside) = head.trim_ascii_start().strip_prefix(b"[") else { return false };
     let value = inside.trim_ascii_start();
     value.len() < inside.len()

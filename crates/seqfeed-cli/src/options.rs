@@ -21,8 +21,8 @@ pub(crate) fn name() -> impl TypedValueParser<Value = String> {
 pub(crate) struct CorpusOptions {
     /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), an HTK script
     /// (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a data
-    /// specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind any
-    /// other name too; an Arrow or Parquet file (train.arrow, train.parquet), or a column of
+    /// specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind
+    /// any other name too; an Arrow or Parquet file (train.arrow, train.parquet), or a column of
     /// one (train.parquet#features)
     #[arg(value_name = "CORPUS", value_parser = name())]
     corpus: Option<String>,
@@ -72,8 +72,8 @@ pub(crate) struct CorpusOptions {
     allow_pipes: bool,
 }
 
-/// What names may do: those on the command line may be commands, those that stand in files only if the user allows
-/// it. This is the rule of all commands.
+/// What names may do: those on the command line may be commands, those that stand in files only if
+/// the user allows it. This is the rule of all commands.
 pub(crate) fn policy(allow_pipes: bool) -> Policy {
     if allow_pipes { Policy::with_pipes() } else { Policy::with_given_pipes() }
 }
@@ -130,7 +130,8 @@ pub(crate) struct FeedOptions {
     #[arg(long, value_name = "N")]
     bucket: Option<u64>,
 
-    /// How sequences lie in a minibatch: padded, concatenated, or packed into rows [default: padded]
+    /// How sequences lie in a minibatch: padded, concatenated, or packed into rows
+    /// [default: padded]
     #[arg(long, value_name = "padded|concatenated|packed")]
     layout: Option<String>,
 
@@ -162,7 +163,8 @@ pub(crate) struct FeedOptions {
     #[arg(long, value_name = "BOOL")]
     cross_sweeps: Option<bool>,
 
-    /// With --cut worker or timeline: what an epoch is, at whose end a minibatch ends [default: run]
+    /// With --cut worker or timeline: what an epoch is, at whose end a minibatch ends
+    /// [default: run]
     #[arg(long, value_name = "run|sweep|N")]
     epoch: Option<String>,
 
@@ -170,7 +172,8 @@ pub(crate) struct FeedOptions {
     #[arg(long, value_name = "N")]
     start: Option<u64>,
 
-    /// With --cut worker or timeline: truncate sequences to N samples a minibatch, side by side in rows
+    /// With --cut worker or timeline: truncate sequences to N samples a minibatch, side by
+    /// side in rows
     #[arg(long, value_name = "N")]
     truncation: Option<u64>,
 
@@ -335,8 +338,8 @@ impl CorpusOptions {
         self.name().filter(|_| only_name)
     }
 
-    /// The object of Kaldi's that the name means; nothing where it means a corpus, as it does beside options for
-    /// corpora.
+    /// The object of Kaldi's that the name means; nothing where it means a corpus, as it does
+    /// beside options for corpora.
     pub(crate) fn kaldi_object(&self) -> Result<Option<KaldiObject>> {
         match self.only_name() {
             Some(name) => KaldiObject::of_name(name, &self.policy()),
@@ -378,8 +381,8 @@ impl CorpusOptions {
         }
     }
 
-    /// The first name of several, where it is not that of a corpus: features are given by an option, and no
-    /// corpus has this name.
+    /// The first name of several, where it is not that of a corpus: features are given by an
+    /// option, and no corpus has this name.
     pub(crate) fn take_name_beside_features(&mut self) -> Option<String> {
         let is_corpus = |name: &String| path_from_text(name).exists();
         self.corpus.take_if(|name| !self.features.is_empty() && !is_corpus(name))

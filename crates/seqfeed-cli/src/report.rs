@@ -8,8 +8,9 @@ use seqfeed::{Error, Position, PrintableLines};
 
 const ERROR: (&str, &str) = ("error", "1;31");
 
-/// Prints to standard error, a mark in a colour before it; control characters of data are escaped. Where that cannot be
-/// written to (a full disk, nobody who reads), there is nobody to tell: the exit code says the rest.
+/// Prints to standard error, a mark in a colour before it; control characters of data are escaped.
+/// Where that cannot be written to (a full disk, nobody who reads), there is nobody to tell: the
+/// exit code says the rest.
 fn say(before: &str, (mark, code): (&str, &str), text: impl fmt::Display) {
     let mark = if mark.is_empty() { String::new() } else { paint(mark, code) };
     let text = format!("{before}{mark}{}", PrintableLines(text));

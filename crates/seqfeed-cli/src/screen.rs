@@ -1,4 +1,5 @@
-//! Standard output for people and for programs that read JSON: nothing in it comes from data unescaped.
+//! Standard output for people and for programs that read JSON: nothing in it comes from
+//! data unescaped.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -21,7 +22,8 @@ impl Screen {
         Self { out: BufWriter::new(io::stdout().lock()), json: false }
     }
 
-    /// For JSON, which says the same with `\u202e` as with the letter itself. What is written must be JSON.
+    /// For JSON, which says the same with `\u202e` as with the letter itself. What is written
+    /// must be JSON.
     pub(crate) fn json() -> Self {
         Self { json: true, ..Self::text() }
     }
@@ -39,7 +41,8 @@ impl Screen {
         }
     }
 
-    /// Writes a picture for the terminal, which consists of escape sequences; names in it are escaped.
+    /// Writes a picture for the terminal, which consists of escape sequences; names in it
+    /// are escaped.
     pub(crate) fn picture(&mut self, picture: &str) -> io::Result<()> {
         self.out.write_all(picture.as_bytes())
     }

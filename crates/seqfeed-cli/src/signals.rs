@@ -8,8 +8,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// Waits in a thread for signals that ask the program to end. (At SIGKILL nothing can be done; what is left then, the
-/// next run or `seqfeed check DIR` takes away.)
+/// Waits in a thread for signals that ask the program to end. (At SIGKILL nothing can be done; what
+/// is left then, the next run or `seqfeed check DIR` takes away.)
 pub(crate) fn watch() {
     let ignored = ignored();
     let asks: Vec<i32> =
@@ -29,8 +29,8 @@ pub(crate) fn watch() {
     let _: Result<(), _> = waits.recv();
 }
 
-/// The signals that whoever started the program wants to be ignored, as `nohup` does: a bit for each. None where the
-/// system does not tell.
+/// The signals that whoever started the program wants to be ignored, as `nohup` does: a bit for
+/// each. None where the system does not tell.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,7 +1,7 @@
 //! Index caches and the writer of CTF, on one core.
 //!
-//! `cargo bench -p seqfeed-cntk --bench cache_and_writer`; the best of several rounds is printed, since
-//! other programs can only make a round slower.
+//! `cargo bench -p seqfeed-cntk --bench cache_and_writer`; the best of several rounds is printed,
+//! since other programs can only make a round slower.
 
 // A program: it prints.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]

@@ -1,7 +1,7 @@
 //! CTF files, indexed and parsed from memory on one core, beside a copy and a count of lines.
 //!
-//! `cargo bench -p seqfeed-cntk --bench parse -- FILE...`; the best of several rounds is printed, since
-//! other programs can only make a round slower. The inputs are guessed from the first lines.
+//! `cargo bench -p seqfeed-cntk --bench parse -- FILE...`; the best of several rounds is printed,
+//! since other programs can only make a round slower. The inputs are guessed from the first lines.
 
 // A program: it prints.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
@@ -22,8 +22,8 @@ use seqfeed_cntk::ctf::{
 const SECONDS: f64 = 1.5;
 const PIECE: usize = 1 << 20;
 
-/// Seconds that this thread has run so far: other programs do not count. Where the system does not tell
-/// (elsewhere than on Linux), the time of day.
+/// Seconds that this thread has run so far: other programs do not count. Where the system does not
+/// tell (elsewhere than on Linux), the time of day.
 fn seconds(since: Instant) -> f64 {
     let ran = std::fs::read_to_string("/proc/thread-self/schedstat");
     let ran = ran.ok().and_then(|text| text.split(' ').next()?.parse::<f64>().ok());

@@ -2,8 +2,8 @@
 
     SEQFEED_SHARED=... python3 random_ctf.py COUNT [SEED]
 
-Prints one JSON object a line. The model is CNTK's bugs included, but for two that seqfeed does not have:
-see `Model`.
+Prints one JSON object a line. The model is CNTK's bugs included, but for two that seqfeed does not
+have: see `Model`.
 """
 import json, os, random, sys, tempfile
 

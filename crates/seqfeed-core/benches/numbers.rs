@@ -1,7 +1,7 @@
 //! Numbers to text and from text, on one core, beside the standard library.
 //!
-//! `cargo bench -p seqfeed-core --bench numbers`; the best of several rounds is printed, since other
-//! programs can only make a round slower.
+//! `cargo bench -p seqfeed-core --bench numbers`; the best of several rounds is printed, since
+//! other programs can only make a round slower.
 
 // A program: it prints.
 #![allow(clippy::print_stdout)]

@@ -5,8 +5,8 @@ use memmap2::{MmapMut, MmapOptions};
 /// Smaller memory comes from the allocator.
 const MAPPED_FROM: usize = 1 << 20;
 
-/// A huge page. Mappings of so many bytes, or twice, and so on, begin where one can begin; others only by
-/// chance.
+/// A huge page. Mappings of so many bytes, or twice, and so on, begin where one can begin; others
+/// only by chance.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Memory for samples that is read at random places.
@@ -64,7 +64,8 @@ impl Arena {
         if len >= MAPPED_FROM
             && let Ok(map) = MmapOptions::new().len(len.next_multiple_of(HUGE_PAGE)).map_anon()
         {
-            // Only advice: an old kernel may refuse it. Not for the last page if most of it is not used.
+            // Only advice: an old kernel may refuse it. Not for the last page if most of it
+            // is not used.
             #[cfg(target_os = "linux")]
             let _ = {
                 let advised = (len + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;

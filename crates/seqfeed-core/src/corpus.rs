@@ -47,8 +47,8 @@ pub struct JoinPolicy {
 /// How the sequences of a corpus are grouped into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunking {
-    /// At most so many samples in a chunk, whatever the sources: so the same corpus has the same chunks
-    /// in every container.
+    /// At most so many samples in a chunk, whatever the sources: so the same corpus has the same
+    /// chunks in every container.
     Samples(u64),
     /// As in the primary source.
     Primary,
@@ -57,15 +57,15 @@ pub enum Chunking {
 /// How long a sequence of a corpus counts, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthRule {
-    /// As all streams agree; if they don't, the sequence is wrong. Streams with lengths of their own
-    /// ([`Extent::Own`]) are not asked; where there are no others, the longest one counts.
+    /// As all streams agree; if they don't, the sequence is wrong. Streams with lengths of their
+    /// own ([`Extent::Own`]) are not asked; where there are no others, the longest one counts.
     Agreed,
     /// As in the source where it is longest.
     Longest,
     /// As in the source of this number.
     Source(usize),
-    /// As in the primary source; what others have beyond that is not used. A sequence for which they
-    /// have fewer samples is wrong.
+    /// As in the primary source; what others have beyond that is not used. A sequence for which
+    /// they have fewer samples is wrong.
     Primary,
 }
 
@@ -147,7 +147,8 @@ impl Corpus {
     /// # Errors
     ///
     /// Fails if there is no source, if two streams have one name, if a source other than the first
-    /// has a key twice (unless lengths need not agree: then the first one counts), if more sequences don't fit than the policy allows, or if none is left.
+    /// has a key twice (unless lengths need not agree: then the first one counts), if more
+    /// sequences don't fit than the policy allows, or if none is left.
     pub fn join(sources: Vec<Arc<dyn Source>>, policy: &JoinPolicy) -> Result<Self> {
         let Some(primary) = sources.first().cloned() else {
             return Err(Error::usage("a corpus needs one source at least"));

@@ -27,7 +27,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// .of_key(Key(b"utt1"));
 /// assert_eq!(
 ///     error.to_string(),
-///     "feats.ark @ 1034 (key utt1): Kaldi matrix: the file ends inside data, 12 bytes are missing",
+///     "feats.ark @ 1034 (key utt1): Kaldi matrix: the file ends inside data, 12 bytes are \
+///      missing",
 /// );
 /// ```
 #[derive(Clone)]
@@ -52,8 +53,8 @@ pub enum ErrorKind {
         /// What the operating system or the decoder said.
         source: Arc<io::Error>,
     },
-    /// The environment refused: no room, no file handles, no permission, no memory, a failing device. It says
-    /// nothing about the data, so no tolerance excuses it.
+    /// The environment refused: no room, no file handles, no permission, no memory, a failing
+    /// device. It says nothing about the data, so no tolerance excuses it.
     System {
         /// What was tried: "opening", "reading", "writing".
         action: &'static str,
@@ -175,9 +176,9 @@ impl Error {
         Self(Box::new(Inner { kind, place: Place::default(), quote: None, help: None }))
     }
 
-    /// The operating system or a decoder refused; what it said decides whether that lies in the data
-    /// ([`ErrorKind::Io`]) or in the environment ([`ErrorKind::System`]). An [`Error`] that came through a reader as
-    /// an [`io::Error`] stays what it is.
+    /// The operating system or a decoder refused; what it said decides whether that lies in the
+    /// data ([`ErrorKind::Io`]) or in the environment ([`ErrorKind::System`]). An [`Error`] that
+    /// came through a reader as an [`io::Error`] stays what it is.
     #[must_use]
     pub fn io(action: &'static str, source: io::Error) -> Self {
         let source = match source.downcast::<Self>() {
@@ -207,8 +208,8 @@ impl Error {
         Self::new(ErrorKind::Usage(message.into()))
     }
 
-    /// A decoder refused: the data are damaged in the way that `damaged` says, unless what it read from failed for
-    /// reasons of the environment.
+    /// A decoder refused: the data are damaged in the way that `damaged` says, unless what it read
+    /// from failed for reasons of the environment.
     pub fn decoding(source: io::Error, damaged: impl FnOnce(&io::Error) -> Self) -> Self {
         let environment = system::is_environment(&source)
             || source.get_ref().and_then(|inner| inner.downcast_ref::<Self>()).is_some();
@@ -241,8 +242,8 @@ impl Error {
         self
     }
 
-    /// Says where in a text its byte lies (line and column from 1): the offset is replaced. The quote is
-    /// what stands there.
+    /// Says where in a text its byte lies (line and column from 1): the offset is replaced. The
+    /// quote is what stands there.
     #[must_use]
     pub fn at_column(mut self, line: u64, column: u64, quote: Option<Quote>) -> Self {
         if let None | Some(Position::Byte(_)) = self.0.place.position {
@@ -306,7 +307,8 @@ impl Error {
         matches!(self.0.kind, ErrorKind::Usage(_))
     }
 
-    /// Whether it is a failure of the environment ([`ErrorKind::System`]), which says nothing about the data.
+    /// Whether it is a failure of the environment ([`ErrorKind::System`]), which says nothing
+    /// about the data.
     #[must_use]
     pub fn is_environment(&self) -> bool {
         matches!(self.0.kind, ErrorKind::System { .. })

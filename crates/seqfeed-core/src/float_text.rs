@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-/// Appends a number as C's `printf("%.{digits}g")` prints it (glibc): `digits` significant digits of
-/// the exact binary value, trailing zeros cut, scientific where the exponent is below -4 or not below
-/// `digits`. Kaldi writes all its text with 7 digits.
+/// Appends a number as C's `printf("%.{digits}g")` prints it (glibc): `digits` significant digits
+/// of the exact binary value, trailing zeros cut, scientific where the exponent is below -4 or not
+/// below `digits`. Kaldi writes all its text with 7 digits.
 ///
 /// ```
 /// use seqfeed_core::float_text::write_g;
@@ -51,13 +51,13 @@ const BORDERS: [f64; 38] = [
 ];
 const FIRST_BORDER: i32 = -15;
 
-/// `value` (positive) as a whole number of exactly `digits` digits and the power of ten of the first
-/// one, where that can be had with a single rounded operation.
+/// `value` (positive) as a whole number of exactly `digits` digits and the power of ten of the
+/// first one, where that can be had with a single rounded operation.
 ///
-/// The quotient or product with an exact power of ten is off by no more than 2^-30 (half a unit in the
-/// last place of a number below 2^24). So if it is farther than 2^-28 from a tie, rounding it gives
-/// what rounding the exact value gives. Ties, and what comes near one, go the slow way, but for
-/// products that are exact themselves.
+/// The quotient or product with an exact power of ten is off by no more than 2^-30 (half a unit in
+/// the last place of a number below 2^24). So if it is farther than 2^-28 from a tie, rounding it
+/// gives what rounding the exact value gives. Ties, and what comes near one, go the slow way, but
+/// for products that are exact themselves.
 #[inline]
 fn round(value: f64, digits: usize) -> Option<(u32, i32)> {
     let binary = (value.to_bits() >> 52) as i32 - 1023;
@@ -65,8 +65,9 @@ fn round(value: f64, digits: usize) -> Option<(u32, i32)> {
     if !(-50..=70).contains(&binary) {
         return None;
     }
-    // log10(2) = 0.30103: the exponent or one less. Where a border is not exact and the value as near
-    // to it as that, either exponent will do: the digits come out as 10^digits or 10^(digits-1).
+    // log10(2) = 0.30103: the exponent or one less. Where a border is not exact and the value as
+    // near to it as that, either exponent will do: the digits come out as 10^digits or
+    // 10^(digits-1).
     let less = (binary * 78_913) >> 18;
     let exponent = less + i32::from(value >= BORDERS[(less + 1 - FIRST_BORDER) as usize]);
     let power = digits as i32 - 1 - exponent;
@@ -74,8 +75,8 @@ fn round(value: f64, digits: usize) -> Option<(u32, i32)> {
         0.. => value * POWERS[power as usize],
         _ => value / POWERS[-power as usize],
     };
-    // From 2^52 on doubles are whole: the sum is rounded to one, a tie to the even one, and the lower
-    // bits hold it.
+    // From 2^52 on doubles are whole: the sum is rounded to one, a tie to the even one, and the
+    // lower bits hold it.
     let sum = number + TWO_TO_52;
     let off = (number - (sum - TWO_TO_52)).abs();
     if off >= 0.5 - TWO_TO_MINUS_28 && !is_exact(value, power) {

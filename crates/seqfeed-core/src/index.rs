@@ -8,8 +8,8 @@ use crate::{Key, Offsets};
 /// The sequences of a source: keys, lengths, chunks.
 ///
 /// Sequences are numbered from 0 in the order of the source. A *chunk* is a run of sequences that
-/// are loaded and dropped together. About 8 bytes a sequence plus the key; 4 where all sequences are
-/// equally long.
+/// are loaded and dropped together. About 8 bytes a sequence plus the key; 4 where all sequences
+/// are equally long.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Index {
     keys: Vec<u8>,

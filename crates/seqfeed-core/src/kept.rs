@@ -8,14 +8,15 @@ use crate::{Block, Error, Index, Most, Result, Source, Stream};
 /// A source whose chunks are loaded when first asked for, and kept from then on: CNTK's
 /// `keepDataInMemory`.
 ///
-/// Worth it where loading is more than reading: text that is parsed, compressed matrices. The memory it
-/// takes is that of all data.
+/// Worth it where loading is more than reading: text that is parsed, compressed matrices. The
+/// memory it takes is that of all data.
 ///
-/// A chunk that cannot be loaded as a whole is not kept: its sequences come from the source one by one, so
-/// that only those that are wrong cannot be had.
+/// A chunk that cannot be loaded as a whole is not kept: its sequences come from the source one by
+/// one, so that only those that are wrong cannot be had.
 pub struct Kept {
     source: Arc<dyn Source>,
-    /// What is kept of each chunk that was asked for; `None` for one that cannot be loaded as a whole.
+    /// What is kept of each chunk that was asked for; `None` for one that cannot be
+    /// loaded as a whole.
     chunks: Vec<OnceLock<Option<Vec<Block>>>>,
     /// For each sequence its chunk.
     chunk_of: Vec<u32>,
@@ -42,7 +43,8 @@ impl Kept {
         kept.as_deref()
     }
 
-    /// Runs of sequences of one chunk, and what is kept of it: its blocks and the number of its first sequence.
+    /// Runs of sequences of one chunk, and what is kept of it: its blocks and the number of its
+    /// first sequence.
     fn runs<'a>(
         &'a self,
         sequences: &'a [u32],
@@ -141,7 +143,8 @@ mod tests {
     use super::*;
     use crate::{Element, Extent, IndexBuilder, Key, Kind};
 
-    /// Sequence `n` has the sparse samples `n` and nothing; one may be wrong. It counts how often it is asked.
+    /// Sequence `n` has the sparse samples `n` and nothing; one may be wrong. It counts how often
+    /// it is asked.
     struct Counted(Vec<Stream>, Arc<Index>, AtomicU32, Option<u32>);
 
     impl Counted {

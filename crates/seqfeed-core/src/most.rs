@@ -40,8 +40,9 @@ impl Most {
         if stream.kind != Kind::Sparse {
             return values;
         }
-        // An index for each value and a start for each sample. How much there is shows when it is loaded: memory
-        // that grows is twice as large as what it holds, and for a moment the old one is still there.
+        // An index for each value and a start for each sample. How much there is shows when it is
+        // loaded: memory that grows is twice as large as what it holds, and for a moment the old
+        // one is still there.
         let indices = self.values.saturating_mul(size_of::<i32>() as u64);
         let starts = self.samples.saturating_add(1).saturating_mul(size_of::<usize>() as u64);
         values.saturating_add(indices).saturating_add(starts).saturating_mul(3)

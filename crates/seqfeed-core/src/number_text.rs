@@ -3,10 +3,10 @@
 //! The rules are those of `>>` in libstdc++: the longest beginning that is a number is read, and
 //! converted with one correct rounding. Kaldi and CNTK read their text so.
 //!
-//! Most numbers are shorter than sixteen bytes. These are read without a loop: sixteen bytes at once,
-//! where their digits end from a few operations on all of them, and what they make together from
-//! six multiplications. So lengths and signs, which no processor can predict, cost no time. All others
-//! go to [`fast_float2`].
+//! Most numbers are shorter than sixteen bytes. These are read without a loop: sixteen bytes at
+//! once, where their digits end from a few operations on all of them, and what they make together
+//! from six multiplications. So lengths and signs, which no processor can predict, cost no time.
+//! All others go to [`fast_float2`].
 
 use fast_float2::FastFloat;
 
@@ -48,13 +48,14 @@ pub const POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// The number at the front of a text, if it is short and its power of ten small: the nearest double,
-/// and the length. Nothing says only that it has to be found the other way.
+/// The number at the front of a text, if it is short and its power of ten small: the nearest
+/// double, and the length. Nothing says only that it has to be found the other way.
 #[inline(always)]
 fn parse_quickly(text: &[u8]) -> Option<(f64, usize)> {
     let bytes = u128::from_le_bytes(first_bytes(text)) ^ ZEROS;
-    // The high bit of each byte that is no digit, but for the first: that may be a sign. A carry comes
-    // out of bytes beyond ASCII only, and spoils what is behind them, where no number goes on.
+    // The high bit of each byte that is no digit, but for the first: that may be a sign. A
+    // carry comes out of bytes beyond ASCII only, and spoils what is behind them, where no
+    // number goes on.
     const ABOVE_9: u128 = u128::from_ne_bytes([0x80 - 10; 16]);
     const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; 16]) & !0xff;
     let others = (bytes.wrapping_add(ABOVE_9) | bytes) & HIGH_BITS;
@@ -107,8 +108,8 @@ fn is_sign(byte: u8) -> bool {
     byte == b'-' ^ b'0' || byte == b'+' ^ b'0'
 }
 
-/// Digits with `fraction` of them behind the point, and the exponent at `start` in `text`: the value,
-/// and where the exponent ends.
+/// Digits with `fraction` of them behind the point, and the exponent at `start` in `text`: the
+/// value, and where the exponent ends.
 #[inline(never)]
 fn scale(digits: f64, fraction: usize, text: &[u8], start: usize) -> Option<(f64, usize)> {
     let minus = text.get(start) == Some(&b'-');

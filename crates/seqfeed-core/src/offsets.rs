@@ -7,8 +7,8 @@ const RUN: usize = 64;
 
 /// Ascending numbers: where sequences start, in samples or in bytes.
 ///
-/// Evenly spaced numbers (as where each sequence has one sample) take no memory at all, others a bit
-/// more than four bytes each.
+/// Evenly spaced numbers (as where each sequence has one sample) take no memory at all, others a
+/// bit more than four bytes each.
 ///
 /// ```
 /// use seqfeed_core::Offsets;

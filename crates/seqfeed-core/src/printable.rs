@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Write};
 
-/// Whether a character does something to a terminal or to the text around it instead of being seen: control characters
-/// (escape sequences begin with one), what changes the direction of text or its lines, and what has no width.
+/// Whether a character does something to a terminal or to the text around it instead of being seen:
+/// control characters (escape sequences begin with one), what changes the direction of text or its
+/// lines, and what has no width.
 ///
 /// ```
 /// use seqfeed_core::is_hidden;
@@ -21,8 +22,9 @@ pub fn is_hidden(letter: char) -> bool {
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Escapes what is [hidden](is_hidden) in whatever is displayed, as Rust's strings do: `\x1b`, `\n`, `\u{202e}`. All
-/// other letters stay as they are, so that what was escaped once stays the same.
+/// Escapes what is [hidden](is_hidden) in whatever is displayed, as Rust's strings do:
+/// `\x1b`, `\n`, `\u{202e}`. All other letters stay as they are, so that what was escaped
+/// once stays the same.
 ///
 /// Whatever comes from data (keys, names, lines of files) is printed through it.
 ///

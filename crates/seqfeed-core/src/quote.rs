@@ -19,7 +19,8 @@ const AFTER: usize = 40;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// The piece, escaped as in Rust's strings where it is not printable ASCII; `...` stands for more.
+    /// The piece, escaped as in Rust's strings where it is not printable ASCII; `...`
+    /// stands for more.
     pub text: String,
     /// The character of `text` that is meant, from 0; behind the last one at the end of the line.
     pub caret: usize,
@@ -29,8 +30,8 @@ impl Quote {
     /// Bytes that are needed before and after the place.
     pub const REACH: usize = AFTER + 1;
 
-    /// Quotes the line in which byte `at` of `bytes` lies. These are the bytes around it, `REACH` of them
-    /// at least to both sides or all there are; `cut` says that there are more before.
+    /// Quotes the line in which byte `at` of `bytes` lies. These are the bytes around it, `REACH`
+    /// of them at least to both sides or all there are; `cut` says that there are more before.
     #[must_use]
     pub fn new(bytes: &[u8], at: usize, cut: bool) -> Self {
         let at = at.min(bytes.len());

@@ -30,8 +30,8 @@ pub trait Source: Send + Sync {
     /// are unspecified then.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
 
-    /// What is wrong with a sequence, which [`load`](Source::load) would stop at; asked before for each
-    /// sequence that a corpus uses. Nothing, where a source cannot tell without loading it.
+    /// What is wrong with a sequence, which [`load`](Source::load) would stop at; asked before for
+    /// each sequence that a corpus uses. Nothing, where a source cannot tell without loading it.
     fn fault(&self, _sequence: u32) -> Option<Error> {
         None
     }
@@ -63,8 +63,9 @@ pub trait Source: Send + Sync {
         by_samples.map(|stream| stream.sample_bytes() as u64).sum()
     }
 
-    /// The most that sequences following one another have in a stream. Sources that know of fewer samples or
-    /// values say so: where samples are sparse, all possible values are counted otherwise.
+    /// The most that sequences following one another have in a stream. Sources that know of
+    /// fewer samples or values say so: where samples are sparse, all possible values are
+    /// counted otherwise.
     fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
         let (stream, index) = (&self.streams()[stream], self.index());
         let samples = match stream.extent {
@@ -89,8 +90,8 @@ pub trait Source: Send + Sync {
         )
     }
 
-    /// Whether loaded samples of a stream take memory of their blocks; not where they stay where they are (in a
-    /// mapped file, in memory that is [kept](Source::kept_bytes)).
+    /// Whether loaded samples of a stream take memory of their blocks; not where they stay where
+    /// they are (in a mapped file, in memory that is [kept](Source::kept_bytes)).
     fn is_held(&self, _stream: usize) -> bool {
         true
     }
@@ -123,7 +124,8 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// Makes room in blocks for sequences that are loaded next. How many values sparse samples have is not known so well.
+/// Makes room in blocks for sequences that are loaded next. How many values sparse samples have is
+/// not known so well.
 pub(crate) fn reserve<S: Source + ?Sized>(source: &S, sequences: Range<u32>, blocks: &mut [Block]) {
     for (number, (stream, block)) in source.streams().iter().zip(blocks).enumerate() {
         if stream.kind != Kind::Sparse && source.is_held(number) {

@@ -10,8 +10,8 @@ pub(crate) struct Span {
     pub(crate) start: usize,
 }
 
-/// The spans of a block. As long as they are all of one length and side by side, they take no memory:
-/// in many corpora each sequence is a single sample.
+/// The spans of a block. As long as they are all of one length and side by side, they take no
+/// memory: in many corpora each sequence is a single sample.
 #[derive(Default)]
 pub(crate) struct Spans {
     count: usize,

@@ -10,11 +10,13 @@ const EMFILE: i32 = 24;
 const EAGAIN: i32 = if cfg!(target_os = "linux") { 11 } else { 35 };
 const ELOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
 
-/// Whether an error is one of the environment: a full disk, no file handles, no permission, no memory, a failing
-/// device. The others lie in what was asked for: names that lead nowhere, files of another kind, damaged contents.
+/// Whether an error is one of the environment: a full disk, no file handles, no permission, no
+/// memory, a failing device. The others lie in what was asked for: names that lead nowhere, files
+/// of another kind, damaged contents.
 ///
-/// What the operating system says is the environment's unless it is known to be about a name. What readers say by
-/// themselves (decoders, above all) is about the data unless it is known to be about the system.
+/// What the operating system says is the environment's unless it is known to be about a name. What
+/// readers say by themselves (decoders, above all) is about the data unless it is known to be
+/// about the system.
 pub(crate) fn is_environment(error: &io::Error) -> bool {
     let Some(code) = error.raw_os_error() else {
         return matches!(

@@ -31,7 +31,8 @@ impl Tolerance {
     ///
     /// # Errors
     ///
-    /// With the error itself, where that is too often, or where it is none of the data ([`Error::damage`]).
+    /// With the error itself, where that is too often, or where it is none of the data
+    /// ([`Error::damage`]).
     pub fn excuse(self, count: u64, error: Error) -> Result<Damage> {
         let damage = error.damage()?;
         if self.allows(count) { Ok(damage) } else { Err(damage.into_error()) }
@@ -40,8 +41,9 @@ impl Tolerance {
 
 /// An error that lies in the data, so that a tolerance can excuse it.
 ///
-/// What counts, reports or passes over errors takes this. It is made by [`Error::damage`] alone, which gives
-/// back all errors that say nothing about the data: so no tolerance excuses a full disk.
+/// What counts, reports or passes over errors takes this. It is made by [`Error::damage`]
+/// alone, which gives back all errors that say nothing about the data: so no tolerance excuses
+/// a full disk.
 ///
 /// ```
 /// use std::io;
@@ -68,8 +70,8 @@ impl Error {
     ///
     /// # Errors
     ///
-    /// With the error itself, if it is a failure of the [environment](Self::is_environment), or something that the
-    /// caller did not [allow](ErrorKind::Forbidden).
+    /// With the error itself, if it is a failure of the [environment](Self::is_environment), or
+    /// something that the caller did not [allow](ErrorKind::Forbidden).
     pub fn damage(self) -> Result<Damage> {
         match self.is_environment() || matches!(self.kind(), ErrorKind::Forbidden(_)) {
             true => Err(self),

@@ -8,8 +8,8 @@ use crate::{Block, Error, Index, Most, Result, Source, Stream};
 
 /// A source made of others: a join, a series, a view.
 ///
-/// It has the methods of [`Source`], all without defaults: what a wrapper does not pass on is lost in silence, so none
-/// can be forgotten. Whatever implements it is a `Source`.
+/// It has the methods of [`Source`], all without defaults: what a wrapper does not pass on is lost
+/// in silence, so none can be forgotten. Whatever implements it is a `Source`.
 pub trait Wrapper: Send + Sync {
     /// As [`Source::name`].
     fn name(&self) -> &str;

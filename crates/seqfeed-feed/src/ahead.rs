@@ -5,8 +5,8 @@ const LINE: usize = 64;
 /// More than this is not asked for: reading it in order is fast by itself.
 const MOST: usize = 2048;
 
-/// Asks the processor for memory that will be read soon. The rows of a shuffled minibatch lie anywhere, and
-/// a processor that meets them one by one waits for each.
+/// Asks the processor for memory that will be read soon. The rows of a shuffled minibatch lie
+/// anywhere, and a processor that meets them one by one waits for each.
 #[inline(always)]
 pub(crate) fn ask_for(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]

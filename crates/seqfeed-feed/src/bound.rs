@@ -1,7 +1,7 @@
 //! How much memory a feed takes at most.
 //!
-//! All is counted before any of it is taken: chunks that are needed at a time, minibatches with their padding, what
-//! sources keep and need to load, and the order's own memory.
+//! All is counted before any of it is taken: chunks that are needed at a time, minibatches with
+//! their padding, what sources keep and need to load, and the order's own memory.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,8 @@ impl Bound {
         self.chunks.saturating_add(self.others)
     }
 
-    /// `streams` are those that are delivered. `dropped` samples are not dealt out, but loaded with the others.
+    /// `streams` are those that are delivered. `dropped` samples are not dealt out, but loaded
+    /// with the others.
     pub(crate) fn new(
         source: &dyn Source,
         planner: &Planner,
@@ -181,7 +182,8 @@ impl Lengths {
     }
 }
 
-/// Chunks that are in memory at a time: those of the window, and of minibatches that are being packed.
+/// Chunks that are in memory at a time: those of the window, and of minibatches that are
+/// being packed.
 fn chunks(source: &dyn Source, planner: &Planner, largest: &Largest, dropped: u64) -> u64 {
     let (index, settings) = (source.index(), planner.settings());
     let chunk = |number: usize| -> u64 {
@@ -200,7 +202,8 @@ fn chunks(source: &dyn Source, planner: &Planner, largest: &Largest, dropped: u6
         dearest = dearest.max(bytes as f64 / samples as f64);
         largest_chunk = largest_chunk.max(samples);
     }
-    // A pool of like lengths holds its chunks beside those of the window, and the one before may be packed still.
+    // A pool of like lengths holds its chunks beside those of the window, and the one before may be
+    // packed still.
     let pool = settings
         .bucket
         .map_or(0, |bucket| (bucket as u64).saturating_mul(largest.longest).saturating_mul(2));
@@ -288,7 +291,8 @@ fn is_within_index(source: &dyn Source, stream: usize) -> bool {
     })
 }
 
-/// What an order remembers: the units of its window and of what it has swapped ahead, the order of chunks.
+/// What an order remembers: the units of its window and of what it has swapped ahead, the
+/// order of chunks.
 fn order(index: &Index, planner: &Planner) -> u64 {
     let settings = planner.settings();
     let window = planner.most_samples(index);

@@ -29,7 +29,8 @@ use crate::state::State;
 ///
 /// ```
 /// # use std::sync::Arc;
-/// # use seqfeed_core::{Block, Element, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream};
+/// # use seqfeed_core::{Block, Element, Extent, Index, IndexBuilder, Key, Kind};
+/// # use seqfeed_core::{Result, Source, Stream};
 /// # struct Memory(Vec<Stream>, Arc<Index>);
 /// # impl Source for Memory {
 /// #     fn name(&self) -> &str { "memory" }
@@ -47,7 +48,8 @@ use crate::state::State;
 /// # let corpus = Arc::new(Memory(vec![stream], Arc::new(builder.finish())));
 /// use seqfeed_feed::{BatchSize, Feed, Settings};
 ///
-/// let settings = Settings { batch: BatchSize::Samples(8), sweeps: Some(1), ..Settings::default() };
+/// let batch = BatchSize::Samples(8);
+/// let settings = Settings { batch, sweeps: Some(1), ..Settings::default() };
 /// let mut feed = Feed::new(corpus, settings, None)?;
 /// let mut samples = 0;
 /// for minibatch in &mut feed {
@@ -72,8 +74,8 @@ pub struct Feed {
 /// What the packing threads share.
 struct Work {
     planning: Mutex<Planning>,
-    /// Whether a minibatch has failed, so that no more are begun. Not part of `planning`: a thread that
-    /// waits for room in the queue holds that, and room comes only after the answer.
+    /// Whether a minibatch has failed, so that no more are begun. Not part of `planning`: a thread
+    /// that waits for room in the queue holds that, and room comes only after the answer.
     failed: AtomicBool,
     packer: Packer,
     shape: Arc<Shape>,
@@ -149,8 +151,8 @@ impl Feed {
         Ok(Self { queue: Some(queue), promised: None, threads, streams, state, memory_bound })
     }
 
-    /// The next minibatch, if it comes within a time: for callers that have something else to look after
-    /// while they wait. As the iterator otherwise, and both may be mixed.
+    /// The next minibatch, if it comes within a time: for callers that have something else to look
+    /// after while they wait. As the iterator otherwise, and both may be mixed.
     pub fn next_within(&mut self, patience: Duration) -> Poll<Option<Result<Minibatch>>> {
         // Beyond what a clock can count, as long as it takes.
         let until = Instant::now().checked_add(patience);
@@ -199,8 +201,8 @@ impl Feed {
         &self.streams
     }
 
-    /// The most bytes that it takes: chunks, minibatches (padding counted, as long as the caller holds one at a time),
-    /// orders, and what sources keep and need to load.
+    /// The most bytes that it takes: chunks, minibatches (padding counted, as long as the caller
+    /// holds one at a time), orders, and what sources keep and need to load.
     #[must_use]
     pub fn memory_bound(&self) -> u64 {
         self.memory_bound

@@ -73,8 +73,8 @@ pub struct LabelMap {
 }
 
 impl LabelMap {
-    /// Labels of ranges (both ends included), each range with its new label. A later one counts before
-    /// an earlier one.
+    /// Labels of ranges (both ends included), each range with its new label. A later one counts
+    /// before an earlier one.
     #[must_use]
     pub fn new(rules: impl IntoIterator<Item = (i32, i32, i32)>) -> Self {
         let mut ranges: Vec<(i32, i32, i32)> = Vec::new();

@@ -101,8 +101,8 @@ pub struct StreamBatch<'a> {
 /// The samples of a sparse stream as compressed sparse rows: row `r` (a sample, or padding) has the
 /// values `offsets[r]..offsets[r + 1]`.
 ///
-/// The same three arrays are the compressed sparse columns of the matrix turned on its side (dim × N),
-/// which is how CNTK's own sparse minibatches are laid out.
+/// The same three arrays are the compressed sparse columns of the matrix turned on its side (dim ×
+/// N), which is how CNTK's own sparse minibatches are laid out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseBatch<'a> {
     /// The values, row after row, each row in the order of its data.
@@ -162,8 +162,8 @@ impl Minibatch {
         self.buffers.longest
     }
 
-    /// Which samples of which sequences it holds, in order. Where sequences are truncated, those that
-    /// begin here ([`Piece::first`] is 0) are where a trainer resets its state.
+    /// Which samples of which sequences it holds, in order. Where sequences are truncated, those
+    /// that begin here ([`Piece::first`] is 0) are where a trainer resets its state.
     #[must_use]
     pub fn pieces(&self) -> &[Piece] {
         &self.buffers.pieces
@@ -199,8 +199,8 @@ impl Minibatch {
     }
 
     /// The memory of all streams, to be changed in place: values in the order of
-    /// [`streams`](Minibatch::streams), as long as [`StreamBatch::values`] says; for sparse streams also the
-    /// indices and the offsets.
+    /// [`streams`](Minibatch::streams), as long as [`StreamBatch::values`] says; for sparse streams
+    /// also the indices and the offsets.
     pub fn memory_mut(
         &mut self,
     ) -> impl ExactSizeIterator<Item = (&mut Array, &mut [i32], &mut [u64])> {
@@ -242,8 +242,8 @@ impl<'a> StreamBatch<'a> {
     }
 
     /// N × dim for frames and concatenated sequences, B × T × dim for padded ones, S × T × dim for
-    /// parallel rows, B × dim where the stream has one sample a sequence. N and T are those of this stream, where it has its own
-    /// lengths.
+    /// parallel rows, B × dim where the stream has one sample a sequence. N and T are those of this
+    /// stream, where it has its own lengths.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
         self.minibatch.shape.place.shape(self.stream, self.number, &self.minibatch.buffers)
@@ -306,9 +306,9 @@ impl<'a> StreamBatch<'a> {
         self.minibatch.buffers.lengths(self.stream, self.number).0
     }
 
-    /// The samples of sequence number `piece` without padding: the first one, counted over the whole
-    /// buffer, and how many. With parallel rows of T samples, sample `n` lies in row `n / T`, column
-    /// `n % T`.
+    /// The samples of sequence number `piece` without padding: the first one, counted over the
+    /// whole buffer, and how many. With parallel rows of T samples, sample `n` lies in row `n / T`,
+    /// column `n % T`.
     #[must_use]
     pub fn rows_of(&self, piece: usize) -> (usize, usize) {
         let Minibatch { shape, buffers, .. } = self.minibatch;

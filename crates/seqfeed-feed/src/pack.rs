@@ -181,7 +181,8 @@ impl Packer {
         offsets.push(0);
         *longest = 0;
         let mut end = 0;
-        // The sequence of the frame before, and the samples of the source that are in it: often the next one's.
+        // The sequence of the frame before, and the samples of the source that are in it: often
+        // the next one's.
         let (mut sequence, mut inside) = (0, 0..0);
         for (number, item) in plan.items.iter().enumerate() {
             let sequences = self.index.chunk(item.chunk as usize);
@@ -271,8 +272,8 @@ impl Packer {
         }
     }
 
-    /// What is copied from where to where in a stream: a part for each piece, or for frames of a sequence that
-    /// come in its own order.
+    /// What is copied from where to where in a stream: a part for each piece, or for frames of a
+    /// sequence that come in its own order.
     fn parts<'a>(
         &self,
         number: usize,

@@ -35,8 +35,8 @@ pub(crate) struct Places {
 }
 
 impl Place {
-    /// The layout that settings ask for, where it fits the unit; `rows` and columns are those of truncated
-    /// sequences, if there are any.
+    /// The layout that settings ask for, where it fits the unit; `rows` and columns are those of
+    /// truncated sequences, if there are any.
     pub(crate) fn new(settings: &Settings, rows: Option<(usize, usize)>) -> Self {
         let layout = match (settings.unit, settings.layout) {
             _ if rows.is_some() => Layout::Truncated,
@@ -112,8 +112,8 @@ impl Place {
         (places.rows, places.width) = (rows, width);
     }
 
-    /// Places the pieces of a stream, by its own lengths or by those of all streams, where the layout puts each
-    /// piece where there is room.
+    /// Places the pieces of a stream, by its own lengths or by those of all streams, where the
+    /// layout puts each piece where there is room.
     pub(crate) fn lay_out(&self, stream: &Stream, own: &mut Lengths, offsets: &[u64]) {
         match stream.extent {
             Extent::Own if self.layout == Layout::Packed => own.lay_out(None),
@@ -159,8 +159,8 @@ impl Place {
         }
     }
 
-    /// The most samples in the buffer of a stream, padding included, if minibatches have so many samples, so many
-    /// with padding to the longest piece, and so many in that.
+    /// The most samples in the buffer of a stream, padding included, if minibatches have so many
+    /// samples, so many with padding to the longest piece, and so many in that.
     pub(crate) fn most_samples(&self, samples: u64, padded: u64, longest: u64) -> u64 {
         match self.layout {
             Layout::Frames | Layout::Concatenated => samples,

@@ -110,8 +110,9 @@ impl Planner {
         self.check_restored(state)
     }
 
-    /// Refuses a state with something in it that this planner has no place for: no feed of these settings has given
-    /// it. Its place may be another one: with another batch size, the end of a partition is dropped earlier.
+    /// Refuses a state with something in it that this planner has no place for: no feed of these
+    /// settings has given it. Its place may be another one: with another batch size, the end of a
+    /// partition is dropped earlier.
     fn check_restored(&self, state: &State) -> Result<()> {
         let here = self.state();
         // Without a part, the first one is meant.
@@ -126,7 +127,8 @@ impl Planner {
         Err(changed_by_hand("the state says what a feed of these settings has no place for"))
     }
 
-    /// Refuses a state whose numbers cannot have been counted: more samples than there are up to its place.
+    /// Refuses a state whose numbers cannot have been counted: more samples than there are up
+    /// to its place.
     fn check_numbers(&self, state: &State, index: &Index) -> Result<()> {
         // What a rank counts for itself alone is checked by its order.
         if matches!(self, Planner::Timeline(_)) {
@@ -251,7 +253,8 @@ pub(crate) fn digest(index: &Index, settings: &Settings) -> u64 {
     // An order of the rank's own, and a place of its own in the common one, belong to it alone.
     let own = match settings.cut {
         Cut::Timeline => vec![1, settings.rank as u64, settings.ranks as u64],
-        // At the end of an epoch units are dealt anew: ranks that stand on both sides of one must agree on it.
+        // At the end of an epoch units are dealt anew: ranks that stand on both sides of one must
+        // agree on it.
         Cut::Worker { .. } => {
             let epoch = match settings.epoch {
                 Epoch::Run => [0, 0],

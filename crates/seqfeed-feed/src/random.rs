@@ -76,8 +76,8 @@ impl Rand {
 /// What `numpy.random.RandomState(seed).shuffle` makes of `0..n`: the same order in all versions of
 /// numpy, which keeps it for those who have fixed their seeds.
 ///
-/// Fisher-Yates from the end; an index up to `i` is drawn by taking the low bits of 32-bit draws until
-/// one is not above it.
+/// Fisher-Yates from the end; an index up to `i` is drawn by taking the low bits of 32-bit draws
+/// until one is not above it.
 pub(crate) fn numpy_order(seed: u32, n: u32) -> Vec<u32> {
     let mut random = Mt::new(seed);
     let mut order: Vec<u32> = (0..n).collect();

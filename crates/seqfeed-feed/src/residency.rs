@@ -14,8 +14,9 @@ pub(crate) struct Slot {
     free: Arc<FreeBlocks>,
 }
 
-/// Blocks of chunks that were dropped, whose memory the next ones use before any more is taken. Those that are
-/// used and those that wait together never take more than the feed's bound for chunks.
+/// Blocks of chunks that were dropped, whose memory the next ones use before any more is
+/// taken. Those that are used and those that wait together never take more than the feed's
+/// bound for chunks.
 struct FreeBlocks {
     limit: u64,
     free: Mutex<Free>,

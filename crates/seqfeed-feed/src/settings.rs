@@ -24,8 +24,8 @@ pub enum Order {
     Sequential,
     /// Shuffled anew in each sweep, inside a window.
     Shuffle(Window),
-    /// Frames in the order of the corpus, each swapped with another one no farther than half so many
-    /// frames: CNTK's `readMethod = rollingWindow`. With [`Unit::Frame`] and [`Cut::Worker`].
+    /// Frames in the order of the corpus, each swapped with another one no farther than half so
+    /// many frames: CNTK's `readMethod = rollingWindow`. With [`Unit::Frame`] and [`Cut::Worker`].
     Rolling(u64),
 }
 
@@ -88,8 +88,8 @@ pub enum Layout {
 pub struct Truncation {
     /// T: samples of each row in a minibatch. There are as many rows as fit into the batch size.
     pub length: u64,
-    /// So many samples at the end of a row that one sequence fills come again at the beginning of the
-    /// next, for models that look ahead.
+    /// So many samples at the end of a row that one sequence fills come again at the beginning of
+    /// the next, for models that look ahead.
     #[serde(default)]
     pub right_splice: u64,
 }
@@ -122,13 +122,13 @@ pub enum Shard {
 /// Who cuts the order of a sweep into minibatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The global order is cut, and minibatches are dealt to the ranks: a *step* is one for each. All
-    /// ranks stand at the same place, and a state fits any number of them.
+    /// The global order is cut, and minibatches are dealt to the ranks: a *step* is one for each.
+    /// All ranks stand at the same place, and a state fits any number of them.
     Steps,
     /// Each rank cuts its own, as CNTK's workers do: it goes through the order, passes over the
-    /// units that are not its own (those of other chunks; in sequential order, all but every n-th) and
-    /// takes those that are, until its share of the minibatch is full. Ranks stand at different places,
-    /// so that a state belongs to one rank. Takes a batch size in samples.
+    /// units that are not its own (those of other chunks; in sequential order, all but every n-th)
+    /// and takes those that are, until its share of the minibatch is full. Ranks stand at different
+    /// places, so that a state belongs to one rank. Takes a batch size in samples.
     Worker {
         /// Whether only the rank's own samples count (CNTK's `localTimeline`): its share of the
         /// minibatch is the size divided by the number of ranks. Otherwise the size is that of all
@@ -138,18 +138,18 @@ pub enum Cut {
         /// package) or is cut short there (as with its program).
         cross_sweeps: bool,
     },
-    /// Each rank has an order of its own, as with CNTK's local-timeline randomizers, and cuts it into
-    /// minibatches of its share of the size, over the ends of sweeps. It reads only its own chunks, and
-    /// none of its minibatches is empty. In [`Order::Sequential`] every n-th unit of a sweep is its
-    /// own; in [`Order::Shuffle`] every n-th chunk of the sweep's order is, and the window *tumbles*: as
-    /// many of the rank's own chunks as it holds are shuffled together, then the next ones. A window in
-    /// samples is full with the chunk that reaches them. A state belongs to one rank of so many. Takes a
-    /// batch size in samples.
+    /// Each rank has an order of its own, as with CNTK's local-timeline randomizers, and cuts it
+    /// into minibatches of its share of the size, over the ends of sweeps. It reads only its own
+    /// chunks, and none of its minibatches is empty. In [`Order::Sequential`] every n-th unit of a
+    /// sweep is its own; in [`Order::Shuffle`] every n-th chunk of the sweep's order is, and the
+    /// window *tumbles*: as many of the rank's own chunks as it holds are shuffled together, then
+    /// the next ones. A window in samples is full with the chunk that reaches them. A state belongs
+    /// to one rank of so many. Takes a batch size in samples.
     Timeline,
-    /// The frames of each file are cut into partitions of so many, and those into minibatches, as PDNN
-    /// does: no minibatch goes over the end of a partition, and no partition over that of a file
-    /// ([`Source::files`](seqfeed_core::Source::files)). With [`Partial::Drop`] what does not fill a
-    /// minibatch is dropped at the end of *each partition*.
+    /// The frames of each file are cut into partitions of so many, and those into minibatches, as
+    /// PDNN does: no minibatch goes over the end of a partition, and no partition over that of a
+    /// file ([`Source::files`](seqfeed_core::Source::files)). With [`Partial::Drop`] what does not
+    /// fill a minibatch is dropped at the end of *each partition*.
     ///
     /// Minibatches are dealt to the ranks as with [`Cut::Steps`]. [`Order::Shuffle`] shuffles each
     /// partition or file as numpy's `RandomState(seed).shuffle` does, and has no window. What is
@@ -160,8 +160,8 @@ pub enum Cut {
         /// Whether a shuffle reaches over a whole file, which is kept in memory, and not over one
         /// partition only.
         whole_files: bool,
-        /// Whether each sweep has an order of its own (sweep `s` is shuffled with `seed + s`). Otherwise
-        /// all have the same one, as with PDNN.
+        /// Whether each sweep has an order of its own (sweep `s` is shuffled with `seed + s`).
+        /// Otherwise all have the same one, as with PDNN.
         reshuffle: bool,
     },
 }
@@ -212,8 +212,8 @@ pub struct Settings {
     pub layout: Layout,
     /// Context of frames, by stream.
     pub context: Vec<Context>,
-    /// What is done to the labels of a stream: frames of some are left out, others are changed. Frames
-    /// are left out after context is taken, so that they are still the context of others.
+    /// What is done to the labels of a stream: frames of some are left out, others are changed.
+    /// Frames are left out after context is taken, so that they are still the context of others.
     pub labels: Option<LabelRules>,
     /// What stands where a label is padded (PyTorch's losses ignore -100).
     pub label_padding: i32,
@@ -229,15 +229,15 @@ pub struct Settings {
     pub cut: Cut,
     /// What an epoch is, with [`Cut::Worker`] or [`Cut::Timeline`].
     pub epoch: Epoch,
-    /// Begin at the first unit that starts no earlier than so many samples from the very start (CNTK's
-    /// `minibatchSourcePosition`), with [`Cut::Worker`].
+    /// Begin at the first unit that starts no earlier than so many samples from the very start
+    /// (CNTK's `minibatchSourcePosition`), with [`Cut::Worker`].
     pub start: u64,
-    /// Cut sequences into pieces for truncated backpropagation through time, with [`Cut::Worker`] or
-    /// [`Cut::Timeline`].
+    /// Cut sequences into pieces for truncated backpropagation through time, with [`Cut::Worker`]
+    /// or [`Cut::Timeline`].
     pub truncated: Option<Truncation>,
-    /// With [`Cut::Worker`], the epochs of CNTK's `HTKMLFReader`: a minibatch is never larger than what
-    /// is left of its epoch, so that a sequence that reaches beyond stays apart; and at the start of an
-    /// epoch each row of truncated sequences gets one sequence, before they are filled.
+    /// With [`Cut::Worker`], the epochs of CNTK's `HTKMLFReader`: a minibatch is never larger than
+    /// what is left of its epoch, so that a sequence that reaches beyond stays apart; and at the
+    /// start of an epoch each row of truncated sequences gets one sequence, before they are filled.
     pub htkmlf_epochs: bool,
     /// End after so many sweeps, counted from the very start.
     pub sweeps: Option<u64>,
@@ -247,8 +247,8 @@ pub struct Settings {
     pub threads: usize,
     /// Minibatches kept ready.
     pub queue: usize,
-    /// Most memory in bytes that a feed may take: chunks, minibatches with all padding that can come, what sources
-    /// keep; where more may be needed, a feed does not start.
+    /// Most memory in bytes that a feed may take: chunks, minibatches with all padding that can
+    /// come, what sources keep; where more may be needed, a feed does not start.
     pub memory: Option<u64>,
 }
 

@@ -8,8 +8,8 @@ use crate::settings::{BatchSize, Partial, Settings, Shard};
 use crate::truncated::TruncatedState;
 
 /// Where a feed stands: a position in the sweep's global order, the same for all ranks after the
-/// same number of minibatches (unless each rank cuts its own). Its size does not depend on the corpus (where sequences are truncated, it
-/// grows with the number of rows).
+/// same number of minibatches (unless each rank cuts its own). Its size does not depend on the
+/// corpus (where sequences are truncated, it grows with the number of rows).
 ///
 /// It is taken after a minibatch and names the next one, so a run can go on exactly there, also
 /// with another number of ranks or threads.
@@ -36,8 +36,8 @@ pub struct State {
     /// Minibatches already taken out of that pool; where each rank cuts its own minibatches in
     /// sequential order, the number by which the next unit is dealt.
     pub within: u64,
-    /// Samples delivered over all ranks since the very start; where each rank cuts its own minibatches,
-    /// those it has gone through.
+    /// Samples delivered over all ranks since the very start; where each rank cuts its own
+    /// minibatches, those it has gone through.
     pub samples: u64,
     /// Minibatches delivered to each rank since the very start.
     pub minibatch: u64,
@@ -58,19 +58,20 @@ pub struct State {
     pub part: Option<PartState>,
 }
 
-/// How a pool of sequences of like length is cut into minibatches. Only who cuts it alike can go on in its
-/// middle: otherwise its minibatches are others.
+/// How a pool of sequences of like length is cut into minibatches. Only who cuts it alike can go on
+/// in its middle: otherwise its minibatches are others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PoolState {
     /// Size of a minibatch.
     pub batch: BatchSize,
-    /// By how much minibatches are larger than that: the number of ranks where chunks are divided among them.
+    /// By how much minibatches are larger than that: the number of ranks where chunks are
+    /// divided among them.
     pub scale: u64,
 }
 
-/// How minibatches are dealt to ranks. Once the end of a sweep had none for some of them, ranks are apart, and each
-/// goes on from its own place: that fits together only if all is dealt as before.
+/// How minibatches are dealt to ranks. Once the end of a sweep had none for some of them, ranks are
+/// apart, and each goes on from its own place: that fits together only if all is dealt as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DealtState {

@@ -87,8 +87,8 @@ pub struct SlotState {
     pub sequences: Vec<HeldState>,
 }
 
-/// A sequence in a slot: its chunk, that chunk's place in the order of chunks, its number in the chunk,
-/// and whether a sweep ended with it. Without names, since there may be many.
+/// A sequence in a slot: its chunk, that chunk's place in the order of chunks, its number in the
+/// chunk, and whether a sweep ended with it. Without names, since there may be many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldState(u32, u32, u32, bool);
 
@@ -172,7 +172,8 @@ impl Truncated {
         })
     }
 
-    /// The same; where all slots are empty, as at the start of an epoch, each first gets one sequence.
+    /// The same; where all slots are empty, as at the start of an epoch, each first gets
+    /// one sequence.
     pub(crate) fn with_one_each(self, one_each: bool) -> Self {
         Self { one_each, ..self }
     }
@@ -258,7 +259,8 @@ impl Truncated {
     }
 }
 
-/// Restores the rows of truncated sequences, if there are any, from a state that must have them too.
+/// Restores the rows of truncated sequences, if there are any, from a state that must
+/// have them too.
 ///
 /// # Errors
 ///

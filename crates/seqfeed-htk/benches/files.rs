@@ -1,4 +1,5 @@
-//! Parameter files, one an utterance, read one after another: beside reading their bytes, and numpy.
+//! Parameter files, one an utterance, read one after another: beside reading their
+//! bytes, and numpy.
 //!
 //! ```text
 //! python benches/numpy_reader.py make DIR

@@ -1,7 +1,8 @@
 //! Master label files, indexed and parsed from memory on one core, beside a count of lines.
 //!
-//! `cargo bench -p seqfeed-htk --bench mlf [-- FILE.mlf STATES.list]`; without files an alignment of 100 MB is
-//! made. The best of several rounds is printed, since other programs can only make a round slower.
+//! `cargo bench -p seqfeed-htk --bench mlf [-- FILE.mlf STATES.list]`; without files an alignment
+//! of 100 MB is made. The best of several rounds is printed, since other programs can only make a
+//! round slower.
 
 // A program: it prints.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
@@ -20,7 +21,8 @@ use timing::time;
 const BYTES: usize = 100_000_000;
 const STATES: u64 = 132;
 
-/// An alignment: utterances of 100 to 900 frames, segments of 9 frames on the average, with scores and phones.
+/// An alignment: utterances of 100 to 900 frames, segments of 9 frames on the average, with
+/// scores and phones.
 fn generate() -> (Vec<u8>, Vec<u8>) {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |below: u64| {

@@ -1,12 +1,13 @@
 //! Label files and master label files (MLFs).
 //!
-//! * [`parse`] reads one transcription, [`write()`] writes one; [`other`] reads the label formats of other
-//!   programs that HTK reads too.
-//! * [`MlfIndex`] knows where in MLFs the transcription of a label file stands, and [`LabelFiles`] reads it.
+//! * [`parse`] reads one transcription, [`write()`] writes one; [`other`] reads the label formats
+//!   of other programs that HTK reads too.
+//! * [`MlfIndex`] knows where in MLFs the transcription of a label file stands, and
+//!   [`LabelFiles`] reads it.
 //! * [`cntk`] sees the same files as CNTK does: as one class a frame.
 //!
-//! The behaviour is that of HTK 3.4.1, but for its limits on lengths and for what it does silently wrong;
-//! such places say so.
+//! The behaviour is that of HTK 3.4.1, but for its limits on lengths and for what it does silently
+//! wrong; such places say so.
 
 pub mod cntk;
 mod files;

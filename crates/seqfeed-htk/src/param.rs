@@ -16,8 +16,8 @@
 //!
 //! * [`ParamFile`] reads files; [`decode`] does it in memory. Behind both stand a [`Layout`] (what
 //!   the header says, and whether the file's length agrees) and a [`Decoder`].
-//! * [`Encoding`] writes files, byte for byte as `HCopy` does; [`ArchiveWriter`] writes many utterances
-//!   into one.
+//! * [`Encoding`] writes files, byte for byte as `HCopy` does; [`ArchiveWriter`] writes many
+//!   utterances into one.
 //!
 //! ```
 //! use seqfeed_htk::param::{self, Encoding, ReadOptions, Values};

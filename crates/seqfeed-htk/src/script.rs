@@ -9,8 +9,9 @@
 //! utt3.mfc=archive.mfc[100,199]        frames 100 to 199 of a file, both included
 //! ```
 //!
-//! There are two [styles](Style): HTK's (words between white space, quotes) and CNTK's (a name a
-//! line, nothing quoted, always with frames). Both are read by [`Script::parse`], which does no I/O.
+//! There are two [styles](Style): HTK's (words between white space, quotes) and CNTK's (a
+//! name a line, nothing quoted, always with frames). Both are read by [`Script::parse`],
+//! which does no I/O.
 //!
 //! ```
 //! use seqfeed_htk::script::{Script, ScriptOptions};
@@ -57,8 +58,8 @@ impl Script {
     ///
     /// # Errors
     ///
-    /// Fails at names that are none, with the line; the name of the file is left to the caller. Texts
-    /// of 4 GiB and more are refused.
+    /// Fails at names that are none, with the line; the name of the file is left to the caller.
+    /// Texts of 4 GiB and more are refused.
     pub fn parse(text: Vec<u8>, options: &ScriptOptions) -> Result<Self> {
         if u32::try_from(text.len()).is_err() {
             let (wanted, limit) = (text.len() as u64, u64::from(u32::MAX));
@@ -79,7 +80,8 @@ impl Script {
         Ok(Self { text, entries, style: options.style, places: options.places.clone() })
     }
 
-    /// A script of whole files, whose names are taken as they are: `=`, brackets and blanks mean nothing.
+    /// A script of whole files, whose names are taken as they are: `=`, brackets and blanks
+    /// mean nothing.
     ///
     /// # Errors
     ///

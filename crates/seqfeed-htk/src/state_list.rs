@@ -11,9 +11,9 @@ const SHOWN: usize = 10;
 
 /// The names of classes: the lines of a file that are not empty, numbered from 0.
 ///
-/// This is CNTK's `labelMappingFile`: for HTK's MLFs a list of the states of its models, such as `ah_s2`.
-/// Names are the bytes of their lines, blanks too. CNTK cannot find the last name of a list that does not end
-/// with a newline; here it is one as any other.
+/// This is CNTK's `labelMappingFile`: for HTK's MLFs a list of the states of its models, such as
+/// `ah_s2`. Names are the bytes of their lines, blanks too. CNTK cannot find the last name of a
+/// list that does not end with a newline; here it is one as any other.
 ///
 /// ```
 /// use seqfeed_htk::state_list::StateList;

@@ -51,8 +51,8 @@ fn as_json(transcription: &Transcription) -> Value {
     transcription.alternatives.iter().map(list).collect()
 }
 
-/// The same JSON with numbers as 32-bit floats where they are scores, and to 15 digits else: infinite ones are
-/// null, as `serde_json` has it.
+/// The same JSON with numbers as 32-bit floats where they are scores, and to 15 digits else:
+/// infinite ones are null, as `serde_json` has it.
 fn normal(value: &Value, score: bool) -> Value {
     match value {
         Value::Number(number) => {

@@ -99,7 +99,8 @@ def cntk():
         mlf = m.MLF.__new__(m.MLF); mlf.dim = dim; mlf.corpus = m.Corpus(False, False)
         mlf.states = {x: i for i, x in enumerate(names)} if states else None
         good, bad = {}, 0
-        # The model ends at the first line that is none; here the utterance is left out. So each is asked about alone.
+        # The model ends at the first line that is none; here the utterance is left out. So each is
+        # asked about alone.
         for entry in entries(data):
             try: seqs = mlf.index(b'#!MLF!#\n' + entry, '')
             except Exception: bad += 1; continue

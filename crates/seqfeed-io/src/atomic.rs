@@ -39,8 +39,8 @@ pub(crate) enum Target {
     Renamed(Pending, File),
 }
 
-/// A temporary file on the way to its name. Dropping it removes it; one that a killed process has left is removed
-/// when its target is written again.
+/// A temporary file on the way to its name. Dropping it removes it; one that a killed process has
+/// left is removed when its target is written again.
 pub(crate) struct Pending {
     temporary: TemporaryName,
     target: PathBuf,

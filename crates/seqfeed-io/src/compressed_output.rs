@@ -95,7 +95,8 @@ impl Write for CompressedOutput {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Form::Plain(output) => output.flush(),
-            // A flush here would cut the compressed stream, which costs size; the end is written by `into_output`.
+            // A flush here would cut the compressed stream, which costs size; the end is written by
+            // `into_output`.
             Form::Gzip(_) => Ok(()),
         }
     }

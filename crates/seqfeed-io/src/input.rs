@@ -25,10 +25,10 @@ use crate::{Compression, Policy, RxFilename, shown_name};
 /// All inputs of standard input share one buffer, so that a second one continues where the first
 /// stopped. Dropping the input of a command closes the pipe and waits for the command's end.
 ///
-/// The end of a command's output is where it is asked how it ended: if it failed, reading there gives
-/// an error with [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command). So nobody takes what a
-/// command left when it failed for all that there is. Who reads a part of the output only (such as
-/// one object) asks by [finishing](Self::finish).
+/// The end of a command's output is where it is asked how it ended: if it failed, reading there
+/// gives an error with [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command). So nobody takes
+/// what a command left when it failed for all that there is. Who reads a part of the output only
+/// (such as one object) asks by [finishing](Self::finish).
 pub struct Input {
     name: String,
     compression: Compression,
@@ -87,9 +87,9 @@ impl Input {
         Self::open_telling(name, policy, None)
     }
 
-    /// Opens a name for reading; with `on_failure`, as Kaldi does: a command that failed is no error of
-    /// this input, but it is told of, once, at the end of its output or at the latest when the input is
-    /// dropped.
+    /// Opens a name for reading; with `on_failure`, as Kaldi does: a command that failed is no
+    /// error of this input, but it is told of, once, at the end of its output or at the latest when
+    /// the input is dropped.
     ///
     /// # Errors
     ///
@@ -234,7 +234,8 @@ impl Input {
         }
     }
 
-    /// Whether it was opened as a device, of which nobody knows an end. Standard input counts as none.
+    /// Whether it was opened as a device, of which nobody knows an end. Standard input
+    /// counts as none.
     pub(crate) fn is_device(&self) -> bool {
         self.device
     }
@@ -351,8 +352,8 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed and has no
-    /// more output. One that has more to say is not asked: it fails by being left.
+    /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed and has
+    /// no more output. One that has more to say is not asked: it fails by being left.
     pub fn finish(mut self) -> Result<()> {
         self.close()
     }

@@ -10,9 +10,10 @@ use crate::passing::flush_all;
 
 static ASKED: OnceLock<fn() -> io::Result<()>> = OnceLock::new();
 
-/// Sets what is asked, in the thread that waits, whenever a signal has interrupted waiting for a command, a named pipe
-/// or standard input: its error ends the wait, else waiting goes on. For hosts that handle signals when they are
-/// asked to, as Python's interpreter does. The first one that is set counts; without one, waiting goes on.
+/// Sets what is asked, in the thread that waits, whenever a signal has interrupted waiting for a
+/// command, a named pipe or standard input: its error ends the wait, else waiting goes on. For
+/// hosts that handle signals when they are asked to, as Python's interpreter does. The first one
+/// that is set counts; without one, waiting goes on.
 pub fn on_interrupt(ask: fn() -> io::Result<()>) {
     let _ = ASKED.set(ask);
 }

@@ -188,8 +188,8 @@ impl fmt::Display for WxFilename {
     }
 }
 
-/// A name for messages: bytes that are not UTF-8 are shown as `\xe4`, and control characters escaped.
-/// Not to open anything by.
+/// A name for messages: bytes that are not UTF-8 are shown as `\xe4`, and control characters
+/// escaped. Not to open anything by.
 ///
 /// ```
 /// use std::ffi::OsStr;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::process::{Resource, getrlimit};
 use seqfeed_core::Result;
 
-/// Files by their numbers, opened when they are asked for. So many stay open, those that were used last; fewer, where
-/// the process may have few (`ulimit -n`).
+/// Files by their numbers, opened when they are asked for. So many stay open, those that were used
+/// last; fewer, where the process may have few (`ulimit -n`).
 ///
 /// ```
 /// use seqfeed_io::OpenFiles;
@@ -33,8 +33,8 @@ struct Open<T> {
 }
 
 impl<T> OpenFiles<T> {
-    /// At most so many files stay open, and at most an eighth of those that the process may have: there are several
-    /// such tables, and other files.
+    /// At most so many files stay open, and at most an eighth of those that the process may have:
+    /// there are several such tables, and other files.
     #[must_use]
     pub fn new(most: usize) -> Self {
         let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
@@ -46,8 +46,8 @@ impl<T> OpenFiles<T> {
         Self { most, open: Mutex::new(Open { files: HashMap::new(), clock: 0 }) }
     }
 
-    /// A file; `open` opens it if it is not. Where that fails for want of file handles or memory, all others are
-    /// closed and it is tried again.
+    /// A file; `open` opens it if it is not. Where that fails for want of file handles or memory,
+    /// all others are closed and it is tried again.
     ///
     /// # Errors
     ///

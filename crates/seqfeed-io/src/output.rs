@@ -20,8 +20,8 @@ use crate::{Policy, WxFilename, shown_name};
 ///
 /// A file is written under a temporary name in the same directory and gets its own with
 /// [`finish`](Self::finish); until then, what stood there before stays. An output that is dropped
-/// unfinished leaves no trace, as far as that can be: standard output, commands, named pipes and devices get all that
-/// was written, also then.
+/// unfinished leaves no trace, as far as that can be: standard output, commands, named pipes and
+/// devices get all that was written, also then.
 ///
 /// What exists and is no regular file (`/dev/null`, a named pipe) is written to directly.
 pub struct Output {
@@ -93,21 +93,22 @@ impl Output {
         Ok(Self { name, wxfilename, sink, written: 0, points_into_others: false })
     }
 
-    /// Says that this tells where things stand in the outputs that it is finished together with, as a script file
-    /// does. An old file of its name is removed before the first of them appears, so that it never points into new
-    /// ones, also if the process is killed in between.
+    /// Says that this tells where things stand in the outputs that it is finished together with, as
+    /// a script file does. An old file of its name is removed before the first of them appears, so
+    /// that it never points into new ones, also if the process is killed in between.
     pub fn set_points_into_others(&mut self) {
         self.points_into_others = true;
     }
 
-    /// Whether readers get the bytes while they are written: standard output, a command, a device or a named pipe.
+    /// Whether readers get the bytes while they are written: standard output, a command, a device
+    /// or a named pipe.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         !matches!(self.sink, Sink::File { .. } | Sink::Growing(_))
     }
 
-    /// Gives a file its name now, instead of what stands there, while it is still written: for readers who are told
-    /// of it before it is complete. It then stays, whatever happens.
+    /// Gives a file its name now, instead of what stands there, while it is still written: for
+    /// readers who are told of it before it is complete. It then stays, whatever happens.
     ///
     /// # Errors
     ///
@@ -128,9 +129,9 @@ impl Output {
         self.written
     }
 
-    /// Opens a name for writing in place: a file appears now, without what stood there before, and readers find
-    /// each [`write_all`](Write::write_all) in it at once. What was written stays, also if the output is never
-    /// finished or the process is killed.
+    /// Opens a name for writing in place: a file appears now, without what stood there before, and
+    /// readers find each [`write_all`](Write::write_all) in it at once. What was written stays,
+    /// also if the output is never finished or the process is killed.
     ///
     /// # Errors
     ///
@@ -190,8 +191,9 @@ impl Output {
         self.flush().map_err(|error| write_error(error, &self.name))
     }
 
-    /// Takes back what was written [in place](Self::create_in_place) behind a position: the part of an entry that
-    /// failed in its middle. Does nothing for other outputs, whose bytes have gone, or never appear.
+    /// Takes back what was written [in place](Self::create_in_place) behind a position: the part of
+    /// an entry that failed in its middle. Does nothing for other outputs, whose bytes have gone,
+    /// or never appear.
     pub fn take_back_to(&mut self, position: u64) {
         if let Sink::Growing(file) = &mut self.sink
             // Where this fails too, the write that failed has said what is wrong.
@@ -223,8 +225,9 @@ impl Output {
         Ok(())
     }
 
-    /// Writes over bytes that were written before: a header that is known only at the end. False, and
-    /// nothing happens, where nothing can be gone back to (commands, named pipes, standard output).
+    /// Writes over bytes that were written before: a header that is known only at the end.
+    /// False, and nothing happens, where nothing can be gone back to (commands, named pipes,
+    /// standard output).
     ///
     /// # Errors
     ///
@@ -257,8 +260,8 @@ impl Output {
         self.complete()?.appear()
     }
 
-    /// Completes several outputs that belong together, such as an archive and its script file: all are
-    /// complete before the first appears, in the order given.
+    /// Completes several outputs that belong together, such as an archive and its script file: all
+    /// are complete before the first appears, in the order given.
     ///
     /// # Errors
     ///
@@ -267,8 +270,8 @@ impl Output {
         Self::finish_together_with(outputs, || Ok(()))
     }
 
-    /// As [`finish_together`](Self::finish_together), with something that is done when all are complete, before the
-    /// first appears.
+    /// As [`finish_together`](Self::finish_together), with something that is done when all are
+    /// complete, before the first appears.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Outputs whose readers get the bytes while they are written, and wait for them.
 //!
-//! What is written for them is buffered. Before this process waits itself, for more to read, it hands on what is in the
-//! buffers: so a program in the middle of a pipeline holds nothing back.
+//! What is written for them is buffered. Before this process waits itself, for more to read, it
+//! hands on what is in the buffers: so a program in the middle of a pipeline holds nothing back.
 
 use std::io::{self, BufWriter, IoSlice, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -71,7 +71,8 @@ impl<W: Write + Send + 'static> Write for Passing<W> {
     }
 }
 
-/// Hands on what is buffered for readers who wait. What another thread writes just now is left to it.
+/// Hands on what is buffered for readers who wait. What another thread writes just now
+/// is left to it.
 pub(crate) fn flush_all() {
     standard::flush_what_there_is();
     let open: Vec<_> = lock(&OPEN).iter().filter_map(Weak::upgrade).collect();

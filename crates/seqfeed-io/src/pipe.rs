@@ -34,8 +34,8 @@ impl FailedCommand {
         &self.command
     }
 
-    /// How it ended, as the operating system says it: 256 times the exit status, or the number of the
-    /// signal that ended it.
+    /// How it ended, as the operating system says it: 256 times the exit status, or the number of
+    /// the signal that ended it.
     #[must_use]
     pub fn wait_status(&self) -> i32 {
         self.status.into_raw()

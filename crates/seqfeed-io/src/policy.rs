@@ -35,8 +35,8 @@ impl Policy {
         Self { commands: Commands::All }
     }
 
-    /// The policy that allows commands in names that the caller gives, such as on a command line, and
-    /// not in names that stand in files.
+    /// The policy that allows commands in names that the caller gives, such as on a command line,
+    /// and not in names that stand in files.
     ///
     /// ```
     /// use seqfeed_io::Policy;

@@ -31,8 +31,8 @@ impl Recording {
         Ok((Recorder { file }, Self { name: name.to_owned(), path }))
     }
 
-    /// What was read so far, from its start; it can be [gone to](Input::seek) any place of it. Reads
-    /// what is recorded later, too.
+    /// What was read so far, from its start; it can be [gone to](Input::seek) any place of it.
+    /// Reads what is recorded later, too.
     ///
     /// # Errors
     ///

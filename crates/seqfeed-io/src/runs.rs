@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// How many of the first places are best read at once, and from where to where: they ascend with gaps of at
-/// most `gap`, and take at most `most` together. The first one always belongs to it.
+/// How many of the first places are best read at once, and from where to where: they ascend with
+/// gaps of at most `gap`, and take at most `most` together. The first one always belongs to it.
 ///
 /// ```
 /// use seqfeed_io::run_of;

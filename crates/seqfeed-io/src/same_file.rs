@@ -1,7 +1,7 @@
 //! Which files are read and which are written, compared as files and not as names.
 //!
-//! A file has many names: relative ones, links, `/dev/stdout`. What exists is known by its device and inode; what does
-//! not exist yet, by the directory that it will be in and its name there.
+//! A file has many names: relative ones, links, `/dev/stdout`. What exists is known by its device
+//! and inode; what does not exist yet, by the directory that it will be in and its name there.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -31,7 +31,8 @@ enum Written {
     Stdout,
 }
 
-/// The regular files that were opened for reading since recording began, by this crate, in any thread.
+/// The regular files that were opened for reading since recording began, by this crate,
+/// in any thread.
 ///
 /// What reads and writes asks before it writes whether an output is an input or another output:
 ///
@@ -47,7 +48,8 @@ enum Written {
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
 ///
-/// Clones record the same files; recording ends with the last one. [`default`](Self::default) records nothing.
+/// Clones record the same files; recording ends with the last one. [`default`](Self::default)
+/// records nothing.
 #[derive(Clone, Debug, Default)]
 pub struct InputFiles(Option<Arc<Recorded>>);
 
@@ -76,8 +78,9 @@ impl InputFiles {
         Self(Some(recorded))
     }
 
-    /// Fails if one of the outputs is a file that was read, or if two outputs are one file. To be asked before the
-    /// first of them is opened, and again before they appear where inputs are opened in between.
+    /// Fails if one of the outputs is a file that was read, or if two outputs are one file. To be
+    /// asked before the first of them is opened, and again before they appear where inputs are
+    /// opened in between.
     ///
     /// Commands, devices and named pipes are no files: they may be there several times.
     ///
@@ -137,8 +140,8 @@ impl Written {
     }
 }
 
-/// Opens a file for reading, as [`File::open`] does, and records it as an input: for files that are read without an
-/// [`Input`](crate::Input) or a [`DataFile`](crate::DataFile).
+/// Opens a file for reading, as [`File::open`] does, and records it as an input: for files that are
+/// read without an [`Input`](crate::Input) or a [`DataFile`](crate::DataFile).
 ///
 /// # Errors
 ///

@@ -9,7 +9,8 @@ use seqfeed_core::{Error, ErrorKind, Result};
 
 use crate::{open_file, shown_name};
 
-/// Reads a file of settings whole, which has `most` bytes at most. What it is called in messages is `what`.
+/// Reads a file of settings whole, which has `most` bytes at most. What it is called in
+/// messages is `what`.
 ///
 /// # Errors
 ///
@@ -37,8 +38,9 @@ pub fn read_settings(path: &Path, what: &'static str, most: u64) -> Result<Vec<u
     }
 }
 
-/// Refuses a named pipe, for what is read more than once: opening it waits for somebody who writes, and what was read
-/// of it is gone. One that a shell has made (`<(command)`) is a pipe of a process, and has somebody.
+/// Refuses a named pipe, for what is read more than once: opening it waits for somebody who writes,
+/// and what was read of it is gone. One that a shell has made (`<(command)`) is a pipe of a
+/// process, and has somebody.
 ///
 /// # Errors
 ///

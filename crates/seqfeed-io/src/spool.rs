@@ -40,7 +40,8 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Copies all that an input gives, and ends the input; `name` is what errors and the copy are called.
+    /// Copies all that an input gives, and ends the input; `name` is what errors and the
+    /// copy are called.
     ///
     /// # Errors
     ///
@@ -98,8 +99,9 @@ impl Spool {
     ///
     /// # Errors
     ///
-    /// When the operating system fails to write, above all because the disk is full. So it counts when a twentieth
-    /// of it is left: what never ends, or stands for too much, is not to take the last room of others.
+    /// When the operating system fails to write, above all because the disk is full. So it counts
+    /// when a twentieth of it is left: what never ends, or stands for too much, is not to take the
+    /// last room of others.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
         self.writer
             .write_all(bytes)

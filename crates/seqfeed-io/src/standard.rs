@@ -175,8 +175,8 @@ impl BufRead for Stdin {
 static STDOUT: LazyLock<Mutex<BufWriter<io::Stdout>>> =
     LazyLock::new(|| Mutex::new(BufWriter::with_capacity(CAPACITY, io::stdout())));
 
-/// A writer of standard output. What was written reaches the reader when this is dropped, at the latest: the buffer
-/// itself lives as long as the process, and nobody would flush it.
+/// A writer of standard output. What was written reaches the reader when this is dropped, at the
+/// latest: the buffer itself lives as long as the process, and nobody would flush it.
 pub(crate) struct Stdout;
 
 impl Drop for Stdout {

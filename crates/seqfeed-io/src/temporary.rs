@@ -1,8 +1,9 @@
 //! Files and directories under temporary names, until they are complete.
 //!
-//! A temporary name is made of the target's, so that the next run finds what a run that was killed has left, and
-//! takes it away. What somebody writes is locked (`flock`), which ends with the process; beside it one of a random
-//! name is made. What nobody locks any more, nobody writes: it may be taken away.
+//! A temporary name is made of the target's, so that the next run finds what a run that was killed
+//! has left, and takes it away. What somebody writes is locked (`flock`), which ends with the
+//! process; beside it one of a random name is made. What nobody locks any more, nobody writes: it
+//! may be taken away.
 //!
 //! The process knows all its temporary names, so that it can take them away when a signal ends it.
 
@@ -46,8 +47,9 @@ pub struct TemporaryFilesRemoved {
     _names: MutexGuard<'static, BTreeSet<PathBuf>>,
 }
 
-/// Removes all temporary files and directories of this process. As long as the result is kept, no more are made and
-/// none gets its name: other threads that want to wait. For a program that a signal ends.
+/// Removes all temporary files and directories of this process. As long as the result is kept, no
+/// more are made and none gets its name: other threads that want to wait. For a program that a
+/// signal ends.
 #[must_use = "other threads go on when it is dropped"]
 pub fn remove_temporary_files() -> TemporaryFilesRemoved {
     let names = own_names();
@@ -68,8 +70,9 @@ pub struct LeftBehind {
     pub kept: Vec<PathBuf>,
 }
 
-/// Removes the temporary files and directories (`.seqfeed-NAME.part`) that processes which were killed have left in a
-/// directory. What a process that lives writes is locked by it, and stays; so does all where nothing can be locked.
+/// Removes the temporary files and directories (`.seqfeed-NAME.part`) that processes which were
+/// killed have left in a directory. What a process that lives writes is locked by it, and stays; so
+/// does all where nothing can be locked.
 ///
 /// # Errors
 ///
@@ -97,7 +100,8 @@ pub fn remove_left_behind(directory: &Path) -> Result<LeftBehind> {
 #[derive(Debug)]
 pub(crate) struct TemporaryName {
     path: PathBuf,
-    /// Whether the file has another name by now: then nothing is to be removed at this one any more.
+    /// Whether the file has another name by now: then nothing is to be removed at this
+    /// one any more.
     persisted: bool,
 }
 
@@ -184,8 +188,8 @@ fn is_locked(file: &File, path: &Path) -> bool {
     is_at(file, path)
 }
 
-/// Makes a file or directory of the temporary name of a target, and locks it. Nothing, if the name is too long, or
-/// taken by somebody who is alive.
+/// Makes a file or directory of the temporary name of a target, and locks it. Nothing, if the name
+/// is too long, or taken by somebody who is alive.
 fn made_by_name(
     target: &Path,
     directory: &Path,
@@ -239,12 +243,12 @@ fn is_at(file: &File, path: &Path) -> bool {
     same().unwrap_or(false)
 }
 
-/// A directory that appears under its name only when it is [finished](Self::finish). One that is dropped before
-/// leaves no trace.
+/// A directory that appears under its name only when it is [finished](Self::finish). One that is
+/// dropped before leaves no trace.
 ///
-/// Where other files belong to it that appear beside it, it is not whole before they are there. Then it
-/// [appears](Self::appear) with a mark in it, which [`unmark`](Self::unmark) takes away at last; what a killed process
-/// has left with its mark, the next run replaces.
+/// Where other files belong to it that appear beside it, it is not whole before they are there.
+/// Then it [appears](Self::appear) with a mark in it, which [`unmark`](Self::unmark) takes away at
+/// last; what a killed process has left with its mark, the next run replaces.
 #[derive(Debug)]
 pub struct OutputDirectory {
     temporary: PathBuf,
@@ -259,8 +263,8 @@ impl OutputDirectory {
     ///
     /// # Errors
     ///
-    /// When something of this name is there already (but for an empty directory, or one that is marked as not whole
-    /// and that nobody writes any more), or a directory cannot be made.
+    /// When something of this name is there already (but for an empty directory, or one that is
+    /// marked as not whole and that nobody writes any more), or a directory cannot be made.
     pub fn create(target: &Path) -> Result<Self> {
         let name = shown_name(target);
         let fail = |action, error| Error::io(action, error).in_file(&name);
@@ -334,8 +338,8 @@ impl OutputDirectory {
         Ok(())
     }
 
-    /// Gives the directory its name, with the mark that not all is there that belongs to it. No other process takes
-    /// it for left behind before this is dropped.
+    /// Gives the directory its name, with the mark that not all is there that belongs to it. No
+    /// other process takes it for left behind before this is dropped.
     ///
     /// # Errors
     ///
@@ -363,7 +367,8 @@ impl OutputDirectory {
     }
 }
 
-/// Removes a directory that is marked as not whole and that nobody writes any more; whether it is gone.
+/// Removes a directory that is marked as not whole and that nobody writes any more;
+/// whether it is gone.
 fn remove_unfinished(path: &Path) -> io::Result<bool> {
     if !path.join(UNFINISHED).is_file() || fs::symlink_metadata(path)?.is_symlink() {
         return Ok(false);

@@ -4,11 +4,11 @@ use std::io::{self, Read};
 
 use seqfeed_core::Error;
 
-/// A decoder that failed stays failed: the reader inside is dropped at its first error, which is then given again
-/// whenever more is wanted. Its end is its end, too.
+/// A decoder that failed stays failed: the reader inside is dropped at its first error, which is
+/// then given again whenever more is wanted. Its end is its end, too.
 ///
-/// What a decoder does after its error is nobody's promise: some go on with garbage, say "end", or abort the process.
-/// Every decoder that is read from more than one place belongs into this.
+/// What a decoder does after its error is nobody's promise: some go on with garbage, say "end", or
+/// abort the process. Every decoder that is read from more than one place belongs into this.
 ///
 /// ```
 /// use std::io::{self, Read};

@@ -18,7 +18,8 @@ impl CRandom {
         let mut word = i64::from(seed);
         state[0] = seed as u32;
         for slot in &mut state[1..] {
-            // By Schrage's method, as the library does it: other than a modulus where the seed is negative.
+            // By Schrage's method, as the library does it: other than a modulus where the seed
+            // is negative.
             let (high, low) = (word / 127_773, word % 127_773);
             word = 16_807 * low - 2_836 * high;
             if word < 0 {
@@ -62,7 +63,8 @@ impl CRandom {
             return false;
         }
         if probability >= 1.0 {
-            // Kaldi draws nothing for 1, and for more (which rounding can give) a number that is always below.
+            // Kaldi draws nothing for 1, and for more (which rounding can give) a number that is
+            // always below.
             if probability > 1.0 {
                 self.rand();
             }

@@ -19,8 +19,8 @@ pub const KALDI_VERSION: &str = "5.5.0";
 pub struct Surroundings<'a> {
     /// What names may do. Kaldi's users expect commands (`gunzip -c x.gz |`) to run.
     pub policy: Policy,
-    /// Standard output, for the few tools that print to it. Tables that are written to `-` go to that of
-    /// the process.
+    /// Standard output, for the few tools that print to it. Tables that are written to `-` go to
+    /// that of the process.
     pub out: &'a mut dyn Write,
     /// Standard error: usage, the echo of the command line, and log lines.
     pub log: &'a mut dyn Write,
@@ -52,7 +52,8 @@ pub(crate) type Outcome = Result<u8, Stop>;
 pub(crate) enum Stop {
     /// All that there is to say is said.
     Exit(u8),
-    /// Kaldi throws: exit code 255. With the place of the message in Kaldi, if it is one of Kaldi's.
+    /// Kaldi throws: exit code 255. With the place of the message in Kaldi, if it is
+    /// one of Kaldi's.
     Throw(Option<&'static str>, String),
     /// Kaldi aborts (an assertion, or an error while a table is being closed): exit code 1.
     Abort(String),
@@ -105,8 +106,9 @@ impl Call<'_> {
         self.around.policy
     }
 
-    /// Notes files that will be written. Fails if one of them is another output. That it is an input is all right here:
-    /// Kaldi's users read and write one file where the tool reads first, and files appear when they are complete.
+    /// Notes files that will be written. Fails if one of them is another output. That it is an
+    /// input is all right here: Kaldi's users read and write one file where the tool reads first,
+    /// and files appear when they are complete.
     pub(crate) fn note_outputs(&self, names: &[WxFilename]) -> Result<(), Stop> {
         let files = names.iter().filter(|name| matches!(name, WxFilename::File(_)));
         let mut outputs = self.outputs.borrow_mut();
@@ -114,8 +116,8 @@ impl Call<'_> {
         Ok(InputFiles::default().check_outputs(outputs.iter())?)
     }
 
-    /// Logs what was done. `place` is where Kaldi 5.5.0 logs it: `main():featbin/copy-feats.cc:143`, without
-    /// the line where that is not known.
+    /// Logs what was done. `place` is where Kaldi 5.5.0 logs it:
+    /// `main():featbin/copy-feats.cc:143`, without the line where that is not known.
     pub(crate) fn log(&mut self, place: &str, message: impl fmt::Display) {
         self.line(Severity::Log, Some(place), &message);
     }

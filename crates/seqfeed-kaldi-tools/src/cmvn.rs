@@ -1,7 +1,7 @@
 //! Cepstral mean and variance normalization.
 //!
-//! Statistics are a matrix of two rows: for each of D dimensions the sum and the sum of squares, and in
-//! column D of the first row the number of frames (of the second: 0).
+//! Statistics are a matrix of two rows: for each of D dimensions the sum and the sum of squares,
+//! and in column D of the first row the number of frames (of the second: 0).
 
 use seqfeed_core::{Error, Result};
 use seqfeed_kaldi::Matrix;
@@ -77,8 +77,8 @@ pub fn fake(stats: &mut Matrix<f64>, dims: &[i32]) -> Result<()> {
     Ok(())
 }
 
-/// Means and variances of statistics: two rows, a column for each dimension. None where the statistics are of no
-/// frames, or the matrix holds none.
+/// Means and variances of statistics: two rows, a column for each dimension. None where the
+/// statistics are of no frames, or the matrix holds none.
 #[must_use]
 pub fn mean_and_variance(stats: &Matrix<f64>) -> Option<Matrix<f64>> {
     let dim = dim_of(stats).ok()?;
@@ -105,8 +105,8 @@ pub struct Normalization {
 }
 
 impl Normalization {
-    /// What brings features of such statistics to zero mean, and with `variances` to unit variance: Kaldi's
-    /// `ApplyCmvn`.
+    /// What brings features of such statistics to zero mean, and with `variances` to unit variance:
+    /// Kaldi's `ApplyCmvn`.
     ///
     /// # Errors
     ///
@@ -134,8 +134,8 @@ impl Normalization {
         Ok(all)
     }
 
-    /// What gives features of zero mean, and with `variances` of unit variance, those of the statistics:
-    /// Kaldi's `ApplyCmvnReverse`.
+    /// What gives features of zero mean, and with `variances` of unit variance, those of the
+    /// statistics: Kaldi's `ApplyCmvnReverse`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! `std::shuffle` of GNU's C++ library with `std::mt19937`: the order in which Kaldi puts shuffled examples.
+//! `std::shuffle` of GNU's C++ library with `std::mt19937`: the order in which Kaldi puts
+//! shuffled examples.
 
 use rand_mt::Mt;
 

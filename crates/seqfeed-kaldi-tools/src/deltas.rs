@@ -4,8 +4,8 @@ use seqfeed_kaldi::Matrix;
 
 /// Computes features with their deltas, as Kaldi's `DeltaFeatures`.
 ///
-/// The weights of an order are those of the order below, convolved with j / sum(j * j) for j from -`window`
-/// to `window`. The first and last frames stand for those before and behind them.
+/// The weights of an order are those of the order below, convolved with j / sum(j * j) for j from
+/// -`window` to `window`. The first and last frames stand for those before and behind them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deltas {
     /// The weights of each order, from -max to max.
@@ -36,7 +36,8 @@ impl Deltas {
         Self { scales }
     }
 
-    /// The features of `cols` columns, followed by the deltas of each order: `(order + 1) * cols` columns.
+    /// The features of `cols` columns, followed by the deltas of each order:
+    /// `(order + 1) * cols` columns.
     #[must_use]
     pub fn compute(&self, features: &Matrix<f32>) -> Matrix<f32> {
         let (rows, cols) = (features.rows, features.cols);

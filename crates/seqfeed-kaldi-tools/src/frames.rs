@@ -2,8 +2,8 @@
 
 use seqfeed_kaldi::Matrix;
 
-/// Each frame with `left` frames before and `right` ones behind it, in one row; the first and last frames
-/// stand for those beyond: Kaldi's `SpliceFrames`.
+/// Each frame with `left` frames before and `right` ones behind it, in one row; the first and last
+/// frames stand for those beyond: Kaldi's `SpliceFrames`.
 #[must_use]
 pub fn splice(features: &Matrix<f32>, left: usize, right: usize) -> Matrix<f32> {
     let mut spliced = Matrix::default();
@@ -32,8 +32,8 @@ pub fn splice_into(features: &Matrix<f32>, left: usize, right: usize, out: &mut 
     }
 }
 
-/// Frames moved to later places (with a negative `shift`, to earlier ones); the first or last frame fills
-/// what becomes free.
+/// Frames moved to later places (with a negative `shift`, to earlier ones); the first or last frame
+/// fills what becomes free.
 #[must_use]
 pub fn shift(features: &Matrix<f32>, shift: i64) -> Matrix<f32> {
     let Matrix { rows, cols, .. } = *features;

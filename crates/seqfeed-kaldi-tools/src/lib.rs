@@ -1,4 +1,5 @@
-//! Kaldi's data tools by their own names: same options, same output bytes, same log lines, same exit codes.
+//! Kaldi's data tools by their own names: same options, same output bytes, same log lines,
+//! same exit codes.
 //!
 //! ```
 //! use seqfeed_io::Policy;
@@ -13,17 +14,18 @@
 //! assert_eq!((code, out.as_slice()), (0, &b"2\n"[..]));
 //! ```
 //!
-//! What is followed is Kaldi 5.5.0, as its programs were seen to behave; where a tool could not be run, its
-//! public source. The tools differ from Kaldi's where that is better for the data:
+//! What is followed is Kaldi 5.5.0, as its programs were seen to behave; where a tool could not be
+//! run, its public source. The tools differ from Kaldi's where that is better for the data:
 //!
 //! * Outputs appear when they are complete. After an error there is no half-written archive.
 //! * Errors say what is wrong, where, and what helps, in one `ERROR` line.
-//! * Where Kaldi aborts (exit code 134), tools end with 1 and an error; where it throws, with 255 as there.
-//!   A failed command that was written to (`ark:| gzip`) is an error.
+//! * Where Kaldi aborts (exit code 134), tools end with 1 and an error; where it throws, with 255
+//!   as there. A failed command that was written to (`ark:| gzip`) is an error.
 //! * Where a log line's number in Kaldi's source is not known, the line goes without.
 //!
-//! Tools read and write one object at a time, except those that shuffle. [`cmvn`], [`deltas`], [`frames`],
-//! [`elements`] and [`transform`] hold their arithmetic, in Kaldi's order of operations.
+//! Tools read and write one object at a time, except those that shuffle. [`cmvn`],
+//! [`deltas`], [`frames`], [`elements`] and [`transform`] hold their arithmetic, in Kaldi's
+//! order of operations.
 
 #![forbid(unsafe_code)]
 
@@ -61,8 +63,8 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// Calls the tool: `program` is the name it was called by, `words` what stands behind it, as texts
-    /// ([`name_to_text`](seqfeed_io::name_to_text)). The exit code.
+    /// Calls the tool: `program` is the name it was called by, `words` what stands behind it, as
+    /// texts ([`name_to_text`](seqfeed_io::name_to_text)). The exit code.
     pub fn run<'a>(&self, program: &'a str, words: &'a [String], around: Surroundings<'a>) -> u8 {
         let (warnings, outputs) = (Warnings::default(), RefCell::default());
         let mut call = Call { program, words, around, warnings, outputs };

@@ -23,8 +23,8 @@ pub(crate) fn integer(text: &str) -> Option<i32> {
     text.parse().ok()
 }
 
-/// A real number with white space around it, or one of the names of infinity and of what is no number:
-/// Kaldi's `ConvertStringToReal`. Values beyond the type's range are refused.
+/// A real number with white space around it, or one of the names of infinity and of what is no
+/// number: Kaldi's `ConvertStringToReal`. Values beyond the type's range are refused.
 pub(crate) fn real(text: &str) -> Option<f64> {
     let text = text.trim_matches(is_space);
     let (negative, magnitude) = match text.as_bytes().first()? {

@@ -1,7 +1,8 @@
 //! Options as Kaldi's tools take them: `--scale=0.5`, `--Scale_1=t`, `--config=FILE`.
 //!
-//! Options stand before the first argument. Case does not matter in their names, and `_` is `-`. A lone
-//! `--` ends them. Files that `--config` names are read before the other options, wherever it stands.
+//! Options stand before the first argument. Case does not matter in their names, and `_` is `-`.
+//! A lone `--` ends them. Files that `--config` names are read before the other options,
+//! wherever it stands.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -44,8 +44,8 @@ impl<T: Holder + Default> Table<T> {
 
     /// The next key and object.
     ///
-    /// An archive that fails with its first object cannot be opened, in Kaldi; if it fails later, the program
-    /// aborts.
+    /// An archive that fails with its first object cannot be opened, in Kaldi; if it fails later,
+    /// the program aborts.
     pub(crate) fn next(&mut self) -> Result<Option<(Key<'_>, &mut T)>, Stop> {
         match self.reader.next_into(&mut self.key, &mut self.value) {
             Ok(true) => {

@@ -5,11 +5,12 @@ use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use seqfeed_core::{Error, Result};
 use seqfeed_kaldi::Matrix;
 
-/// Applies a transform to each frame: linear if it has as many columns as the features, affine (with the
-/// offset in the last column) if it has one more.
+/// Applies a transform to each frame: linear if it has as many columns as the features, affine
+/// (with the offset in the last column) if it has one more.
 ///
-/// The product is that of a library (as in Kaldi, of BLAS); the offset is added last. Such libraries differ in the last
-/// bits, by the order in which they sum up, and by whether the processor multiplies and adds in one.
+/// The product is that of a library (as in Kaldi, of BLAS); the offset is added last. Such
+/// libraries differ in the last bits, by the order in which they sum up, and by whether the
+/// processor multiplies and adds in one.
 ///
 /// # Errors
 ///
@@ -58,10 +59,12 @@ pub fn apply_into(
     Ok(())
 }
 
-/// Half the logarithm of the determinant of T T', where T is the linear part of a transform of features of
-/// dimension `dim`: for a square transform the logarithm of its determinant. -inf if T has not full rank.
+/// Half the logarithm of the determinant of T T', where T is the linear part of a transform of
+/// features of dimension `dim`: for a square transform the logarithm of its determinant. -inf if T
+/// has not full rank.
 ///
-/// Computed with 64 bits. Kaldi's has 32 all the way, so that it may differ from the fifth digit on.
+/// Computed with 64 bits. Kaldi's has 32 all the way, so that it may differ from the
+/// fifth digit on.
 #[must_use]
 pub fn log_determinant(transform: &Matrix<f32>, dim: usize) -> f32 {
     let size = transform.rows;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_io::RxFilename;
 
-/// Directories in which files are looked for that are not there as seen from the working directory, where Kaldi
-/// looks: that of the script file, and another one.
+/// Directories in which files are looked for that are not there as seen from the working directory,
+/// where Kaldi looks: that of the script file, and another one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beside(Vec<PathBuf>);
 

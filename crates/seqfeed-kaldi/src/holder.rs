@@ -20,8 +20,8 @@ pub enum Mode {
 
 /// A type of objects that tables hold: how one is read from an archive or file, and written there.
 ///
-/// All readers and writers of tables take any type that has this; Kaldi's own types have it already.
-/// An own type needs [`read`](Self::read) and [`write`](Self::write):
+/// All readers and writers of tables take any type that has this; Kaldi's own types have it
+/// already. An own type needs [`read`](Self::read) and [`write`](Self::write):
 ///
 /// ```
 /// use seqfeed_core::{Key, Result};
@@ -76,8 +76,8 @@ pub trait Holder: Sized + Send + 'static {
     /// itself what there is; the mode that it is given says nothing.
     const HEADER: bool = true;
 
-    /// The type that all objects of a table are read as, where objects can be of several types: one decision for a
-    /// table, before its first object is read.
+    /// The type that all objects of a table are read as, where objects can be of several types: one
+    /// decision for a table, before its first object is read.
     #[doc(hidden)]
     fn known_type(table: &Rspecifier, options: &ReadOptions) -> Result<Option<ObjectType>> {
         let _ = table;
@@ -131,8 +131,9 @@ pub trait Holder: Sized + Send + 'static {
     /// Fails if the format has no way to say this value, or not in this mode.
     fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()>;
 
-    /// As [`write`](Self::write), except for bytes at the object's end that lie in memory just as they are written:
-    /// these are given instead, so that who writes large objects does not copy them once more.
+    /// As [`write`](Self::write), except for bytes at the object's end that lie in memory just as
+    /// they are written: these are given instead, so that who writes large objects does not copy
+    /// them once more.
     ///
     /// # Errors
     ///
@@ -142,7 +143,8 @@ pub trait Holder: Sized + Send + 'static {
         Ok(&[])
     }
 
-    /// How many rows (of a vector: elements) there are for a range to count, in types that have ranges.
+    /// How many rows (of a vector: elements) there are for a range to count, in types that
+    /// have ranges.
     fn rows(&self) -> Option<usize> {
         None
     }
@@ -186,8 +188,8 @@ pub(crate) fn write_object_start<'a, T: Holder>(
 }
 
 impl ObjectReader {
-    /// Reads an object with its `\0B`, if its type has one: what stands behind the key in an archive,
-    /// or alone in a file.
+    /// Reads an object with its `\0B`, if its type has one: what stands behind the key in an
+    /// archive, or alone in a file.
     ///
     /// # Errors
     ///

@@ -7,14 +7,15 @@
 //!               SP [ LF SP SP 1 2 3 LF SP SP 4 5 6 ] LF     the same as text
 //! ```
 //!
-//! [`SequentialReader`], [`RandomAccessReader`], [`MappedReader`] and [`TableWriter`] read and write
-//! tables of any type that is a [`Holder`]: all of Kaldi's are, from [`Matrix`] to [`CompactLattice`];
-//! [`AnyObject`] is whatever it finds. [`load`] and [`save`] take one object by its name; [`ObjectReader`] and
-//! [`ObjectWriter`] several behind one header. [`TableSource`] makes a [`Source`](seqfeed_core::Source) of tables
-//! for the feed. [`Rspecifier`], [`Wspecifier`], [`ScriptLine`] and [`Range`] are the words in between.
+//! [`SequentialReader`], [`RandomAccessReader`], [`MappedReader`] and [`TableWriter`] read and
+//! write tables of any type that is a [`Holder`]: all of Kaldi's are, from [`Matrix`] to
+//! [`CompactLattice`]; [`AnyObject`] is whatever it finds. [`load`] and [`save`] take one object by
+//! its name; [`ObjectReader`] and [`ObjectWriter`] several behind one header. [`TableSource`] makes
+//! a [`Source`](seqfeed_core::Source) of tables for the feed. [`Rspecifier`], [`Wspecifier`],
+//! [`ScriptLine`] and [`Range`] are the words in between.
 //!
-//! What is read and refused follows Kaldi 5.5, as do the bytes that are written; where that has a bug we do
-//! the right thing. Both are compared with files and calls of the original in the tests.
+//! What is read and refused follows Kaldi 5.5, as do the bytes that are written; where that has a
+//! bug we do the right thing. Both are compared with files and calls of the original in the tests.
 
 #![forbid(unsafe_code)]
 

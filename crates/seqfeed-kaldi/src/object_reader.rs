@@ -28,8 +28,8 @@ pub struct ObjectReader {
     pub(crate) line_limit: usize,
 }
 
-/// Most bytes of a key, a token, or a line of a script file, unless another limit is set: what is longer is no such
-/// thing, and would only fill the memory.
+/// Most bytes of a key, a token, or a line of a script file, unless another limit is set: what is
+/// longer is no such thing, and would only fill the memory.
 pub(crate) const LINE_LIMIT: usize = 64 << 10;
 
 /// The error that something is longer than may be.
@@ -343,7 +343,8 @@ impl ObjectReader {
         }
     }
 
-    /// Reads to the end of a line as [`read_line`](Self::read_line) does, but of a line that is not too long.
+    /// Reads to the end of a line as [`read_line`](Self::read_line) does, but of a line that is
+    /// not too long.
     pub(crate) fn read_short_line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
         line.clear();
         loop {
@@ -405,8 +406,8 @@ impl ObjectReader {
         }
     }
 
-    /// Reads a token that must be this one. As in Kaldi, the `<` of a token in angle brackets may be
-    /// gone (`Nnet3Eg>`).
+    /// Reads a token that must be this one. As in Kaldi, the `<` of a token in angle brackets may
+    /// be gone (`Nnet3Eg>`).
     ///
     /// # Errors
     ///
@@ -488,7 +489,8 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-/// Whether bytes may be a token or a key, Kaldi's `IsToken`: not empty, and neither white space nor control characters.
+/// Whether bytes may be a token or a key, Kaldi's `IsToken`: not empty, and neither white space nor
+/// control characters.
 ///
 /// ```
 /// use seqfeed_kaldi::is_token;

@@ -24,12 +24,12 @@ pub struct Range {
 }
 
 impl Range {
-    /// What an error names when a range of rows begins behind the end, but ends near enough to it to be let
-    /// through by Kaldi's own check.
+    /// What an error names when a range of rows begins behind the end, but ends near enough to it
+    /// to be let through by Kaldi's own check.
     pub const FIRST_ROW: &'static str = "first row of the range";
 
-    /// Reads what stands between the brackets: `rows` or `rows,cols`, each `a:b` (inclusive), `:` (all),
-    /// or nothing (all; Kaldi's documents promise that, its programs refuse it).
+    /// Reads what stands between the brackets: `rows` or `rows,cols`, each `a:b` (inclusive), `:`
+    /// (all), or nothing (all; Kaldi's documents promise that, its programs refuse it).
     ///
     /// # Errors
     ///

@@ -13,9 +13,10 @@ use crate::range::Range;
 
 /// Reads one object from where a name points: Kaldi's `ReadKaldiObject`.
 ///
-/// The name is a file (`final.mat`), an object in an archive (`feats.ark:119`), standard input (`-`) or, where the
-/// policy allows it, a command (`gunzip -c final.mat.gz |`). A range may stand behind it in brackets, as in script
-/// files: `feats.ark:119[0:4]` is the first five rows. Of a matrix that is not compressed only these are read.
+/// The name is a file (`final.mat`), an object in an archive (`feats.ark:119`), standard input
+/// (`-`) or, where the policy allows it, a command (`gunzip -c final.mat.gz |`). A range may stand
+/// behind it in brackets, as in script files: `feats.ark:119[0:4]` is the first five rows. Of a
+/// matrix that is not compressed only these are read.
 ///
 /// ```
 /// use seqfeed_io::Policy;
@@ -35,8 +36,8 @@ use crate::range::Range;
 ///
 /// # Errors
 ///
-/// Fails if the name is none or not allowed, if there is no such object, if the range does not fit it, or if the
-/// command failed. What stands behind the object is not looked at.
+/// Fails if the name is none or not allowed, if there is no such object, if the range does not fit
+/// it, or if the command failed. What stands behind the object is not looked at.
 pub fn load<T: Holder>(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<T> {
     let (name, range) = Range::split_name(name.as_ref())?;
     let mut reader = ObjectReader::open(&RxFilename::parse(name)?, policy)?;
@@ -55,12 +56,13 @@ pub fn load<T: Holder>(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> 
     Ok(value)
 }
 
-/// Writes one object to where a name points: Kaldi's `WriteKaldiObject`. A file appears under its name when it is
-/// whole. [`load`] has an example.
+/// Writes one object to where a name points: Kaldi's `WriteKaldiObject`. A file appears under its
+/// name when it is whole. [`load`] has an example.
 ///
 /// # Errors
 ///
-/// Fails if the name is none or not allowed, if the format has no way to say this value, or if writing fails.
+/// Fails if the name is none or not allowed, if the format has no way to say this value, or if
+/// writing fails.
 pub fn save<T: Holder>(
     name: &(impl AsRef<OsStr> + ?Sized),
     value: &T,
@@ -95,8 +97,9 @@ pub fn write_token(token: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<()> {
 /// Writes several objects, tokens and basic values behind one header, as Kaldi's models are:
 /// `InitKaldiOutputStream` and what follows it.
 ///
-/// A file appears under its name when the writer is [closed](Self::close); one that is dropped before leaves
-/// nothing. What it writes is read by an [`ObjectReader`] after [`read_header`](ObjectReader::read_header):
+/// A file appears under its name when the writer is [closed](Self::close); one that is dropped
+/// before leaves nothing. What it writes is read by an [`ObjectReader`] after
+/// [`read_header`](ObjectReader::read_header):
 ///
 /// ```
 /// use seqfeed_io::{Policy, RxFilename};
@@ -193,7 +196,8 @@ impl ObjectWriter {
         self.add(|out, mode| value.write(out, mode))
     }
 
-    /// Writes text that makes the text form easier to read, such as a line's end. Nothing in binary mode.
+    /// Writes text that makes the text form easier to read, such as a line's end. Nothing in
+    /// binary mode.
     ///
     /// [`expect_pretty`](ObjectReader::expect_pretty) reads it; white space alone needs no reading.
     ///
@@ -227,8 +231,8 @@ impl ObjectWriter {
 }
 
 impl ObjectReader {
-    /// Reads over the `\0B` at the beginning, where there is one, and says which form follows: Kaldi's
-    /// `InitKaldiInputStream`. What stands behind it is read with this mode.
+    /// Reads over the `\0B` at the beginning, where there is one, and says which form follows:
+    /// Kaldi's `InitKaldiInputStream`. What stands behind it is read with this mode.
     ///
     /// # Errors
     ///
@@ -265,8 +269,8 @@ impl ObjectReader {
         }
     }
 
-    /// Reads text that stands in the text form only: Kaldi's `ExpectPretty`. White space before it is read over;
-    /// white space in it stands for any white space.
+    /// Reads text that stands in the text form only: Kaldi's `ExpectPretty`. White space before it
+    /// is read over; white space in it stands for any white space.
     ///
     /// ```
     /// use seqfeed_kaldi::{Mode, ObjectReader};

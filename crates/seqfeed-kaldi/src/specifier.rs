@@ -53,8 +53,8 @@ impl Rspecifier {
     ///
     /// # Errors
     ///
-    /// Fails if it has no colon, an unknown word, not exactly one of `ark` and `scp`, or white space at
-    /// its end.
+    /// Fails if it has no colon, an unknown word, not exactly one of `ark` and `scp`, or white
+    /// space at its end.
     pub fn parse(rspecifier: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
         let text = rspecifier.as_ref();
         let (words, rest) = split(text, "rspecifier")?;
@@ -98,7 +98,8 @@ impl Rspecifier {
 const OPTIONS: [&str; 11] = ["b", "t", "o", "no", "p", "np", "s", "ns", "cs", "ncs", "bg"];
 
 impl Rspecifier {
-    /// Says what is wrong where no file was found because options stand behind the colon (`ark:s,cs:feats.ark`).
+    /// Says what is wrong where no file was found because options stand behind the colon
+    /// (`ark:s,cs:feats.ark`).
     pub(crate) fn explain(&self, error: Error) -> Error {
         let name = shown_name(&self.rxfilename);
         let Some((words, name)) = name.split_once(':') else { return error };
@@ -139,7 +140,8 @@ impl fmt::Display for Rspecifier {
 pub struct Wspecifier {
     /// The wxfilename of the archive.
     pub archive: Option<OsString>,
-    /// The wxfilename of the script file (with `scp` alone, the script file that says where to write).
+    /// The wxfilename of the script file (with `scp` alone, the script file that says
+    /// where to write).
     pub script: Option<OsString>,
     /// `t`: as text.
     pub text: bool,

@@ -1,9 +1,9 @@
 //! PFiles beside a copy of memory, and pickles beside Python's `pickle.load`.
 //!
-//! `cargo bench -p seqfeed-pdnn --bench read -- [--python PYTHON] [--rounds N] FILE...`; the best of several
-//! rounds is printed, since other programs can only make a round slower. Pickles are all that is not called
-//! `.pfile`; with a Python that has numpy, both load them in turn, and their CPU seconds are compared, which
-//! a busy machine changes least.
+//! `cargo bench -p seqfeed-pdnn --bench read -- [--python PYTHON] [--rounds N] FILE...`; the best
+//! of several rounds is printed, since other programs can only make a round slower. Pickles are all
+//! that is not called `.pfile`; with a Python that has numpy, both load them in turn, and their CPU
+//! seconds are compared, which a busy machine changes least.
 
 // A program: it prints.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! 32768 bytes       header: text, the rest NUL
-//! frames            one record each: sentence number, frame number, features, labels; 4 bytes a column
+//! frames            one record each: sentence number, frame number, features, labels; 4 bytes each
 //! sentence table    first frame of each sentence, and the number of all frames (may be missing)
 //! ```
 //!
-//! Everything behind the header is big-endian: `i32`, or `f32` for features. A sentence is a sequence;
-//! its key is its number. What is checked is what QuickNet 3.40 and `pfile_utils` 0.51 check; where this
-//! reader differs from PDNN's stands in `docs/pdnn-differences.md`.
+//! Everything behind the header is big-endian: `i32`, or `f32` for features. A sentence is a
+//! sequence; its key is its number. What is checked is what QuickNet 3.40 and `pfile_utils` 0.51
+//! check; where this reader differs from PDNN's stands in `docs/pdnn-differences.md`.
 //!
 //! * [`PFile`] reads sentences in any order, from several threads at once.
 //! * [`PFileWriter`] writes files that are byte for byte QuickNet's.

@@ -19,8 +19,8 @@
 //! | `reshuffle` | `True` | another order in each sweep |
 //! | `batch` | `256` | frames in a minibatch |
 //!
-//! The last three are ours. Nothing is quoted and no blanks are taken away; the last of equal keys counts.
-//! What PDNN passes over in silence is a [warning](DataSpec::warnings) here.
+//! The last three are ours. Nothing is quoted and no blanks are taken away; the last of equal keys
+//! counts. What PDNN passes over in silence is a [warning](DataSpec::warnings) here.
 //!
 //! * [`DataSpec`] is a parsed specification.
 //! * [`FileKind`] says which of PDNN's readers a file is for.
@@ -46,7 +46,8 @@ const SPEC: &str = "data specification";
 /// ```
 /// use seqfeed_pdnn::spec::DataSpec;
 ///
-/// let spec = DataSpec::parse("train.pfile,context=5:1,ignore-label=0:3-9,map-label=1:0/2:1,random=True")?;
+/// let spec = "train.pfile,context=5:1,ignore-label=0:3-9,map-label=1:0/2:1,random=True";
+/// let spec = DataSpec::parse(spec)?;
 /// assert_eq!(spec.names, ["train.pfile"]);
 /// assert_eq!(spec.options.context, Some((5, 1)));
 /// assert_eq!(spec.options.ignore, Some(vec![(0, 0), (3, 9)]));
@@ -54,7 +55,8 @@ const SPEC: &str = "data specification";
 /// assert_eq!(spec.options.random, Some(true));
 ///
 /// let error = DataSpec::parse("train.pfile,context=five").unwrap_err();
-/// assert_eq!(error.quote().unwrap().to_string(), "train.pfile,context=five\n                    ^");
+/// let quote = error.quote().unwrap().to_string();
+/// assert_eq!(quote, "train.pfile,context=five\n                    ^");
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,8 +89,8 @@ impl DataSpec {
         Ok(spec)
     }
 
-    /// Reads the options behind a name that ends at byte `name_end`; the name is taken as it is. For
-    /// names that may hold commas themselves.
+    /// Reads the options behind a name that ends at byte `name_end`; the name is taken as it is.
+    /// For names that may hold commas themselves.
     ///
     /// # Errors
     ///
@@ -118,8 +120,8 @@ impl DataSpec {
     }
 }
 
-/// Where in a text the options begin that stand behind a name: the first comma behind which all has the
-/// form `key=value`; the text's length if there are none. A name may have commas, as
+/// Where in a text the options begin that stand behind a name: the first comma behind which all has
+/// the form `key=value`; the text's length if there are none. A name may have commas, as
 /// `scp,p:feats.scp,context=5` does.
 #[must_use]
 pub fn options_start(text: &str) -> usize {

@@ -5,9 +5,9 @@
 //! cargo xtask bench                           # all cases and the peers, several rounds, a table
 //! ```
 //!
-//! CORPUS is a directory made by a generator of the shared material: `gen_kaldi.py`, `gen_cntk.py htk` or
-//! `gen_pdnn.py`. Each case makes one sweep to warm up and one that is timed, and checks that every frame
-//! came.
+//! CORPUS is a directory made by a generator of the shared material: `gen_kaldi.py`,
+//! `gen_cntk.py htk` or `gen_pdnn.py`. Each case makes one sweep to warm up and one that is timed,
+//! and checks that every frame came.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -33,8 +33,8 @@ const PADDED: &str = "unit = 'sequence'\nbatch-size = 32000\nbatch-unit = 'padde
 const KALDI: &str = "features = 'scp:feats.scp'\nlabels = 'ark:ali.ark'\n";
 const HTK: &str = "features = 'feat.scp'\nlabels = 'labels.mlf'\nstates = 'states.list'\n";
 
-/// Names of cases, and the descriptions that they are made of. `memcpy-CASE-N` copies the same bytes with N
-/// threads.
+/// Names of cases, and the descriptions that they are made of. `memcpy-CASE-N` copies the same
+/// bytes with N threads.
 const CASES: [(&str, &[&str]); 12] = [
     // As many frames as the peers' pools of 100 utterances.
     ("frames-pool", &[KALDI, FRAMES, "window = '4 chunks'"]),

@@ -18,7 +18,8 @@ use crate::htk_files::OpenedStream;
 /// Extensions of such files.
 const ENDS: [&str; 5] = [".arrow", ".arrows", ".feather", ".ipc", ".parquet"];
 
-/// Whether a name is that of such a file: `train.parquet`, or one column of it, `train.parquet#features`.
+/// Whether a name is that of such a file: `train.parquet`, or one column of it,
+/// `train.parquet#features`.
 pub(crate) fn is_arrow(name: &str) -> bool {
     let file = split(name).0.to_ascii_lowercase();
     let rspecifier = name.split_once(':').is_some_and(|(kind, _)| {
@@ -52,7 +53,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) base: Option<&'a Path>,
 }
 
-/// What is said of such files by a library that was built without the crates that read and write them.
+/// What is said of such files by a library that was built without the crates that read
+/// and write them.
 #[cfg(not(feature = "arrow"))]
 pub(crate) fn not_built(name: &str) -> Error {
     Error::usage(

@@ -7,8 +7,8 @@ use seqfeed_io::{Policy, WxFilename};
 use crate::sequences::each_sequence;
 use crate::sinks::{ArrowContainer, ArrowSink};
 
-/// Writes the first `most` sequences of a corpus as a Parquet file, in its order, one chunk in memory at a
-/// time: a row a sequence, a column a stream, as [`seqfeed_arrow`] says.
+/// Writes the first `most` sequences of a corpus as a Parquet file, in its order, one chunk in
+/// memory at a time: a row a sequence, a column a stream, as [`seqfeed_arrow`] says.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,7 +22,8 @@ use crate::sinks::{ArrowContainer, ArrowSink};
 /// let description = seqfeed::Description::from_toml(&format!("features = 'ark:{path}'"))?;
 /// let opened = description.open(Policy::default())?;
 /// let (name, options) = (WxFilename::File(parquet.clone()), Default::default());
-/// seqfeed::write_parquet(opened.corpus().as_ref(), &name, &options, u64::MAX, &Policy::default())?;
+/// let corpus = opened.corpus();
+/// seqfeed::write_parquet(corpus.as_ref(), &name, &options, u64::MAX, &Policy::default())?;
 ///
 /// let text = format!("corpus = '{}'", parquet.display());
 /// let again = seqfeed::Description::from_toml(&text)?.open(Policy::default())?;
@@ -33,8 +34,8 @@ use crate::sinks::{ArrowContainer, ArrowSink};
 ///
 /// # Errors
 ///
-/// Fails if data cannot be read, if two streams have one name or one is called `key` or `samples`, or if
-/// writing fails; then there is no file.
+/// Fails if data cannot be read, if two streams have one name or one is called `key` or `samples`,
+/// or if writing fails; then there is no file.
 pub fn write_parquet(
     source: &dyn Source,
     name: &WxFilename,
@@ -45,8 +46,8 @@ pub fn write_parquet(
     write(ArrowContainer::Parquet, source, name, options, most, policy)
 }
 
-/// Writes the first `most` sequences of a corpus as an Arrow IPC file, as [`write_parquet`] does as a Parquet
-/// file.
+/// Writes the first `most` sequences of a corpus as an Arrow IPC file, as [`write_parquet`] does as
+/// a Parquet file.
 ///
 /// # Errors
 ///

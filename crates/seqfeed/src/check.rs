@@ -82,13 +82,14 @@ pub struct CheckSummary {
 }
 
 impl Check {
-    /// Checks a corpus: opens every source, compares keys and lengths, reads all values. `begin` is told how
-    /// many samples there are in all streams, `progress` how many more are done.
+    /// Checks a corpus: opens every source, compares keys and lengths, reads all values. `begin` is
+    /// told how many samples there are in all streams, `progress` how many more are done.
     ///
     /// # Errors
     ///
-    /// Fails if the description contradicts itself, and where the environment does (no room, no file handles): that
-    /// says nothing about the corpus. All that is wrong with files is a finding.
+    /// Fails if the description contradicts itself, and where the environment does (no
+    /// room, no file handles): that says nothing about the corpus. All that is wrong with
+    /// files is a finding.
     pub fn of(
         description: &Description,
         options: &CheckOptions,

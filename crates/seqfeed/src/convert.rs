@@ -40,19 +40,20 @@ pub struct ConvertOptions {
     pub others: BTreeMap<String, String>,
     /// The streams that are written; all, if none are named.
     pub streams: Vec<String>,
-    /// Sparse streams whose samples are classes (one value, which is 1) and become labels. Formats that hold no
-    /// sparse streams take all for such.
+    /// Sparse streams whose samples are classes (one value, which is 1) and become labels. Formats
+    /// that hold no sparse streams take all for such.
     pub classes: Vec<String>,
     /// The type of floats, instead of that of the source.
     pub dtype: Option<Element>,
     /// With Kaldi's tables: how matrices are compressed.
     pub compress: Option<CompressionMethod>,
-    /// With Parquet and Arrow files: the level of Zstandard, from 1 to 22, that values are compressed at. (Arrow
-    /// files know no levels.)
+    /// With Parquet and Arrow files: the level of Zstandard, from 1 to 22, that values are
+    /// compressed at. (Arrow files know no levels.)
     pub zstd: Option<i32>,
-    /// Streams that are sound, and their sample rates ([`Opened::sample_rates`](crate::Opened::sample_rates) tells
-    /// those of a source): they become tables of waves, where Kaldi's tables are written, unless `dtype`, `compress`
-    /// or text is asked for.
+    /// Streams that are sound, and their sample rates
+    /// ([`Opened::sample_rates`](crate::Opened::sample_rates) tells those of a source): they
+    /// become tables of waves, where Kaldi's tables are written, unless `dtype`, `compress` or
+    /// text is asked for.
     pub sample_rates: BTreeMap<String, SampleRates>,
     /// With pickles.
     pub protocol: Protocol,
@@ -60,18 +61,20 @@ pub struct ConvertOptions {
     pub encoding: Encoding,
     /// Kind and frame period of the source, if it is of HTK's: what other formats do not hold.
     pub parameters: Option<(ParamKind, i32)>,
-    /// With HTK's files: names of labels, the first one for label 0. Those that are missing are `s0`, `s1`, ...
+    /// With HTK's files: names of labels, the first one for label 0. Those that are missing are
+    /// `s0`, `s1`, ...
     pub states: Vec<String>,
     /// Into how many shards, and by how many threads.
     pub sharding: Sharding,
-    /// Write the [description](Target::description_file) of the result, also where its name alone opens it.
+    /// Write the [description](Target::description_file) of the result, also where its name
+    /// alone opens it.
     pub describe: bool,
     /// Whether what would be lost may be lost.
     pub allow_lossy: bool,
     /// What the target's names may do.
     pub policy: Policy,
-    /// What was read since before the corpus was opened: nothing of it is overwritten. Where nothing is recorded, only
-    /// outputs are compared with one another.
+    /// What was read since before the corpus was opened: nothing of it is overwritten. Where
+    /// nothing is recorded, only outputs are compared with one another.
     pub inputs: InputFiles,
 }
 
@@ -135,7 +138,8 @@ impl ConvertOptions {
 /// # let text = directory.path().join("x.txt").display().to_string();
 /// # std::fs::write(&text, "utt1  [ 1 2.5\n 3 4 ]\nutt2  [ 5 6\n 7 8 ]\n")?;
 /// # let out = directory.path().join("x.pfile").display().to_string();
-/// let corpus = Description::from_toml(&format!("features = 'ark:{text}'"))?.open(Default::default())?;
+/// let description = Description::from_toml(&format!("features = 'ark:{text}'"))?;
+/// let corpus = description.open(Default::default())?;
 /// let mut options = ConvertOptions::new(Target::parse(&out)?);
 /// options.allow_lossy = true; // a PFile numbers its sentences: keys are lost
 /// let plan = ConvertPlan::new(corpus.corpus(), options)?;

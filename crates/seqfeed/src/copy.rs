@@ -53,7 +53,8 @@ pub struct CopyReport {
     pub left_out: u64,
     /// Objects that could not be read, and were passed over because of the option `p`.
     pub skipped: u64,
-    /// Keys that were asked for, but are not there; not known where only the first objects were looked at.
+    /// Keys that were asked for, but are not there; not known where only the first objects
+    /// were looked at.
     pub missing: Vec<Vec<u8>>,
     /// What the objects were taken for, all of them, where they do not say it themselves.
     pub table_type: Option<TableType>,
@@ -87,7 +88,8 @@ impl Guesses {
         }
     }
 
-    /// A guess is good where other objects of the table are certainly of that type, and none of the others.
+    /// A guess is good where other objects of the table are certainly of that type, and none
+    /// of the others.
     fn finish(self) -> Vec<Guess> {
         let Self { certain, mut guessed } = self;
         guessed.retain(|guess| {
@@ -98,10 +100,11 @@ impl Guesses {
     }
 }
 
-/// Copies a table: its objects may be of any type, and of several. One object is in memory at a time; with
-/// [`sort`](CopyOptions::sort), also the keys and the places of all objects.
+/// Copies a table: its objects may be of any type, and of several. One object is in memory at a
+/// time; with [`sort`](CopyOptions::sort), also the keys and the places of all objects.
 ///
-/// Tables appear under their names when all of them are whole. `progress` is told of each object that was written.
+/// Tables appear under their names when all of them are whole. `progress` is told of each object
+/// that was written.
 ///
 /// ```
 /// use seqfeed::io::Policy;
@@ -123,10 +126,10 @@ impl Guesses {
 ///
 /// # Errors
 ///
-/// Fails if specifiers are wrong, if a file would be written that is read or written already, if objects cannot be read
-/// or written, or cannot be compressed because they are no matrices; if the objects may be of several types, and what is
-/// written depends on which it is; when sorting, also if a key is there twice; when splitting, also if the table can only
-/// be read once.
+/// Fails if specifiers are wrong, if a file would be written that is read or written already, if
+/// objects cannot be read or written, or cannot be compressed because they are no matrices; if the
+/// objects may be of several types, and what is written depends on which it is; when sorting, also
+/// if a key is there twice; when splitting, also if the table can only be read once.
 pub fn copy_table(
     from: &(impl AsRef<OsStr> + ?Sized),
     to: &(impl AsRef<OsStr> + ?Sized),
@@ -199,7 +202,8 @@ pub fn copy_table(
     Ok(CopyReport { table_type, ..report })
 }
 
-/// Fails where the objects of a table may be of several types, and what is written depends on which it is.
+/// Fails where the objects of a table may be of several types, and what is written depends on
+/// which it is.
 fn check_type(found: &TableType, text: bool) -> Result<()> {
     let depends = match found.binary {
         true => text,
@@ -251,7 +255,8 @@ impl Outputs {
     }
 }
 
-/// Opens the files that a table is read from, where their names can be read before: what they are is known then.
+/// Opens the files that a table is read from, where their names can be read before: what they are
+/// is known then.
 fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
     let table = Rspecifier::parse(from)?;
     let (RxFilename::File(path) | RxFilename::Offset(path, _)) =

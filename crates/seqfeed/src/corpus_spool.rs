@@ -14,14 +14,16 @@ use seqfeed_kaldi::is_token;
 const CHUNK_SAMPLES: u64 = 32_768;
 const CHUNK_BYTES: u64 = 16 << 20;
 
-/// Sequences that wait in an unnamed temporary file until all are there, and are a [`Corpus`] then: for a program
-/// that makes them and lets a [`ConvertPlan`](crate::ConvertPlan) write them in any format.
+/// Sequences that wait in an unnamed temporary file until all are there, and are a [`Corpus`]
+/// then: for a program that makes them and lets a [`ConvertPlan`](crate::ConvertPlan) write them
+/// in any format.
 ///
-/// In memory are keys and lengths, no samples. The file is in the directory for temporary files (`TMPDIR`, else
-/// `/tmp`) and gone with its last user.
+/// In memory are keys and lengths, no samples. The file is in the directory for temporary files
+/// (`TMPDIR`, else `/tmp`) and gone with its last user.
 ///
 /// ```
-/// use seqfeed::{ConvertOptions, ConvertPlan, CorpusSpool, Element, Extent, Key, Kind, Stream, Target};
+/// use seqfeed::{ConvertOptions, ConvertPlan, CorpusSpool, Target};
+/// use seqfeed::{Element, Extent, Key, Kind, Stream};
 /// use seqfeed_core::Block;
 ///
 /// # fn main() -> seqfeed::Result<()> {
@@ -66,8 +68,8 @@ impl CorpusSpool {
     ///
     /// # Errors
     ///
-    /// Fails if there is no stream, if two have one name or one has none, if samples would hold nothing, or if no
-    /// temporary file can be made.
+    /// Fails if there is no stream, if two have one name or one has none, if samples would hold
+    /// nothing, or if no temporary file can be made.
     pub fn new(name: impl Into<String>, streams: Vec<Stream>) -> Result<Self> {
         if streams.is_empty() {
             return Err(Error::usage("a sequence has one stream at least"));
@@ -124,9 +126,10 @@ impl CorpusSpool {
     ///
     /// # Errors
     ///
-    /// Fails if the key is none (empty, or with white space or control characters in it) or was there before, if
-    /// the sequence is empty or its streams disagree in length, or if blocks are not those of the streams; nothing
-    /// is added then. Fails also when writing fails; nothing more can be added then.
+    /// Fails if the key is none (empty, or with white space or control characters in it) or was
+    /// there before, if the sequence is empty or its streams disagree in length, or if blocks are
+    /// not those of the streams; nothing is added then. Fails also when writing fails; nothing more
+    /// can be added then.
     pub fn push(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
         let samples = self.check(key, blocks, number).map_err(|error| error.of_key(key))?;
         self.record.clear();
@@ -228,8 +231,8 @@ fn unknown_rest() -> Error {
     Error::corpus("an earlier sequence could not be written, so this is not a whole corpus")
 }
 
-/// One sequence of a block: number of samples; where they are sparse, number of values, ends of samples, indices;
-/// values.
+/// One sequence of a block: number of samples; where they are sparse, number of values, ends of
+/// samples, indices; values.
 fn append(record: &mut Vec<u8>, block: &Block, number: usize) {
     let mut count = |count: usize| record.extend((count as u32).to_ne_bytes());
     count(block.sequence_len(number));

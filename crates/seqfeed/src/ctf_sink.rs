@@ -9,9 +9,10 @@ use crate::sinks::CtfSink;
 
 /// Writes the sequences of a corpus as CTF, in its order, one chunk in memory at a time.
 ///
-/// Dense and sparse streams are written as such, labels as sparse samples with one value (`class:1`),
-/// as CNTK's users write them. Names of streams are the aliases. Keys that are no numbers become
-/// numbers, with the key in a comment. Floats are the shortest that read back exactly.
+/// Dense and sparse streams are written as such, labels as sparse samples with one value
+/// (`class:1`), as CNTK's users write them. Names of streams are the aliases. Keys that are
+/// no numbers become numbers, with the key in a comment. Floats are the shortest that read
+/// back exactly.
 ///
 /// `most` is the most sequences that are written. Gives back the writer, flushed.
 ///

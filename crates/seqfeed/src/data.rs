@@ -266,9 +266,9 @@ impl Description {
         (end < text.len() && !text.ends_with('|') && !path_from_text(text).exists()) || names_data
     }
 
-    /// Splits a data specification of files that PDNN does not read, `train.ctf,context=5`: the name, and
-    /// the keys of a description that the options mean, with what is worth a warning. `None` if the files
-    /// are PDNN's, which a description takes as they are (the key `data`).
+    /// Splits a data specification of files that PDNN does not read, `train.ctf,context=5`: the
+    /// name, and the keys of a description that the options mean, with what is worth a warning.
+    /// `None` if the files are PDNN's, which a description takes as they are (the key `data`).
     ///
     /// # Errors
     ///

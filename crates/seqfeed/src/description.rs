@@ -34,25 +34,28 @@ use toml::{Table, Value};
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Description {
-    /// A reader of CNTK that says what the corpus is made of and how it is fed: `train.cntk#Path.reader`
-    /// (a section of a configuration), `reader.json` (the same as a dictionary), or `train.ctf` (a bare
-    /// file, whose inputs are found from its data). Other keys replace what it says.
+    /// A reader of CNTK that says what the corpus is made of and how it is fed:
+    /// `train.cntk#Path.reader` (a section of a configuration), `reader.json` (the same as a
+    /// dictionary), or `train.ctf` (a bare file, whose inputs are found from its data). Other keys
+    /// replace what it says.
     pub reader: Option<String>,
-    /// Values that replace those of the reader's configuration, or that its `$variables$` have, as CNTK's
-    /// command line gives them: `ScpDir = "/data"`, `"Train.reader.randomize" = "none"`.
+    /// Values that replace those of the reader's configuration, or that its `$variables$` have, as
+    /// CNTK's command line gives them: `ScpDir = "/data"`, `"Train.reader.randomize" = "none"`.
     #[serde(default, deserialize_with = "scalars")]
     pub overrides: BTreeMap<String, Text>,
-    /// A data specification of PDNN: `train.pfile,context=5,random=True`. Its options are those keys of
-    /// the description that are not given: `context`, `ignore-label`, `map-label`, `partition`, `stream`,
-    /// `order`, `seed`, `reshuffle`, `batch-size`.
+    /// A data specification of PDNN: `train.pfile,context=5,random=True`. Its options are those
+    /// keys of the description that are not given: `context`, `ignore-label`, `map-label`,
+    /// `partition`, `stream`, `order`, `seed`, `reshuffle`, `batch-size`.
     pub data: Option<String>,
-    /// Where that names the data of several tasks (`a.pfile|b.pfile,context=5`): the one that is fed, from 0.
+    /// Where that names the data of several tasks (`a.pfile|b.pfile,context=5`): the one that is
+    /// fed, from 0.
     pub task: Option<usize>,
-    /// Files that hold all streams of a corpus, one after another: Arrow IPC files (`.arrow`, `.feather`,
-    /// `.arrows`, `.ipc`) or Parquet files (`.parquet`). Other streams are joined to theirs by key.
+    /// Files that hold all streams of a corpus, one after another: Arrow IPC files (`.arrow`,
+    /// `.feather`, `.arrows`, `.ipc`) or Parquet files (`.parquet`). Other streams are joined to
+    /// theirs by key.
     pub corpus: Option<Names>,
-    /// The inputs of a bare CTF file, by the names of their streams, where they shall not be found from
-    /// its data.
+    /// The inputs of a bare CTF file, by the names of their streams, where they shall not be found
+    /// from its data.
     #[serde(default)]
     pub inputs: BTreeMap<String, InputDescription>,
     /// The stream `features`: short for a table `[streams.features]` with this `source`.
@@ -61,8 +64,8 @@ pub struct Description {
     pub labels: Option<Names>,
     /// Where labels are HTK's: the list of states that gives their names numbers.
     pub states: Option<String>,
-    /// Labels whose frames are left out: `"0:2:7-9"`. Context is taken before, so that they are still the
-    /// context of others. Needs `unit = "frame"`.
+    /// Labels whose frames are left out: `"0:2:7-9"`. Context is taken before, so that they are
+    /// still the context of others. Needs `unit = "frame"`.
     #[serde(alias = "ignore_label")]
     pub ignore_label: Option<Text>,
     /// Labels that become others, all at once, after frames were left out: `"1:0/4-6:2"`.
@@ -98,12 +101,12 @@ pub struct Description {
     /// How ranks divide the corpus: `minibatches` (the default) or `chunks`.
     pub shard: Option<Shard>,
     /// Who cuts minibatches: `steps` (the global order is cut and dealt; the default, except with
-    /// readers of CNTK and data of PDNN), `worker` (each rank cuts its own, as CNTK's workers do) or `timeline` (each
-    /// rank has an order of its own, as with CNTK's local-timeline randomizers) or `partitions` (files are
-    /// cut into partitions, and these into minibatches, as with PDNN).
+    /// readers of CNTK and data of PDNN), `worker` (each rank cuts its own, as CNTK's workers do)
+    /// or `timeline` (each rank has an order of its own, as with CNTK's local-timeline randomizers)
+    /// or `partitions` (files are cut into partitions, and these into minibatches, as with PDNN).
     pub cut: Option<CutName>,
-    /// With `cut = "partitions"`, which it stands for: the size of a partition, `"600m"` (the default: so
-    /// many times 2^20 bytes of dense values, context counted) or `"4096 frames"`.
+    /// With `cut = "partitions"`, which it stands for: the size of a partition, `"600m"` (the
+    /// default: so many times 2^20 bytes of dense values, context counted) or `"4096 frames"`.
     pub partition: Option<Text>,
     /// With `cut = "partitions"`: shuffle, and keep in memory, one partition and not a whole file.
     pub stream: Option<bool>,
@@ -113,11 +116,13 @@ pub struct Description {
     pub local_timeline: Option<bool>,
     /// With `cut = "worker"`: whether minibatches go on over the ends of sweeps.
     pub cross_sweeps: Option<bool>,
-    /// With `cut = "worker"` or `"timeline"`: what an epoch is, `run` (the default), `sweep` or a number of samples.
+    /// With `cut = "worker"` or `"timeline"`: what an epoch is, `run` (the default), `sweep` or a
+    /// number of samples.
     pub epoch: Option<Text>,
     /// With `cut = "worker"`: begin so many samples from the very start.
     pub start: Option<u64>,
-    /// With `cut = "worker"` or `"timeline"`: truncate sequences to so many samples a minibatch, side by side in rows.
+    /// With `cut = "worker"` or `"timeline"`: truncate sequences to so many samples a minibatch,
+    /// side by side in rows.
     pub truncation: Option<u64>,
     /// Seed of the shuffle: 0 by default; PDNN's 18877 with `cut = "partitions"`.
     pub seed: Option<u64>,
@@ -167,20 +172,21 @@ pub struct Description {
 #[non_exhaustive]
 pub struct StreamDescription {
     /// Where its samples are: an rspecifier, or several that follow one another; an HTK script,
-    /// parameter files, or master label files (`htk:NAME`, or the name alone); or a column of an Arrow or
-    /// Parquet file (`train.parquet#COLUMN`, or the name alone where the column has the stream's name or is
-    /// the only one).
+    /// parameter files, or master label files (`htk:NAME`, or the name alone); or a column of an
+    /// Arrow or Parquet file (`train.parquet#COLUMN`, or the name alone where the column has the
+    /// stream's name or is the only one).
     pub source: Option<Names>,
     /// The list of states of labels in master label files.
     pub states: Option<String>,
     /// `dense` (the default), `label` or `sparse` (tables of posteriors and of sparse matrices).
     pub kind: Option<KindName>,
-    /// Of sparse streams: the number of possible values, if not the highest one that is there and one.
+    /// Of sparse streams: the number of possible values, if not the highest one that is
+    /// there and one.
     pub dim: Option<usize>,
     /// Type of dense values: `float32` (the default) or `float64`.
     pub dtype: Option<FloatName>,
-    /// `samples` (one a time step, the default), `sequence` (one for the whole sequence) or `own` (a length of its
-    /// own).
+    /// `samples` (one a time step, the default), `sequence` (one for the whole sequence) or `own`
+    /// (a length of its own).
     pub extent: Option<ExtentName>,
     /// Frames of context.
     pub context: Option<Text>,
@@ -427,7 +433,8 @@ impl Description {
                 Some((key, value, one.try_into::<Self>().err()?))
             });
             match alone.next() {
-                // Of several forms that a value may have, none is said to be the one that was meant.
+                // Of several forms that a value may have, none is said to be the one
+                // that was meant.
                 Some((key, value, error)) if error.message().contains("untagged enum") => {
                     Error::usage(format!("description: key `{key}` takes no such value as {value}"))
                 }
@@ -492,8 +499,8 @@ impl Description {
         self.base.as_deref().filter(|_| !self.is_overridden(stream))
     }
 
-    /// What the names behind a key may do, under the policy for names that the caller gives: those that stand in
-    /// the description's file were not given by the caller.
+    /// What the names behind a key may do, under the policy for names that the caller gives: those
+    /// that stand in the description's file were not given by the caller.
     pub(crate) fn policy_of(&self, key: &str, policy: Policy) -> Policy {
         match self.from_file && !self.is_overridden(key) {
             true => policy.of_contents(),

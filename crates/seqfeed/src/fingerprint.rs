@@ -17,16 +17,16 @@ pub struct Fingerprint {
 
 /// The numbers of one stream.
 ///
-/// A label counts as a sparse sample with the value 1, and a 64-bit float that 32 bits can hold as one of these,
-/// so that containers which know no others are told apart by values only.
+/// A label counts as a sparse sample with the value 1, and a 64-bit float that 32 bits can hold as
+/// one of these, so that containers which know no others are told apart by values only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamFingerprint {
     /// The stream's name.
     pub name: String,
     /// Number of samples.
     pub samples: u64,
-    /// A sum over all samples of a hash (XXH3) of their values: depends neither on order nor on keys, nor on how
-    /// samples are cut into sequences.
+    /// A sum over all samples of a hash (XXH3) of their values: depends neither on order nor on
+    /// keys, nor on how samples are cut into sequences.
     #[serde(with = "hexadecimal")]
     pub values: u64,
     /// A sum over all sequences of a hash of key and values: does not depend on their order.
@@ -157,10 +157,12 @@ impl Fingerprinter {
 /// # let other = directory.path().join("y.ark").display().to_string();
 /// # std::fs::write(&other, "utt2  [ 5 6\n 7 8 ]\nutt1  [ 1 2.5\n 3 4 ]\n")?;
 /// let open = |name: &str| {
-///     seqfeed::Description::from_toml(&format!("features = 'ark:{name}'"))?.open(Default::default())
+///     let description = format!("features = 'ark:{name}'");
+///     seqfeed::Description::from_toml(&description)?.open(Default::default())
 /// };
 /// let (one, other) = (open(&path)?, open(&other)?); // the same, in another order
-/// assert_eq!(seqfeed::fingerprint(one.corpus().as_ref())?, seqfeed::fingerprint(other.corpus().as_ref())?);
+/// let (one, other) = (one.corpus(), other.corpus());
+/// assert_eq!(seqfeed::fingerprint(one.as_ref())?, seqfeed::fingerprint(other.as_ref())?);
 /// # Ok(())
 /// # }
 /// ```

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use seqfeed_core::{Block, Element, Error, Extent, Index, Key, Kind, Most, Result, Source, Stream};
 
-/// A source all of whose streams have one sample for each frame; a sequence where that is not so is an
-/// error when it is loaded. One-hot vectors may become labels.
+/// A source all of whose streams have one sample for each frame; a sequence where that is not so is
+/// an error when it is loaded. One-hot vectors may become labels.
 pub(crate) struct FrameSource {
     source: Arc<dyn Source>,
     streams: Vec<Stream>,
@@ -15,8 +15,8 @@ pub(crate) struct FrameSource {
 }
 
 impl FrameSource {
-    /// `labels` names the stream of labels that is asked for. If there are no labels at all, the sparse
-    /// stream of that name (or the only one) becomes one.
+    /// `labels` names the stream of labels that is asked for. If there are no labels at all, the
+    /// sparse stream of that name (or the only one) becomes one.
     pub(crate) fn new(source: Arc<dyn Source>, labels: Option<&str>) -> Result<Self> {
         let mut streams = source.streams().to_vec();
         let mut one_hot = None;

@@ -80,8 +80,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) primary: Option<&'a Index>,
 }
 
-/// Whether names are those of HTK's files: `htk:NAME`, or a name without a type (`ark:`, `scp:`) of a file
-/// with the content of one.
+/// Whether names are those of HTK's files: `htk:NAME`, or a name without a type (`ark:`, `scp:`) of
+/// a file with the content of one.
 pub(crate) fn is_htk(names: &[String], base: Option<&Path>) -> bool {
     names.first().is_some_and(|name| match name.strip_prefix("htk:") {
         Some(_) => true,
@@ -108,8 +108,8 @@ enum Kind {
 impl Kind {
     /// Tells it from a file's first bytes and its name; `said` if it is said to be one of HTK's.
     ///
-    /// Where that is not said, a script is a file `.scp` with one word in its first line: one of Kaldi's
-    /// has two.
+    /// Where that is not said, a script is a file `.scp` with one word in its first line: one of
+    /// Kaldi's has two.
     fn of(path: &Path, said: bool) -> Result<Option<Self>> {
         refuse_named_pipe(path)?;
         let mut head = Vec::with_capacity(HEAD);
@@ -129,7 +129,8 @@ impl Kind {
             return Ok(None);
         }
         if head.contains(&0) {
-            // Short and damaged files are to be recognised too: what is wrong is said when they are opened.
+            // Short and damaged files are to be recognised too: what is wrong is said when
+            // they are opened.
             let options = ReadOptions {
                 allow_truncated: true,
                 damaged_irefc: DamagedIrefc::Literal,
@@ -151,8 +152,8 @@ impl Kind {
     }
 }
 
-/// Whether a line of a script is an entry `key=file[first,last]` with a blank in it. One of Kaldi's has no such
-/// range: there rows and columns have a colon between them.
+/// Whether a line of a script is an entry `key=file[first,last]` with a blank in it. One of Kaldi's
+/// has no such range: there rows and columns have a colon between them.
 fn has_stray_blank(line: &[u8]) -> bool {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let line = line.trim_ascii();
@@ -221,7 +222,8 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream
     }
     let name = shown_name(&paths[0]);
     match &paths[..] {
-        // Names in a script are looked for beside it: scripts of one directory can follow one another.
+        // Names in a script are looked for beside it: scripts of one directory can follow
+        // one another.
         [first, ..]
             if all(Kind::Script) && paths.iter().all(|path| path.parent() == first.parent()) =>
         {

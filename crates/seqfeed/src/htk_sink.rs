@@ -34,15 +34,15 @@ impl Default for HtkOptions {
 /// | `PREFIX.mlf` | the labels, equal ones side by side as one segment, with times in 100 ns; if there are labels |
 /// | `PREFIX.states` | the names of the labels, one a line; if there are labels |
 ///
-/// Labels are a label stream, or a sparse one that has one value a sample. All files appear together.
-/// CNTK's readers, and ours, take the times of labels for those of frames of 10 ms: with another
-/// [period](Encoding::period) the labels are for HTK only.
+/// Labels are a label stream, or a sparse one that has one value a sample. All files appear
+/// together. CNTK's readers, and ours, take the times of labels for those of frames of 10 ms: with
+/// another [period](Encoding::period) the labels are for HTK only.
 ///
 /// # Errors
 ///
-/// Fails if data cannot be read or written, or if the files cannot say them: several streams of floats
-/// or of labels, 64-bit floats, no frames, negative labels, lengths that differ, keys or names of states
-/// that HTK and CNTK do not both read as they are.
+/// Fails if data cannot be read or written, or if the files cannot say them: several streams of
+/// floats or of labels, 64-bit floats, no frames, negative labels, lengths that differ, keys or
+/// names of states that HTK and CNTK do not both read as they are.
 pub fn write_htk(
     source: &dyn Source,
     prefix: &str,

@@ -16,8 +16,8 @@
 //! # Ok::<(), seqfeed::Error>(())
 //! ```
 //!
-//! The cargo feature `arrow`, off by default, brings Arrow IPC and Parquet files; without it their names are
-//! answered with an error that says so.
+//! The cargo feature `arrow`, off by default, brings Arrow IPC and Parquet files; without it their
+//! names are answered with an error that says so.
 
 #![forbid(unsafe_code)]
 

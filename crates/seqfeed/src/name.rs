@@ -1,7 +1,7 @@
 //! Corpora by one name, whatever it names.
 //!
-//! Names stand in descriptions, which are Unicode, as [`name_to_text`] has them: so the front door passes them on as
-//! text, and every opening turns that text into the bytes of the name again.
+//! Names stand in descriptions, which are Unicode, as [`name_to_text`] has them: so the front door
+//! passes them on as text, and every opening turns that text into the bytes of the name again.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -26,12 +26,13 @@ pub struct Named {
 }
 
 impl Description {
-    /// The corpus of a name: a description (`corpus.toml`), an rspecifier of features (`scp:feats.scp`), an
-    /// HTK script or parameter file (`train.scp`), an Arrow or Parquet file (`train.parquet`, or one column of it,
-    /// `train.parquet#features`), a reader of CNTK (`train.cntk#Train.reader`,
-    /// `reader.json`), a CTF file, or a data specification of PDNN (`train.pfile,context=5,random=True`),
-    /// whose options may stand behind any other name too. What else stands behind the name of a
-    /// configuration overrides values in it (`train.cntk#Train.reader,ScpDir=/data`).
+    /// The corpus of a name: a description (`corpus.toml`), an rspecifier of features
+    /// (`scp:feats.scp`), an HTK script or parameter file (`train.scp`), an Arrow or Parquet file
+    /// (`train.parquet`, or one column of it, `train.parquet#features`), a reader of CNTK
+    /// (`train.cntk#Train.reader`, `reader.json`), a CTF file, or a data specification of PDNN
+    /// (`train.pfile,context=5,random=True`), whose options may stand behind any other name too.
+    /// What else stands behind the name of a configuration overrides values in it
+    /// (`train.cntk#Train.reader,ScpDir=/data`).
     ///
     /// ```
     /// use seqfeed::Description;
@@ -52,7 +53,8 @@ impl Description {
         Self::of_name_with(name, Table::new())
     }
 
-    /// As [`of_name`](Description::of_name), with keys of a description that replace what the name says.
+    /// As [`of_name`](Description::of_name), with keys of a description that replace what
+    /// the name says.
     ///
     /// # Errors
     ///
@@ -143,7 +145,8 @@ pub(crate) fn is_rspecifier(name: &str) -> bool {
     name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
 }
 
-/// Whether a name is that of one of HTK's files, or is said to be. A script of Kaldi's is named with `scp:`.
+/// Whether a name is that of one of HTK's files, or is said to be. A script of Kaldi's is named
+/// with `scp:`.
 fn is_htk(name: &str) -> bool {
     name.starts_with("htk:") || Description::is_htk_file(name)
 }

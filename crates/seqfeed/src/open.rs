@@ -45,8 +45,8 @@ pub struct Opened {
 impl Description {
     /// Opens the corpus: makes or reads the index of each stream and joins them by key.
     ///
-    /// `policy` says which names may be commands: those in the description's file and in script files are not given
-    /// by the caller.
+    /// `policy` says which names may be commands: those in the description's file and in script
+    /// files are not given by the caller.
     ///
     /// # Errors
     ///
@@ -136,8 +136,8 @@ impl Description {
         arrow_files::open_all(names, &wanted)
     }
 
-    /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no type is asked
-    /// for.
+    /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no
+    /// type is asked for.
     ///
     /// # Errors
     ///
@@ -163,7 +163,8 @@ impl Description {
         description.open(policy)
     }
 
-    /// The names of labels, the first one for label 0, where the description has a list of states for them.
+    /// The names of labels, the first one for label 0, where the description has a list of
+    /// states for them.
     ///
     /// # Errors
     ///
@@ -277,8 +278,8 @@ impl Description {
         })
     }
 
-    /// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then have
-    /// one sample each for a frame.
+    /// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then
+    /// have one sample each for a frame.
     fn by_frames(&self, mut settings: Settings, corpus: Corpus) -> Result<(Settings, Corpus)> {
         if settings.unit != Unit::Frame || corpus.streams().iter().all(|s| s.extent != Extent::Own)
         {
@@ -538,13 +539,15 @@ impl Opened {
         self.spooled_bytes
     }
 
-    /// Seconds from one sample to the next, where the files of a stream say it (HTK's do): the first one found.
+    /// Seconds from one sample to the next, where the files of a stream say it (HTK's do): the
+    /// first one found.
     #[must_use]
     pub fn frame_shift(&self) -> Option<f64> {
         self.frame_shifts.iter().find_map(|&shift| shift)
     }
 
-    /// Seconds from one sample of a stream to the next: as its files say, or else as those of another do.
+    /// Seconds from one sample of a stream to the next: as its files say, or else as those
+    /// of another do.
     #[must_use]
     pub fn frame_shift_of(&self, stream: &str) -> Option<f64> {
         let mut sources = self.corpus.sources().iter().zip(&self.frame_shifts);
@@ -552,16 +555,16 @@ impl Opened {
         own.and_then(|(_, &shift)| shift).or_else(|| self.frame_shift())
     }
 
-    /// What is worth a warning but stops nothing: names in a configuration that no reader knows, and
-    /// what was passed over in the data so far.
+    /// What is worth a warning but stops nothing: names in a configuration that no reader knows,
+    /// and what was passed over in the data so far.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let files = self.files.iter().flat_map(ReaderFile::warnings);
         self.unknown.iter().cloned().chain(files).collect()
     }
 
-    /// The same corpus, fed as a run of one sweep: the minibatches of sweep `sweep` for rank `rank` of so many,
-    /// packed by so many threads where `threads` says so.
+    /// The same corpus, fed as a run of one sweep: the minibatches of sweep `sweep` for rank `rank`
+    /// of so many, packed by so many threads where `threads` says so.
     #[must_use]
     pub fn one_sweep(&self, sweep: u64, rank: usize, ranks: usize, threads: Option<usize>) -> Self {
         let mut opened = self.clone();

@@ -1,5 +1,5 @@
-//! Sequences as pictures: features as a heat map over time and bins, audio as waveform and spectrogram, labels
-//! as a track below; as PNG, as SVG, or as text for a terminal.
+//! Sequences as pictures: features as a heat map over time and bins, audio as waveform and
+//! spectrogram, labels as a track below; as PNG, as SVG, or as text for a terminal.
 //!
 //! One [`Scene`](scene::Scene) is laid out for both kinds of files, so that they show the same.
 
@@ -80,8 +80,9 @@ enum Axis {
 }
 
 impl Picture {
-    /// A picture of sequences, one below the other. `frame_shift` says how many seconds the samples of a stream
-    /// are apart; where that is less than a millisecond and samples have one or two values, they are audio.
+    /// A picture of sequences, one below the other. `frame_shift` says how many seconds the samples
+    /// of a stream are apart; where that is less than a millisecond and samples have one or two
+    /// values, they are audio.
     ///
     /// # Errors
     ///
@@ -214,7 +215,8 @@ fn runs(classes: impl Iterator<Item = i32>) -> Content {
     Content::Labels { runs, samples }
 }
 
-/// Samples with one value each are labels (as CNTK has them); others are drawn with all their values.
+/// Samples with one value each are labels (as CNTK has them); others are drawn with all
+/// their values.
 fn sparse(stream: &SequenceStream) -> Option<Content> {
     let dim = stream.stream().dim;
     let one = |sample: Sample| match sample {

@@ -43,8 +43,8 @@ pub(crate) struct OpenedReader {
     pub(crate) unknown: Vec<String>,
 }
 
-/// Opens the corpus of a name: `train.cntk#section`, `reader.json` or a CTF file with inputs as given,
-/// or as found.
+/// Opens the corpus of a name: `train.cntk#section`, `reader.json` or a CTF file with inputs as
+/// given, or as found.
 pub(crate) fn open(
     name: &str,
     inputs: &BTreeMap<String, InputDescription>,
@@ -105,8 +105,8 @@ fn read_json(file: &str) -> Result<ReaderConfig> {
         .map_err(|error| error.in_file(file))
 }
 
-/// Opens what a configuration says; `by_program` if its settings are those of CNTK's program, not of
-/// its Python package.
+/// Opens what a configuration says; `by_program` if its settings are those of CNTK's program, not
+/// of its Python package.
 fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Result<OpenedReader> {
     let keys = match (reader.use_numeric_sequence_keys, reader.hash_sequence_keys) {
         (true, false) => KeyKind::Numeric,
@@ -167,8 +167,8 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
     })
 }
 
-/// What is worth a warning of a reader's names: those that nobody knows, those without effect, and what is
-/// done otherwise.
+/// What is worth a warning of a reader's names: those that nobody knows, those without effect, and
+/// what is done otherwise.
 fn remarks(reader: &ReaderConfig) -> Vec<String> {
     let unknown = reader.unknown.iter().map(|key| match &key.suggestion {
         Some(known) => format!("unknown name {} in the reader; is {known} meant?", key.path),

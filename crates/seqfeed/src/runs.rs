@@ -29,8 +29,8 @@ pub(crate) fn runs(index: &Index) -> Vec<Range<u32>> {
     runs
 }
 
-/// Works on each run of sequences (with empty blocks) in some thread, and takes the results in the order of the
-/// runs, in this thread: what comes of them does not depend on the number of threads.
+/// Works on each run of sequences (with empty blocks) in some thread, and takes the results in the
+/// order of the runs, in this thread: what comes of them does not depend on the number of threads.
 ///
 /// # Errors
 ///

@@ -78,7 +78,8 @@ impl Sequence {
         !self.streams.is_empty()
     }
 
-    /// Leaves out the samples outside of a range. Streams of one sample a sequence stay as they are.
+    /// Leaves out the samples outside of a range. Streams of one sample a sequence stay
+    /// as they are.
     pub fn keep_samples(&mut self, range: &Range<usize>) {
         for stream in &mut self.streams {
             if stream.stream.extent != seqfeed_core::Extent::Sequence {

@@ -6,9 +6,9 @@ use std::thread;
 
 use seqfeed_core::{Block, Error, Index, Key, Result, Source};
 
-/// Visits the first `most` sequences of a corpus in its order: the key, the blocks that the sequence was loaded
-/// into, and its number in these. One chunk is in memory at a time. Sequences that only keep their places are
-/// passed over.
+/// Visits the first `most` sequences of a corpus in its order: the key, the blocks that the
+/// sequence was loaded into, and its number in these. One chunk is in memory at a time. Sequences
+/// that only keep their places are passed over.
 ///
 /// # Errors
 ///
@@ -34,8 +34,8 @@ pub(crate) fn each_sequence(
 /// Chunks ahead of the one that is written: one is loaded meanwhile.
 const AHEAD: usize = 1;
 
-/// As [`each_sequence`] for a range of sequences, with the next chunk being loaded in a thread meanwhile, where
-/// `look` sees each sequence too. Three chunks are in memory.
+/// As [`each_sequence`] for a range of sequences, with the next chunk being loaded in a thread
+/// meanwhile, where `look` sees each sequence too. Three chunks are in memory.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! A feed never takes more memory than it promised, whatever the corpus, its format and the settings.
+//! A feed never takes more memory than it promised, whatever the corpus, its format and
+//! the settings.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::path::Path;
@@ -104,7 +105,8 @@ fn lengths(random: &mut Random) -> Vec<u32> {
     lengths
 }
 
-/// Writes a corpus, and again a smaller one behind it, in all formats; what opens it, and the units it can be dealt in.
+/// Writes a corpus, and again a smaller one behind it, in all formats; what opens it, and the units
+/// it can be dealt in.
 fn formats(directory: &Path, lengths: &[u32]) -> Vec<(String, bool)> {
     let (all, rest) = (Corpus::new(lengths), Corpus::new(&lengths[..lengths.len() / 2]));
     let path = |name: &str| directory.join(name).display().to_string();

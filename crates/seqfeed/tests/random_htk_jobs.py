@@ -5,7 +5,8 @@
 Prints what random_jobs.py does, and `binary` (name: hexadecimal digits), the parameter files.
 (`random_htk_jobs.jsonl` is 100000 44 4500).
 
-Where seqfeed does otherwise than CNTK on purpose (docs/htk-differences.md) the model is changed here to do so too.
+Where seqfeed does otherwise than CNTK on purpose (docs/htk-differences.md) the model is changed
+here to do so too.
 """
 import os, random, struct, sys
 

@@ -2,14 +2,16 @@
 
     random_jobs.py DIRECTORY-OF-cntk_model.py FIRST COUNT [MOST-BYTES]
 
-Prints one line of JSON a job: `files` (name: text), `reader` (the dictionary), `options` (as in a corpus.toml),
-`error` (whether the run fails) and `minibatches`; or `crash`, where the model itself gives up. `section` is the
-reader as a section of a configuration, where it is to be read so. After the first of `changes` (number of minibatches,
-options) the run goes on from its state with other options, and so on. A job is a function
-of its number. With MOST-BYTES only jobs whose line is no longer, and which are worth keeping, are counted and printed
-(`random_jobs.jsonl` is 100000 60 3000).
+Prints one line of JSON a job: `files` (name: text), `reader` (the dictionary), `options` (as in a
+corpus.toml), `error` (whether the run fails) and `minibatches`; or `crash`, where the model
+itself gives up. `section` is the reader as a section of a configuration, where it is to be read
+so. After the first of `changes` (number of minibatches, options) the run goes on from its state
+with other options, and so on. A job is a function of its number. With MOST-BYTES only jobs whose
+line is no longer, and which are worth keeping, are counted and printed (`random_jobs.jsonl` is
+100000 60 3000).
 
-Where seqfeed does otherwise than CNTK on purpose (docs/cntk-differences.md) the model is changed here to do so too.
+Where seqfeed does otherwise than CNTK on purpose (docs/cntk-differences.md) the model is changed
+here to do so too.
 """
 import json, os, random, sys, tempfile
 
@@ -85,7 +87,8 @@ BROKEN = ['|%s 1 x', 'garbage', '|%s 999999:1', '| 1', '|%s ' + '1 ' * 60, '|%s 
 
 
 def ctf_file(r, keys, streams, mode, equal, broken, longest):
-    """The text of a file. Modes: numeric, symbolic, lines (no ids), skipped (ids that are not used)."""
+    """The text of a file. Modes: numeric, symbolic, lines (no ids), skipped (ids that are
+    not used)."""
     main = next((s for s in streams if s.get('main')), None)
     end = r.choice(['\n', '\n', '\n', '\r\n'])
     lines = []
@@ -141,7 +144,8 @@ def ctf_file(r, keys, streams, mode, equal, broken, longest):
 # ---- jobs
 
 def run_of(r, options, settings, samples, most_workers):
-    """Draws workers, epochs and where to start, for a corpus of so many samples: how many epochs."""
+    """Draws workers, epochs and where to start, for a corpus of so many samples: how
+    many epochs."""
     if r.random() < .5:
         settings['workers'] = r.randint(1, most_workers)
         settings['rank'] = r.randrange(settings['workers'])
@@ -260,7 +264,8 @@ def job(r):
 
 
 def more(r, files, reader, options, settings, epochs):
-    """What a job has besides: hashed keys, a start in a later epoch, other sizes on the way, readers that stand alone."""
+    """What a job has besides: hashed keys, a start in a later epoch, other sizes on the way,
+    readers that stand alone."""
     changes, section = [], None
     if reader.get('useNumericSequenceKeys') is False and r.random() < .5:
         reader['hashSequenceKeys'] = True
@@ -365,7 +370,8 @@ def minibatches(reader, settings, epochs, start, changes):
 
 
 def certain(reader, files_read_once):
-    """Whether a run that comes through must do so: however often chunks are read again, errors are few enough."""
+    """Whether a run that comes through must do so: however often chunks are read again, errors are
+    few enough."""
     times = 1 if files_read_once else 1000
     unlimited = 1 << 60
     for ctf in reader.ds:

@@ -1,7 +1,7 @@
 """One engine for three decades of sequence-model training data.
 
-``open`` gives any corpus as a table of numpy arrays, ``Feed`` gives it as minibatches; ``Writer`` writes
-arrays, and ``convert`` any corpus, in any format:
+``open`` gives any corpus as a table of numpy arrays, ``Feed`` gives it as minibatches; ``Writer``
+writes arrays, and ``convert`` any corpus, in any format:
 
 >>> import seqfeed
 >>> table = seqfeed.open("examples/digits/train.ctf")

@@ -1,4 +1,5 @@
-"""A feed taken an epoch at a time, with a state that goes on in the middle: what the adapters are made of."""
+"""A feed taken an epoch at a time, with a state that goes on in the middle: what the adapters
+are made of."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ def converted(
     of_stream: Callable[[str, Any], Any],
     of_field: Callable[[Any], Any],
 ) -> dict[str, Any]:
-    """A minibatch as a dictionary: streams and fields, each as ``of_stream`` or ``of_field`` makes them."""
+    """A minibatch as a dictionary: streams and fields, each as ``of_stream`` or ``of_field``
+    makes them."""
     result: dict[str, Any] = {}
     for name, array in minibatch.items():
         if isinstance(array, Sparse):
@@ -125,8 +127,8 @@ class EpochIterator(Generic[T]):
     def close(self, why: str = "") -> None:
         """Ends the feed's threads.
 
-        Where the epoch was not over, ``next`` raises an error that says ``why``: a loop that was cut short must
-        not look like a whole one.
+        Where the epoch was not over, ``next`` raises an error that says ``why``: a loop that was
+        cut short must not look like a whole one.
         """
         if not self._ended:
             self._ended, self._why = True, why
@@ -183,8 +185,9 @@ class AheadIterator(EpochIterator[T]):
 class Epochs(Generic[T]):
     """Loops over a feed of which each is an epoch: one sweep, in an order of its own.
 
-    A loop that is left in the middle is over: the next one begins the next epoch, except right after
-    ``load_state_dict``. So there is one loop at a time, and going on with an earlier one raises RuntimeError.
+    A loop that is left in the middle is over: the next one begins the next epoch, except right
+    after ``load_state_dict``. So there is one loop at a time, and going on with an earlier one
+    raises RuntimeError.
     """
 
     def __init__(
@@ -246,7 +249,8 @@ class Epochs(Generic[T]):
         return {"epoch": self._epoch, "feed": dict(self._resume)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes to where a state was taken: the next loop begins with the minibatch that came after it.
+        """Goes to where a state was taken: the next loop begins with the minibatch that
+        came after it.
 
         :raises ValueError: if it is no such state
         :raises seqfeed.Error: if it belongs to another corpus or order

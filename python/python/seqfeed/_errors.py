@@ -9,7 +9,8 @@ from typing import Any
 
 
 class DataWarning(UserWarning):
-    """Something about the data that stops nothing: sequences that were skipped, settings without effect."""
+    """Something about the data that stops nothing: sequences that were skipped, settings
+    without effect."""
 
 
 class Error(Exception):
@@ -115,8 +116,8 @@ def no_stream(name: object, streams: list[str]) -> MissingKeyError:
 
 
 def no_option(name: str, help: str | None, own: list[str]) -> UsageError:
-    """The error for an option that there is not; the cure is that for a key of a description, spelled with a
-    dash, unless one of the caller's ``own`` options is like it."""
+    """The error for an option that there is not; the cure is that for a key of a description,
+    spelled with a dash, unless one of the caller's ``own`` options is like it."""
     reason = f"there is no option `{name}`"
     near = difflib.get_close_matches(name, own, 1)
     if near:

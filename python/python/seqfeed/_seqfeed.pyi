@@ -39,16 +39,17 @@ __version__: str
 
 @final
 class Feed:
-    """Minibatches of a corpus: an iterator, which threads load and pack ahead without the interpreter.
+    """Minibatches of a corpus: an iterator, which threads load and pack ahead without the
+    interpreter.
 
-    ``source`` is what the command line takes: a description (``corpus.toml``), an rspecifier of features, a
-    reader of CNTK (``train.cntk#reader``), a CTF file, an HTK script, a data specification of PDNN
-    (``train.pfile,context=5``), or a description's keys as a dictionary. ``options`` are keys of a
-    description, with ``_`` for ``-``; they replace those of the source.
+    ``source`` is what the command line takes: a description (``corpus.toml``), an rspecifier of
+    features, a reader of CNTK (``train.cntk#reader``), a CTF file, an HTK script, a data
+    specification of PDNN (``train.pfile,context=5``), or a description's keys as a dictionary.
+    ``options`` are keys of a description, with ``_`` for ``-``; they replace those of the source.
 
-    One loop goes through one sweep; the next loop goes on with the next sweep, which has an order of its own.
-    A loop that is left in the middle is gone on with by the next one. Where ``sweeps`` or ``samples`` are
-    given, one loop goes through all of them.
+    One loop goes through one sweep; the next loop goes on with the next sweep, which has an order
+    of its own. A loop that is left in the middle is gone on with by the next one. Where ``sweeps``
+    or ``samples`` are given, one loop goes through all of them.
 
     >>> feed = Feed("examples/digits/train.toml", sweeps=1, batch_size=512)
     >>> for minibatch in feed:
@@ -80,16 +81,18 @@ class Feed:
         :raises TypeError: where that is not known before they are cut
         """
     def next_into(self, buffers: dict[str, npt.NDArray[Any]]) -> Minibatch | None:
-        """The next minibatch, with the arrays of some streams at the beginning of the caller's memory.
+        """The next minibatch, with the arrays of some streams at the beginning of the
+        caller's memory.
 
-        A buffer is a contiguous array of the stream's dtype, of any shape, that holds as many values at
-        least. None at the end of the loop.
+        A buffer is a contiguous array of the stream's dtype, of any shape, that holds as many
+        values at least. None at the end of the loop.
 
         :raises ValueError: if a buffer does not fit (the minibatch is lost then)
         :raises KeyError: if there is no such stream
         """
     def state_dict(self) -> dict[str, Any]:
-        """The state after the last minibatch that was given: JSON's types only. Empty at the very start."""
+        """The state after the last minibatch that was given: JSON's types only. Empty at the
+        very start."""
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes to where a state was taken: the next minibatch is the one that came after it.
 
@@ -105,8 +108,8 @@ class Feed:
         *,
         threads: int | None = None,
     ) -> Feed:
-        """A feed of one sweep of the same corpus, from its beginning, for a rank of so many; the corpus is not
-        opened again, and this feed stays where it is.
+        """A feed of one sweep of the same corpus, from its beginning, for a rank of so many; the
+        corpus is not opened again, and this feed stays where it is.
 
         >>> feed = Feed("examples/digits/train.toml")
         >>> [minibatch.samples for minibatch in feed.one_sweep(3)][-1]
@@ -138,20 +141,21 @@ class Feed:
 class Minibatch:
     """One minibatch: a mapping of the names of streams to arrays, and what belongs to all of them.
 
-    The arrays lie in the feed's own memory, which it has back when the last of them is gone: they may be kept,
-    and changed. Labels of one value have no last axis.
+    The arrays lie in the feed's own memory, which it has back when the last of them is gone: they
+    may be kept, and changed. Labels of one value have no last axis.
 
-    ==============  ==================================================================================
+    ==============  ==============================================================================
     layout          shape of a stream's array
-    ==============  ==================================================================================
+    ==============  ==============================================================================
     frames          (samples, dim)
     padded          (sequences, longest, dim), zeros and the padding label behind the end
     concatenated    (samples, dim), sequence after sequence: see ``offsets``
     packed          (rows, longest row, dim): see ``rows``
     truncated       (rows, truncation, dim): see ``rows``
-    ==============  ==================================================================================
+    ==============  ==============================================================================
 
-    Streams of one sample a sequence have the shape (sequences, dim). Sparse streams are ``Sparse`` rows.
+    Streams of one sample a sequence have the shape (sequences, dim). Sparse streams are
+    ``Sparse`` rows.
     """
 
     @property
@@ -188,8 +192,8 @@ class Minibatch:
     def layout(self) -> str:
         """How samples lie in the arrays."""
     def rows(self, stream: str) -> npt.NDArray[np.int64]:
-        """Where the sequences lie in a stream, of shape (sequences, 2): the first row, counted over all rows of
-        the array one after another, and the number of rows.
+        """Where the sequences lie in a stream, of shape (sequences, 2): the first row, counted over
+        all rows of the array one after another, and the number of rows.
 
         :raises KeyError: if there is no such stream
         """
@@ -212,8 +216,9 @@ class Minibatch:
 class Table:
     """A table of any format: keys and arrays; made by ``seqfeed.open``.
 
-    Iterating gives pairs of key and value in the order of the data; each iteration reads anew. Any number of
-    threads may use it; in a forked child, and unpickled elsewhere, it opens its files again.
+    Iterating gives pairs of key and value in the order of the data; each iteration reads anew.
+    Any number of threads may use it; in a forked child, and unpickled elsewhere, it opens its
+    files again.
     """
 
     def __new__(
@@ -268,17 +273,18 @@ class TableIterator:
 
 @final
 class CorpusWriter:
-    """Writes a corpus in any format that ``seqfeed convert`` writes; ``seqfeed.Writer`` by its name.
+    """Writes a corpus in any format that ``seqfeed convert`` writes; ``seqfeed.Writer``
+    by its name.
 
     ``target`` is a file (``x.ctf``, ``x.pfile``, ``x.pickle``, ``x.npy``, ``x.npz``, ``x.ali``,
     ``x.parquet``, ``x.arrow``), ``x.htk`` for HTK's archive with script and labels, a wspecifier
     (``ark,scp:x.ark,x.scp``), or ``FORMAT:NAME`` (``kaldi:x``, ``htk-files:x``).
 
-    A sequence is a dictionary of its streams, or one array alone, which is called ``features`` or ``labels``.
-    Floats are float32 or float64 arrays of shape (samples, dim), labels integers of shape (samples,) that fit
-    int32, sparse samples ``Sparse`` rows or a CSR matrix of scipy's. The first sequence says what streams
-    there are; all have the same ones, of the same types and dims. A sequence has as many samples in all
-    streams, one at least.
+    A sequence is a dictionary of its streams, or one array alone, which is called ``features`` or
+    ``labels``. Floats are float32 or float64 arrays of shape (samples, dim), labels integers of
+    shape (samples,) that fit int32, sparse samples ``Sparse`` rows or a CSR matrix of scipy's. The
+    first sequence says what streams there are; all have the same ones, of the same types and dims.
+    A sequence has as many samples in all streams, one at least.
 
     >>> import tempfile, numpy as np
     >>> directory = tempfile.mkdtemp()
@@ -288,23 +294,26 @@ class CorpusWriter:
     >>> open(f"{directory}/x.parquet")["utt1"]["labels"]
     array([7, 8], dtype=int32)
 
-    Sequences wait in a temporary file (in ``TMPDIR``, else ``/tmp``) and are converted when the writer is
-    closed; in memory are their keys and lengths. All files appear then, under their names, together. After an
-    exception in a ``with``, or if it is never closed, nothing of them appears.
+    Sequences wait in a temporary file (in ``TMPDIR``, else ``/tmp``) and are converted when
+    the writer is closed; in memory are their keys and lengths. All files appear then, under
+    their names, together. After an exception in a ``with``, or if it is never closed, nothing
+    of them appears.
 
-    What the target cannot hold (keys, digits, streams ...) is an error at the first sequence, or when it is
-    closed, unless ``allow_lossy`` is given.
+    What the target cannot hold (keys, digits, streams ...) is an error at the first sequence, or
+    when it is closed, unless ``allow_lossy`` is given.
 
-    >>> Writer(f"{directory}/x.pfile").write("utt1", np.ones((2, 3), np.float32))  # doctest: +ELLIPSIS
+    >>> frames = np.ones((2, 3), np.float32)
+    >>> Writer(f"{directory}/x.pfile").write("utt1", frames)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    seqfeed._errors.CorpusError: pfile cannot hold all of the corpus: 1 thing would be lost: keys of ...
+    seqfeed._errors.CorpusError: pfile cannot hold all of the corpus: 1 thing would be lost: ...
 
-    ``states`` are names of labels for HTK's files, a list or a file with one a line; ``frame_period`` (in
-    seconds) and ``htk_kind`` (such as ``"FBANK"``) stand in their headers. Times of labels follow the period;
-    only HTK reads them where it is not 10 ms. ``to`` names the tables of other streams where the target is a
-    wspecifier (``{"labels": "ark:ali.ark"}``), ``sample_rate`` makes tables of waves. ``dtype`` is that of
-    floats, ``compress`` a method of Kaldi's or ``"zstd"``, ``protocol`` that of pickles. ``describe`` writes a
-    description beside the files.
+    ``states`` are names of labels for HTK's files, a list or a file with one a line;
+    ``frame_period`` (in seconds) and ``htk_kind`` (such as ``"FBANK"``) stand in their headers.
+    Times of labels follow the period; only HTK reads them where it is not 10 ms. ``to`` names
+    the tables of other streams where the target is a wspecifier
+    (``{"labels": "ark:ali.ark"}``), ``sample_rate`` makes tables of waves. ``dtype`` is that of
+    floats, ``compress`` a method of Kaldi's or ``"zstd"``, ``protocol`` that of pickles.
+    ``describe`` writes a description beside the files.
 
     It belongs to the process that has made it, and cannot be pickled.
 
@@ -328,7 +337,8 @@ class CorpusWriter:
         allow_pipes: bool = False,
     ) -> CorpusWriter: ...
     def write(self, key: str | bytes, value: Any = None, /, **streams: Any) -> None:
-        """Writes a sequence: one stream alone, a dictionary of streams, or streams by their names."""
+        """Writes a sequence: one stream alone, a dictionary of streams, or streams by
+        their names."""
     def __setitem__(self, key: str | bytes, value: Any, /) -> None: ...
     @property
     def name(self) -> str:
@@ -336,7 +346,8 @@ class CorpusWriter:
     def close(self) -> None:
         """Writes the files, which appear under their names now. Ctrl-C leaves nothing of them.
 
-        :raises seqfeed.Error: if no sequence was written, if something would be lost, or if writing fails
+        :raises seqfeed.Error: if no sequence was written, if something would be lost, or if
+            writing fails
         """
     def __enter__(self) -> CorpusWriter: ...
     def __exit__(self, *exception: object) -> None: ...
@@ -345,14 +356,14 @@ class CorpusWriter:
 class SequentialReader:
     """Reads a table from its first object to its last: an iterator of pairs of key and value.
 
-    ``source`` is an rspecifier (``scp:feats.scp``, ``ark,p:feats.ark``), the path of an archive or script file,
-    or a file object with an archive in it, opened in binary mode. ``object_type`` is one of
-    ``object_types()``, or ``matrix-shape`` or ``wave-info`` for what headers say; without it, each object's type
-    is learned from its data. Integers in binary form look alike: vectors of vectors, pairs and posteriors need it
-    where objects are short.
+    ``source`` is an rspecifier (``scp:feats.scp``, ``ark,p:feats.ark``), the path of an archive or
+    script file, or a file object with an archive in it, opened in binary mode. ``object_type`` is
+    one of ``object_types()``, or ``matrix-shape`` or ``wave-info`` for what headers say; without
+    it, each object's type is learned from its data. Integers in binary form look alike: vectors of
+    vectors, pairs and posteriors need it where objects are short.
 
-    :raises seqfeed.Error: where the name is wrong, or an object cannot be read; the next call goes on with the
-        next entry of a script file
+    :raises seqfeed.Error: where the name is wrong, or an object cannot be read; the next call goes
+        on with the next entry of a script file
     """
 
     def __new__(
@@ -380,8 +391,8 @@ class SequentialReader:
 class RandomAccessReader:
     """Reads objects of a table by their keys, in any order; no ``s,cs`` is needed.
 
-    With ``utt2spk``, a table of tokens (``ark:utt2spk``, or its file), the key of an utterance gives the object of
-    its speaker: Kaldi's ``RandomAccessTableReaderMapped``.
+    With ``utt2spk``, a table of tokens (``ark:utt2spk``, or its file), the key of an utterance
+    gives the object of its speaker: Kaldi's ``RandomAccessTableReaderMapped``.
 
     :raises seqfeed.Error: where the name is wrong, or an object cannot be read
     """
@@ -412,15 +423,16 @@ class RandomAccessReader:
 class Writer:
     """Writes a table.
 
-    ``target`` is a wspecifier (``ark:a.ark``, ``ark,scp:a.ark,a.scp``, ``ark,t:-``), the path of an archive, or a
-    file object opened in binary mode. The type of each object is ``object_type``, or follows from the
-    value: arrays of floats become vectors and matrices of their precision, integers vectors of int32, str a
-    token, and so on as ``seqfeed.kaldi`` says. ``compression`` (``"auto"``, ``"speech"``, ... or Kaldi's
-    number) compresses matrices.
+    ``target`` is a wspecifier (``ark:a.ark``, ``ark,scp:a.ark,a.scp``, ``ark,t:-``), the path of an
+    archive, or a file object opened in binary mode. The type of each object is ``object_type``, or
+    follows from the value: arrays of floats become vectors and matrices of their precision,
+    integers vectors of int32, str a token, and so on as ``seqfeed.kaldi`` says. ``compression``
+    (``"auto"``, ``"speech"``, ... or Kaldi's number) compresses matrices.
 
-    Files appear under their names when it is closed; after an exception in a ``with``, or if it is never
-    closed, nothing of them appears. With ``in_place`` they are there from the beginning, and each value is in
-    them, whole, when it has been written: for readers who do not wait, and for jobs that may be killed.
+    Files appear under their names when it is closed; after an exception in a ``with``, or if it is
+    never closed, nothing of them appears. With ``in_place`` they are there from the beginning, and
+    each value is in them, whole, when it has been written: for readers who do not wait, and for
+    jobs that may be killed.
 
     :raises seqfeed.Error: where the name, a key or a value is wrong, or writing fails
     """
@@ -442,20 +454,21 @@ class Writer:
     def name(self) -> str:
         """What it writes."""
     def flush(self) -> None:
-        """Hands on what was written: pipes and file objects have it then, and the files of a table that is
-        written in place. Other files appear when it is closed."""
+        """Hands on what was written: pipes and file objects have it then, and the files of a table
+        that is written in place. Other files appear when it is closed."""
     def close(self) -> None:
-        """Ends the table: its files appear under their names now. A file object is flushed, and stays open."""
+        """Ends the table: its files appear under their names now. A file object is flushed, and
+        stays open."""
     def __enter__(self) -> Writer: ...
     def __exit__(self, *exception: object) -> None: ...
 
 @final
 class ObjectReader:
-    """Reads what one stream holds behind one header, as Kaldi reads its models: tokens, basic values and objects,
-    one after another.
+    """Reads what one stream holds behind one header, as Kaldi reads its models: tokens, basic
+    values and objects, one after another.
 
-    ``source`` is an rxfilename (``final.mdl``, ``a.ark:12``, ``cat a |``), a path, bytes or a file object. A
-    ``\\0B`` at its beginning says that all of it is binary; otherwise it is text.
+    ``source`` is an rxfilename (``final.mdl``, ``a.ark:12``, ``cat a |``), a path, bytes or a file
+    object. A ``\\0B`` at its beginning says that all of it is binary; otherwise it is text.
 
     >>> import tempfile, numpy as np
     >>> from seqfeed.kaldi import ObjectReader, ObjectWriter
@@ -492,10 +505,11 @@ class ObjectReader:
     def expect_token(self, token: str) -> None:
         """Reads a token that must be this one."""
     def peek_token(self) -> str | None:
-        """The first character of the next token, without its ``<``; nothing is read. None at the end."""
+        """The first character of the next token, without its ``<``; nothing is read. None
+        at the end."""
     def read_basic(self, kind: str) -> Any:
-        """A value of a basic type: ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``float``, ``double`` or
-        ``bool``."""
+        """A value of a basic type: ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``float``,
+        ``double`` or ``bool``."""
     def read_object(self, object_type: str | type) -> Any:
         """An object of a type, without a header of its own."""
     def read(self, size: int | None = None, /) -> bytes:
@@ -511,8 +525,8 @@ class ObjectReader:
 class ObjectWriter:
     """Writes what one stream holds behind one header: see ``ObjectReader``.
 
-    ``target`` is a wxfilename, a path or a file object. A file appears when it is closed; after an exception in a
-    ``with``, nothing of it appears.
+    ``target`` is a wxfilename, a path or a file object. A file appears when it is closed; after an
+    exception in a ``with``, nothing of it appears.
 
     :raises seqfeed.Error: where the name or a value is wrong, or writing fails
     """
@@ -526,8 +540,8 @@ class ObjectWriter:
     def write_token(self, token: str | bytes) -> None:
         """Writes a token, such as ``<Nnet3>``, and a blank."""
     def write_basic(self, value: Any, kind: str) -> None:
-        """Writes a value of a basic type: ``int8`` to ``int64``, ``uint8`` to ``uint64``, ``float``, ``double``
-        or ``bool``."""
+        """Writes a value of a basic type: ``int8`` to ``int64``, ``uint8`` to ``uint64``,
+        ``float``, ``double`` or ``bool``."""
     def write_object(self, value: Any, object_type: str | type | None = None) -> None:
         """Writes an object without a header of its own; of which type, as ``Writer`` finds out."""
     def write(self, data: str | bytes | bytearray) -> int:
@@ -539,8 +553,8 @@ class ObjectWriter:
 
 @final
 class KaldiObject:
-    """An object of Kaldi's that Python has no type for (a transducer, a lattice, an example for a network): to
-    be carried from table to table, or looked at as text."""
+    """An object of Kaldi's that Python has no type for (a transducer, a lattice, an example for a
+    network): to be carried from table to table, or looked at as text."""
 
     @property
     def object_type(self) -> str:
@@ -580,28 +594,32 @@ def convert(
 ) -> dict[str, Any]:
     """Writes any corpus in any format that can hold it, as ``seqfeed convert`` does.
 
-    ``source`` is the name of a corpus, or a description's keys as a dictionary, as ``open`` takes them;
-    ``options`` are keys of a description, with ``_`` for ``-`` (``labels``, ``states`` ...). ``target`` is
-    what ``Writer`` takes. The result is what was written, as ``seqfeed convert --json`` prints it.
+    ``source`` is the name of a corpus, or a description's keys as a dictionary, as ``open`` takes
+    them; ``options`` are keys of a description, with ``_`` for ``-`` (``labels``, ``states`` ...).
+    ``target`` is what ``Writer`` takes. The result is what was written, as
+    ``seqfeed convert --json`` prints it.
 
     >>> import tempfile
     >>> directory = tempfile.mkdtemp()
-    >>> report = convert("examples/digits/train.toml", f"{directory}/train.parquet", compress="zstd", verify=True)
+    >>> target = f"{directory}/train.parquet"
+    >>> report = convert("examples/digits/train.toml", target, compress="zstd", verify=True)
     >>> report["format"], report["sequences"], report["verified"]
     ('parquet', 60, True)
 
-    ``streams`` are those that are written, ``classes`` sparse ones that become labels; ``dtype`` is that of
-    floats. ``state_names`` (a list, or a file with one a line) are names of labels for HTK's files, where
-    those of the source are not wanted. ``shards`` files are written, ``jobs`` at a time; those that an
-    earlier run has left whole are kept, unless ``anew``. ``verify`` reads back what was written. ``to``,
-    ``compress``, ``sample_rate``, ``protocol``, ``frame_period``, ``htk_kind``, ``describe`` and
-    ``allow_lossy`` are as for ``Writer``.
+    ``streams`` are those that are written, ``classes`` sparse ones that become labels; ``dtype`` is
+    that of floats. ``state_names`` (a list, or a file with one a line) are names of labels for
+    HTK's files, where those of the source are not wanted. ``shards`` files are written, ``jobs`` at
+    a time; those that an earlier run has left whole are kept, unless ``anew``. ``verify`` reads
+    back what was written. ``to``, ``compress``, ``sample_rate``, ``protocol``, ``frame_period``,
+    ``htk_kind``, ``describe`` and ``allow_lossy`` are as for ``Writer``.
 
-    :raises seqfeed.Error: where the source is wrong, or the target cannot hold it, or data cannot be read or
-    written """
+    :raises seqfeed.Error: where the source is wrong, or the target cannot hold it, or data
+        cannot be read or written
+    """
 
 def object_types() -> list[str]:
-    """The names of all types of objects. Those of ``kaldi_native_io``, ``blob`` and ``int8-vector``, must be named."""
+    """The names of all types of objects. Those of ``kaldi_native_io``, ``blob`` and
+    ``int8-vector``, must be named."""
 
 def parse_rxfilename(name: _Name) -> RxFilename: ...
 def parse_wxfilename(name: _Name) -> WxFilename: ...
@@ -612,7 +630,8 @@ def load(
 ) -> Any:
     """Reads one object from an rxfilename, a path, bytes or a file object.
 
-    An rxfilename may have a range behind it, as in script files: ``a.ark:12[0:9]``, the last row counted in.
+    An rxfilename may have a range behind it, as in script files: ``a.ark:12[0:9]``, the last
+    row counted in.
     """
 
 def save(

@@ -24,8 +24,9 @@ class Sparse(NamedTuple):
     """Rows of which only some values are given: compressed sparse rows, as scipy takes them.
 
     Row ``r`` has the values ``data[indptr[r]:indptr[r + 1]]`` at the columns
-    ``indices[indptr[r]:indptr[r + 1]]``. ``scipy.sparse.csr_matrix(sparse[:3], shape=sparse.shape)``
-    makes a matrix of them without copying.
+    ``indices[indptr[r]:indptr[r + 1]]``.
+    ``scipy.sparse.csr_matrix(sparse[:3], shape=sparse.shape)`` makes a matrix of them
+    without copying.
 
     >>> import numpy as np
     >>> Sparse(np.array([2.0, 3.0]), np.array([1, 0]), np.array([0, 1, 2]), (2, 3)).toarray()
@@ -144,7 +145,8 @@ class RxFilename(NamedTuple):
     """What a name to read from means."""
 
     kind: str
-    """``standard-input``, ``pipe`` (the output of a command), ``file``, or ``offset`` (a place in a file)."""
+    """``standard-input``, ``pipe`` (the output of a command), ``file``, or ``offset`` (a place
+    in a file)."""
     name: str | None
     """The file or the command; None for standard input."""
     offset: int | None
@@ -219,7 +221,8 @@ class Wspecifier(NamedTuple):
     archive: str | None
     """The name of the archive."""
     script: str | None
-    """The name of the script file; with it alone, that of the one which says where objects are written to."""
+    """The name of the script file; with it alone, that of the one which says where objects are
+    written to."""
     text: bool
     """``t``: as text."""
     flush: bool
@@ -249,14 +252,16 @@ def open_table(
     """Opens any corpus as a table of numpy arrays.
 
     ``source`` is what the command line takes: an rspecifier (``scp:feats.scp``), a table's file
-    (``feats.scp``, ``ali.ark.gz``), an HTK script or master label file, a CTF file or a reader of CNTK
-    (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), a description (``corpus.toml``),
-    or a description's keys as a dictionary. ``options`` are keys of a description, with ``_`` for ``-``.
-    A file object, opened in binary mode, is read as an archive of Kaldi's, at once and into memory.
+    (``feats.scp``, ``ali.ark.gz``), an HTK script or master label file, a CTF file or a reader of
+    CNTK (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), a description
+    (``corpus.toml``), or a description's keys as a dictionary. ``options`` are keys of a
+    description, with ``_`` for ``-``. A file object, opened in binary mode, is read as an archive
+    of Kaldi's, at once and into memory.
 
-    The value of a key is an array, a fresh one each time: floats of shape (frames, dim), labels of shape
-    (frames,), ``Sparse`` rows. Of several streams it is a dictionary of them. Tables of Kaldi hold any
-    objects: see ``seqfeed.kaldi.SequentialReader`` for what they become, and for ``object_type``.
+    The value of a key is an array, a fresh one each time: floats of shape (frames, dim), labels of
+    shape (frames,), ``Sparse`` rows. Of several streams it is a dictionary of them. Tables of Kaldi
+    hold any objects: see ``seqfeed.kaldi.SequentialReader`` for what they become, and for
+    ``object_type``.
 
     >>> with open_table("examples/digits/train.ctf") as table:
     ...     key, value = next(iter(table))

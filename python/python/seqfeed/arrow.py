@@ -1,8 +1,8 @@
 """Apache Arrow: any corpus as record batches, one row a sequence.
 
-Every ``seqfeed.Table`` has ``__arrow_c_stream__``, which pyarrow, polars, DuckDB, pandas and others take as they take
-tables of their own; batches are made while they are read. The columns are ``key``, ``samples`` (the
-length), and a column for each stream:
+Every ``seqfeed.Table`` has ``__arrow_c_stream__``, which pyarrow, polars, DuckDB, pandas and others
+take as they take tables of their own; batches are made while they are read. The columns are
+``key``, ``samples`` (the length), and a column for each stream:
 
 ======================  =====================================================================
 stream                  type
@@ -13,8 +13,8 @@ labels                  ``list<int32>``; ``int32`` where there is one a sequence
 sparse                  ``list<list<struct<index: int32, value: float>>>``
 ======================  =====================================================================
 
-``float`` is ``float`` or ``double``, as the values are. The metadata of fields say what they are, so that
-Parquet and Arrow files of them are corpora again.
+``float`` is ``float`` or ``double``, as the values are. The metadata of fields say what they are,
+so that Parquet and Arrow files of them are corpora again.
 
 >>> import seqfeed
 >>> table = seqfeed.open("examples/digits/train.toml")
@@ -47,8 +47,8 @@ __all__ = ["batches", "rows", "table"]
 def batches(
     source: str | os.PathLike[str] | Mapping[str, Any], *, allow_pipes: bool = False, **options: Any
 ) -> pyarrow.RecordBatchReader:
-    """A reader of record batches of at most 32,768 samples; a longer sequence is one of its own. ``source`` is what
-    ``seqfeed.open`` takes. Needs pyarrow 14 or later.
+    """A reader of record batches of at most 32,768 samples; a longer sequence is one of its own.
+    ``source`` is what ``seqfeed.open`` takes. Needs pyarrow 14 or later.
 
     :raises seqfeed.Error: where the source is wrong, or cannot be read
     :raises OSError: from the reader, where data cannot be read
@@ -67,7 +67,8 @@ def table(
 
 
 def rows(column: pyarrow.Array | pyarrow.ChunkedArray, row: int) -> npt.NDArray[Any]:
-    """One sequence of a column of dense samples or labels, without a copy: shape (frames, DIM), or (frames,).
+    """One sequence of a column of dense samples or labels, without a copy: shape (frames, DIM),
+    or (frames,).
 
     >>> features = table("examples/digits/train.toml")["features"]
     >>> rows(features, 0).shape, rows(features, 0).dtype.name

@@ -6,15 +6,17 @@
 >>> row["key"], row["features"].shape, row["labels"].shape
 ('en+f3-0001', (120, 40), (120,))
 
-Both are split over DataLoader workers and by ``datasets.distributed.split_dataset_by_node`` so that each example
-comes once; ``set_epoch`` gives another order, ``state_dict`` and ``load_state_dict`` go on where an iteration was.
-Epoch 0 is sweep 0 of ``seqfeed.Feed``; for the orders of later ones ``datasets`` draws the random numbers.
-Where ``partial`` is ``drop`` or ``even``, workers and nodes count as ranks do.
+Both are split over DataLoader workers and by ``datasets.distributed.split_dataset_by_node`` so that
+each example comes once; ``set_epoch`` gives another order, ``state_dict`` and ``load_state_dict``
+go on where an iteration was. Epoch 0 is sweep 0 of ``seqfeed.Feed``; for the orders of later ones
+``datasets`` draws the random numbers. Where ``partial`` is ``drop`` or ``even``, workers and nodes
+count as ranks do.
 
-``shuffle`` is that of ``datasets``: its seed chooses another order of the feed, and its buffer shuffles that
-again. As the feed shuffles by itself (``sequences`` with ``shuffle=True``), it is seldom needed. Call it first,
-or with ``max_buffer_input_shards=1``: after ``map`` and others, ``datasets`` 5 merges ten parts, which count as ranks
-too, and are ten feeds with the memory of each.
+``shuffle`` is that of ``datasets``: its seed chooses another order of the feed, and its buffer
+shuffles that again. As the feed shuffles by itself (``sequences`` with ``shuffle=True``), it
+is seldom needed. Call it first, or with ``max_buffer_input_shards=1``: after ``map`` and
+others, ``datasets`` 5 merges ten parts, which count as ranks too, and are ten feeds with the
+memory of each.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ _SHARDS = 720_720
 def minibatches(
     source: Source = None, *, fields: tuple[str, ...] | list[str] | None = None, **options: Any
 ) -> datasets.IterableDataset:
-    """Minibatches: dictionaries of arrays and fields, as those of ``seqfeed.torch``, with the shapes of
-    ``seqfeed.Minibatch``; ``with_format("torch")`` makes tensors of them.
+    """Minibatches: dictionaries of arrays and fields, as those of ``seqfeed.torch``, with the
+    shapes of ``seqfeed.Minibatch``; ``with_format("torch")`` makes tensors of them.
 
     ``source`` and ``options`` are those of ``seqfeed.Feed``. Streams must not be sparse.
 
@@ -96,8 +98,8 @@ def _dataset(feed: Feed, convert: Callable[[Minibatch], dict[str, Any]]) -> data
 class _Dataset(datasets.IterableDataset):
     """A data set whose ``shuffle`` fills its buffer by one feed.
 
-    From version 5 on, ten shards fill it by default. Elsewhere they are files; here they are parts of one
-    order, and merged they are that order again, for ten feeds' work.
+    From version 5 on, ten shards fill it by default. Elsewhere they are files; here they are parts
+    of one order, and merged they are that order again, for ten feeds' work.
     """
 
     def shuffle(self, *given: Any, **options: Any) -> datasets.IterableDataset:

@@ -30,15 +30,16 @@ __all__ = ["Loader"]
 class Loader(Epochs[dict[str, Any]]):
     """Minibatches on a device, loaded and packed by the library's own threads.
 
-    Each is a dictionary: an array for each stream (for sparse ones ``seqfeed.Sparse`` with arrays in it), with the
-    shapes of ``seqfeed.Minibatch``, and fields, as those of ``seqfeed.torch``. JAX makes 64-bit values
-    32-bit ones, unless it is told otherwise (``jax_enable_x64``).
+    Each is a dictionary: an array for each stream (for sparse ones ``seqfeed.Sparse`` with arrays
+    in it), with the shapes of ``seqfeed.Minibatch``, and fields, as those of ``seqfeed.torch``. JAX
+    makes 64-bit values 32-bit ones, unless it is told otherwise (``jax_enable_x64``).
 
-    ``device`` is a device or a sharding, as ``jax.device_put`` takes them; ``ahead`` minibatches are on their way
-    to it before they are asked for. Each loop is an epoch, one sweep in an order of its own, and ends the one
-    before it, which raises RuntimeError if it goes on; ``state_dict`` and ``load_state_dict`` are exact, also in
-    its middle. ``rank`` and ``ranks`` are those of the processes of ``jax.distributed``, unless given.
-    ``source`` and ``options`` are those of ``seqfeed.Feed``.
+    ``device`` is a device or a sharding, as ``jax.device_put`` takes them; ``ahead`` minibatches
+    are on their way to it before they are asked for. Each loop is an epoch, one sweep in an order
+    of its own, and ends the one before it, which raises RuntimeError if it goes on; ``state_dict``
+    and ``load_state_dict`` are exact, also in its middle. ``rank`` and ``ranks`` are those of the
+    processes of ``jax.distributed``, unless given. ``source`` and ``options`` are those of
+    ``seqfeed.Feed``.
 
     :raises seqfeed.Error: where the description is wrong, or data cannot be read
     """

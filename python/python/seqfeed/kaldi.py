@@ -24,8 +24,9 @@ blob, vector of int8    bytes, int8 array (of ``kaldi_native_io``; by ``object_t
 Readers and ``load`` also take ``object_type="matrix-shape"`` and ``"wave-info"``: what headers say
 (``MatrixShape``, ``WaveInfo``), the data being read over.
 
-Where a type is named, a class may stand: one with ``read``, which takes an ``ObjectReader``, and ``write``, which
-takes an object and an ``ObjectWriter``. Tables of it are read and written as those of Kaldi's types:
+Where a type is named, a class may stand: one with ``read``, which takes an ``ObjectReader``, and
+``write``, which takes an object and an ``ObjectWriter``. Tables of it are read and written as those
+of Kaldi's types:
 
 >>> class Segment:
 ...     def __init__(self, start, frames):

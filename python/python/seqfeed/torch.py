@@ -1,8 +1,8 @@
 """PyTorch: minibatches as tensors.
 
-``Loader`` is the fast way: the library's own threads load, shuffle, splice and pack, without processes and without
-the interpreter, and minibatches are copied to a GPU beside what it computes. ``Dataset`` is for programs that are
-built around ``torch.utils.data.DataLoader``.
+``Loader`` is the fast way: the library's own threads load, shuffle, splice and pack, without
+processes and without the interpreter, and minibatches are copied to a GPU beside what it computes.
+``Dataset`` is for programs that are built around ``torch.utils.data.DataLoader``.
 
 >>> from seqfeed.torch import Loader
 >>> loader = Loader("examples/digits/train.toml", batch_size=512, dtypes={"labels": "int64"})
@@ -12,10 +12,10 @@ built around ``torch.utils.data.DataLoader``.
 >>> tuple(x.shape[1:]), x.dtype, y.dtype
 ((440,), torch.float32, torch.int64)
 
-Both give dictionaries: a tensor for each stream (for sparse ones ``seqfeed.Sparse`` with tensors in it, whose
-``indices`` and ``indptr`` are what ``embedding_bag`` takes; ``sparse_coo`` makes a sparse tensor), with the shapes
-of ``seqfeed.Minibatch``, and *fields*: other things that the minibatch knows. Without ``fields``, these
-are what the layout needs:
+Both give dictionaries: a tensor for each stream (for sparse ones ``seqfeed.Sparse`` with tensors in
+it, whose ``indices`` and ``indptr`` are what ``embedding_bag`` takes; ``sparse_coo`` makes a sparse
+tensor), with the shapes of ``seqfeed.Minibatch``, and *fields*: other things that the minibatch
+knows. Without ``fields``, these are what the layout needs:
 
 ==================  ==========================================  ===================================
 field               value                                       unless asked for, there with layout
@@ -25,11 +25,11 @@ field               value                                       unless asked for
 ``rows``            for each stream int64 (sequences, 2)        ``packed``, ``truncated``
 ``starts``          int64 tensor of shape (sequences,)
 ``utterances``      list of keys
-``samples``, ``index``, ``sweep``, ``end_of_sweep``             numbers as ``seqfeed.Minibatch`` has them
+``samples``, ``index``, ``sweep``, ``end_of_sweep``             numbers, as in ``seqfeed.Minibatch``
 ==================  ==========================================  ===================================
 
-An epoch is one sweep, and the same as sweep ``epoch`` of ``seqfeed.Feed``. ``dtypes`` converts streams: PyTorch's
-losses want labels of int64, tables have int32.
+An epoch is one sweep, and the same as sweep ``epoch`` of ``seqfeed.Feed``. ``dtypes`` converts
+streams: PyTorch's losses want labels of int64, tables have int32.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ _OF_WORKER = ("worker", "workers", "ranks")
 
 
 def sparse_coo(sparse: Sparse) -> torch.Tensor:
-    """A sparse tensor of the shape of a sparse stream's rows; its values and columns are not copied.
+    """A sparse tensor of the shape of a sparse stream's rows; its values and columns
+    are not copied.
 
     >>> import numpy as np
     >>> rows = Sparse(np.array([2.0, 3.0]), np.array([1, 0]), np.array([0, 1, 2]), (2, 3))
@@ -122,15 +123,16 @@ class _ToTensors:
 class Dataset(IterableDataset[dict[str, Any]]):
     """Minibatches for ``torch.utils.data.DataLoader``, which must not batch them again.
 
-    Over any number of workers, and over the ranks of ``torch.distributed`` (or ``rank`` of ``ranks``), each
-    minibatch of a sweep comes exactly once, and a rank's minibatches come in the same order with any number of
-    workers; only where ``partial`` is ``drop`` or ``even``, workers count as ranks do, and ``len`` raises
-    TypeError, because the data set does not know how many there will be. A worker has one thread, unless
-    ``threads`` says otherwise.
+    Over any number of workers, and over the ranks of ``torch.distributed`` (or ``rank`` of
+    ``ranks``), each minibatch of a sweep comes exactly once, and a rank's minibatches come in the
+    same order with any number of workers; only where ``partial`` is ``drop`` or ``even``, workers
+    count as ranks do, and ``len`` raises TypeError, because the data set does not know how many
+    there will be. A worker has one thread, unless ``threads`` says otherwise.
 
-    Each iteration is an epoch with an order of its own; ``set_epoch`` chooses it. (Where all random numbers of
-    PyTorch are seeded alike before each one, workers cannot tell epochs apart: use ``set_epoch`` then.)
-    torchdata's ``StatefulDataLoader`` goes on in the middle of an epoch, with as many workers as before.
+    Each iteration is an epoch with an order of its own; ``set_epoch`` chooses it. (Where all random
+    numbers of PyTorch are seeded alike before each one, workers cannot tell epochs apart: use
+    ``set_epoch`` then.) torchdata's ``StatefulDataLoader`` goes on in the middle of an epoch, with
+    as many workers as before.
 
     ``source`` and ``options`` are those of ``seqfeed.Feed``.
 
@@ -159,8 +161,8 @@ class Dataset(IterableDataset[dict[str, Any]]):
         self._feed = open_feed(source, options)
         self._convert = _ToTensors(fields_of(self._feed, fields), _dtypes(self._feed, dtypes))
         self._options = options
-        # The next epoch, and for each iteration by workers its seed, how often they began, and its epoch: shared
-        # with workers, however they are started.
+        # The next epoch, and for each iteration by workers its seed, how often they began, and its
+        # epoch: shared with workers, however they are started.
         self._shared = torch.zeros(1 + 3 * _ITERATIONS, dtype=torch.int64).share_memory_()
         self._begun = 0
         self._resume: dict[str, Any] | None = None
@@ -197,8 +199,9 @@ class Dataset(IterableDataset[dict[str, Any]]):
     def _next_epoch(self) -> int:
         """The epoch of an iteration that begins: the same one for all workers of it.
 
-        Worker 0 says which it is, the others look for what it said about the iteration that they are in, which
-        they know by the seed that the DataLoader gave them all, and by how often they began.
+        Worker 0 says which it is, the others look for what it said about the iteration that
+        they are in, which they know by the seed that the DataLoader gave them all, and by how
+        often they began.
         """
         worker = get_worker_info()
         if worker is None:
@@ -216,7 +219,8 @@ class Dataset(IterableDataset[dict[str, Any]]):
             time.sleep(0.001)
 
     def _begin(self, epoch: int) -> int:
-        """The iteration is this epoch, the next one that after it; worker 0 says so to the others."""
+        """The iteration is this epoch, the next one that after it; worker 0 says so to
+        the others."""
         worker = get_worker_info()
         if worker is not None and worker.id == 0:
             seed, begun = self._iteration(worker)
@@ -239,7 +243,8 @@ class Dataset(IterableDataset[dict[str, Any]]):
         return {"worker": number, "workers": workers, "ranks": self._rank()[1]}
 
     def _owned(self, state: dict[str, Any]) -> dict[str, Any]:
-        """A worker's state says whose it is: others, and other numbers of them, have other minibatches."""
+        """A worker's state says whose it is: others, and other numbers of them, have other
+        minibatches."""
         return state if get_worker_info() is None else state | self._owner()
 
     def _check_owner(self, state: dict[str, Any]) -> None:
@@ -260,12 +265,14 @@ class Dataset(IterableDataset[dict[str, Any]]):
     def __len__(self) -> int:
         """Number of minibatches in an epoch, for this rank.
 
-        :raises TypeError: where that is not known before they are cut, or without the number of workers
+        :raises TypeError: where that is not known before they are cut, or without the
+            number of workers
         """
         rank, ranks = self._rank()
         count = len(self._feed.one_sweep(0, rank, ranks))
-        # Would workers share just these? Of one more than there are minibatches, the first would have one,
-        # unless what does not go round is dropped, and the last none, unless samples are spread evenly.
+        # Would workers share just these? Of one more than there are minibatches, the first would
+        # have one, unless what does not go round is dropped, and the last none, unless samples are
+        # spread evenly.
         workers = count + 1
         first, last = (
             len(self._feed.one_sweep(0, rank + ranks * worker, ranks * workers)) for worker in (0, count)
@@ -297,8 +304,9 @@ class Dataset(IterableDataset[dict[str, Any]]):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """The next iteration begins with the minibatch that came after the state was taken.
 
-        A worker's state is that of one of so many: ``StatefulDataLoader`` gives each its own. The iteration
-        raises ValueError where it belongs to another one, or to another number of workers or ranks.
+        A worker's state is that of one of so many: ``StatefulDataLoader`` gives each its own. The
+        iteration raises ValueError where it belongs to another one, or to another number of
+        workers or ranks.
 
         :raises ValueError: if it is no such state
         """
@@ -314,16 +322,17 @@ class Dataset(IterableDataset[dict[str, Any]]):
 class Loader(Epochs[dict[str, Any]]):
     """Minibatches from the library's own threads: no worker processes.
 
-    On a CUDA ``device``, each is copied to pinned memory and from there to the device on a stream of its own,
-    ``ahead`` of them before they are asked for; what comes is ready for the current stream. Otherwise tensors lie in
-    the feed's memory, which it has back when the last of them is gone: they may be kept, and changed.
+    On a CUDA ``device``, each is copied to pinned memory and from there to the device on a stream
+    of its own, ``ahead`` of them before they are asked for; what comes is ready for the current
+    stream. Otherwise tensors lie in the feed's memory, which it has back when the last of them is
+    gone: they may be kept, and changed.
 
-    Each loop is an epoch with an order of its own, and ends the one before it, which raises RuntimeError if it
-    goes on. ``state_dict`` and ``load_state_dict`` are as those of torchdata's ``StatefulDataLoader``: exact,
-    also in the middle of an epoch and with another number of ranks.
+    Each loop is an epoch with an order of its own, and ends the one before it, which raises
+    RuntimeError if it goes on. ``state_dict`` and ``load_state_dict`` are as those of torchdata's
+    ``StatefulDataLoader``: exact, also in the middle of an epoch and with another number of ranks.
 
-    ``rank`` and ``ranks`` are those of ``torch.distributed`` where it is in use. ``source`` and ``options`` are
-    those of ``seqfeed.Feed``.
+    ``rank`` and ``ranks`` are those of ``torch.distributed`` where it is in use. ``source`` and
+    ``options`` are those of ``seqfeed.Feed``.
 
     >>> loader = Loader("examples/digits/train.toml", batch_size=512)
     >>> batches = iter(loader)

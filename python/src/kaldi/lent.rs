@@ -101,8 +101,8 @@ pub(crate) fn array<T: Lendable>(py: Python<'_>, matrix: Matrix<T>) -> PyResult<
     }
     let place = values.as_mut_ptr();
     let memory = Bound::new(py, T::memory(values))?;
-    // SAFETY: the vector lies where it lay, in an object that nothing else can look into, and that the array
-    // keeps alive as its base; its values are as many as the shape says.
+    // SAFETY: the vector lies where it lay, in an object that nothing else can look into, and that
+    // the array keeps alive as its base; its values are as many as the shape says.
     Ok(unsafe {
         let view = ArrayView::from_shape_ptr(IxDyn(&[rows, cols]), place.cast_const());
         PyArrayDyn::borrow_from_array(&view, memory.into_any()).into_any()

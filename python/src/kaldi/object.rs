@@ -6,8 +6,8 @@ use seqfeed::kaldi::{AnyObject, Mode, ObjectReader, ObjectType, write_object};
 
 use crate::{errors, keys};
 
-/// An object of Kaldi's that Python has no type for (a transducer, a lattice, an example for a network): to be
-/// carried from table to table, or looked at as text.
+/// An object of Kaldi's that Python has no type for (a transducer, a lattice, an example for a
+/// network): to be carried from table to table, or looked at as text.
 #[pyclass(frozen, module = "seqfeed.kaldi", eq)]
 #[derive(PartialEq)]
 pub(crate) struct KaldiObject {

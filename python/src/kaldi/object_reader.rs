@@ -126,7 +126,8 @@ impl PyObjectReader {
         byte.map(|byte| keys::to_python(py, &[byte])).transpose()
     }
 
-    /// A value of a basic type: `int8` to `int64`, `uint8` to `uint64`, `float`, `double` or `bool`.
+    /// A value of a basic type: `int8` to `int64`, `uint8` to `uint64`, `float`,
+    /// `double` or `bool`.
     fn read_basic<'py>(&self, py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyAny>> {
         let basic: Basic = errors::raise(kind.parse())?;
         value_to_python(py, self.with(py, |reader, mode| basic.read(reader, mode))?)

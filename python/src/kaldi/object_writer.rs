@@ -91,7 +91,8 @@ impl PyObjectWriter {
         self.with(py, |bytes, _| write_token(&token, bytes))
     }
 
-    /// Writes a value of a basic type: `int8` to `int64`, `uint8` to `uint64`, `float`, `double` or `bool`.
+    /// Writes a value of a basic type: `int8` to `int64`, `uint8` to `uint64`, `float`,
+    /// `double` or `bool`.
     fn write_basic(&self, py: Python<'_>, value: &Bound<'_, PyAny>, kind: &str) -> PyResult<()> {
         let basic: Basic = errors::raise(kind.parse())?;
         let object = Conversion { object_type: Some(basic.object_type()), compression: None };

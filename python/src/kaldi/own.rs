@@ -1,7 +1,8 @@
 //! Own types: objects that a class of Python's reads and writes.
 //!
-//! A reader of tables knows its type when it is compiled, and the class only when it runs. So the class is left
-//! where [`Own::read`] finds it, in the thread that reads, for as long as the reader is at work.
+//! A reader of tables knows its type when it is compiled, and the class only when it runs. So the
+//! class is left where [`Own::read`] finds it, in the thread that reads, for as long as the
+//! reader is at work.
 
 use std::cell::RefCell;
 use std::io;
@@ -17,8 +18,8 @@ use seqfeed_core::{Error, Key, Problem};
 use crate::kaldi::object_reader::PyObjectReader;
 use crate::kaldi::types::{Random, Sequential, Value};
 
-/// A class with `read`, which takes an `ObjectReader` and gives an object, or `write`, which takes an object and an
-/// `ObjectWriter`, or both.
+/// A class with `read`, which takes an `ObjectReader` and gives an object, or `write`, which takes
+/// an object and an `ObjectWriter`, or both.
 #[derive(Clone)]
 pub(crate) struct OwnType {
     class: Arc<Py<PyAny>>,

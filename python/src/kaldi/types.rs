@@ -204,7 +204,8 @@ impl<R: Random> Random for Guessed<R> {
     }
 }
 
-/// Fails for what stands in script files: places in archives (`feats.ark:13`) and commands (`sox a.wav - |`).
+/// Fails for what stands in script files: places in archives (`feats.ark:13`) and commands
+/// (`sox a.wav - |`).
 pub(crate) fn check_guess(value: Option<&Value>, key: Key<'_>) -> Result<()> {
     let name = match value {
         Some(Value::Object(AnyObject::Token(Token(name)))) => name.clone(),

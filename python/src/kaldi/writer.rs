@@ -150,7 +150,8 @@ impl Writer {
         let (key, table) = (keys::from_python(key)?, self.table()?);
         let object = self.encoding.whole(value, self.mode)?;
         let closed = || PyValueError::new_err("the writer is closed");
-        // What a file object is to be given; it is written to with the interpreter, not with the lock.
+        // What a file object is to be given; it is written to with the interpreter, not
+        // with the lock.
         let given = py.detach(|| match &mut *lock(&table) {
             None => None,
             Some(Sink::Table(table)) => Some(table.write(Key(&key), &object).map(|()| None)),
@@ -187,8 +188,8 @@ impl Writer {
         self.name.as_ref()
     }
 
-    /// Hands on what was written: pipes and file objects have it then, and the files of a table that is written
-    /// in place. Other files appear when it is closed.
+    /// Hands on what was written: pipes and file objects have it then, and the files of a table
+    /// that is written in place. Other files appear when it is closed.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         let table = self.table()?;
         let file = py.detach(|| match &mut *lock(&table) {
@@ -204,7 +205,8 @@ impl Writer {
         }
     }
 
-    /// Ends the table: its files appear under their names now. A file object is flushed, and stays open.
+    /// Ends the table: its files appear under their names now. A file object is flushed,
+    /// and stays open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let table = self.table()?;
         match py.detach(|| lock(&table).take()) {
@@ -218,8 +220,8 @@ impl Writer {
         slf
     }
 
-    /// Closes the table; after an exception, nothing of it appears (of one that is written in place, what was
-    /// written stays).
+    /// Closes the table; after an exception, nothing of it appears (of one that is written in
+    /// place, what was written stays).
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         if exception.get_item(0).is_ok_and(|kind| !kind.is_none()) {

@@ -23,7 +23,8 @@ const FORMATS: [(&str, &str, &str); 8] = [
 /// Utterances that are converted.
 const UTTERANCES: &str = "1000";
 
-/// A directory that is removed at the end; in memory where there is such a file system, as disks are another matter.
+/// A directory that is removed at the end; in memory where there is such a file system, as disks
+/// are another matter.
 struct Place(PathBuf);
 
 impl Drop for Place {

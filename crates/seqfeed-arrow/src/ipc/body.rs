@@ -104,8 +104,8 @@ impl Body {
         })
     }
 
-    /// How a buffer is compressed, and how long it is then; `Some(None)` where it is plain behind eight bytes
-    /// that say so.
+    /// How a buffer is compressed, and how long it is then; `Some(None)` where it is plain behind
+    /// eight bytes that say so.
     fn compressed(&self, buffer: usize) -> Result<Option<Option<(Codec, u64)>>> {
         let (start, len) = self.place(buffer)?;
         let Some(codec) = self.codec else { return Ok(None) };

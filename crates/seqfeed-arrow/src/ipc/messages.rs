@@ -244,8 +244,8 @@ fn schema_of(
     Ok((schema, dictionaries.collect()))
 }
 
-/// Reads a message's metadata at an offset, in at most `most` bytes with what stands before it; nothing at
-/// the end of a stream. Also where its body begins.
+/// Reads a message's metadata at an offset, in at most `most` bytes with what stands before it;
+/// nothing at the end of a stream. Also where its body begins.
 fn read_metadata(
     file: &DataFile,
     offset: u64,

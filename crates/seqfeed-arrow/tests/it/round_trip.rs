@@ -1,4 +1,5 @@
-//! What is written is read again: any streams, lengths and keys, in both formats, compressed or not.
+//! What is written is read again: any streams, lengths and keys, in both formats,
+//! compressed or not.
 
 use proptest::prelude::*;
 use seqfeed_arrow::{Compress, WriteOptions};
@@ -6,7 +7,8 @@ use seqfeed_core::{Block, Element, Extent, Key, Kind, Source, Stream};
 
 use crate::{Held, content, load, open, write};
 
-/// A stream, and for each sequence how many samples it would like to have and the bits of its values.
+/// A stream, and for each sequence how many samples it would like to have and the bits
+/// of its values.
 fn stream() -> impl Strategy<Value = Stream> {
     let shapes = prop_oneof![
         (Just(Kind::Dense), prop_oneof![Just(Element::F32), Just(Element::F64)], 1..5usize),

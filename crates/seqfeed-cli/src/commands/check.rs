@@ -41,7 +41,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "X", default_value_t = 0.0, requires = "against")]
     tolerance: f64,
 
-    /// Write a repaired copy: without what is wrong, sorted, as tables of Kaldi with a description and a report
+    /// Write a repaired copy: without what is wrong, sorted, as tables of Kaldi with a description
+    /// and a report
     #[arg(long, value_name = "DIR")]
     fix: Option<PathBuf>,
 

@@ -20,9 +20,9 @@ use crate::screen::Screen;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "seqfeed convert [OPTIONS] [CORPUS] <SINK>")]
 pub(crate) struct Arguments {
-    /// What is written: a wspecifier (ark:, ark,scp:), a file (.parquet, .arrow; .ctf, .pfile, .pickle, .npy, .npz,
-    /// .ali, these also with .gz), .htk for HTK's archive with script and labels, or FORMAT:NAME (kaldi:NAME,
-    /// htk-files:NAME). Given last, behind the corpus
+    /// What is written: a wspecifier (ark:, ark,scp:), a file (.parquet, .arrow; .ctf, .pfile,
+    /// .pickle, .npy, .npz, .ali, these also with .gz), .htk for HTK's archive with script and
+    /// labels, or FORMAT:NAME (kaldi:NAME, htk-files:NAME). Given last, behind the corpus
     #[arg(value_name = "SINK", required = true, value_parser = name())]
     sink: Option<String>,
 
@@ -45,13 +45,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TYPE")]
     dtype: Option<Dtype>,
 
-    /// With Kaldi's tables: compress matrices by one of Kaldi's methods, 1 to 7, or auto. With Parquet and Arrow
-    /// files: zstd, or zstd:LEVEL [default level: 3]
+    /// With Kaldi's tables: compress matrices by one of Kaldi's methods, 1 to 7, or auto. With
+    /// Parquet and Arrow files: zstd, or zstd:LEVEL [default level: 3]
     #[arg(long, value_name = "METHOD", num_args = 0..=1, default_missing_value = "auto", require_equals = true)]
     compress: Option<String>,
 
-    /// With Kaldi's tables: write streams of floats as waves of so many samples a second. Streams that are read from
-    /// waves are written as such anyway
+    /// With Kaldi's tables: write streams of floats as waves of so many samples a second. Streams
+    /// that are read from waves are written as such anyway
     #[arg(long, value_name = "HZ")]
     sample_rate: Option<u32>,
 
@@ -64,8 +64,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KIND")]
     htk_kind: Option<String>,
 
-    /// With HTK's files: from one frame to the next, in units of 100 ns [default: that of the source,
-    /// else 100000]
+    /// With HTK's files: from one frame to the next, in units of 100 ns
+    /// [default: that of the source, else 100000]
     #[arg(long, value_name = "N")]
     htk_period: Option<i32>,
 
@@ -78,7 +78,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     state_names: Option<std::path::PathBuf>,
 
-    /// Write N shards, of about as many samples each; those that an earlier run has left whole are kept
+    /// Write N shards, of about as many samples each; those that an earlier run has left
+    /// whole are kept
     #[arg(long, value_name = "N", default_value_t = 1)]
     shards: usize,
 

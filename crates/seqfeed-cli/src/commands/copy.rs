@@ -37,7 +37,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     text: bool,
 
-    /// Copy objects with these keys only: KEY,KEY,... or @FILE, of whose lines the first words are keys
+    /// Copy objects with these keys only: KEY,KEY,... or @FILE, of whose lines the first
+    /// words are keys
     #[arg(long, value_name = "KEYS", value_parser = name())]
     select: Option<String>,
 

@@ -28,8 +28,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     corpus: CorpusOptions,
 
-    /// Read all values: mean, deviation and extremes of each dimension, NaN and infinite values, how often
-    /// each label occurs
+    /// Read all values: mean, deviation and extremes of each dimension, NaN and infinite values,
+    /// how often each label occurs
     #[arg(long)]
     stats: bool,
 

@@ -160,7 +160,8 @@ fn entries_of_script_files_that_need_no_key() {
     let directory = written(|_| {});
     let path = directory.path();
     let script = fs::read_to_string(path.join("feats.scp")).unwrap();
-    // Keys that others end with, objects without keys one behind another, whole files, and commands.
+    // Keys that others end with, objects without keys one behind another, whole files,
+    // and commands.
     let objects = [matrix(&[[1.0; 3]]), matrix(&[[2.0; 3]])].concat();
     fs::write(path.join("objects"), &objects).unwrap();
     fs::write(path.join("whole"), matrix(&[[3.0; 3]])).unwrap();

@@ -172,8 +172,8 @@ pub(crate) fn compare(golden: &Path, recorded: &Recorded) -> Result<(), String> 
     same(&recorded.minibatches, &found, job)
 }
 
-/// CNTK forgets the seed when it goes back inside a sweep; we don't: so what comes after is what came
-/// the first time.
+/// CNTK forgets the seed when it goes back inside a sweep; we don't: so what comes after is what
+/// came the first time.
 fn compare_rollback(
     directory: &Path,
     reader: &str,
@@ -323,8 +323,8 @@ pub(crate) fn same_values(expected: &Value, rows: &[&Value], dense: Option<usize
     }
 }
 
-/// What CNTK's arithmetic makes of the six digits that stand in the files for a value: it is not always
-/// the nearest float.
+/// What CNTK's arithmetic makes of the six digits that stand in the files for a value: it is not
+/// always the nearest float.
 fn as_cntk_computes(value: f32) -> f32 {
     let scientific = format!("{:.5e}", value.abs());
     let (digits, exponent) = scientific.split_once('e').unwrap();

@@ -1,4 +1,5 @@
-//! `seqfeed convert`: every format to every other, what is refused, shards, and runs that are killed.
+//! `seqfeed convert`: every format to every other, what is refused, shards, and runs
+//! that are killed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -92,7 +93,8 @@ fn check(found: &Fingerprint, original: &Fingerprint, through: &[&Format], what:
     assert_eq!(found.sequences, sequences, "{what}");
 }
 
-/// Writes a corpus as each format, and each of these as each format again; values are those of the corpus.
+/// Writes a corpus as each format, and each of these as each format again; values are those
+/// of the corpus.
 fn every_pair(source: &[&str], original: &Fingerprint) {
     let directory = tempfile::tempdir().unwrap();
     let mut pairs = 0;
@@ -109,8 +111,8 @@ fn every_pair(source: &[&str], original: &Fingerprint) {
             let there = at.join("again");
             fs::create_dir(&there).unwrap();
             let mut arguments = vec!["../x.toml", second.sink, "--allow-lossy", "--describe"];
-            // CTF calls labels sparse; as such they would be posteriors of Kaldi's, which are no stream.
-            // Columns hold them as they are.
+            // CTF calls labels sparse; as such they would be posteriors of Kaldi's, which are no
+            // stream. Columns hold them as they are.
             if first.sink.contains("ctf") {
                 arguments.extend(["--classes", "labels"]);
             }

@@ -251,7 +251,8 @@ fn one_type_is_found_for_a_table_from_all_of_its_objects() {
             );
         }
     }
-    // A posterior of two frames without entries has the bytes of a vector of two zeros; its neighbour settles it.
+    // A posterior of two frames without entries has the bytes of a vector of two zeros; its
+    // neighbour settles it.
     fs::write(at.join("post.txt"), "u1 [ ] [ ] \nu2 [ 1 0.5 ] [ 2 0.5 3 0.5 ] \n").unwrap();
     text(at, &["ark:post.txt", "ark:post.ark", "--type", "posterior"]);
     let output = copy(at, &["ark:post.ark", "ark,t:-"]);
@@ -279,7 +280,8 @@ fn types_that_differ_in_their_values_are_not_guessed() {
     for (name, lines, types, expected) in cases {
         fs::write(at.join("x.txt"), lines).unwrap();
         text(at, &["ark:x.txt", "ark:x.ark", "--type", name]);
-        // With a type it is said what is meant, and bytes are copied as they are whatever they mean.
+        // With a type it is said what is meant, and bytes are copied as they are
+        // whatever they mean.
         assert_eq!(text(at, &["ark:x.ark", "ark,t:-", "--type", name]), expected, "{name}");
         if types.is_empty() {
             continue;

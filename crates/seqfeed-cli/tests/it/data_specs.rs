@@ -266,7 +266,8 @@ fn arrays_are_in_memory_once() {
         let output = run(directory.path(), &["feed", "x.npy", "--samples", "256", "--json"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
-        // As it lies in the file, or as floats of 32 bits, whichever is more; and the program itself.
+        // As it lies in the file, or as floats of 32 bits, whichever is more; and the
+        // program itself.
         let array = size.max(4 * rows * cols);
         let peak = summary["peak_memory_bytes"].as_u64().unwrap();
         assert!(peak < array + array / 10 + (12 << 20), "{dtype}: {peak} bytes for {array}");
@@ -287,6 +288,7 @@ fn of_several_large_files_two_are_in_memory() {
     assert_eq!(summary["samples"], files * rows);
     let array = rows * cols * 4;
     let peak = summary["peak_memory_bytes"].as_u64().unwrap();
-    // The file that is fed and the next one; minibatches that wait are small, so that no timing shows.
+    // The file that is fed and the next one; minibatches that wait are small, so that no
+    // timing shows.
     assert!(peak < array * 5 / 2, "{peak} bytes for files of {array}");
 }

@@ -1,5 +1,5 @@
-//! What is missing for reasons of the environment is never taken for damage: no tolerance excuses it, no command
-//! succeeds without it.
+//! What is missing for reasons of the environment is never taken for damage: no tolerance excuses
+//! it, no command succeeds without it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -105,7 +105,8 @@ fn temporary_files_that_cannot_be_made_are_no_damage() {
     }
 }
 
-/// A script of features and one of labels in files of their own, and HTK's parameter files with their script.
+/// A script of features and one of labels in files of their own, and HTK's parameter files with
+/// their script.
 fn many_files(directory: &Path) {
     let (mut script, mut labels, mut htk) = (String::new(), String::new(), String::new());
     for number in 0..FILES {

@@ -1,5 +1,5 @@
-//! The examples at the end of every command's help are run, each in a directory of its own in which the files
-//! that they name are there.
+//! The examples at the end of every command's help are run, each in a directory of its own in which
+//! the files that they name are there.
 
 use std::fs;
 use std::path::Path;

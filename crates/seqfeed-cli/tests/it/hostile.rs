@@ -1,5 +1,5 @@
-//! Keys, names and contents that try to do something to the terminal: nothing of them is printed as it is, by no
-//! command, whether it succeeds or fails.
+//! Keys, names and contents that try to do something to the terminal: nothing of them is printed as
+//! it is, by no command, whether it succeeds or fails.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::corpora::{corpus, matrix};
 use crate::program::{run, seqfeed};
 
-/// An escape sequence, its one-byte form, a bell, an override of direction, and a letter that is seen.
+/// An escape sequence, its one-byte form, a bell, an override of direction, and a letter
+/// that is seen.
 const HOSTILE: &str = "\x1b[666m\u{9b}666m\x07\u{202e}\u{200b}é";
 /// Begins each escape sequence of it.
 const MARK: &str = "[666m";
@@ -144,7 +145,8 @@ fn no_command_prints_what_data_want_a_terminal_to_do() {
         let output = run(path, &arguments);
         let (mut out, errors) = (hidden(&output.stdout), hidden(&output.stderr));
         if arguments[0] == "describe" {
-            // In a pipe it is TOML for a file, which escapes what is ASCII; the terminal gets all of it escaped.
+            // In a pipe it is TOML for a file, which escapes what is ASCII; the terminal gets all
+            // of it escaped.
             out.retain(char::is_ascii);
         }
         assert!(out.is_empty() && errors.is_empty(), "{arguments:?}: {out:?} {errors:?}");

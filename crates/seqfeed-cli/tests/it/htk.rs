@@ -424,7 +424,8 @@ fn rows_of_the_older_reader_get_one_utterance_each_before_they_are_filled() {
     let found = try_dump(&golden.join("data"), &[reader.as_str(), "--batch-size=12"]).unwrap();
     assert_eq!(found[0]["keys"], json!(["s02/u05", "s01/u10", "s01/u04", "s02/u02"]));
     assert_eq!(found[0]["streams"]["features"]["lengths"], json!([9, 3, 12, 12]));
-    // Each sequence comes whole and once, as from the newer reader, whose rows are filled one by one.
+    // Each sequence comes whole and once, as from the newer reader, whose rows are
+    // filled one by one.
     let total =
         |found: &[Value]| -> u64 { found.iter().map(|m| m["samples"].as_u64().unwrap()).sum() };
     let newer = recorded_section(

@@ -1,4 +1,5 @@
-//! Names of files are bytes: those in Latin-1 and GBK come through every command, and no two of them become one.
+//! Names of files are bytes: those in Latin-1 and GBK come through every command, and no two of
+//! them become one.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -177,9 +178,9 @@ fn messages_show_what_is_no_text() {
     assert!(output.stderr.starts_with(b"copy-feats 'ark:no\xe4.ark' ark:- \n"));
 }
 
-/// Nothing is turned into text with loss on its way to the file system: names and paths are shown by
-/// `shown_name`, keys and other bytes by `Key`; both say what they cannot show. Text becomes a path by
-/// `path_from_text` alone.
+/// Nothing is turned into text with loss on its way to the file system: names and paths are shown
+/// by `shown_name`, keys and other bytes by `Key`; both say what they cannot show. Text becomes a
+/// path by `path_from_text` alone.
 #[test]
 fn no_name_is_converted_with_loss() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

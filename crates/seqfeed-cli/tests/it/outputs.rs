@@ -14,7 +14,8 @@ use crate::program::{run, seqfeed};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Calls that would overwrite what they read, or write a file twice. `<` and `>` redirect, as in a shell.
+/// Calls that would overwrite what they read, or write a file twice. `<` and `>` redirect,
+/// as in a shell.
 const OVERWRITING: &[&[&str]] = &[
     &["convert", "mine.toml", "mine.htk", "--allow-lossy"],
     &["convert", "mine.toml", "kaldi:mine"],

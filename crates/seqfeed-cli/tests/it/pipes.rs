@@ -1,5 +1,6 @@
-//! Names that are commands (`cmd |`): one rule for all commands of the program. What the user types may be a
-//! command; what stands in a file may not, unless with `--allow-pipes`. `seqfeed kaldi` is as Kaldi.
+//! Names that are commands (`cmd |`): one rule for all commands of the program. What the user
+//! types may be a command; what stands in a file may not, unless with `--allow-pipes`.
+//! `seqfeed kaldi` is as Kaldi.
 
 use std::fs;
 use std::path::Path;

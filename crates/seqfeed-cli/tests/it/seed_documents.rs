@@ -1,7 +1,8 @@
 //! The examples in the documents of the four systems, each with what comes of it.
 //!
-//! Examples are taken out of the documents when the test runs. [`TABLE`](table::TABLE) knows them by their first words only. What
-//! they name is made in a directory of the test: files of the names in them, without a `/` at their start.
+//! Examples are taken out of the documents when the test runs. [`TABLE`](table::TABLE) knows them
+//! by their first words only. What they name is made in a directory of the test: files of the names
+//! in them, without a `/` at their start.
 
 mod extraction;
 mod table;
@@ -310,7 +311,8 @@ fn outcome(example: &Example, way: Way, all: &[Example]) -> (bool, String) {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
     let arguments = prepare(at, example, way, all);
-    // The command in the documents is `some command`: it reads what it is given, or gives what there is.
+    // The command in the documents is `some command`: it reads what it is given, or gives
+    // what there is.
     let program = match way {
         Read => "cat in.ark",
         Command => "cat labels",

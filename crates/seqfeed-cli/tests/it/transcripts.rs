@@ -1,5 +1,6 @@
-//! The `console` blocks of the book and of `tests/cmd` are run, in a copy of `examples/digits` for each page,
-//! and must print what stands there. `cargo xtask docs` writes what they print into them.
+//! The `console` blocks of the book and of `tests/cmd` are run, in a copy of
+//! `examples/digits` for each page, and must print what stands there. `cargo xtask docs`
+//! writes what they print into them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

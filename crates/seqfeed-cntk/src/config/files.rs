@@ -38,8 +38,8 @@ impl<F: FnMut(&str) -> Result<String>> Texts for F {
 
 /// Reads configuration files from disk.
 ///
-/// Names are relative to the current directory, as in CNTK; includes that are not there are
-/// looked for beside the main file. Bytes that are not UTF-8 stand as [`name_to_text`] has them, so that
+/// Names are relative to the current directory, as in CNTK; includes that are not there are looked
+/// for beside the main file. Bytes that are not UTF-8 stand as [`name_to_text`] has them, so that
 /// names keep them.
 #[derive(Clone, Debug, Default)]
 pub struct Files {

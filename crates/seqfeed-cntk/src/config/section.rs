@@ -140,8 +140,8 @@ impl Section {
         }
     }
 
-    /// The value of a name that the section has itself, with its variables as they stand: enough to see
-    /// what it is.
+    /// The value of a name that the section has itself, with its variables as they stand: enough to
+    /// see what it is.
     pub(crate) fn own_unresolved(&self, name: &str) -> Option<Value> {
         let entry = self.0.entries.get(&name.to_ascii_lowercase())?;
         Some(Value::new(&entry.name, entry.content.clone(), self.clone()))

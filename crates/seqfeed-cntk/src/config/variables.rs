@@ -42,8 +42,8 @@ impl Resolver {
             self.line(text, begin..begin + kept.len(), scope, &mut resolved)?;
             start += line.len() + 1;
         }
-        // CNTK ends each line of a value of several with a newline, also the last one. It shows in texts
-        // only: behind a section or an array it means nothing.
+        // CNTK ends each line of a value of several with a newline, also the last one. It shows in
+        // texts only: behind a section or an array it means nothing.
         let is_text = !matches!(text.bytes().first(), Some(b'[' | b'{' | b'('));
         if is_text && text.as_str().contains('\n') && !text.as_str().ends_with('\n') {
             resolved.push_separator('\n');

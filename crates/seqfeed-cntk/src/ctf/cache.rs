@@ -6,10 +6,10 @@
 //! train.ctf._.0.0.0.v1.cache                CNTK's (cntk.rs): 32 bytes a sequence
 //! ```
 //!
-//! [`read`] takes the first that can be trusted, and otherwise says why not: that is never an error,
-//! since the file can be scanned again. Ours knows its data file by a [`Stamp`], has a checksum, and
-//! says by which [`Settings`] it was made; CNTK's says none of this, and is taken at its word where
-//! that is possible at all. [`write_in_background`] writes ours.
+//! [`read`] takes the first that can be trusted, and otherwise says why not: that is never an
+//! error, since the file can be scanned again. Ours knows its data file by a [`Stamp`], has a
+//! checksum, and says by which [`Settings`] it was made; CNTK's says none of this, and is taken at
+//! its word where that is possible at all. [`write_in_background`] writes ours.
 
 mod checksum;
 mod cntk;
@@ -130,7 +130,8 @@ impl error::Error for Refused {
 /// use std::path::Path;
 /// use seqfeed_cntk::ctf::{KeyKind, cache::{self, Settings}};
 ///
-/// let settings = Settings { main: Some(b"y.1".to_vec()), keys: KeyKind::Hashed, ..Settings::default() };
+/// let main = Some(b"y.1".to_vec());
+/// let settings = Settings { main, keys: KeyKind::Hashed, ..Settings::default() };
 /// assert_eq!(
 ///     cache::path(Path::new("data/train.ctf"), &settings),
 ///     Path::new("data/train.ctf.y%2E1.ids.hashed.seqfeed-index"),
@@ -170,7 +171,8 @@ fn push_alias(alias: &[u8], name: &mut Vec<u8>) {
     }
 }
 
-/// The index of a data file from a cache next to it: ours, or else CNTK's. Nothing if there is none.
+/// The index of a data file from a cache next to it: ours, or else CNTK's. Nothing if
+/// there is none.
 ///
 /// ```
 /// use seqfeed_cntk::ctf::cache::{self, Settings};
@@ -190,8 +192,8 @@ fn push_alias(alias: &[u8], name: &mut Vec<u8>) {
 ///
 /// # Errors
 ///
-/// Says why the cache is not used: ours, if there is one, even if CNTK's isn't used either. It is no
-/// reason to stop.
+/// Says why the cache is not used: ours, if there is one, even if CNTK's isn't used either. It is
+/// no reason to stop.
 pub fn read(data: &Path, settings: &Settings) -> Result<Option<Found>, Refused> {
     let mut refused = None;
     for cache in [Some(path(data, settings)), cntk_path(data, settings)].into_iter().flatten() {

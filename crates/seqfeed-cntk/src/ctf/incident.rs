@@ -8,8 +8,8 @@ const KEPT: u64 = 100;
 
 /// What went wrong while a file was parsed, and how much more may.
 ///
-/// CNTK's budget (`maxErrors`) is one for the life of a deserializer; so all parsers of a file share
-/// one of these, in an [`Arc`](std::sync::Arc).
+/// CNTK's budget (`maxErrors`) is one for the life of a deserializer; so all parsers of a file
+/// share one of these, in an [`Arc`](std::sync::Arc).
 #[derive(Debug, Default)]
 pub struct CtfIncidents {
     budget: AtomicU64,

@@ -37,9 +37,9 @@ pub struct CtfIndex {
 }
 
 impl CtfIndex {
-    /// Groups the sequences into chunks as CNTK does: a chunk ends before the sequence that would make
-    /// it larger than `limit` bytes, or than the file. Gaps within a chunk count; a sequence larger
-    /// than the limit is a chunk of its own.
+    /// Groups the sequences into chunks as CNTK does: a chunk ends before the sequence that would
+    /// make it larger than `limit` bytes, or than the file. Gaps within a chunk count; a sequence
+    /// larger than the limit is a chunk of its own.
     ///
     /// CNTK's `chunkSizeInBytes` is 32 MiB unless set.
     #[must_use]

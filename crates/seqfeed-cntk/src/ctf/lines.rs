@@ -51,8 +51,8 @@ pub(super) fn find(data: &DataFile, offsets: &[u64]) -> Result<Vec<Option<LineCo
     Ok(found)
 }
 
-/// Names the line, the column and the text of an error whose offset is known; the error as it is where
-/// that fails.
+/// Names the line, the column and the text of an error whose offset is known; the error as it is
+/// where that fails.
 pub(super) fn locate(data: &DataFile, error: Error) -> Error {
     let Some(Position::Byte(offset)) = error.place().position else { return error };
     let Ok(found) = find(data, &[offset]) else { return error };

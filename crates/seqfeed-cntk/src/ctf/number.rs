@@ -7,9 +7,9 @@
 //! A number goes on as long as it can: `1-2` is `1` and `-2`. `.5`, `nan`, `inf` and `1e` are none;
 //! `1.e5` is `1` and something that is none.
 //!
-//! CNTK computes in doubles without regard to rounding; here values are those nearest to the text, as
-//! of C's `strtod`. So they differ from CNTK's in the last bit at times, and CNTK's `0e999`, which is
-//! not a number there, is 0. What is too large is infinite, as in CNTK; `-0` is -0.
+//! CNTK computes in doubles without regard to rounding; here values are those nearest to the text,
+//! as of C's `strtod`. So they differ from CNTK's in the last bit at times, and CNTK's `0e999`,
+//! which is not a number there, is 0. What is too large is infinite, as in CNTK; `-0` is -0.
 
 use std::ops::Neg;
 
@@ -54,8 +54,8 @@ pub(super) mod sealed {
             Self::from_bits(value.to_bits() | u32::from(negative) << 31)
         }
 
-        /// The number lies on the same side of each float, and of each middle between two floats, as
-        /// the double does, for these are doubles too. Only if the double is such a middle, the
+        /// The number lies on the same side of each float, and of each middle between two floats,
+        /// as the double does, for these are doubles too. Only if the double is such a middle, the
         /// number may lie on either side of it.
         #[inline]
         fn from_nearest(value: f64) -> Option<Self> {
@@ -107,11 +107,11 @@ pub(super) fn digits(text: &[u8]) -> (u64, usize) {
     (number, len)
 }
 
-/// A number without an exponent, of at most 7 digits before the point and 8 behind it. Nothing says only
-/// that it has to be found the other way.
+/// A number without an exponent, of at most 7 digits before the point and 8 behind it. Nothing says
+/// only that it has to be found the other way.
 ///
-/// All sixteen bytes are looked at together, so that where the number ends, and the next one begins, is
-/// known long before its value.
+/// All sixteen bytes are looked at together, so that where the number ends, and the next one
+/// begins, is known long before its value.
 #[inline(always)]
 fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
     let (low, rest) = text.split_first_chunk::<8>()?;
@@ -173,8 +173,8 @@ pub(super) fn nearest<T: CtfFloat>(value: f64) -> Option<T> {
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// The high bit of each byte that is no digit, where digits are 0 to 9. A carry comes out of bytes beyond
-/// ASCII only, and spoils what is behind them, where no number goes on.
+/// The high bit of each byte that is no digit, where digits are 0 to 9. A carry comes out of bytes
+/// beyond ASCII only, and spoils what is behind them, where no number goes on.
 #[inline(always)]
 fn others(bytes: u64) -> u64 {
     (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080

@@ -2,14 +2,15 @@
 //!
 //! The rules are those of CNTK 2.7, errors that it allows included, except where it is at fault:
 //!
-//! * **The last sample of a file without a final newline.** CNTK neither pads a dense sample with too
-//!   few values there (and reads behind its memory) nor rejects one with too many. Here the sample is
-//!   treated as any other.
-//! * **Symbolic ids.** CNTK's parser knows digits only, so each line with a symbolic id costs one error.
-//!   Here the id is read over up to the white space behind it, as the indexer does; a line that starts
-//!   with `|` has none.
+//! * **The last sample of a file without a final newline.** CNTK neither pads a dense sample with
+//!   too few values there (and reads behind its memory) nor rejects one with too many. Here the
+//!   sample is treated as any other.
+//! * **Symbolic ids.** CNTK's parser knows digits only, so each line with a symbolic id costs one
+//!   error. Here the id is read over up to the white space behind it, as the indexer does; a line
+//!   that starts with `|` has none.
 //! * **Numbers** are rounded correctly (see `number.rs`).
-//! * A chunk that fails is not tried again: CNTK tries five times, and each time costs errors again.
+//! * A chunk that fails is not tried again: CNTK tries five times, and each time costs
+//!   errors again.
 //!
 //! A [setting](ParserOptions::longer_than_inputs) allows what CNTK's documentation says will be
 //! allowed one day.
@@ -38,12 +39,13 @@ pub struct ParserOptions {
     /// What keys are made of: says what ids look like.
     pub keys: KeyKind,
     /// A sequence may have more lines than its longest input has samples, so a label can stand on a
-    /// line of its own. For CNTK this is an error. It says nothing of files in which a stream defines
-    /// the size of minibatches.
+    /// line of its own. For CNTK this is an error. It says nothing of files in which a stream
+    /// defines the size of minibatches.
     pub longer_than_inputs: bool,
 }
 
-/// Parses sequences. Each thread has its own, a clone of another one with the same budget of errors.
+/// Parses sequences. Each thread has its own, a clone of another one with the same
+/// budget of errors.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -123,8 +125,8 @@ impl Parser {
         &self.incidents
     }
 
-    /// Parses the bytes of a sequence, which lie at an offset of the file. The index has counted its
-    /// lines, or those of the stream that defines the size of minibatches.
+    /// Parses the bytes of a sequence, which lie at an offset of the file. The index has counted
+    /// its lines, or those of the stream that defines the size of minibatches.
     ///
     /// After an error, what is in `out` means nothing.
     ///

@@ -1,12 +1,12 @@
 //! The indexer: which sequences a file holds, and where.
 //!
-//! A file is in one of two modes. In *line mode* each line is a sequence of one sample, and its key is
-//! the number of the line from 0. In *id mode* a sequence is a run of lines: the first one starts with
-//! an id, the others with the same one or none. A file that starts with `|` is in line mode, and so is
-//! any file if ids are skipped.
+//! A file is in one of two modes. In *line mode* each line is a sequence of one sample, and its key
+//! is the number of the line from 0. In *id mode* a sequence is a run of lines: the first one
+//! starts with an id, the others with the same one or none. A file that starts with `|` is in line
+//! mode, and so is any file if ids are skipped.
 //!
-//! Only the starts of lines and the ends of lines are looked at, unless a stream defines the size of
-//! minibatches: then lines without it are not counted.
+//! Only the starts of lines and the ends of lines are looked at, unless a stream defines the size
+//! of minibatches: then lines without it are not counted.
 
 mod body;
 mod head;

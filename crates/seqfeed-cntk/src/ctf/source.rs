@@ -70,8 +70,9 @@ impl Default for CtfOptions {
 
 /// A CTF file: an index of its sequences, and their samples parsed when asked for.
 ///
-/// Its chunks are CNTK's: runs of sequences of so many bytes. Each stream has its own number of samples
-/// in a sequence ([`Extent::Own`]); the length in the index is that of CNTK's index, in lines.
+/// Its chunks are CNTK's: runs of sequences of so many bytes. Each stream has its own number
+/// of samples in a sequence ([`Extent::Own`]); the length in the index is that of CNTK's
+/// index, in lines.
 ///
 /// ```
 /// use seqfeed_cntk::ctf::{CtfInput, CtfOptions, CtfSource, Names};
@@ -117,13 +118,13 @@ pub enum CacheUse {
     No,
     /// The index came from this file.
     Read(PathBuf),
-    /// The file was scanned, since there was no cache or, as said here, none to be used; one is being
-    /// written.
+    /// The file was scanned, since there was no cache or, as said here, none to be used; one is
+    /// being written.
     Made(Option<String>),
 }
 
-/// Ids of sequences that come again behind others, which CNTK's document does not allow. Each time it is
-/// another sequence, of the same key.
+/// Ids of sequences that come again behind others, which CNTK's document does not allow. Each time
+/// it is another sequence, of the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeated {
     /// The key of one of them.
@@ -197,13 +198,13 @@ struct Work<T> {
 impl CtfSource {
     /// Opens a file and makes or finds its index.
     ///
-    /// What cannot be read twice in place (compressed files, streams, commands) is decoded once into a
-    /// temporary file. `names` number symbolic ids; files that are joined share them.
+    /// What cannot be read twice in place (compressed files, streams, commands) is decoded once
+    /// into a temporary file. `names` number symbolic ids; files that are joined share them.
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be read, or has no index, as CNTK says: it is empty, or does not begin
-    /// as it must.
+    /// Fails if the file cannot be read, or has no index, as CNTK says: it is empty, or does not
+    /// begin as it must.
     pub fn open(
         name: &(impl AsRef<OsStr> + ?Sized),
         options: &CtfOptions,
@@ -276,8 +277,9 @@ impl CtfSource {
         self.repeated.as_ref()
     }
 
-    /// Lines and columns of places in the file (decompressed, where it is compressed), such as those of
-    /// warnings: none for those that are very far. The file is read again up to the last one.
+    /// Lines and columns of places in the file (decompressed, where it is compressed), such
+    /// as those of warnings: none for those that are very far. The file is read again up to
+    /// the last one.
     ///
     /// # Errors
     ///
@@ -435,7 +437,8 @@ impl Source for CtfSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // Text that is read at once, and the samples of one sequence, in memory that grows from one to the next.
+        // Text that is read at once, and the samples of one sequence, in memory that grows from one
+        // to the next.
         let place = |sequence| self.places.get(sequence);
         let longest = (0..self.index.len() as u32).map(|s| place(s).end - place(s).start).max();
         let text = longest.unwrap_or(0).max(RUN + GAP).min(self.data.len());
@@ -529,8 +532,8 @@ fn push(builder: &mut IndexBuilder, sequence: &CtfSequence, keys: KeyKind, names
     }
 }
 
-/// Bytes that a sample takes in memory. A value with its index takes four bytes of text at least, so
-/// sparse streams take no more than what that makes of the file's bytes.
+/// Bytes that a sample takes in memory. A value with its index takes four bytes of text at least,
+/// so sparse streams take no more than what that makes of the file's bytes.
 fn held_bytes(streams: &[Stream], file_bytes: u64, samples: u64) -> u64 {
     let dense = streams.iter().filter(|stream| stream.kind != Kind::Sparse);
     let dense: u64 = dense.map(|stream| stream.sample_bytes() as u64).sum();

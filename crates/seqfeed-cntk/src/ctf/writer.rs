@@ -87,17 +87,17 @@ enum Ids {
 /// # }
 /// ```
 ///
-/// **Ids.** If the first key is a number as CTF has them (digits, no zeros in front, below 2^64), all
-/// must be, and they are the ids. Otherwise, or after [`number_sequences`](Self::number_sequences),
-/// sequences are numbered from 0, and the key stands in a comment on their first line, each `|` of it
-/// as `|#`.
+/// **Ids.** If the first key is a number as CTF has them (digits, no zeros in front, below 2^64),
+/// all must be, and they are the ids. Otherwise, or after
+/// [`number_sequences`](Self::number_sequences), sequences are numbered from 0, and the key stands
+/// in a comment on their first line, each `|` of it as `|#`.
 ///
-/// **Streams of different lengths** begin on the same line. The longest one determines the number of
-/// lines, since CNTK allows no more lines than samples.
+/// **Streams of different lengths** begin on the same line. The longest one determines the number
+/// of lines, since CNTK allows no more lines than samples.
 ///
-/// **Numbers** are the shortest that a reader which rounds correctly reads back as the same `f32` or
-/// `f64`. CNTK rounds more than once: it reads the same `f32` (of 400,000 none differs), but one in ten
-/// `f64` with a last bit that differs.
+/// **Numbers** are the shortest that a reader which rounds correctly reads back as the same `f32`
+/// or `f64`. CNTK rounds more than once: it reads the same `f32` (of 400,000 none differs), but one
+/// in ten `f64` with a last bit that differs.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -119,8 +119,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     ///
     /// Fails if there are no streams, if two have the same alias, or if CNTK could not read one of
-    /// them: an alias is of visible ASCII characters other than `|` and does not begin with `#`, and
-    /// sparse dimensions are below 2^31.
+    /// them: an alias is of visible ASCII characters other than `|` and does not begin with `#`,
+    /// and sparse dimensions are below 2^31.
     pub fn new(out: W, streams: Vec<WriterStream>) -> Result<Self> {
         if streams.is_empty() {
             return Err(Error::usage("a CTF file needs a stream"));

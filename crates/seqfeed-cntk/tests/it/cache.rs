@@ -75,7 +75,8 @@ fn no_damage_is_believed() {
     }
 }
 
-/// A forger can give nonsense the right checksum: it may be an index, but one that keeps its promises.
+/// A forger can give nonsense the right checksum: it may be an index, but one that keeps
+/// its promises.
 #[test]
 fn forged_checksums_give_no_impossible_index() {
     for (settings, index) in cases() {

@@ -1,4 +1,5 @@
-//! What numbers as text promise (the digits of C's `printf`, the values of C++'s streams), and what sources do.
+//! What numbers as text promise (the digits of C's `printf`, the values of C++'s streams), and
+//! what sources do.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 

@@ -80,7 +80,8 @@ pub(crate) struct LocalState {
     pub(crate) position: u64,
 }
 
-/// The part of a sweep that is shuffled together: a window, or as much of it as belongs to one sweep.
+/// The part of a sweep that is shuffled together: a window, or as much of it as belongs
+/// to one sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartState {

@@ -1,9 +1,9 @@
 //! The rolling window of CNTK's `HTKMLFReader`, bit for bit.
 //!
-//! Frames stand in the order of the corpus. Each in turn is swapped with a random one that is no farther
-//! than half a window, if after the swap both are within half a window of where they belong; after five
-//! draws without luck it stays. CNTK writes the corpus to a page file to have its frames at hand. Here the
-//! chunks around the window are: nothing is written.
+//! Frames stand in the order of the corpus. Each in turn is swapped with a random one that is no
+//! farther than half a window, if after the swap both are within half a window of where they
+//! belong; after five draws without luck it stays. CNTK writes the corpus to a page file to have
+//! its frames at hand. Here the chunks around the window are: nothing is written.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -10,8 +10,8 @@
 //!               r: the remainder, dropped or a short minibatch
 //! ```
 //!
-//! A place in a sweep is a number of frames that are dealt out, dropped remainders counted in. What is
-//! shuffled together (a partition, or a file) keeps its places, so that a place says all.
+//! A place in a sweep is a number of frames that are dealt out, dropped remainders counted in. What
+//! is shuffled together (a partition, or a file) keeps its places, so that a place says all.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ use crate::random;
 use crate::settings::{BatchSize, Cut, Order, Partial, Settings};
 use crate::state::{DealtState, State};
 
-/// The most frames of a chunk that is loaded ahead. A larger one is a whole file (a pickle), of which one at a
-/// time is in memory.
+/// The most frames of a chunk that is loaded ahead. A larger one is a whole file (a pickle), of
+/// which one at a time is in memory.
 const MOST_AHEAD: u64 = 1 << 16;
 
 pub(crate) struct Partitions {
@@ -168,8 +168,8 @@ impl Partitions {
             // None is loaded ahead; minibatches in the making may still need the file before.
             return together.max(largest).saturating_mul(2);
         }
-        // What is shuffled together, and what was before, which may still be packed. At both ends chunks hold frames
-        // of others, one is loaded ahead, one still in use.
+        // What is shuffled together, and what was before, which may still be packed. At both ends
+        // chunks hold frames of others, one is loaded ahead, one still in use.
         together.saturating_mul(2).saturating_add(4 * largest)
     }
 
@@ -177,7 +177,8 @@ impl Partitions {
         self.chunks[chunk as usize + 1] - self.chunks[chunk as usize]
     }
 
-    /// The next minibatch of this rank, or `None` at the end, or if a whole sweep has nothing for it.
+    /// The next minibatch of this rank, or `None` at the end, or if a whole sweep has
+    /// nothing for it.
     pub(crate) fn next(&mut self) -> Option<Plan> {
         let first_sweep = self.sweep;
         while self.sweep - first_sweep < 2 {

@@ -121,8 +121,8 @@ impl Steps {
         &self.settings
     }
 
-    /// The chunks that this rank's next minibatches come from, perhaps more than once: those of the pool of like lengths,
-    /// and those of the order's window.
+    /// The chunks that this rank's next minibatches come from, perhaps more than once: those of the
+    /// pool of like lengths, and those of the order's window.
     pub(crate) fn window(&self) -> Vec<u32> {
         let Settings { shard, rank, ranks, .. } = self.settings;
         let own = |place: u32| shard == Shard::Minibatches || place as usize % ranks == rank;
@@ -158,8 +158,8 @@ impl Steps {
         }
     }
 
-    /// The next minibatch of this rank, or `None` at the end, or if a whole sweep has nothing for this
-    /// rank (fewer minibatches than ranks, or none that is full where the rest is dropped).
+    /// The next minibatch of this rank, or `None` at the end, or if a whole sweep has nothing for
+    /// this rank (fewer minibatches than ranks, or none that is full where the rest is dropped).
     pub(crate) fn next(&mut self) -> Option<Plan> {
         let mut sweeps_without = 0;
         while sweeps_without < 2 {

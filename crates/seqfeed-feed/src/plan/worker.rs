@@ -1,7 +1,8 @@
 //! Minibatches that each rank cuts for itself, as CNTK's workers do.
 //!
-//! Positions are counted in samples of all ranks since the very start. A rank goes through the order,
-//! counts all units and takes its own; so ranks that ask for the same sizes stand at different places.
+//! Positions are counted in samples of all ranks since the very start. A rank goes through the
+//! order, counts all units and takes its own; so ranks that ask for the same sizes stand at
+//! different places.
 
 use std::sync::Arc;
 
@@ -185,7 +186,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Goes to the unit that a state names, if it is the one behind as many samples as the state names.
+    /// Goes to the unit that a state names, if it is the one behind as many samples as the
+    /// state names.
     fn go_to(&mut self, state: &State) -> Result<()> {
         let units = match self.settings.unit {
             Unit::Frame => self.sweep_samples,
@@ -348,7 +350,8 @@ impl Worker {
         }
     }
 
-    /// As CNTK's block randomizer. Going on in the next sweep, nothing is added that exceeds the size.
+    /// As CNTK's block randomizer. Going on in the next sweep, nothing is added that
+    /// exceeds the size.
     fn take_shuffled(&mut self) -> Taken {
         let mut taken = Taken::default();
         let (mut global, mut local) = (0, 0);
@@ -373,8 +376,8 @@ impl Worker {
         taken
     }
 
-    /// Takes what fits and what is left of the sweep; if `need`, at least one unit of this rank's own.
-    /// The samples of its own that were taken, and the units, those before counted in.
+    /// Takes what fits and what is left of the sweep; if `need`, at least one unit of this rank's
+    /// own. The samples of its own that were taken, and the units, those before counted in.
     fn take_in_sweep(
         &mut self,
         most: (u64, u64),
@@ -427,8 +430,8 @@ impl Worker {
         taken
     }
 
-    /// Goes through the next unit of the sweep, and takes it if it is this rank's own; false if it does
-    /// not fit, all and own samples being counted (`most`), or if there is none before `end`.
+    /// Goes through the next unit of the sweep, and takes it if it is this rank's own; false if it
+    /// does not fit, all and own samples being counted (`most`), or if there is none before `end`.
     fn take_unit(
         &mut self,
         most: (u64, u64),

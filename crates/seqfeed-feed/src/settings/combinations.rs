@@ -1,7 +1,7 @@
 //! Which settings go together, and how large they may be: the one place that says so.
 //!
-//! A combination has its meaning or is refused. What cannot be told from a value, since it may be the default, is
-//! asked by key: a key that was given must have an effect among the other settings.
+//! A combination has its meaning or is refused. What cannot be told from a value, since it may be
+//! the default, is asked by key: a key that was given must have an effect among the other settings.
 
 use seqfeed_core::{Error, Result};
 
@@ -19,7 +19,8 @@ const MOST_THREADS: usize = 1 << 10;
 const MOST_IN_BATCH: u64 = 1 << 32;
 /// Most frames of context to one side.
 const MOST_CONTEXT: usize = 10_000;
-/// Most samples of a row of truncated sequences: a row takes its memory whether it is filled or not.
+/// Most samples of a row of truncated sequences: a row takes its memory whether it is
+/// filled or not.
 const MOST_IN_ROW: u64 = 1 << 24;
 /// Most sequences of a pool of like lengths: no corpus has more.
 const MOST_IN_BUCKET: u64 = 1 << 32;
@@ -31,7 +32,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// Fails if they contradict one another, if one has no effect among the others, or if one is out of its range.
+    /// Fails if they contradict one another, if one has no effect among the others, or if one is
+    /// out of its range.
     pub fn check(&self) -> Result<()> {
         match self.out_of_range().or_else(|| self.contradiction().map(str::to_owned)) {
             Some(problem) => Err(Error::usage(problem)),
@@ -86,7 +88,8 @@ impl Settings {
         let worker = matches!(self.cut, Cut::Worker { .. });
         let timeline = self.cut == Cut::Timeline;
         let partitions = matches!(self.cut, Cut::Partitions { .. });
-        // Each rank cuts minibatches of its own; otherwise the order of all ranks is cut, and dealt out.
+        // Each rank cuts minibatches of its own; otherwise the order of all ranks is cut,
+        // and dealt out.
         let own = worker || timeline;
         let rolls = matches!(self.order, Order::Rolling(_));
         let counts_samples = matches!(self.batch, BatchSize::Samples(_));
@@ -180,7 +183,8 @@ impl Settings {
         rules.into_iter().find_map(|(wrong, problem)| wrong.then_some(problem))
     }
 
-    /// Why a key of a description has no effect among these settings, whatever its value; `None` where it has one.
+    /// Why a key of a description has no effect among these settings, whatever its value; `None`
+    /// where it has one.
     #[must_use]
     pub fn without_effect(&self, key: &str) -> Option<&'static str> {
         let worker = matches!(self.cut, Cut::Worker { .. });

@@ -1,7 +1,8 @@
 """Makes cntk_timelines.json: minibatches of CNTK's local-timeline randomizers, by a model of them.
 
-python make_cntk_timelines.py MODEL_DIRECTORY [lt.json]: the directory holds cntk_model.py, an executable model of
-CNTK's readers (for its random numbers); with recordings of CNTK, the model is compared with them first."""
+python make_cntk_timelines.py MODEL_DIRECTORY [lt.json]: the directory holds cntk_model.py, an
+executable model of CNTK's readers (for its random numbers); with recordings of CNTK, the model
+is compared with them first."""
 import json, random, sys
 sys.path.insert(0, sys.argv[1])
 from cntk_model import MT64

@@ -4,8 +4,8 @@ Usage: python make_cntk_truncated.py MODEL_DIR [CASES] > cntk_truncated.json
 MODEL_DIR holds cntk_model.py, an executable model of CNTK's readers (needs numpy).
 
 Each case: minibatch size, truncation length, right splice, workers, rank; `fetched`, the lengths of
-the sequences that the randomizer gave this worker, in order; `sweeps`, the numbers of those that came
-with the end of a sweep; `epoch`, whether the last one came with the end of the epoch; and the
+the sequences that the randomizer gave this worker, in order; `sweeps`, the numbers of those that
+came with the end of a sweep; `epoch`, whether the last one came with the end of the epoch; and the
 minibatches. Each of these: flags (1 sweep, 2 epoch), then for each sequence its row, its number,
 and the column where its first sample lies or would lie.
 """

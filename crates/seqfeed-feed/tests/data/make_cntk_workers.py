@@ -3,10 +3,10 @@
 Usage: python make_cntk_workers.py MODEL_DIR > cntk_workers.json
 MODEL_DIR holds cntk_model.py, an executable model of CNTK's readers (needs numpy).
 
-Each case: lengths of the sequences, chunk size in samples, unit, order, window, seed, minibatch size,
-worker, timeline, whether minibatches cross sweeps, epochs, the position where it starts; and the
-minibatches, each with its units, its flag and the position after it. Minibatches without units at the
-end of an epoch are left out.
+Each case: lengths of the sequences, chunk size in samples, unit, order, window, seed, minibatch
+size, worker, timeline, whether minibatches cross sweeps, epochs, the position where it starts; and
+the minibatches, each with its units, its flag and the position after it. Minibatches without units
+at the end of an epoch are left out.
 """
 import json
 import random

@@ -10,8 +10,8 @@ use seqfeed_io::DataFile;
 use super::{Body, FORMAT, MlfIndex, MlfOptions, ParseOptions, Transcription, parse};
 use crate::decoded::{FromStart, open_decoded};
 
-/// Label files, read by their names as HTK reads them: out of master label files, out of the directories that
-/// these name, or from where their names say.
+/// Label files, read by their names as HTK reads them: out of master label files, out of the
+/// directories that these name, or from where their names say.
 #[derive(Debug, Default)]
 pub struct LabelFiles {
     index: MlfIndex,
@@ -28,16 +28,16 @@ impl LabelFiles {
         Self { index: MlfIndex::new(mlf), options, ..Self::default() }
     }
 
-    /// The same with relative names, of files and in redirections, meant as relative to a directory instead of
-    /// the current one.
+    /// The same with relative names, of files and in redirections, meant as relative to a directory
+    /// instead of the current one.
     #[must_use]
     pub fn relative_to(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = directory.into();
         self
     }
 
-    /// Adds a master label file, which is read once for its [index](MlfIndex). A compressed one is copied
-    /// into a temporary file.
+    /// Adds a master label file, which is read once for its [index](MlfIndex). A compressed one is
+    /// copied into a temporary file.
     ///
     /// # Errors
     ///
@@ -58,12 +58,13 @@ impl LabelFiles {
 
     /// Reads a label file.
     ///
-    /// The first entry for it that has a transcription gives it; where there is none, the file of this name
-    /// does.
+    /// The first entry for it that has a transcription gives it; where there is none, the file of
+    /// this name does.
     ///
     /// # Errors
     ///
-    /// When there is neither an entry nor a file; when what there is cannot be read, or is not well formed.
+    /// When there is neither an entry nor a file; when what there is cannot be read, or is not
+    /// well formed.
     pub fn read(&self, label_file: &[u8]) -> Result<Transcription> {
         for id in self.index.find(label_file) {
             match self.index.entry(id).body {

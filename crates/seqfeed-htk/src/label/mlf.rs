@@ -93,8 +93,8 @@ pub enum Body<'a> {
     },
     /// In a file of its name in this directory (`->`).
     Simple(&'a [u8]),
-    /// The same; or below this directory, in one of the same name as the last of its own directories, or the
-    /// last two, and so on (`=>`).
+    /// The same; or below this directory, in one of the same name as the last of its own
+    /// directories, or the last two, and so on (`=>`).
     Full(&'a [u8]),
 }
 
@@ -116,13 +116,13 @@ impl MlfIndex {
 
     /// Adds the entries of a master label file, behind those of earlier ones.
     ///
-    /// As in HTK, lines between entries are skipped, if they have no two quotes, and the file's end ends the
-    /// last entry, dot or not. After an error, the entries before it stay.
+    /// As in HTK, lines between entries are skipped, if they have no two quotes, and the file's end
+    /// ends the last entry, dot or not. After an error, the entries before it stay.
     ///
     /// # Errors
     ///
-    /// When reading fails; when the file is empty or does not start with `#!MLF!#`; when a redirection has no
-    /// directory; when there are 2^32 entries.
+    /// When reading fails; when the file is empty or does not start with `#!MLF!#`; when a
+    /// redirection has no directory; when there are 2^32 entries.
     pub fn add(&mut self, name: &str, reader: impl Read) -> Result<()> {
         let first = self.entries.len() as u32;
         let mut pieces = Pieces::new(name, reader, self.options.v1_compat);
@@ -268,11 +268,11 @@ impl MlfIndex {
         }
     }
 
-    /// The entries for a label file, in their order, up to the first that has its transcription: those before
-    /// it are redirections, of which each may have it or not.
+    /// The entries for a label file, in their order, up to the first that has its transcription:
+    /// those before it are redirections, of which each may have it or not.
     ///
-    /// HTK looks at the entry behind that of the last look-up first, which gives other results where names
-    /// stand twice; here the first one is always meant.
+    /// HTK looks at the entry behind that of the last look-up first, which gives other results
+    /// where names stand twice; here the first one is always meant.
     #[must_use]
     pub fn find(&self, label_file: &[u8]) -> Vec<u32> {
         let in_table = |table: &HashTable<u32>, key: &[u8]| {

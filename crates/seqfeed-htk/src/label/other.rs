@@ -10,11 +10,11 @@ use super::{Labels, Transcription};
 pub enum LabelFormat {
     /// TIMIT's: `start end name`, in samples of 16 kHz.
     Timit,
-    /// SCRIBE's, of the SAM project: `LBB: start, centre, end, name`, in samples of 20 kHz. Blanks of a name
-    /// become `_`. Other lines than `LBB:`, `LBA:` and `UTS:` are no labels.
+    /// SCRIBE's, of the SAM project: `LBB: start, centre, end, name`, in samples of 20 kHz. Blanks
+    /// of a name become `_`. Other lines than `LBB:`, `LBA:` and `UTS:` are no labels.
     Scribe,
-    /// That of ESPS and waves: a header up to a line that is `#`, then `end color name`, in seconds. Each
-    /// label starts where the one before ends.
+    /// That of ESPS and waves: a header up to a line that is `#`, then `end color name`, in
+    /// seconds. Each label starts where the one before ends.
     Esps,
 }
 

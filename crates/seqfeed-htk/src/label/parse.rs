@@ -8,15 +8,15 @@ use super::{Labels, Transcription, select};
 /// How a transcription is read: HTK's configuration variables.
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
-    /// Whether a line that is only a `.` ends the transcription, as in an MLF. HTK sets it for all label
-    /// files once an MLF is loaded; else the dot is a label.
+    /// Whether a line that is only a `.` ends the transcription, as in an MLF. HTK sets it for all
+    /// label files once an MLF is loaded; else the dot is a label.
     pub dot_ends: bool,
     /// Whether blanks may stand around that dot, and around `///` (`V1COMPAT`).
     pub v1_compat: bool,
     /// What times are multiplied by (`HTKLABELTIMESCALE`).
     pub time_scale: f64,
-    /// Whether names lose the context of triphones: all up to the first `-`, and all from the last `+` on
-    /// (`STRIPTRIPHONES`).
+    /// Whether names lose the context of triphones: all up to the first `-`, and all from the last
+    /// `+` on (`STRIPTRIPHONES`).
     pub strip_triphones: bool,
     /// The only level that is kept, from 1 (`TRANSLEV`).
     pub level: Option<usize>,
@@ -52,13 +52,14 @@ const NAMELESS: &str = "a line is `[start [end]] name [score] {name [score]}`; a
 /// list          = { [ start [ end ] ] name [ score ] { name [ score ] } newline }
 /// ```
 ///
-/// Unlike HTK it has no limit to the length of names and lines, and an escape that is none is an error, where
-/// HTK stops reading.
+/// Unlike HTK it has no limit to the length of names and lines, and an escape that is none is an
+/// error, where HTK stops reading.
 ///
 /// ```
 /// use seqfeed_htk::label::{ParseOptions, parse};
 ///
-/// let transcription = parse(b"0 2500000 sil\n2500000 3600000 aa -12.5 AA\n", &ParseOptions::default())?;
+/// let text = b"0 2500000 sil\n2500000 3600000 aa -12.5 AA\n";
+/// let transcription = parse(text, &ParseOptions::default())?;
 /// let second = transcription.alternatives[0].segment(1);
 /// assert_eq!((second.start, second.end), (Some(2_500_000.0), Some(3_600_000.0)));
 /// assert_eq!((second.name().text, second.name().score), (&b"aa"[..], -12.5));
@@ -68,8 +69,8 @@ const NAMELESS: &str = "a line is `[start [end]] name [score] {name [score]}`; a
 ///
 /// # Errors
 ///
-/// Where HTK fails, with the line: a label without a name, an empty line between labels, a quote that is not
-/// closed; and where the level or the alternative asked for does not exist.
+/// Where HTK fails, with the line: a label without a name, an empty line between labels, a quote
+/// that is not closed; and where the level or the alternative asked for does not exist.
 pub fn parse(data: &[u8], options: &ParseOptions) -> Result<Transcription> {
     let mut parser = Parser { scanner: Scanner::new(data, options), options };
     let mut transcription = Transcription::default();

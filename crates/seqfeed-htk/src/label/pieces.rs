@@ -12,8 +12,8 @@ const LONGEST_LINE: usize = 64 << 20;
 
 /// A stream of which a piece at a time is held.
 ///
-/// Entries are not read line by line: what ends them, a line that is only a dot, is searched for directly, and
-/// the lines before it are counted. Both go at the speed of memory.
+/// Entries are not read line by line: what ends them, a line that is only a dot, is searched for
+/// directly, and the lines before it are counted. Both go at the speed of memory.
 pub(super) struct Pieces<R> {
     reader: R,
     name: String,
@@ -124,7 +124,8 @@ impl<R: Read> Pieces<R> {
         }
     }
 
-    /// The next line without its newline, which [`pass`](Pieces::pass) goes over; nothing at the end.
+    /// The next line without its newline, which [`pass`](Pieces::pass) goes over;
+    /// nothing at the end.
     pub(super) fn peek_line(&mut self) -> Result<Option<&[u8]>> {
         let mut from = 0;
         let len = loop {
@@ -150,7 +151,8 @@ impl<R: Read> Pieces<R> {
         self.held.start += count;
     }
 
-    /// Goes over the lines of an entry and the dot's line. Called at the newline before the first of them.
+    /// Goes over the lines of an entry and the dot's line. Called at the newline before the
+    /// first of them.
     pub(super) fn body(&mut self, keep: Keep) -> Result<BodyEnd> {
         // From here on nothing has been searched.
         let mut from = 0;

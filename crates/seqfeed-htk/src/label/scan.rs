@@ -209,8 +209,8 @@ pub(super) fn is_number(word: &[u8]) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
 }
 
-/// The number at the front of a word, as C's `strtod` reads decimal ones: the longest beginning that is one,
-/// else 0. What is too large is infinite.
+/// The number at the front of a word, as C's `strtod` reads decimal ones: the longest beginning
+/// that is one, else 0. What is too large is infinite.
 pub(super) fn number(word: &[u8]) -> f64 {
     // Nearly all are numbers for C++ too, which is quicker to see.
     if let Some((value, len)) = number_text::parse_f64(word)

@@ -100,16 +100,16 @@ impl Labels {
 
     /// Appends a segment with one label; [`push_name`](Labels::push_name) adds auxiliary ones.
     ///
-    /// An end without a start cannot be written in a file, and is left out. Names end before their first
-    /// NUL, as they do for HTK.
+    /// An end without a start cannot be written in a file, and is left out. Names end before their
+    /// first NUL, as they do for HTK.
     pub fn push(&mut self, start: Option<f64>, end: Option<f64>, name: &[u8], score: f32) {
         let end = end.filter(|_| start.is_some());
         self.segments.push(Row { start, end, names_end: self.names.len() });
         self.push_name(name, score);
     }
 
-    /// Adds an auxiliary label, of the next higher level, to the last segment. Without segments nothing
-    /// happens.
+    /// Adds an auxiliary label, of the next higher level, to the last segment. Without segments
+    /// nothing happens.
     pub fn push_name(&mut self, name: &[u8], score: f32) {
         let Some(segment) = self.segments.last_mut() else { return };
         let len = memchr::memchr(0, name).unwrap_or(name.len());
@@ -133,7 +133,8 @@ impl<'a> Segment<'a> {
         self.level(0).unwrap_or(Name { text: b"", score: 0.0 })
     }
 
-    /// The label of a level: 0 is its own, the others are auxiliary. Nothing where the line has fewer.
+    /// The label of a level: 0 is its own, the others are auxiliary. Nothing where the
+    /// line has fewer.
     #[must_use]
     pub fn level(&self, level: usize) -> Option<Name<'a>> {
         let &(end, score) = self.names.get(level)?;

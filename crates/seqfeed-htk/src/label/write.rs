@@ -13,11 +13,11 @@ pub const MLF_HEADER: &[u8] = b"#!MLF!#\n";
 
 /// Appends a transcription, as HTK's tools write it.
 ///
-/// Names that would not be read as they are stand in quotes: such as are empty, hold blanks or look like
-/// numbers (which HTK 3.4.1 writes as they are, and cannot read again). Times are whole numbers where they
-/// are whole, scores have six decimals where these say all of it; else as many as are needed to read the same
-/// number again. Scores stand on all lines, if any label of their level has one. A score that is no number is
-/// written as 0, a time that is none is left out.
+/// Names that would not be read as they are stand in quotes: such as are empty, hold blanks or look
+/// like numbers (which HTK 3.4.1 writes as they are, and cannot read again). Times are whole
+/// numbers where they are whole, scores have six decimals where these say all of it; else as many
+/// as are needed to read the same number again. Scores stand on all lines, if any label of their
+/// level has one. A score that is no number is written as 0, a time that is none is left out.
 ///
 /// ```
 /// use seqfeed_htk::label::{Labels, Transcription, write};
@@ -50,12 +50,13 @@ pub fn write(out: &mut Vec<u8>, transcription: &Transcription) -> Result<()> {
     Ok(())
 }
 
-/// Appends an entry of an MLF: the name of a label file (or a pattern such as `*/a.lab`), its transcription,
-/// and the dot. Before the first one stands [`MLF_HEADER`].
+/// Appends an entry of an MLF: the name of a label file (or a pattern such as `*/a.lab`), its
+/// transcription, and the dot. Before the first one stands [`MLF_HEADER`].
 ///
 /// # Errors
 ///
-/// As [`write`](fn@write), and for a name that is empty or holds quotes or line ends, which cannot be written.
+/// As [`write`](fn@write), and for a name that is empty or holds quotes or line ends, which
+/// cannot be written.
 pub fn write_mlf_entry(
     out: &mut Vec<u8>,
     name: &[u8],

@@ -10,8 +10,8 @@ use super::header::HEADER;
 use super::{Base, Checksum, Encoding, Header, ParamKind};
 use crate::script::Segment;
 
-/// Writes an archive: one parameter file with the frames of many utterances, one after another. A script
-/// says which frames are whose.
+/// Writes an archive: one parameter file with the frames of many utterances, one after another. A
+/// script says which frames are whose.
 ///
 /// Nothing is kept in memory. The file appears under its name with [`finish`](Self::finish) or
 /// [`into_output`](Self::into_output).
@@ -53,9 +53,9 @@ impl ArchiveWriter {
     ///
     /// # Errors
     ///
-    /// Fails if the kind is stored with scales (a compressed file begins with them, and they need all
-    /// values), if frames are empty or of more than 32767 bytes, or when the file cannot be made or is a
-    /// pipe: the number of frames stands in front of them.
+    /// Fails if the kind is stored with scales (a compressed file begins with them, and they need
+    /// all values), if frames are empty or of more than 32767 bytes, or when the file cannot be
+    /// made or is a pipe: the number of frames stands in front of them.
     pub fn create(
         name: &WxFilename,
         encoding: Encoding,
@@ -106,8 +106,8 @@ impl ArchiveWriter {
     ///
     /// # Errors
     ///
-    /// Fails if there are no frames or not whole ones, past 2^31 - 1 frames, if values of a kind of 16-bit
-    /// integers are none, and when writing fails.
+    /// Fails if there are no frames or not whole ones, past 2^31 - 1 frames, if values of a kind of
+    /// 16-bit integers are none, and when writing fails.
     pub fn write(&mut self, values: &[f32]) -> Result<Segment> {
         let frames = values.len() / self.columns;
         if frames == 0 || !values.len().is_multiple_of(self.columns) {
@@ -148,7 +148,8 @@ impl ArchiveWriter {
         self.into_output()?.finish()
     }
 
-    /// Ends the archive without giving it its name yet, so that it appears together with other files.
+    /// Ends the archive without giving it its name yet, so that it appears together with
+    /// other files.
     ///
     /// # Errors
     ///

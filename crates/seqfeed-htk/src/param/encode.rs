@@ -8,7 +8,8 @@ use seqfeed_io::{shown_name, write_atomically};
 use super::header::HEADER;
 use super::{Base, ByteOrder, Checksum, Header, ParamKind};
 
-/// How parameter files are written. Files are byte for byte those that `HCopy` makes of the same values.
+/// How parameter files are written. Files are byte for byte those that `HCopy` makes of the
+/// same values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
     /// The kind, which also says how values are stored: `_C` compresses, `_K` adds a checksum.
@@ -85,9 +86,9 @@ impl Encoding {
     ///
     /// # Errors
     ///
-    /// Fails if the values are not whole frames or not of the kind's type; if frames are empty or of
-    /// more than 32767 bytes; if the kind has `_V`; or if values cannot be compressed: they are not
-    /// finite, or differ too little for their size. `out` then is as it was.
+    /// Fails if the values are not whole frames or not of the kind's type; if frames are empty or
+    /// of more than 32767 bytes; if the kind has `_V`; or if values cannot be compressed: they are
+    /// not finite, or differ too little for their size. `out` then is as it was.
     pub fn encode(&self, values: Values<'_>, columns: usize, out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let result = self.append(values, columns, out);

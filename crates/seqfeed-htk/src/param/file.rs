@@ -28,8 +28,8 @@ pub struct ParamFile {
 impl ParamFile {
     /// Opens a file and reads its header.
     ///
-    /// A compressed file (gzip, bzip2, zstd) is first decoded into a temporary one: HTK's users read
-    /// such files through a filter (`HPARMFILTER`).
+    /// A compressed file (gzip, bzip2, zstd) is first decoded into a temporary one: HTK's users
+    /// read such files through a filter (`HPARMFILTER`).
     ///
     /// # Errors
     ///
@@ -242,8 +242,8 @@ impl ParamFile {
         values.ok_or_else(|| Error::usage("more values than memory can hold").in_file(self.name()))
     }
 
-    /// Fails unless frames are there and have exactly the room of `units`, a few of which each value
-    /// takes.
+    /// Fails unless frames are there and have exactly the room of `units`, a few of which each
+    /// value takes.
     fn check(&self, frames: &Range<u64>, units: usize, units_per_value: usize) -> Result<()> {
         let values = self.values_of(frames)?;
         if values.checked_mul(units_per_value) == Some(units) {

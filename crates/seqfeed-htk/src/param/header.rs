@@ -127,7 +127,8 @@ impl Header {
         HEADER as u64 + samples * u64::from(self.sample_bytes) + checksum
     }
 
-    /// How much longer an IREFC file is that `HCopy` 3.4.1 has damaged: by scales that are not counted.
+    /// How much longer an IREFC file is that `HCopy` 3.4.1 has damaged: by scales that are
+    /// not counted.
     pub(super) fn irefc_surplus(&self) -> Option<u64> {
         let damaged = self.kind.base() == Base::Irefc && !self.kind.has(ParamKind::COMPRESSED);
         damaged.then_some(4 * u64::from(self.sample_bytes))

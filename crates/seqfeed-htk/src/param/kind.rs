@@ -9,8 +9,8 @@ use super::FORMAT;
 
 /// The kind of a parameter file: a [base](Base), and qualifiers that say what was added to it.
 ///
-/// Names are HTK's: the base, then qualifiers of one letter behind underscores. They are read in any
-/// order and shown in HTK's (`_E _D _N _A _T _C _K _Z _0 _V`).
+/// Names are HTK's: the base, then qualifiers of one letter behind underscores. They are read in
+/// any order and shown in HTK's (`_E _D _N _A _T _C _K _Z _0 _V`).
 ///
 /// ```
 /// use seqfeed_htk::param::{Base, ParamKind};
@@ -92,8 +92,8 @@ impl ParamKind {
         if kind.base() == Base::Irefc { Self((kind.0 & !0o77) | Base::Lprefc.code()) } else { kind }
     }
 
-    /// How many of `columns` are static: the others are deltas and so on, blocks as wide. Widths are
-    /// not stored; like HTK this divides, and what is left over counts with the last block.
+    /// How many of `columns` are static: the others are deltas and so on, blocks as wide. Widths
+    /// are not stored; like HTK this divides, and what is left over counts with the last block.
     #[must_use]
     pub fn static_columns(self, columns: usize) -> usize {
         if self.has(Self::THIRDS) {

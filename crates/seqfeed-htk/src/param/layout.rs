@@ -259,7 +259,8 @@ impl Layout {
         self.data_offset + self.frames * u64::from(self.header.sample_bytes)
     }
 
-    /// Where the scales of compressed values stand: all `a`, then all `b`. None where there are none.
+    /// Where the scales of compressed values stand: all `a`, then all `b`. None where
+    /// there are none.
     #[must_use]
     pub fn scales(&self) -> std::ops::Range<u64> {
         HEADER as u64..self.data_offset

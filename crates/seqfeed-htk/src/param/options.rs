@@ -30,10 +30,10 @@ impl Default for ReadOptions {
 
 /// What to do with IREFC files as `HCopy` 3.4.1 writes them.
 ///
-/// IREFC files hold reflection coefficients multiplied by 32767. What `HCopy` writes under this kind
-/// is compressed as with `_C`, without the qualifier and without counting the scales as samples;
-/// HTK itself then reads garbage. Such files are recognised by their length: they are longer than
-/// their header says by exactly the 8 bytes a column of the scales.
+/// IREFC files hold reflection coefficients multiplied by 32767. What `HCopy` writes under this
+/// kind is compressed as with `_C`, without the qualifier and without counting the scales as
+/// samples; HTK itself then reads garbage. Such files are recognised by their length: they are
+/// longer than their header says by exactly the 8 bytes a column of the scales.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DamagedIrefc {
     /// It is an error.

@@ -106,9 +106,9 @@ impl<'a> Entry<'a> {
 
     /// The key: the logical name without extension.
     ///
-    /// In HTK's style that is the last `.` of its last component (behind the last `/` or `\`) and what
-    /// follows (names of label files are made of the rest); in CNTK's style the last `.` at all, except
-    /// in the names of whole files.
+    /// In HTK's style that is the last `.` of its last component (behind the last `/` or `\`) and
+    /// what follows (names of label files are made of the rest); in CNTK's style the last `.` at
+    /// all, except in the names of whole files.
     #[must_use]
     pub fn key(&self) -> Cow<'a, [u8]> {
         match self.logical() {

@@ -46,8 +46,8 @@ pub(super) fn extended(start: usize, name: &[u8], line: u32) -> Result<Spans> {
     Ok(spans)
 }
 
-/// Reads `first,last`. As in HTK, a `last` below 0 is the end of the file, and a `first` below 0 says
-/// that all of it is meant.
+/// Reads `first,last`. As in HTK, a `last` below 0 is the end of the file, and a `first` below 0
+/// says that all of it is meant.
 fn segment(range: &[u8], line: u32) -> Result<Option<Segment>> {
     let split = memchr::memchr(b',', range).map(|comma| (&range[..comma], &range[comma + 1..]));
     let Some((first, last)) = split else {

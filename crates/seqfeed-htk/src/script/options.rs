@@ -8,8 +8,8 @@ pub struct ScriptOptions {
     /// Whether `=` and `[...]` in names mean something (HTK's `EXTENDFILENAMES`). In CNTK's style
     /// they always do.
     pub extended_names: bool,
-    /// In CNTK's style: whether an entry may be a whole file, with or without a logical name, as with
-    /// `readMethod=rollingWindow`. HTK's style always allows it.
+    /// In CNTK's style: whether an entry may be a whole file, with or without a logical name, as
+    /// with `readMethod=rollingWindow`. HTK's style always allows it.
     pub whole_files: bool,
     /// Where files are.
     pub places: Places,

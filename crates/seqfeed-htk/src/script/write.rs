@@ -10,8 +10,8 @@ use super::{Script, ScriptOptions, Segment, Style, htk};
 /// # Errors
 ///
 /// Fails if the entry would be read as something else: there is a `=` in the logical name, for
-/// instance, or (in CNTK's style) a `...` before that of the file, or a name needs quotes and has both
-/// kinds in it. `out` then is as it was.
+/// instance, or (in CNTK's style) a `...` before that of the file, or a name needs quotes and has
+/// both kinds in it. `out` then is as it was.
 pub fn write_entry(
     logical: &[u8],
     physical: &[u8],

@@ -73,8 +73,8 @@ pub(super) fn index(
     result.map_err(|error: Error| error.in_file(file.name()))
 }
 
-/// Appends the class of each frame of an utterance, given the bytes of its segments, and to `values`
-/// 2 for the first frame of each and 1 for the others.
+/// Appends the class of each frame of an utterance, given the bytes of its segments, and to
+/// `values` 2 for the first frame of each and 1 for the others.
 pub(super) fn decode(
     bytes: &[u8],
     frames: u32,

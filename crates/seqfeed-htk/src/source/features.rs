@@ -102,7 +102,8 @@ impl Default for HtkOptions {
 /// use seqfeed_core::Source;
 ///
 /// let script = Script::parse(std::fs::read("train.scp").unwrap(), &ScriptOptions::default())?;
-/// let source = HtkSource::open("train.scp", &script, &HtkOptions::default(), &|name| Ok(name.into()))?;
+/// let options = HtkOptions::default();
+/// let source = HtkSource::open("train.scp", &script, &options, &|name| Ok(name.into()))?;
 /// let mut blocks = source.new_blocks();
 /// source.load(&[0, 1, 2], &mut blocks)?;
 /// # Ok::<(), seqfeed_core::Error>(())
@@ -131,13 +132,14 @@ struct Found {
 }
 
 impl HtkSource {
-    /// Opens the features of a script: finds which there are, and looks at the headers of all files.
+    /// Opens the features of a script: finds which there are, and looks at the headers
+    /// of all files.
     ///
     /// # Errors
     ///
-    /// When a file cannot be read, is unlike the first one, or has fewer frames than the script says;
-    /// when a name stands twice; unless the options allow it. When nothing is left, or samples are not
-    /// as wide as declared.
+    /// When a file cannot be read, is unlike the first one, or has fewer frames than the script
+    /// says; when a name stands twice; unless the options allow it. When nothing is left, or
+    /// samples are not as wide as declared.
     pub fn open(name: &str, script: &Script, options: &HtkOptions, keys: Keys<'_>) -> Result<Self> {
         let mut opening = Opening {
             name,
@@ -198,8 +200,8 @@ impl HtkSource {
         &self.report
     }
 
-    /// How much is odd about files that are read all the same (a sample period of 0, bytes behind the data),
-    /// and the first few of it.
+    /// How much is odd about files that are read all the same (a sample period of 0, bytes behind
+    /// the data), and the first few of it.
     #[must_use]
     pub fn warnings(&self) -> (u64, &[String]) {
         self.files.warnings()
@@ -217,8 +219,8 @@ impl HtkSource {
         self.files.len()
     }
 
-    /// Reads a whole file, by its number from 0, and verifies its checksum, if it has one; its name, and what
-    /// is odd about it.
+    /// Reads a whole file, by its number from 0, and verifies its checksum, if it has one; its
+    /// name, and what is odd about it.
     ///
     /// # Errors
     ///

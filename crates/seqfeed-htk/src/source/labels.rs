@@ -72,8 +72,9 @@ impl Default for MlfOptions {
 
 /// The labels of master label files, as CNTK reads them: a class for each frame.
 ///
-/// The files are gone through once to find where each utterance is; they are not held. What is wrong
-/// with an utterance is found when a corpus [asks](Source::fault) for it, or when it is loaded.
+/// The files are gone through once to find where each utterance is; they are not held. What
+/// is wrong with an utterance is found when a corpus [asks](Source::fault) for it, or when
+/// it is loaded.
 pub struct MlfSource {
     name: String,
     streams: Vec<Stream>,
@@ -128,8 +129,8 @@ struct Work {
 impl MlfSource {
     /// Opens label files, one behind the other, and finds their utterances.
     ///
-    /// Utterances that cannot be used (without a name in quotes, without lines, without a dot, with a
-    /// key that was there before) are left out; they are [counted](MlfSource::incidents).
+    /// Utterances that cannot be used (without a name in quotes, without lines, without a dot, with
+    /// a key that was there before) are left out; they are [counted](MlfSource::incidents).
     ///
     /// # Errors
     ///

@@ -7,8 +7,8 @@ use seqfeed_htk::script::{Script, ScriptOptions};
 
 use crate::shared::{bits, manifest, shared};
 
-/// What comes of each file: frames and warnings, or a part of the message; then the same where short
-/// files are allowed, if it is something else.
+/// What comes of each file: frames and warnings, or a part of the message; then the same where
+/// short files are allowed, if it is something else.
 type Outcome = Result<(u64, &'static [Warning]), &'static str>;
 
 fn outcome(name: &str) -> (Outcome, Option<Outcome>) {

@@ -40,7 +40,8 @@ fn a_decoder_that_failed_stays_failed() {
     for compress in [gzip, bzip2, zstd] {
         let whole = compress(&data);
         assert_eq!(read(&whole).unwrap(), data);
-        // Cut short, changed, and followed by something else: a wrong byte may well go unseen (in a name of gzip's).
+        // Cut short, changed, and followed by something else: a wrong byte may well go unseen (in a
+        // name of gzip's).
         let mut failures = 0;
         for at in 0..whole.len() {
             let mut changed = whole.clone();

@@ -24,7 +24,8 @@ struct Accumulator {
 }
 
 impl Accumulator {
-    /// Adds an utterance to the statistics, which begin with it if there are none; whether that could be done.
+    /// Adds an utterance to the statistics, which begin with it if there are none; whether that
+    /// could be done.
     fn add(
         &mut self,
         call: &mut Call<'_>,

@@ -90,7 +90,8 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     some(done)
 }
 
-/// Objects that were given to a writer: Kaldi counts also those that a script file (with `p`) has no name for.
+/// Objects that were given to a writer: Kaldi counts also those that a script file (with `p`) has
+/// no name for.
 pub(super) fn read_count(report: &seqfeed_kaldi::WriteReport) -> u64 {
     report.objects + report.skipped
 }

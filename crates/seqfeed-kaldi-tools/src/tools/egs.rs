@@ -1,7 +1,7 @@
 //! `nnet3-copy-egs`, `nnet3-shuffle-egs`, `nnet3-subset-egs`.
 //!
-//! What is drawn is drawn as Kaldi does with GNU's libraries: the same seed gives the same examples in the same
-//! order.
+//! What is drawn is drawn as Kaldi does with GNU's libraries: the same seed gives the same examples
+//! in the same order.
 
 use seqfeed_core::Key;
 use seqfeed_kaldi::{NnetExample, NnetIo, RandomAccessReader, TableWriter, Token};

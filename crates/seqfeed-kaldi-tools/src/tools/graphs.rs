@@ -86,7 +86,8 @@ pub(super) fn read_keys(call: &Call<'_>, name: &str) -> Result<BTreeSet<Vec<u8>>
     Ok(keys)
 }
 
-/// Copies those objects whose keys are in the set, or those whose keys are not: how many of how many.
+/// Copies those objects whose keys are in the set, or those whose keys are not: how many
+/// of how many.
 pub(super) fn copy_part<T: Holder + Default>(
     call: &mut Call<'_>,
     names: &[String],

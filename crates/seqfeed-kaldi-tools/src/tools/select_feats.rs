@@ -37,7 +37,8 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     Ok(0)
 }
 
-/// The columns of a selection: numbers and ranges, the latter also backwards, with commas between them.
+/// The columns of a selection: numbers and ranges, the latter also backwards, with commas
+/// between them.
 ///
 /// (Kaldi takes the wrong digits of a range whose end has fewer than its start: `12-3` for `1-3`.)
 fn selection(text: &str, dim: usize) -> Result<Vec<usize>, Stop> {

@@ -184,8 +184,8 @@ fn examples_in_turns_and_in_part() {
     shuffled.truncate(3);
     shuffled.sort();
     assert_eq!(shuffled, ["a", "b", "c"]);
-    // Numbers come as from a C library that nobody has seeded, as in today's Kaldi: 1804289383, 846930886,
-    // 1681692777, 1714636915, 1957747793.
+    // Numbers come as from a C library that nobody has seeded, as in today's Kaldi: 1804289383,
+    // 846930886, 1681692777, 1714636915, 1957747793.
     fs::write("egs", ["a", "b", "c", "d", "e"].map(example).concat()).unwrap();
     for seed in ["0", "1", "7"] {
         run(&format!("nnet3-shuffle-egs --srand={seed} --buffer-size=2 ark:egs ark,t:out"));

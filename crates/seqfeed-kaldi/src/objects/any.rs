@@ -35,16 +35,18 @@ macro_rules! any_object {
 
         /// An object of any type, for programs that learn the type from the data.
         ///
-        /// Binary objects say what they are, except for integers: how they follow one another, and what
-        /// stands behind them, tells. Text is told by its form: a line of integers is a vector of them.
-        /// Written again in the mode in which it was read, an object gives the bytes that it was read
-        /// from (if Kaldi wrote them). What cannot be told apart (an empty matrix and an empty
-        /// vector as text) is read as the simpler type; [`read_as`](Self::read_as) settles it.
+        /// Binary objects say what they are, except for integers: how they follow one another, and
+        /// what stands behind them, tells. Text is told by its form: a line of integers is a
+        /// vector of them. Written again in the mode in which it was read, an object gives the
+        /// bytes that it was read from (if Kaldi wrote them). What cannot be told apart (an empty
+        /// matrix and an empty vector as text) is read as the simpler type;
+        /// [`read_as`](Self::read_as) settles it.
         ///
         /// ```
         /// use seqfeed_kaldi::{AnyObject, ObjectReader, ObjectType};
         ///
-        /// let object: AnyObject = ObjectReader::from_bytes("text", " [\n  1 2 \n  3 4 ]\n").read()?;
+        /// let mut reader = ObjectReader::from_bytes("text", " [\n  1 2 \n  3 4 ]\n");
+        /// let object: AnyObject = reader.read()?;
         /// assert_eq!(object.object_type(), ObjectType::FloatMatrix);
         /// # Ok::<(), seqfeed_core::Error>(())
         /// ```
@@ -190,8 +192,8 @@ any_object! {
     Int32PairVector(Vec<(i32, i32)>) = "int32-pair-vector",
     /// A vector of pairs of floats.
     FloatPairVector(Vec<(f32, f32)>) = "float-pair-vector",
-    /// A vector of floats as `std::vector<float>` is written: no type is found by itself that is told from a vector of
-    /// int32 by its values only.
+    /// A vector of floats as `std::vector<float>` is written: no type is found by itself that is
+    /// told from a vector of int32 by its values only.
     FloatBasicVector(Vec<f32>) = "float-basic-vector",
     /// A vector of doubles as `std::vector<double>` is written.
     DoubleBasicVector(Vec<f64>) = "double-basic-vector",
@@ -226,8 +228,8 @@ any_object! {
 }
 
 impl AnyObject {
-    /// Other types that the object's bytes fit as well, where nothing in them says which it is: small binary ones, and
-    /// numbers. As text they look otherwise.
+    /// Other types that the object's bytes fit as well, where nothing in them says which it is:
+    /// small binary ones, and numbers. As text they look otherwise.
     ///
     /// ```
     /// use seqfeed_kaldi::{AnyObject, ObjectType, Posterior};

@@ -28,8 +28,8 @@ pub trait Basic: Copy + Default + PartialEq + fmt::Debug + Send + 'static {
     /// The fewest and the most bytes that it may take in binary: floats are read from either width.
     const WIDTHS: (usize, usize) = (Self::BINARY_BYTES, Self::BINARY_BYTES);
 
-    /// Reads the value in the first [`BINARY_BYTES`](Self::BINARY_BYTES) bytes; nothing, if the size
-    /// byte is wrong.
+    /// Reads the value in the first [`BINARY_BYTES`](Self::BINARY_BYTES) bytes; nothing, if the
+    /// size byte is wrong.
     fn from_binary(bytes: &[u8]) -> Option<Self>;
 
     /// Reads a value at the front of `text`, without white space before it, as C++'s `>>` does: the
@@ -212,8 +212,8 @@ impl Basic for bool {
 }
 
 impl ObjectReader {
-    /// Reads a basic value inside of an object. In text, white space before it is read over, and the
-    /// value ends where it cannot go on.
+    /// Reads a basic value inside of an object. In text, white space before it is read over, and
+    /// the value ends where it cannot go on.
     ///
     /// # Errors
     ///

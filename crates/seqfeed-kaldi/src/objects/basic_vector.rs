@@ -15,7 +15,8 @@ use crate::object_reader::ObjectReader;
 use crate::objects::basic::{Basic, LineValues, expect_line_end, wrong_tag};
 use crate::objects::matrix::{size, write_size};
 
-/// Memory for values is taken in steps of this many at most, where it is not known how much there is.
+/// Memory for values is taken in steps of this many at most, where it is not known how
+/// much there is.
 const STEP: usize = 1 << 17;
 
 impl<B: Basic> Holder for Vec<B> {
@@ -91,7 +92,8 @@ fn append_tagged<B: Basic>(
         let read = values.len() - before;
         reader.consume(read * B::BINARY_BYTES);
         if read < whole || whole == 0 {
-            // A value by itself says what is wrong, or is read otherwise (floats of the other width).
+            // A value by itself says what is wrong, or is read otherwise (floats of the
+            // other width).
             values.push(B::read_binary(reader)?);
         }
     }

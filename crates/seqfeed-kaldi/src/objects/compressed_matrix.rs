@@ -93,9 +93,9 @@ impl CompressedHeader {
 /// text     as a matrix of 32-bit floats
 /// ```
 ///
-/// Is read from any of `CM`, `CM2`, `CM3`, and from `FM`, `DM` and text, which are then compressed by
-/// the method [`Auto`](CompressionMethod::Auto). An empty one, after which Kaldi writes 4 bytes too
-/// many, is read with or without them, and written without.
+/// Is read from any of `CM`, `CM2`, `CM3`, and from `FM`, `DM` and text, which are then compressed
+/// by the method [`Auto`](CompressionMethod::Auto). An empty one, after which Kaldi writes 4 bytes
+/// too many, is read with or without them, and written without.
 ///
 /// ```
 /// use seqfeed_kaldi::{CompressedMatrix, CompressionMethod, Matrix};
@@ -126,8 +126,8 @@ impl CompressedMatrix {
     /// # Errors
     ///
     /// Fails if the matrix has infinite values or ones that are no numbers, or a range too wide for
-    /// 32-bit floats, and the method goes from the least to the greatest value (Kaldi aborts at most
-    /// of these); or if its sizes are impossible.
+    /// 32-bit floats, and the method goes from the least to the greatest value (Kaldi aborts at
+    /// most of these); or if its sizes are impossible.
     pub fn compress<T: Float>(matrix: &Matrix<T>, method: CompressionMethod) -> Result<Self> {
         compress::compress(matrix, method)
     }
@@ -222,8 +222,8 @@ pub(crate) fn read_header(token: [u8; 3], reader: &mut ObjectReader) -> Result<C
     Ok(header)
 }
 
-/// The end of an empty matrix as Kaldi writes it: a number of arbitrary value and 16 bytes of zeros,
-/// of which it reads only 16. No key and no object inside of another one begins with these.
+/// The end of an empty matrix as Kaldi writes it: a number of arbitrary value and 16 bytes of
+/// zeros, of which it reads only 16. No key and no object inside of another one begins with these.
 pub(crate) const SURPLUS: &[u8] = &[0; 4];
 
 impl Holder for CompressedMatrix {

@@ -50,8 +50,8 @@ fn fst_type(bytes: &[u8]) -> Option<ObjectType> {
     }
 }
 
-/// The type of a transducer as text, which begins with the end of a line, from its first line with a
-/// weight.
+/// The type of a transducer as text, which begins with the end of a line, from its first line
+/// with a weight.
 fn fst_text_type(text: &[u8]) -> Option<ObjectType> {
     let mut found = None;
     for line in text.split(|&byte| byte == b'\n').skip(1) {
@@ -103,8 +103,8 @@ fn binary_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
     })
 }
 
-/// Whether the first value of a sparse vector or matrix has 64 bits. Rows without values are passed over, as far as
-/// they can be seen.
+/// Whether the first value of a sparse vector or matrix has 64 bits. Rows without values are passed
+/// over, as far as they can be seen.
 fn has_doubles(bytes: &[u8]) -> bool {
     const COUNT: usize = 5;
     // `SM ` and the number of rows.
@@ -120,8 +120,8 @@ fn has_doubles(bytes: &[u8]) -> bool {
     }
 }
 
-/// What an object may be, from its first bytes: what it is taken for, and all types that they fit, those with which
-/// the object ends at the same place; none, if the object itself says what it is.
+/// What an object may be, from its first bytes: what it is taken for, and all types that they fit,
+/// those with which the object ends at the same place; none, if the object itself says what it is.
 pub(crate) struct Fits {
     pub(crate) taken: ObjectType,
     pub(crate) types: Vec<ObjectType>,
@@ -165,7 +165,8 @@ fn text_types(line: &[u8], taken: ObjectType) -> Vec<ObjectType> {
     types
 }
 
-/// Whether bits are those of a float that somebody means: nothing that is next to zero or beyond measure.
+/// Whether bits are those of a float that somebody means: nothing that is next to zero or
+/// beyond measure.
 fn is_likely_float(bits: u32) -> bool {
     let value = f32::from_bits(bits);
     let likely = (1e-30..1e30).contains(&value.abs()) || value == 0.0;
@@ -286,7 +287,8 @@ impl Tagged<'_> {
         Some(at)
     }
 
-    /// The types that an object fits which was taken for one: those with which it ends at the same place.
+    /// The types that an object fits which was taken for one: those with which it ends at
+    /// the same place.
     fn types(&self, taken: ObjectType) -> Vec<ObjectType> {
         use ObjectType as T;
         let bits = |value: i32| u32::from_ne_bytes(value.to_ne_bytes());
@@ -418,7 +420,8 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
     line_type(line)
 }
 
-/// Whether a value up to the first closing bracket is too large or too small for 32 bits. (Infinite ones are not.)
+/// Whether a value up to the first closing bracket is too large or too small for 32 bits. (Infinite
+/// ones are not.)
 fn beyond_floats(text: &[u8]) -> bool {
     let values = &text[..memchr::memchr(b']', text).unwrap_or(text.len())];
     if memchr::memchr2(b'e', b'E', values).is_none() {
@@ -439,8 +442,8 @@ fn line_of_states(line: &[u8]) -> bool {
 }
 
 fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
-    // Kaldi writes matrices and vectors with a space before the bracket; posteriors, with one behind
-    // each; symmetric and triangular matrices, with none.
+    // Kaldi writes matrices and vectors with a space before the bracket; posteriors, with one
+    // behind each; symmetric and triangular matrices, with none.
     let spaced = !text.starts_with(b"[");
     if line.len() > 1 {
         let frames = line.iter().filter(|&&byte| byte == b'[').count();
@@ -470,7 +473,8 @@ fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
     if triangle { ObjectType::FloatPackedMatrix } else { ObjectType::FloatMatrix }
 }
 
-/// Whether a line has integers without signs alone, so short that they fit: most integer vectors, told in one pass.
+/// Whether a line has integers without signs alone, so short that they fit: most integer vectors,
+/// told in one pass.
 fn is_short_integers(line: &[u8]) -> bool {
     let (mut any, mut digits) = (false, 0);
     for byte in line {
@@ -483,8 +487,8 @@ fn is_short_integers(line: &[u8]) -> bool {
     any
 }
 
-/// The type of what stands on one line without brackets. What has control characters is no text: the object begins
-/// elsewhere.
+/// The type of what stands on one line without brackets. What has control characters is no text:
+/// the object begins elsewhere.
 fn line_type(line: &[u8]) -> Option<ObjectType> {
     if is_short_integers(line) {
         return Some(ObjectType::Int32Vector);

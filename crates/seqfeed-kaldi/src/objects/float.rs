@@ -230,8 +230,8 @@ impl<T: Float> Parsing<'_, T> {
         (at, Found::More)
     }
 
-    /// Whether a byte may stand behind a number: in a matrix any (`1-2` are two numbers), in a vector
-    /// white space or the bracket.
+    /// Whether a byte may stand behind a number: in a matrix any (`1-2` are two numbers), in a
+    /// vector white space or the bracket.
     fn may_follow(&self, byte: Option<&u8>) -> bool {
         self.brackets != Brackets::OneRow || byte.is_none_or(|&byte| is_space(byte) || byte == b']')
     }

@@ -52,8 +52,9 @@ pub struct VectorFst<W> {
     pub start: Option<u32>,
     /// The states.
     pub states: Vec<FstState<W>>,
-    /// The property bits of the file that it was read from, with which it is written again. Where there
-    /// are none, those are written that OpenFst would. Take them away if you change the transducer.
+    /// The property bits of the file that it was read from, with which it is written again.
+    /// Where there are none, those are written that OpenFst would. Take them away if you change
+    /// the transducer.
     pub properties: Option<u64>,
 }
 

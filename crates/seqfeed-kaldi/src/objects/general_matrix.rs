@@ -62,8 +62,8 @@ impl GeneralMatrix {
         }
     }
 
-    /// Multiplies all values by a factor, in the form that they have: of a compressed matrix the smallest value
-    /// and the range, as Kaldi does.
+    /// Multiplies all values by a factor, in the form that they have: of a compressed matrix the
+    /// smallest value and the range, as Kaldi does.
     pub fn scale(&mut self, factor: f32) {
         match self {
             Self::Full(matrix) => matrix.values.iter_mut().for_each(|value| *value *= factor),

@@ -40,8 +40,9 @@ impl<T> Matrix<T> {
 }
 
 impl<T: Float> Matrix<T> {
-    /// Reads a matrix as [`Holder::read`] does and adds its values to those that are here: Kaldi's `Read` with
-    /// `add = true`. An empty matrix takes over what is read, and nothing is added by an empty one.
+    /// Reads a matrix as [`Holder::read`] does and adds its values to those that are here: Kaldi's
+    /// `Read` with `add = true`. An empty matrix takes over what is read, and nothing is added by
+    /// an empty one.
     ///
     /// ```
     /// use seqfeed_kaldi::{Matrix, Mode, ObjectReader};
@@ -251,8 +252,8 @@ pub(crate) fn wrong_token(
     reader.error_at(start, OBJECT, problem).with_help(help)
 }
 
-/// Rows and columns that can be: not negative, not one of them alone zero, and few enough values for
-/// their bytes to be counted.
+/// Rows and columns that can be: not negative, not one of them alone zero, and few enough values
+/// for their bytes to be counted.
 pub(crate) fn shape(rows: i32, cols: i32) -> Result<(usize, usize)> {
     let rows = size("number of rows", rows)?;
     let cols = size("number of columns", cols)?;

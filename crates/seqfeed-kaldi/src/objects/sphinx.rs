@@ -16,11 +16,11 @@ const SPHINX: &str = "Sphinx file";
 /// values:i32 values     big-endian
 /// ```
 ///
-/// The file does not say how many columns there are: `COLS`. Its byte order is that of the machine it
-/// was made on. Kaldi reads big-endian files but makes little-endian ones; here either is read, and
-/// big-endian ones are written. The order is the one in which the count is a multiple of `COLS` and
-/// there are as many values: exactly, or at least (in archives). Where both orders would do, it is
-/// that of the lower count.
+/// The file does not say how many columns there are: `COLS`. Its byte order is that of the machine
+/// it was made on. Kaldi reads big-endian files but makes little-endian ones; here either is read,
+/// and big-endian ones are written. The order is the one in which the count is a multiple of `COLS`
+/// and there are as many values: exactly, or at least (in archives). Where both orders would do, it
+/// is that of the lower count.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SphinxMatrix<const COLS: usize = 13>(
     /// A row for each frame.

@@ -27,12 +27,12 @@ const HEADER_BYTES: u32 = 44;
 /// 64-bit floats      v * 32768       rounded to 24 significant bits
 /// ```
 ///
-/// Waves are written with a header of 44 bytes and 16-bit samples, cut off toward zero and limited to
-/// their range. Nothing but this can be told from a wave that was read: chunks other than format and
-/// samples are read over.
+/// Waves are written with a header of 44 bytes and 16-bit samples, cut off toward zero and limited
+/// to their range. Nothing but this can be told from a wave that was read: chunks other than format
+/// and samples are read over.
 ///
-/// Sizes in headers of waves are often wrong. Where they say that there is more than there is, what is
-/// there is taken; [`warnings`](Self::warnings) tell.
+/// Sizes in headers of waves are often wrong. Where they say that there is more than there is, what
+/// is there is taken; [`warnings`](Self::warnings) tell.
 ///
 /// ```
 /// use seqfeed_kaldi::{Matrix, Mode, ObjectReader, Wave, write_object};

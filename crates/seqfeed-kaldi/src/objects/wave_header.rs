@@ -280,7 +280,8 @@ fn order(big_endian: bool, bytes: [u8; 4]) -> u32 {
     if big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
 }
 
-/// Whether bytes are chunks one after another, each filled up to an even size (the last perhaps not).
+/// Whether bytes are chunks one after another, each filled up to an even size (the last
+/// perhaps not).
 fn are_chunks(mut bytes: &[u8], big_endian: bool) -> bool {
     while let Some((&[a, b, c, d, size @ ..], rest)) = bytes.split_first_chunk::<8>() {
         let size = order(big_endian, size) as usize;

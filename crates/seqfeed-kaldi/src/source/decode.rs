@@ -32,8 +32,8 @@ pub(crate) fn bytes_of_rows(
     row * rows.start as u64..row * rows.end as u64
 }
 
-/// Decodes a part of an object into `out`. `data` begins at `part.rows.start`, except for compressed
-/// matrices, of which all data are needed.
+/// Decodes a part of an object into `out`. `data` begins at `part.rows.start`, except for
+/// compressed matrices, of which all data are needed.
 ///
 /// # Errors
 ///

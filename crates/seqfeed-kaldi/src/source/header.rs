@@ -54,12 +54,13 @@ pub(crate) enum Object {
 }
 
 impl Header {
-    /// Reads a header from the first bytes of an object; `scalar` says that an integer alone is meant
-    /// where a vector could stand.
+    /// Reads a header from the first bytes of an object; `scalar` says that an integer alone is
+    /// meant where a vector could stand.
     ///
     /// # Errors
     ///
-    /// Fails if it is no header, one of an object that is not known here, or if its sizes are impossible.
+    /// Fails if it is no header, one of an object that is not known here, or if its sizes
+    /// are impossible.
     pub(crate) fn parse(bytes: &[u8], scalar: bool) -> Result<Self> {
         let Some(after_mark) = bytes.strip_prefix(b"\0B") else {
             return Err(unexpected("a binary object (\"\\0B\")", bytes));

@@ -72,9 +72,9 @@ enum Before {
     End,
 }
 
-/// The entries of a table's script file that do not begin behind their keys in the archive, as where
-/// the script file is older than the archive. Names are relative to `base`, if not to the working
-/// directory.
+/// The entries of a table's script file that do not begin behind their keys in the archive, as
+/// where the script file is older than the archive. Names are relative to `base`, if not to the
+/// working directory.
 ///
 /// Looked at are entries with an offset into a file that is not compressed, by one small read each.
 /// An object without a key in front of it may lie in any file. Script files that are no regular

@@ -24,12 +24,12 @@ use crate::{ReadOptions, SequentialReader};
 /// Bytes of a number in the spool: an end, an index, a value.
 const WORD: usize = 4;
 
-/// One or more tables of posteriors or of sparse matrices that follow one another, as a [`Source`] of one sparse
-/// stream of 32-bit floats: a sample a frame or row.
+/// One or more tables of posteriors or of sparse matrices that follow one another, as a [`Source`]
+/// of one sparse stream of 32-bit floats: a sample a frame or row.
 ///
-/// A posterior does not say how many numbers are possible: the dimension is that which is asked for, or else the
-/// highest number and one. Opening reads all objects once, into an unnamed temporary file, from which they are
-/// loaded.
+/// A posterior does not say how many numbers are possible: the dimension is that which is asked
+/// for, or else the highest number and one. Opening reads all objects once, into an unnamed
+/// temporary file, from which they are loaded.
 ///
 /// ```
 /// use seqfeed_core::{Element, Source};
@@ -65,13 +65,14 @@ struct Entry {
 }
 
 impl SparseSource {
-    /// Opens tables by their rspecifiers; of `options`, type and role are not looked at. `dim` is the number of
-    /// values that are possible.
+    /// Opens tables by their rspecifiers; of `options`, type and role are not looked at. `dim` is
+    /// the number of values that are possible.
     ///
     /// # Errors
     ///
-    /// Fails if a name is wrong or not allowed, if a file cannot be read, or if more objects than allowed are
-    /// damaged, have numbers that are negative or not below `dim`, or not one frame where that is asked for.
+    /// Fails if a name is wrong or not allowed, if a file cannot be read, or if more objects than
+    /// allowed are damaged, have numbers that are negative or not below `dim`, or not one frame
+    /// where that is asked for.
     pub fn open(
         rspecifiers: &[impl AsRef<OsStr>],
         dim: Option<usize>,
@@ -208,7 +209,8 @@ impl Source for SparseSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // A posterior as it lies in the spool, and its indices and ends; both grow from one to the next.
+        // A posterior as it lies in the spool, and its indices and ends; both grow from one
+        // to the next.
         let Most { samples, values } = self.most_of_one(0);
         (2 * samples + 3 * values) * 2 * WORD as u64
     }

@@ -52,8 +52,8 @@ pub struct TableOptions {
     pub map: bool,
     /// What to do with objects that cannot be read.
     pub errors: Tolerance,
-    /// Where a script file names a file that is not there, take the same with `.gz` or `.bz2` behind it,
-    /// as PDNN does.
+    /// Where a script file names a file that is not there, take the same with `.gz` or `.bz2`
+    /// behind it, as PDNN does.
     pub or_compressed: bool,
     /// The directory that names in rspecifiers are relative to, if not the working directory.
     pub base: Option<PathBuf>,
@@ -62,8 +62,8 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    /// Options for a stream of a name: one sample a time step, chunks of at most 32,768 samples, files
-    /// that are read, no commands, no errors passed over.
+    /// Options for a stream of a name: one sample a time step, chunks of at most 32,768 samples,
+    /// files that are read, no commands, no errors passed over.
     #[must_use]
     pub fn new(stream: impl Into<String>, role: Role, element: Element) -> Self {
         Self {
@@ -122,8 +122,9 @@ impl TableSource {
     ///
     /// # Errors
     ///
-    /// Fails if a name is wrong or not allowed, if a file cannot be read, or if more objects are wrong
-    /// than allowed: damaged, of another type, or of another number of columns than the first one.
+    /// Fails if a name is wrong or not allowed, if a file cannot be read, or if more objects
+    /// are wrong than allowed: damaged, of another type, or of another number of columns than
+    /// the first one.
     pub fn open(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> Result<Self> {
         let mut opening = Opening::new(options);
         let mut tables = Vec::new();
@@ -191,7 +192,8 @@ impl TableSource {
         self.spooled_bytes
     }
 
-    /// Number of objects whose values are 64-bit floats in their files, whatever type they are loaded as.
+    /// Number of objects whose values are 64-bit floats in their files, whatever type they
+    /// are loaded as.
     #[must_use]
     pub fn doubles(&self) -> u64 {
         self.counts.doubles
@@ -227,7 +229,8 @@ struct Opening<'a> {
     builder: IndexBuilder,
     table: Entries,
     files: Files,
-    /// By the names in the script file that is being read: in another one they may be those of other files.
+    /// By the names in the script file that is being read: in another one they may be those of
+    /// other files.
     by_name: HashMap<PathBuf, (u32, Container)>,
     by_path: HashMap<PathBuf, (u32, Container)>,
     spooler: Spooler,
@@ -500,8 +503,8 @@ impl<'a> Opening<'a> {
         self.add_spooled(key, &spooled?)
     }
 
-    /// The number of a file that a script file names: relative to the working directory as in Kaldi,
-    /// or where it is not there, to the script file or to the directory of the description.
+    /// The number of a file that a script file names: relative to the working directory as in
+    /// Kaldi, or where it is not there, to the script file or to the directory of the description.
     fn file(&mut self, path: &Path, beside: &Beside) -> Result<(u32, Container)> {
         if let Some(&known) = self.by_name.get(path) {
             return Ok(known);

@@ -28,12 +28,12 @@ const HEAD: usize = 4096;
 /// Bytes of a header by which a wave is told: `RIFF`, a size, `WAVE`.
 const MAGIC: usize = 12;
 
-/// One or more tables of waves that follow one another, as a [`Source`] of one dense stream: a sample a
-/// sample, a value a channel.
+/// One or more tables of waves that follow one another, as a [`Source`] of one dense stream: a
+/// sample a sample, a value a channel.
 ///
-/// Values are those of [`Wave`]: of 16-bit integers, whatever the encoding, as floats. Opening reads
-/// headers; samples are read when they are wanted. Waves out of pipes and compressed files are decoded once into an
-/// unnamed temporary file.
+/// Values are those of [`Wave`]: of 16-bit integers, whatever the encoding, as floats. Opening
+/// reads headers; samples are read when they are wanted. Waves out of pipes and compressed files
+/// are decoded once into an unnamed temporary file.
 ///
 /// ```
 /// use seqfeed_core::{Element, Extent, Source, Tolerance};
@@ -81,8 +81,8 @@ struct Entry {
 }
 
 impl WaveSource {
-    /// Whether the first object of a table is a wave. A command that is the first object is run for it, if
-    /// the policy allows that.
+    /// Whether the first object of a table is a wave. A command that is the first object is run for
+    /// it, if the policy allows that.
     #[must_use]
     pub fn is_wave(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> bool {
         let first = || -> Result<bool> {
@@ -126,8 +126,9 @@ impl WaveSource {
     ///
     /// # Errors
     ///
-    /// Fails if a name is wrong or not allowed, if a file cannot be read, if more waves are damaged, or of
-    /// another number of channels than the first one, than allowed; or if not float samples are asked for.
+    /// Fails if a name is wrong or not allowed, if a file cannot be read, if more waves are
+    /// damaged, or of another number of channels than the first one, than allowed; or if not float
+    /// samples are asked for.
     pub fn open(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> Result<Self> {
         let floats = matches!(options.element, Element::F32 | Element::F64);
         if !floats || !matches!(options.extent, None | Some(Extent::Samples)) {
@@ -253,7 +254,8 @@ impl Source for WaveSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // The samples of a wave as they are in the file, and as floats; both grow from wave to wave.
+        // The samples of a wave as they are in the file, and as floats; both grow from
+        // wave to wave.
         self.most_of_one(0).values.saturating_mul(8 + 2 * size_of::<f32>() as u64)
     }
 }

@@ -10,8 +10,8 @@ use crate::objects::token::Token;
 use crate::tables::options::{ReadOptions, ReadReport};
 use crate::tables::random_access_reader::RandomAccessReader;
 
-/// Reads objects by keys that a map turns into those of the table, such as statistics of speakers by
-/// utterance: Kaldi's `RandomAccessTableReaderMapped`.
+/// Reads objects by keys that a map turns into those of the table, such as statistics of speakers
+/// by utterance: Kaldi's `RandomAccessTableReaderMapped`.
 ///
 /// The map is a table of tokens (`ark:utt2spk`). The options of each rspecifier apply to its own
 /// table: `s,cs` of the map asks for sorted utterances, that of the table for sorted speakers.

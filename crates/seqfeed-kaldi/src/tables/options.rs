@@ -17,19 +17,19 @@ pub struct ReadOptions {
     pub policy: Policy,
     /// The directory that relative names are taken from, if not the working directory.
     pub base: Option<PathBuf>,
-    /// A directory in which the files of a script file are looked for that are neither where their names say nor
-    /// beside the script file.
+    /// A directory in which the files of a script file are looked for that are neither where their
+    /// names say nor beside the script file.
     pub beside: Option<PathBuf>,
     /// Entries of a script file may come in any order: they are read in the order in which they lie
     /// on the disk. All lines are then read at opening.
     pub any_order: bool,
-    /// With readers of [`AnyObject`](crate::AnyObject): the type that objects are read as. Otherwise it is found
-    /// from the data.
+    /// With readers of [`AnyObject`](crate::AnyObject): the type that objects are read as.
+    /// Otherwise it is found from the data.
     pub object_type: Option<ObjectType>,
     /// Most bytes of a key, a token, or a line of a script file: 65,536, if none are given.
     pub line_limit: Option<usize>,
-    /// Where readers tell what is worth a warning. With it, they are as patient with commands as Kaldi's: see
-    /// [`Warnings`]. Without it, a command that failed is an error.
+    /// Where readers tell what is worth a warning. With it, they are as patient with commands as
+    /// Kaldi's: see [`Warnings`]. Without it, a command that failed is an error.
     pub warnings: Option<Warnings>,
 }
 
@@ -119,8 +119,8 @@ impl Excuses {
         self.report.skip(damage);
     }
 
-    /// The same, where who asks again for what is behind the same damage is told nothing new. Fails where the error
-    /// is none of the data.
+    /// The same, where who asks again for what is behind the same damage is told nothing new. Fails
+    /// where the error is none of the data.
     pub(crate) fn skip_once(&mut self, error: Error) -> Result<()> {
         let damage = error.damage()?;
         let words = damage.to_string();

@@ -27,13 +27,13 @@ use crate::tables::sorted_archive::SortedArchive;
 /// | `ark,s,cs` | read forward only | nothing |
 ///
 /// So, unlike with Kaldi, forgetting `s,cs` does not fill the memory, and a key that is not there
-/// costs one pass over the archive, once. What cannot be read twice in place (pipes, standard input,
-/// compressed files) is copied into a temporary file as it is read, except with `s,cs`. Standard input
-/// is read for this reader alone then: what it read ahead, no other reader sees.
+/// costs one pass over the archive, once. What cannot be read twice in place (pipes, standard
+/// input, compressed files) is copied into a temporary file as it is read, except with `s,cs`.
+/// Standard input is read for this reader alone then: what it read ahead, no other reader sees.
 ///
-/// What the options promise is checked: the order of keys in the archive (`s`), of calls (`cs`, with
-/// `s`), and that no key is read twice (`o`). With `p`, what cannot be read counts as not there, and stands in the
-/// [report](Self::report).
+/// What the options promise is checked: the order of keys in the archive (`s`), of calls (`cs`,
+/// with `s`), and that no key is read twice (`o`). With `p`, what cannot be read counts as not
+/// there, and stands in the [report](Self::report).
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -46,7 +46,8 @@ use crate::tables::sorted_archive::SortedArchive;
 /// # table.write(Key(b"utt2"), &vec![4])?;
 /// # table.close()?;
 ///
-/// let mut labels = RandomAccessReader::<Vec<i32>>::open(&format!("ark:{ark}"), &Policy::default())?;
+/// let name = format!("ark:{ark}");
+/// let mut labels = RandomAccessReader::<Vec<i32>>::open(&name, &Policy::default())?;
 /// assert_eq!(labels.get(Key(b"utt2"))?, Some(&vec![4]));
 /// assert_eq!(labels.get(Key(b"utt1"))?, Some(&vec![1, 2, 3]));
 /// assert_eq!(labels.get(Key(b"utt3"))?, None);
@@ -68,8 +69,8 @@ impl<T: Holder> RandomAccessReader<T> {
     ///
     /// # Errors
     ///
-    /// Fails if the rspecifier is wrong or not allowed, if its file cannot be opened, or if a line of a
-    /// script file is wrong, stands twice or (with `s`) is not sorted.
+    /// Fails if the rspecifier is wrong or not allowed, if its file cannot be opened, or if a line
+    /// of a script file is wrong, stands twice or (with `s`) is not sorted.
     pub fn open(rspecifier: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
         Self::open_with(rspecifier, &ReadOptions::with_policy(policy))
     }
@@ -103,8 +104,8 @@ impl<T: Holder> RandomAccessReader<T> {
     ///
     /// # Errors
     ///
-    /// Fails if the object cannot be read, if what an option promises does not hold, or if the archive
-    /// is damaged before the key was found. Other keys can still be asked for.
+    /// Fails if the object cannot be read, if what an option promises does not hold, or if the
+    /// archive is damaged before the key was found. Other keys can still be asked for.
     pub fn get(&mut self, key: Key<'_>) -> Result<Option<&T>> {
         check_key(key)?;
         match &mut self.table {
@@ -114,8 +115,8 @@ impl<T: Holder> RandomAccessReader<T> {
         }
     }
 
-    /// The object of a key, to keep. It is moved out where it can be read again; otherwise (`s,cs`) it is a
-    /// copy.
+    /// The object of a key, to keep. It is moved out where it can be read again; otherwise (`s,cs`)
+    /// it is a copy.
     ///
     /// # Errors
     ///
@@ -147,8 +148,8 @@ impl<T: Holder> RandomAccessReader<T> {
         .map_err(|error| error.of_key(key))
     }
 
-    /// Whether there is an object of a key: Kaldi's `HasKey`. Of a script file this says that the key
-    /// is listed, and with `p` that its object can be loaded.
+    /// Whether there is an object of a key: Kaldi's `HasKey`. Of a script file this says that the
+    /// key is listed, and with `p` that its object can be loaded.
     ///
     /// # Errors
     ///
@@ -164,8 +165,9 @@ impl<T: Holder> RandomAccessReader<T> {
 }
 
 impl<T: Holder> RandomAccessReader<T> {
-    /// What was passed over so far because of `p`: the damage of each object that was asked for, and once that of
-    /// an archive that cannot be read to its end. Objects that were read are not counted here.
+    /// What was passed over so far because of `p`: the damage of each object that was asked for,
+    /// and once that of an archive that cannot be read to its end. Objects that were read are not
+    /// counted here.
     #[must_use]
     pub fn report(&self) -> &ReadReport {
         match &self.table {
@@ -177,7 +179,8 @@ impl<T: Holder> RandomAccessReader<T> {
 
     /// Ends reading: what was passed over because of `p`.
     ///
-    /// Not needed where an archive was read to its end, such as by asking for a key that is not there.
+    /// Not needed where an archive was read to its end, such as by asking for a key that
+    /// is not there.
     ///
     /// # Errors
     ///
@@ -192,12 +195,13 @@ impl<T: Holder> RandomAccessReader<T> {
         Ok(report)
     }
 
-    /// All keys in ascending order. An archive is read over to its end, of a script file no object is read.
+    /// All keys in ascending order. An archive is read over to its end, of a script file no
+    /// object is read.
     ///
     /// # Errors
     ///
-    /// Fails if an archive cannot be read or has a key twice, or for archives with `s,cs`, of which only one
-    /// object is in reach at a time.
+    /// Fails if an archive cannot be read or has a key twice, or for archives with `s,cs`, of which
+    /// only one object is in reach at a time.
     pub fn sorted_keys(&mut self) -> Result<Vec<Vec<u8>>> {
         let mut keys = match &mut self.table {
             Table::Script(table) => table.keys(),

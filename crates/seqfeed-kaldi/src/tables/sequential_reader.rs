@@ -17,14 +17,14 @@ use crate::tables::script_lines::ScriptLines;
 
 /// Reads a table object by object: Kaldi's `SequentialTableReader`.
 ///
-/// An iterator of keys and values. Where a value's memory shall be used again for the next one, take
-/// [`next_into`](Self::next_into); where only keys are wanted, [`next_key`](Self::next_key).
+/// An iterator of keys and values. Where a value's memory shall be used again for the next one,
+/// take [`next_into`](Self::next_into); where only keys are wanted, [`next_key`](Self::next_key).
 ///
-/// One object is in memory at a time (with `bg`, four). After an object of an archive that cannot be
-/// read nothing more can be found in it; an entry of a script file that cannot be loaded is an error,
-/// and the next call goes on with the next entry. With `p`, such objects are passed over and stand
-/// in the [report](Self::close). A failed command is an error when its output has been read to the
-/// end.
+/// One object is in memory at a time (with `bg`, four). After an object of an archive that cannot
+/// be read nothing more can be found in it; an entry of a script file that cannot be loaded is an
+/// error, and the next call goes on with the next entry. With `p`, such objects are passed over
+/// and stand in the [report](Self::close). A failed command is an error when its output has been
+/// read to the end.
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -173,8 +173,9 @@ impl<T: Holder> SequentialReader<T> {
     ///
     /// # Errors
     ///
-    /// As the iterator, as far as errors can be seen: objects of script files are not looked at
-    /// (except with `p`, which leaves out those that cannot be loaded, and with `bg`, which loads all).
+    /// As the iterator, as far as errors can be seen: objects of script files are not looked
+    /// at (except with `p`, which leaves out those that cannot be loaded, and with `bg`,
+    /// which loads all).
     pub fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
         self.step(key, &mut Take::Nothing)
     }
@@ -200,8 +201,8 @@ impl<T: Holder> SequentialReader<T> {
             // Only in a script file is there something behind an object that cannot be read.
             let script = matches!(&self.table, Table::Script(_));
             let goes_on = script && !is_of_script(&error);
-            // An archive of which nothing can be read is none, and a line that is none stands for an
-            // entry nobody knows: `p` does not mean these.
+            // An archive of which nothing can be read is none, and a line that is none stands for
+            // an entry nobody knows: `p` does not mean these.
             let meant =
                 self.permissive && (goes_on || (!script && self.excuses.report.objects > 0));
             let excused = if meant { error.damage() } else { Err(error) };
@@ -267,8 +268,8 @@ impl<T: Holder> SequentialReader<T> {
         }
     }
 
-    /// What was read so far, and passed over because of `p`. With `bg`, what was passed over is known
-    /// when the table is [closed](Self::close).
+    /// What was read so far, and passed over because of `p`. With `bg`, what was passed over is
+    /// known when the table is [closed](Self::close).
     #[must_use]
     pub fn report(&self) -> &ReadReport {
         &self.excuses.report
@@ -294,8 +295,8 @@ impl<T: Holder> SequentialReader<T> {
     }
 }
 
-/// Errors of the script file itself end reading: what follows in it cannot be trusted. They are told
-/// by having no key.
+/// Errors of the script file itself end reading: what follows in it cannot be trusted. They are
+/// told by having no key.
 fn is_of_script(error: &Error) -> bool {
     error.place().key.is_none()
 }

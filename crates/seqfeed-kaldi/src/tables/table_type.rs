@@ -26,8 +26,9 @@ pub struct TableType {
     pub key: Vec<u8>,
 }
 
-/// Finds the type of a table from all of its objects, where the first one does not say it itself; none where each
-/// object says it, or where the table can be read only once (a command, standard input, a named pipe).
+/// Finds the type of a table from all of its objects, where the first one does not say it itself;
+/// none where each object says it, or where the table can be read only once (a command, standard
+/// input, a named pipe).
 ///
 /// # Errors
 ///

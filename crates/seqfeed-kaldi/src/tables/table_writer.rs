@@ -26,11 +26,13 @@ use crate::tables::script_lines::ScriptLines;
 ///
 /// Archives and script files appear under their names when the table is [closed](Self::close), both
 /// together; a writer that is dropped leaves nothing of them behind. With `scp` alone, each file
-/// appears when it is written. Readers that must not wait: [`create_in_place`](Self::create_in_place).
+/// appears when it is written. Readers that must not wait:
+/// [`create_in_place`](Self::create_in_place).
 ///
-/// With `ark,scp` and a script file that goes to standard output, a command or a named pipe, its reader opens the
-/// archive while it is written: the archive then gets its name before the first line is written, each object stands
-/// in it before its line is written, and it stays after an error.
+/// With `ark,scp` and a script file that goes to standard output, a command or a named pipe,
+/// its reader opens the archive while it is written: the archive then gets its name before the
+/// first line is written, each object stands in it before its line is written, and it stays
+/// after an error.
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -92,15 +94,17 @@ impl<T: Holder> TableWriter<T> {
     /// # Errors
     ///
     /// Fails if the wspecifier is wrong or not allowed, or if a file cannot be made. With `ark,scp`
-    /// the archive must be a file, and another one than the script file: a script file cannot point into a
-    /// pipe. With `scp`, fails if the script file cannot be read, has a key twice, or names a file twice.
+    /// the archive must be a file, and another one than the script file: a script file cannot point
+    /// into a pipe. With `scp`, fails if the script file cannot be read, has a key twice, or names
+    /// a file twice.
     pub fn create(wspecifier: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
         Self::create_by(wspecifier, policy, Output::create)
     }
 
-    /// Opens a table that can be read while it grows, as Kaldi's own can: its files appear now, under their
-    /// names, and each entry is in them, whole, when [`write`](Self::write) comes back. A job that is killed
-    /// has lost one entry at most, and a script file never points behind the end of its archive.
+    /// Opens a table that can be read while it grows, as Kaldi's own can: its files appear now,
+    /// under their names, and each entry is in them, whole, when [`write`](Self::write) comes back.
+    /// A job that is killed has lost one entry at most, and a script file never points behind the
+    /// end of its archive.
     ///
     /// What stood under the names is gone from now on. The option `f` is in force.
     ///
@@ -165,8 +169,8 @@ impl<T: Holder> TableWriter<T> {
         }
     }
 
-    /// Whether [`write`](Self::write) writes objects of this key: false with `scp,p` where the script file has no name
-    /// for it.
+    /// Whether [`write`](Self::write) writes objects of this key: false with `scp,p` where the
+    /// script file has no name for it.
     #[must_use]
     pub fn takes(&self, key: Key<'_>) -> bool {
         match &self.table {
@@ -175,7 +179,8 @@ impl<T: Holder> TableWriter<T> {
         }
     }
 
-    /// With `ark,scp`: calls the archive so in the script file, for one that will be moved before it is read.
+    /// With `ark,scp`: calls the archive so in the script file, for one that will be moved
+    /// before it is read.
     pub fn call_archive(&mut self, name: impl Into<OsString>) {
         if let Table::Both { archive_name, .. } = &mut self.table {
             *archive_name = name.into();
@@ -186,11 +191,10 @@ impl<T: Holder> TableWriter<T> {
     ///
     /// # Errors
     ///
-    /// Fails if the key is empty or holds white space or control characters, if the format has no way
-    /// to say the value, or if writing fails: then all later calls fail as well, and no file appears
-    /// (in place, the entries before this one stay).
-    /// With `scp`, also if the script file has no name for the key (unless `p` says that such objects
-    /// are left out).
+    /// Fails if the key is empty or holds white space or control characters, if the format has no
+    /// way to say the value, or if writing fails: then all later calls fail as well, and no file
+    /// appears (in place, the entries before this one stay). With `scp`, also if the script file
+    /// has no name for the key (unless `p` says that such objects are left out).
     pub fn write(&mut self, key: Key<'_>, value: &T) -> Result<()> {
         check_key(key)?;
         if let Some(error) = &self.failed {
@@ -223,7 +227,8 @@ impl<T: Holder> TableWriter<T> {
         Ok(())
     }
 
-    /// Writes the buffer, whose first bytes are the key, the values behind it, and the line of the script file.
+    /// Writes the buffer, whose first bytes are the key, the values behind it, and the line of the
+    /// script file.
     fn write_entry(&mut self, key: Key<'_>, prefix: u64, values: &[u8]) -> Result<()> {
         match &mut self.table {
             Table::Script(_) => {}
@@ -249,8 +254,9 @@ impl<T: Holder> TableWriter<T> {
         if self.flush { self.flush() } else { Ok(()) }
     }
 
-    /// Hands what was written to the operating system: commands and standard output have it then. Files can
-    /// be read then if they are [written in place](Self::create_in_place); others appear at the end.
+    /// Hands what was written to the operating system: commands and standard output have it then.
+    /// Files can be read then if they are [written in place](Self::create_in_place); others
+    /// appear at the end.
     ///
     /// # Errors
     ///
@@ -270,8 +276,8 @@ impl<T: Holder> TableWriter<T> {
         Ok(report)
     }
 
-    /// Ends the table without giving its files their names yet, so that they appear together with others: what
-    /// was written, and the archive, then the script file.
+    /// Ends the table without giving its files their names yet, so that they appear together with
+    /// others: what was written, and the archive, then the script file.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! What is worth a warning and no error. Libraries do not print: who reads tables takes the warnings.
+//! What is worth a warning and no error. Libraries do not print: who reads tables takes
+//! the warnings.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +18,8 @@ pub enum Warning {
     FailedCommand(FailedCommand),
     /// An object cannot be read, and counts as not there because of `p`.
     Skipped(Damage),
-    /// A range reaches beyond the end of its object, by so little that it is taken for one that ends there.
+    /// A range reaches beyond the end of its object, by so little that it is taken for one
+    /// that ends there.
     BeyondEnd {
         /// The first and the last row (or element) that the range names.
         span: (u32, u32),
@@ -28,10 +30,11 @@ pub enum Warning {
     },
 }
 
-/// Collects [`Warning`]s of all readers that are opened with it, until they are [taken](Self::take).
+/// Collects [`Warning`]s of all readers that are opened with it, until they are
+/// [taken](Self::take).
 ///
-/// With it, readers are as patient as Kaldi's: a command that fails at the end of its output is a warning, except
-/// behind an archive that is read in order, of which something may be missing then.
+/// With it, readers are as patient as Kaldi's: a command that fails at the end of its output is a
+/// warning, except behind an archive that is read in order, of which something may be missing then.
 ///
 /// ```
 /// use seqfeed_io::Policy;

@@ -568,7 +568,8 @@ fn objects_and_parts_are_taken() {
     }
 }
 
-/// Names in a script file are relative to the working directory, or where nothing is there to the script file.
+/// Names in a script file are relative to the working directory, or where nothing is there to the
+/// script file.
 #[test]
 fn files_are_looked_for_beside_their_script_file() {
     let directory = tempfile::tempdir().unwrap();

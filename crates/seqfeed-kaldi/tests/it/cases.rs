@@ -281,8 +281,8 @@ fn as_kaldi_call_by_call() {
 /// Whether calls came out alike.
 ///
 /// Kaldi's `Value` throws for a key that is not there, where we give nothing. Once an archive was
-/// found damaged or out of order, we say so for every key that may be behind the damage, where Kaldi
-/// says that there is no such key; and keys that can still be found are found.
+/// found damaged or out of order, we say so for every key that may be behind the damage, where
+/// Kaldi says that there is no such key; and keys that can still be found are found.
 fn alike(ours: &[String], kaldi: &[String], damaged: bool) -> bool {
     let mut failed = damaged;
     ours.len() == kaldi.len()

@@ -1,4 +1,5 @@
-//! Compressed and sparse matrices at the edges: against Kaldi's files, against a model, and damaged.
+//! Compressed and sparse matrices at the edges: against Kaldi's files, against a model,
+//! and damaged.
 
 use std::fs;
 use std::path::Path;

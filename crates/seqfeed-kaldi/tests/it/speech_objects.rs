@@ -1,5 +1,5 @@
-//! Tokens, posteriors, HTK's and Sphinx's files, NumPy's arrays: against what Kaldi wrote, and damaged.
-//! What waves are tested with stands beside.
+//! Tokens, posteriors, HTK's and Sphinx's files, NumPy's arrays: against what Kaldi wrote, and
+//! damaged. What waves are tested with stands beside.
 
 use std::collections::HashMap;
 use std::fmt::Debug;

@@ -1,4 +1,5 @@
-//! Tables of waves as a source: the same samples as reading the waves as objects, whatever the container.
+//! Tables of waves as a source: the same samples as reading the waves as objects, whatever
+//! the container.
 
 use std::fs;
 use std::path::Path;

@@ -34,8 +34,8 @@ impl PFile {
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be read, its header is wrong, it is shorter than its header says, or
-    /// its sentence table is not one. What follows the table is passed over.
+    /// Fails when the file cannot be read, its header is wrong, it is shorter than its header says,
+    /// or its sentence table is not one. What follows the table is passed over.
     pub fn open(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
         let (data, spooled) = open(name.as_ref(), policy)?;
         let mut file = Self::from_data(data)?;
@@ -68,8 +68,8 @@ impl PFile {
         Ok(Self { data, header, starts, spooled_bytes: 0, first_number: 0 })
     }
 
-    /// Takes the number of the first sentence as it stands in the file, where QuickNet wants 0; the others
-    /// must follow it. PDNN looks at no numbers at all.
+    /// Takes the number of the first sentence as it stands in the file, where QuickNet wants 0; the
+    /// others must follow it. PDNN looks at no numbers at all.
     ///
     /// # Errors
     ///
@@ -130,13 +130,13 @@ impl PFile {
         self.starts[sentence]..self.starts[sentence + 1]
     }
 
-    /// Reads a sentence: its features, frame after frame, and its labels, frame after frame with all
-    /// labels of a frame side by side. What is in the vectors before is replaced.
+    /// Reads a sentence: its features, frame after frame, and its labels, frame after frame with
+    /// all labels of a frame side by side. What is in the vectors before is replaced.
     ///
     /// # Errors
     ///
-    /// Fails with a usage error if there is no such sentence; when the file cannot be read; when a frame
-    /// carries another sentence's or another frame's number.
+    /// Fails with a usage error if there is no such sentence; when the file cannot be read; when a
+    /// frame carries another sentence's or another frame's number.
     pub fn read_sentence(
         &self,
         sentence: usize,
@@ -185,8 +185,9 @@ impl PFile {
         (PIECE as u64).max(frame_bytes).min(self.frames().saturating_mul(frame_bytes))
     }
 
-    /// Reads the frames of a sentence in pieces whose numbers have been checked; says of a piece how many
-    /// frames came before. Frames up to `ahead` will be read next, so they are read together.
+    /// Reads the frames of a sentence in pieces whose numbers have been checked; says of a
+    /// piece how many frames came before. Frames up to `ahead` will be read next, so they are
+    /// read together.
     pub(super) fn pieces(
         &self,
         sentence: usize,

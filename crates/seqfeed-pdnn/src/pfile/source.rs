@@ -15,8 +15,8 @@ use super::reader::Window;
 
 /// A PFile as a source: sentences are sequences, keyed by their decimal numbers from 0.
 ///
-/// Streams are `features` (where there are any), then `labels`, or `labels0`, `labels1`, ... where a
-/// frame has several.
+/// Streams are `features` (where there are any), then `labels`, or `labels0`, `labels1`, ... where
+/// a frame has several.
 ///
 /// ```
 /// use seqfeed_core::Source;
@@ -26,7 +26,8 @@ use super::reader::Window;
 /// # let path = directory.path().join("train.pfile");
 ///
 /// let layout = PFileLayout { features: 2, labels: 1 };
-/// let mut writer = PFileWriter::create(&WxFilename::File(path.clone()), layout, &Policy::default())?;
+/// let name = WxFilename::File(path.clone());
+/// let mut writer = PFileWriter::create(&name, layout, &Policy::default())?;
 /// writer.write_sentence(&[0.5, 1.5, 2.5, 3.5], &[7, 8])?;
 /// writer.finish()?;
 ///
@@ -109,7 +110,8 @@ impl PFileSource {
         &self.file
     }
 
-    /// Loads `sequences` in order; `each` is given a sentence, and the frame up to which others follow it.
+    /// Loads `sequences` in order; `each` is given a sentence, and the frame up to which
+    /// others follow it.
     fn in_runs(
         &self,
         sequences: &[u32],

@@ -18,8 +18,8 @@ pub struct PFileLayout {
 
 /// Writes a PFile, sentence by sentence; byte for byte what QuickNet writes.
 ///
-/// In memory are 4 bytes a sentence. The file appears under its name with [`finish`](Self::finish); where
-/// the header cannot be filled in at the end (pipes), frames wait in a temporary file.
+/// In memory are 4 bytes a sentence. The file appears under its name with [`finish`](Self::finish);
+/// where the header cannot be filled in at the end (pipes), frames wait in a temporary file.
 #[derive(Debug)]
 pub struct PFileWriter {
     output: Output,
@@ -44,7 +44,8 @@ impl PFileWriter {
     ///
     /// # Errors
     ///
-    /// Fails when there can be no file of that name, or the layout has too many columns for a header.
+    /// Fails when there can be no file of that name, or the layout has too many columns
+    /// for a header.
     pub fn create(name: &WxFilename, layout: PFileLayout, policy: &Policy) -> Result<Self> {
         // Checked first, so that not all is written in vain: 20 digits for each number at most.
         if layout.features.saturating_add(layout.labels) > HEADER_BYTES {
@@ -67,12 +68,13 @@ impl PFileWriter {
         Ok(Self { output, waiting, layout, starts: Vec::new(), frames: 0, records: Vec::new() })
     }
 
-    /// Writes a sentence: features frame after frame, labels likewise, all labels of a frame side by side.
+    /// Writes a sentence: features frame after frame, labels likewise, all labels of a frame
+    /// side by side.
     ///
     /// # Errors
     ///
-    /// Fails with a usage error when these are not whole frames, of both equally many, or none (a PFile
-    /// cannot hold an empty sentence); with a limit past 2^31 - 1 frames; when writing fails.
+    /// Fails with a usage error when these are not whole frames, of both equally many, or none (a
+    /// PFile cannot hold an empty sentence); with a limit past 2^31 - 1 frames; when writing fails.
     pub fn write_sentence(&mut self, features: &[f32], labels: &[i32]) -> Result<()> {
         let PFileLayout { features: width, labels: label_width } = self.layout;
         let sentence = self.starts.len();
@@ -133,7 +135,8 @@ impl PFileWriter {
         Ok(())
     }
 
-    /// Writes the sentence table and the header; the file appears under its name. How many bytes it has.
+    /// Writes the sentence table and the header; the file appears under its name. How many
+    /// bytes it has.
     ///
     /// # Errors
     ///

@@ -5,8 +5,8 @@ use seqfeed_core::{Error, Problem, Result};
 use super::convert;
 use super::{Bytes, Dtype, Number};
 
-/// An array of numbers, as it was written: its bytes in the order of its type, its elements in the order
-/// of C (last dimension fastest) or of Fortran (first dimension fastest).
+/// An array of numbers, as it was written: its bytes in the order of its type, its elements in the
+/// order of C (last dimension fastest) or of Fortran (first dimension fastest).
 ///
 /// A clone shares the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,10 +99,11 @@ impl Array {
         self.data.is_empty()
     }
 
-    /// The elements as 32-bit floats in the machine's order, in the order of C; wider ones are rounded.
+    /// The elements as 32-bit floats in the machine's order, in the order of C; wider ones
+    /// are rounded.
     ///
-    /// They take the place that the elements had, unless a clone of this array is left; arrays of more than
-    /// two dimensions in the order of Fortran are copied.
+    /// They take the place that the elements had, unless a clone of this array is left; arrays of
+    /// more than two dimensions in the order of Fortran are copied.
     #[must_use]
     pub fn into_f32(self) -> Bytes {
         let Self { shape, dtype, fortran, data } = self;

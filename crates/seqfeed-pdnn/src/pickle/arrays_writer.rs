@@ -38,9 +38,9 @@ pub struct ArraysLayout {
 
 /// Writes features and labels that come piece by piece; in memory is one piece.
 ///
-/// Labels stand behind the features, and wait for these in a temporary file; in a pickle of protocol 2 the
-/// features do so too, since their length as text stands before them. The file appears under its name with
-/// [`finish`](Self::finish).
+/// Labels stand behind the features, and wait for these in a temporary file; in a pickle of
+/// protocol 2 the features do so too, since their length as text stands before them. The file
+/// appears under its name with [`finish`](Self::finish).
 pub struct ArraysWriter {
     out: Out,
     layout: ArraysLayout,
@@ -68,8 +68,8 @@ impl ArraysWriter {
     ///
     /// # Errors
     ///
-    /// Fails when there can be no file of that name, for labels beside a `.npy` file, and for a `.npz` file that
-    /// shall be compressed as a whole.
+    /// Fails when there can be no file of that name, for labels beside a `.npy` file, and for a
+    /// `.npz` file that shall be compressed as a whole.
     pub fn create(
         name: &WxFilename,
         container: Container,
@@ -115,12 +115,13 @@ impl ArraysWriter {
         Ok(Self { out, layout, container, rows: 0, features, labels })
     }
 
-    /// Writes samples: features in the machine's byte order, row after row, and as many labels (none, where there
-    /// are none).
+    /// Writes samples: features in the machine's byte order, row after row, and as many labels
+    /// (none, where there are none).
     ///
     /// # Errors
     ///
-    /// Fails if these are not whole samples, equally many of both, or more than announced; when writing fails.
+    /// Fails if these are not whole samples, equally many of both, or more than announced; when
+    /// writing fails.
     pub fn write(&mut self, features: &[u8], labels: &[i32]) -> Result<()> {
         let row = self.layout.dim * self.layout.element.size();
         let rows = (features.len() / row.max(1)) as u64;
@@ -158,8 +159,8 @@ impl ArraysWriter {
     ///
     /// # Errors
     ///
-    /// Fails if fewer samples came than were announced, if an array is too long for the protocol, or when writing
-    /// fails.
+    /// Fails if fewer samples came than were announced, if an array is too long for the protocol,
+    /// or when writing fails.
     pub fn finish(mut self) -> Result<u64> {
         if self.rows != self.layout.rows {
             return Err(self.count());

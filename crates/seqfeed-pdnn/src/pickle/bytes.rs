@@ -21,7 +21,8 @@ struct Words {
 /// The first memory taken for data whose end nobody has seen.
 const FIRST_STEP: usize = 1 << 20;
 
-/// Memory grows by a sixteenth: what is announced may be a lie, and what is grown for nothing is small.
+/// Memory grows by a sixteenth: what is announced may be a lie, and what is grown for
+/// nothing is small.
 const STEP_DIVISOR: usize = 16;
 
 impl Bytes {

@@ -130,8 +130,8 @@ pub(super) fn scalar(data: &[u8], dtype: Dtype) -> Option<Result<i64, f64>> {
     })
 }
 
-/// Elements of four bytes in the order of C, from the order of Fortran. A matrix stays where it is, with a
-/// sixteenth of it as working memory.
+/// Elements of four bytes in the order of C, from the order of Fortran. A matrix stays where it is,
+/// with a sixteenth of it as working memory.
 pub(super) fn transposed(mut data: Bytes, shape: &[usize]) -> Bytes {
     match shape {
         _ if data.is_empty() => data,
@@ -151,7 +151,8 @@ fn rows_at_once(rows: usize, values: usize) -> usize {
     if values <= 1 << 18 { rows } else { (rows / 32).clamp(1, 1024) }
 }
 
-/// Makes rows of columns, `step` rows at once: their parts of all columns are brought together first.
+/// Makes rows of columns, `step` rows at once: their parts of all columns are brought
+/// together first.
 fn transpose(values: &mut [[u8; 4]], rows: usize, cols: usize, step: usize) {
     let steps = rows / step;
     let whole = steps * step;

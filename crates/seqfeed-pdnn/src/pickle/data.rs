@@ -20,8 +20,9 @@ pub struct PickledData {
 impl PickledData {
     /// Reads a pickle or a `.npy` file by any name that can be read.
     ///
-    /// The first object of a pickle must be (features, labels), a tuple or a list, or a matrix of features
-    /// alone. Behind it may be more. A compressed file is read to its end, so that damage is noticed.
+    /// The first object of a pickle must be (features, labels), a tuple or a list, or a matrix of
+    /// features alone. Behind it may be more. A compressed file is read to its end, so that
+    /// damage is noticed.
     ///
     /// # Errors
     ///
@@ -48,8 +49,8 @@ impl PickledData {
 
     /// The data of a value: a tuple or list of features and labels, or features alone.
     ///
-    /// Features are a matrix of any numbers, which become 32-bit floats; labels are as many integers, or
-    /// numbers that are whole.
+    /// Features are a matrix of any numbers, which become 32-bit floats; labels are as many
+    /// integers, or numbers that are whole.
     ///
     /// # Errors
     ///
@@ -90,8 +91,8 @@ impl PickledData {
     ///
     /// # Errors
     ///
-    /// Fails if features are no matrix, labels no vector, both not equally many, or a label is no 32-bit
-    /// integer.
+    /// Fails if features are no matrix, labels no vector, both not equally many, or a label is no
+    /// 32-bit integer.
     pub fn from_arrays(features: Array, labels: Option<&Array>) -> Result<Self> {
         let &[rows, dim] = features.shape() else {
             return Err(unfit(format!(

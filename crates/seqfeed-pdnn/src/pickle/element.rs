@@ -93,7 +93,8 @@ impl Dtype {
         Self { number, big_endian: false }
     }
 
-    /// The type of a description such as `<f4`, if it is one of numbers. `=` is the machine's order.
+    /// The type of a description such as `<f4`, if it is one of numbers. `=` is the
+    /// machine's order.
     #[must_use]
     pub fn from_description(text: &[u8]) -> Option<Self> {
         let (order, code) = match text {

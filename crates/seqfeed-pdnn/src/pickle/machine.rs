@@ -16,8 +16,8 @@ use super::{PICKLE, Value};
 pub struct Limits {
     /// Bytes of memory for objects, without the bytes of strings and arrays: 256 MiB.
     pub object_bytes: u64,
-    /// Bytes of one string or array: no limit, since memory is taken only as data come. A compressed file
-    /// may hold a thousand times its size.
+    /// Bytes of one string or array: no limit, since memory is taken only as data come. A
+    /// compressed file may hold a thousand times its size.
     pub string_bytes: u64,
 }
 
@@ -45,9 +45,9 @@ impl Default for Limits {
 ///
 /// # Errors
 ///
-/// Fails with the offset of the opcode that cannot be followed: it names a callable that makes no arrays,
-/// it is none, it finds too little on the stack or something else than it needs, the stream ends, or more
-/// is taken than the limits allow.
+/// Fails with the offset of the opcode that cannot be followed: it names a callable that makes no
+/// arrays, it is none, it finds too little on the stack or something else than it needs, the stream
+/// ends, or more is taken than the limits allow.
 pub fn load(input: &mut Input, limits: &Limits) -> Result<Value> {
     let mut machine = Machine {
         heap: Heap::new(limits.object_bytes),

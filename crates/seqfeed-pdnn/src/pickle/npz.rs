@@ -30,8 +30,8 @@ pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>> {
     names.into_iter().enumerate().map(read).collect()
 }
 
-/// Reads features and labels out of an archive: the arrays of these names (or `feature` and `label`,
-/// `x` and `y`), else the first one and, if there is one, the second. Others are not read.
+/// Reads features and labels out of an archive: the arrays of these names (or `feature` and
+/// `label`, `x` and `y`), else the first one and, if there is one, the second. Others are not read.
 ///
 /// # Errors
 ///
@@ -92,8 +92,8 @@ impl Npz {
         let left = stored.then(|| file.compressed_size().min(*bytes));
         let mut member = Member { file: UntilFailed::new(file), left, failure: None };
         let array = read_array(&mut member);
-        // Its checksum stands behind its end. That a member is damaged is the cause of whatever else
-        // was found.
+        // Its checksum stands behind its end. That a member is damaged is the cause of whatever
+        // else was found.
         let ended = io::copy(&mut member.file, &mut io::sink());
         if let Some(error) = member.failure.or(ended.err()) {
             return Err(damaged(&shown, error));

@@ -35,16 +35,17 @@ pub(super) enum Object {
 
 /// All objects of a pickle.
 ///
-/// An opcode makes one at most, and what is in one came over the stack; so no more memory is taken than
-/// some fifty times the size of the pickle, and never more than the limit. The bytes of strings and
-/// arrays, which are in the pickle themselves, are not counted.
+/// An opcode makes one at most, and what is in one came over the stack; so no more memory is taken
+/// than some fifty times the size of the pickle, and never more than the limit. The bytes of
+/// strings and arrays, which are in the pickle themselves, are not counted.
 pub(super) struct Heap {
     objects: Vec<Object>,
     taken: u64,
     limit: u64,
 }
 
-/// Lists in lists, as deep as anybody's; a value of this depth can be dropped without fear for the stack.
+/// Lists in lists, as deep as anybody's; a value of this depth can be dropped without fear
+/// for the stack.
 const DEEPEST: usize = 100;
 
 impl Heap {

@@ -71,7 +71,8 @@ impl Source for ReopenedPickle {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // Arrays of 8 bytes a value, which become smaller ones, and memory that grows while they are read.
+        // Arrays of 8 bytes a value, which become smaller ones, and memory that grows while
+        // they are read.
         let values = self.streams.iter().map(|stream| stream.dim as u64).sum::<u64>();
         self.index.total_samples().saturating_mul(values).saturating_mul(3 * 8) + (256 << 10)
     }

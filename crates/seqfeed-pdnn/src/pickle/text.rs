@@ -80,8 +80,8 @@ struct Latin1 {
 }
 
 impl Latin1 {
-    /// Decodes a piece; `out` is at least as long. Which bytes are the second of two is not predictable,
-    /// so nothing branches on it.
+    /// Decodes a piece; `out` is at least as long. Which bytes are the second of two is not
+    /// predictable, so nothing branches on it.
     fn decode(&mut self, piece: &[u8], out: &mut [u8]) -> usize {
         let out = &mut out[..piece.len()];
         let mut count = 0;

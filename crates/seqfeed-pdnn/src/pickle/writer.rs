@@ -10,8 +10,8 @@ use super::{Array, Bytes, Dtype};
 /// How a pickle is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// For Python 2 and 3. Bytes stand as text, in UTF-8, which makes them about half as long again; so no
-    /// array may be longer than 4 GiB as text.
+    /// For Python 2 and 3. Bytes stand as text, in UTF-8, which makes them about half as long
+    /// again; so no array may be longer than 4 GiB as text.
     Two,
     /// For Python 3.8 and later; bytes as they are.
     Five,
@@ -32,7 +32,8 @@ impl TryFrom<u8> for Protocol {
     }
 }
 
-/// Writes a tuple of two arrays, as PDNN reads it; the file appears under its name when it is complete.
+/// Writes a tuple of two arrays, as PDNN reads it; the file appears under its name when it
+/// is complete.
 ///
 /// # Errors
 ///
@@ -112,8 +113,8 @@ pub(super) fn begin(protocol: Protocol) -> Vec<u8> {
     }
 }
 
-/// What stands before the bytes of an array, as Python 3 writes it: `numpy.core.multiarray` is known to numpy 1
-/// and 2.
+/// What stands before the bytes of an array, as Python 3 writes it: `numpy.core.multiarray` is
+/// known to numpy 1 and 2.
 pub(super) fn begin_array(out: &mut Vec<u8>, dims: &[u64], element: Dtype, fortran: bool) {
     global(out, "numpy.core.multiarray", "_reconstruct");
     global(out, "numpy", "ndarray");
@@ -131,7 +132,8 @@ pub(super) fn begin_bytes(out: &mut Vec<u8>, len: u64) {
     out.extend_from_slice(&len.to_le_bytes());
 }
 
-/// Bytes as text that is encoded again when it is loaded, of protocol 2: the text is `len` bytes long.
+/// Bytes as text that is encoded again when it is loaded, of protocol 2: the text is
+/// `len` bytes long.
 pub(super) fn begin_text(out: &mut Vec<u8>, len: u32) {
     global(out, "_codecs", "encode");
     out.push(b'X');

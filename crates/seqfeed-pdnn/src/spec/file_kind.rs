@@ -17,9 +17,9 @@ pub enum FileKind {
 const OTHERS: [&str; 7] = [".toml", ".json", ".cntk", ".config", ".ctf", ".ark", ".mlf"];
 
 impl FileKind {
-    /// The kind of a file by its name, which may be a pattern: by its extension, behind which `.gz`,
-    /// `.bz2` or `.zst` may stand. Where that says nothing, by the last extension inside the file's name:
-    /// `train.pfile.3.gz` is a `PFile`. Directories don't count.
+    /// The kind of a file by its name, which may be a pattern: by its extension, behind which
+    /// `.gz`, `.bz2` or `.zst` may stand. Where that says nothing, by the last extension inside the
+    /// file's name: `train.pfile.3.gz` is a `PFile`. Directories don't count.
     ///
     /// ```
     /// use seqfeed_pdnn::spec::FileKind;

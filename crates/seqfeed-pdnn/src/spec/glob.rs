@@ -9,9 +9,9 @@ use seqfeed_io::shown_name;
 
 /// The files that a name means, sorted by their names' bytes; relative names are found in `base`.
 ///
-/// `*` and `?` stand for any characters, `[a-z]` for one of those and `[!a-z]` for any other one; none
-/// of them for `/`, nor for a dot at the beginning. A name without them is the file itself, whether it is
-/// there or not.
+/// `*` and `?` stand for any characters, `[a-z]` for one of those and `[!a-z]` for any other one;
+/// none of them for `/`, nor for a dot at the beginning. A name without them is the file itself,
+/// whether it is there or not.
 ///
 /// # Errors
 ///

@@ -11,7 +11,8 @@ pub struct DataOptions {
     pub context: Option<(usize, usize)>,
     /// Ranges of labels whose frames are left out, both ends included.
     pub ignore: Option<Vec<(i32, i32)>>,
-    /// Ranges of labels, both ends included, and what they become; a later one counts before an earlier.
+    /// Ranges of labels, both ends included, and what they become; a later one counts
+    /// before an earlier.
     pub map: Option<Vec<(i32, i32, i32)>>,
     /// Bytes in a partition.
     pub partition: Option<u64>,

@@ -10,12 +10,12 @@ use super::{Finding, Severity};
 use crate::runs::{all_cores, each_run};
 use crate::sequence::{Sample, Sequence, SequenceStream};
 
-/// Compares corpora: keys, lengths, and the values of each stream; of each sequence and stream the first
-/// difference is named. The order of sequences does not matter, unless no key is in both corpora and they have as
-/// many sequences: then these are compared in their order. Values may differ by `tolerance` times the
-/// larger of 1 and their sizes; where that is 0, by nothing. Streams are taken together by their names; where
-/// each has one of a kind only, by that. Labels, one-hot vectors and dense vectors with the same meaning are
-/// the same.
+/// Compares corpora: keys, lengths, and the values of each stream; of each sequence and stream the
+/// first difference is named. The order of sequences does not matter, unless no key is in both
+/// corpora and they have as many sequences: then these are compared in their order. Values may
+/// differ by `tolerance` times the larger of 1 and their sizes; where that is 0, by nothing.
+/// Streams are taken together by their names; where each has one of a kind only, by that. Labels,
+/// one-hot vectors and dense vectors with the same meaning are the same.
 ///
 /// # Errors
 ///
@@ -151,7 +151,8 @@ fn compare_stream(
     None
 }
 
-/// The first dimension in which samples differ, and both values; `nothing` where one has no such dimension.
+/// The first dimension in which samples differ, and both values; `nothing` where one has no
+/// such dimension.
 fn first_difference(
     here: Sample,
     there: Sample,

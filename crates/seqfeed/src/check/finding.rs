@@ -13,7 +13,8 @@ pub enum Severity {
     Note,
     /// Probably not meant so; a feed goes on, without what is left out.
     Warning,
-    /// Wrong: a feed stops at it, or delivers values that are no numbers, or those of another sequence.
+    /// Wrong: a feed stops at it, or delivers values that are no numbers, or those of
+    /// another sequence.
     Error,
 }
 

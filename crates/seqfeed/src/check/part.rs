@@ -45,7 +45,8 @@ impl Part {
     }
 }
 
-/// Opens every source, and says what is wrong with each; a source that cannot be opened at all is left out.
+/// Opens every source, and says what is wrong with each; a source that cannot be opened at all
+/// is left out.
 pub(super) fn open(
     description: &Description,
     policy: Policy,

@@ -50,14 +50,14 @@ enum Table {
 }
 
 impl Check {
-    /// Writes a repaired copy into a directory, which is made and appears when it is whole: for each stream an archive and a script file of
-    /// Kaldi's, sorted by key; `corpus.toml`, which has the settings of `description`; and `report.json`, with
-    /// what was found and what was left out.
+    /// Writes a repaired copy into a directory, which is made and appears when it is whole: for
+    /// each stream an archive and a script file of Kaldi's, sorted by key; `corpus.toml`, which has
+    /// the settings of `description`; and `report.json`, with what was found and what was left out.
     ///
-    /// Left out are sequences that cannot be read or are not all numbers, later ones of the same key, those
-    /// that one of the streams lacks, and those of script files that lead to the objects of other keys. Where
-    /// lengths differ by a few samples ([`CheckOptions::trim`]), all streams are cut to the shortest; where they
-    /// differ by more, the sequence is left out.
+    /// Left out are sequences that cannot be read or are not all numbers, later ones of the same
+    /// key, those that one of the streams lacks, and those of script files that lead to the objects
+    /// of other keys. Where lengths differ by a few samples ([`CheckOptions::trim`]), all streams
+    /// are cut to the shortest; where they differ by more, the sequence is left out.
     ///
     /// [`CheckOptions::trim`]: super::CheckOptions::trim
     ///
@@ -213,8 +213,8 @@ impl Check {
     }
 }
 
-/// Whether a part has samples that those of other parts stand beside: not one a sequence only, and no lengths of
-/// its own.
+/// Whether a part has samples that those of other parts stand beside: not one a sequence only, and
+/// no lengths of its own.
 fn has_time_steps(part: &Part) -> bool {
     part.source.streams().iter().any(|stream| stream.extent == Extent::Samples)
 }

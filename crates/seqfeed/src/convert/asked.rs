@@ -9,8 +9,8 @@ use super::{ConvertOptions, SampleRates, TargetFormat};
 const ZSTD: i32 = 3;
 
 impl ConvertOptions {
-    /// Compresses what is written: `auto` or a method of Kaldi's by its number, with its tables; `zstd` or
-    /// `zstd:LEVEL`, with Parquet and Arrow files, where `auto` is `zstd`.
+    /// Compresses what is written: `auto` or a method of Kaldi's by its number, with its tables;
+    /// `zstd` or `zstd:LEVEL`, with Parquet and Arrow files, where `auto` is `zstd`.
     ///
     /// # Errors
     ///
@@ -24,8 +24,8 @@ impl ConvertOptions {
         Ok(())
     }
 
-    /// Takes those of `streams` that are written and are floats for sound of so many samples a second, unless their
-    /// rate is known already.
+    /// Takes those of `streams` that are written and are floats for sound of so many samples a
+    /// second, unless their rate is known already.
     ///
     /// # Errors
     ///

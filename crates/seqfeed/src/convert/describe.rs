@@ -13,8 +13,8 @@ use crate::arrow_files::is_arrow;
 use crate::fingerprint::Fingerprint;
 use crate::reader::is_bare_ctf;
 
-/// The description of targets that hold the parts of one corpus, for a file in the directory `base`; nothing,
-/// where no description can name them all.
+/// The description of targets that hold the parts of one corpus, for a file in the directory
+/// `base`; nothing, where no description can name them all.
 pub(super) fn describe(
     parts: &[Target],
     tables: &[Vec<(usize, String)>],
@@ -177,8 +177,8 @@ fn stream_table(stream: &Stream, source: Value) -> Value {
     Value::Table(table)
 }
 
-/// A name as seen from a directory: the name alone for what lies in it, else an absolute one. Nothing for what is
-/// no file.
+/// A name as seen from a directory: the name alone for what lies in it, else an absolute one.
+/// Nothing for what is no file.
 fn relative(name: &str, base: &Path) -> Option<String> {
     let WxFilename::File(path) = WxFilename::parse(&name_from_text(name)).ok()? else {
         return None;

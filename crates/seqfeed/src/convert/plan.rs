@@ -14,8 +14,8 @@ impl ConvertPlan {
     ///
     /// # Errors
     ///
-    /// Fails if the format cannot hold the corpus, if options contradict one another or the format, or if a file would
-    /// be written that is [read](ConvertOptions::inputs) or written twice.
+    /// Fails if the format cannot hold the corpus, if options contradict one another or the format,
+    /// or if a file would be written that is [read](ConvertOptions::inputs) or written twice.
     pub fn new(corpus: &Arc<Corpus>, options: ConvertOptions) -> Result<Self> {
         check(&options)?;
         let mut planning = Planning {

@@ -1,4 +1,5 @@
-//! What is known of the shards of a conversion, so that those which are whole are not written again.
+//! What is known of the shards of a conversion, so that those which are whole are not
+//! written again.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -43,12 +43,14 @@ pub struct ConvertReport {
     pub format: &'static str,
     /// What was lost.
     pub losses: Vec<Loss>,
-    /// Bytes of all files, and of what went to standard output, commands and the names in script files.
+    /// Bytes of all files, and of what went to standard output, commands and the names in
+    /// script files.
     pub bytes: u64,
     /// What all shards hold together.
     #[serde(flatten)]
     pub fingerprint: Fingerprint,
-    /// By stream, how many sequences were not written, as a script file (`scp,p:`) has no name for their keys.
+    /// By stream, how many sequences were not written, as a script file (`scp,p:`) has no name
+    /// for their keys.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_written: BTreeMap<String, u64>,
     /// The shards, in order; one, where the corpus was not divided.
@@ -63,11 +65,13 @@ pub struct ConvertReport {
 pub struct ShardReport {
     /// Its files.
     pub files: Vec<String>,
-    /// Bytes of its files, and of what went to standard output, commands and the names in script files.
+    /// Bytes of its files, and of what went to standard output, commands and the names in
+    /// script files.
     pub bytes: u64,
     /// What is in it.
     pub fingerprint: Fingerprint,
-    /// By stream, how many of its sequences were not written, as a script file (`scp,p:`) has no name for their keys.
+    /// By stream, how many of its sequences were not written, as a script file (`scp,p:`) has no
+    /// name for their keys.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_written: BTreeMap<String, u64>,
     /// Whether an earlier run has written it.
@@ -96,20 +100,20 @@ impl Stop<'_> {
 impl ConvertPlan {
     /// Does the conversion; `progress` is told of samples as they are done, from several threads.
     ///
-    /// Files appear when they are whole. Shards that an earlier run of the same conversion has left whole are
-    /// kept.
+    /// Files appear when they are whole. Shards that an earlier run of the same conversion has left
+    /// whole are kept.
     ///
     /// # Errors
     ///
-    /// Fails before anything is written if something would be lost that may not, if there are fewer sequences than
-    /// shards, or if files cannot be made; later, if data cannot be read or written. Shards that are whole by then
-    /// stay.
+    /// Fails before anything is written if something would be lost that may not, if there are fewer
+    /// sequences than shards, or if files cannot be made; later, if data cannot be read or written.
+    /// Shards that are whole by then stay.
     pub fn run(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<ConvertReport> {
         self.run_until(&AtomicBool::new(false), progress)
     }
 
-    /// As [`run`](Self::run), until another thread asks it to stop: no file of a shard that was not whole by then
-    /// appears.
+    /// As [`run`](Self::run), until another thread asks it to stop: no file of a shard that was not
+    /// whole by then appears.
     ///
     /// # Errors
     ///
@@ -328,7 +332,8 @@ impl ConvertPlan {
         self.options.inputs.check_outputs(&names)
     }
 
-    /// The files of a shard, as far as they are known before it is written: script files name others.
+    /// The files of a shard, as far as they are known before it is written: script files
+    /// name others.
     fn outputs(&self, target: &Target, shard: usize, count: usize) -> Result<Vec<WxFilename>> {
         let streams: Vec<Stream> =
             Shaped::new(self.corpus.as_ref(), self.picks.clone()).streams().to_vec();
@@ -355,7 +360,8 @@ impl ConvertPlan {
         names.iter().map(WxFilename::parse).collect()
     }
 
-    /// Where files appear anew one after another, no description tells that they belong together before all are there.
+    /// Where files appear anew one after another, no description tells that they belong together
+    /// before all are there.
     fn remove_old_description(&self) -> Result<()> {
         let Some(path) = &self.description else { return Ok(()) };
         match std::fs::remove_file(path) {
@@ -516,8 +522,8 @@ impl ConvertPlan {
     }
 }
 
-/// A hash of a shard's first, middle and last sequence: another source with the same keys and lengths is told by
-/// it, mostly, without being read.
+/// A hash of a shard's first, middle and last sequence: another source with the same keys and
+/// lengths is told by it, mostly, without being read.
 fn probe(source: &Shaped<'_>, range: &Range<u32>) -> Result<String> {
     let index = source.index();
     let mut some = vec![range.start, range.start + (range.end - range.start) / 2, range.end - 1];

@@ -20,13 +20,14 @@ pub struct Verified {
 }
 
 impl ConvertPlan {
-    /// Reads back what [`run`](Self::run) has written, also shards that were kept, and compares values, and keys
-    /// where the format holds them.
+    /// Reads back what [`run`](Self::run) has written, also shards that were kept, and compares
+    /// values, and keys where the format holds them.
     ///
     /// # Errors
     ///
-    /// Fails if what was written is not what was read, if it cannot be read, if its values are meant to be others
-    /// (compressed matrices, Kaldi's text), or if no description can name it (standard output, commands).
+    /// Fails if what was written is not what was read, if it cannot be read, if its values are
+    /// meant to be others (compressed matrices, Kaldi's text), or if no description can name it
+    /// (standard output, commands).
     pub fn verify(&self, report: &ConvertReport) -> Result<Verified> {
         self.check_verifiable()?;
         let source = Shaped::new(self.corpus.as_ref(), self.picks.clone());

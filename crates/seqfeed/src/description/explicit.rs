@@ -13,12 +13,12 @@ use crate::name::{is_rspecifier, joined};
 use crate::reader;
 
 impl Description {
-    /// The same corpus and feed, with every setting said: those that a reader of CNTK or a data specification
-    /// of PDNN brings along, and the defaults. Names are relative to the working directory, as if there was no
-    /// description file. Opened, it gives the same minibatches.
+    /// The same corpus and feed, with every setting said: those that a reader of CNTK or a data
+    /// specification of PDNN brings along, and the defaults. Names are relative to the working
+    /// directory, as if there was no description file. Opened, it gives the same minibatches.
     ///
-    /// `opened` is what this description opened; `policy` says what commands in the names of CTF files may do,
-    /// whose inputs are looked for.
+    /// `opened` is what this description opened; `policy` says what commands in the names of CTF
+    /// files may do, whose inputs are looked for.
     ///
     /// # Errors
     ///

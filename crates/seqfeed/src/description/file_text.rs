@@ -12,8 +12,8 @@ const HEAD: u64 = 4096;
 const LARGEST: u64 = 16 << 20;
 const EXPECTED: &str = "a description (corpus.toml) or an rspecifier (scp:feats.scp) is expected";
 
-/// The text of a file, and how to name the file if it is no description. What is no text is refused after its first
-/// bytes.
+/// The text of a file, and how to name the file if it is no description. What is no text is refused
+/// after its first bytes.
 pub(super) fn read(path: &Path, file: &str) -> Result<(String, Option<String>)> {
     let table = ["ark", "scp"].into_iter().find(|&kind| path.extension() == Some(kind.as_ref()));
     let is_table = table.map(|kind| format!("is this a table? name it {kind}:{file}"));
@@ -48,7 +48,8 @@ pub(super) fn read(path: &Path, file: &str) -> Result<(String, Option<String>)> 
     Ok((text, seems))
 }
 
-/// How a file is named that begins like this, if that can be told: what it seems to be, and the cure.
+/// How a file is named that begins like this, if that can be told: what it seems to be,
+/// and the cure.
 fn cure(head: &[u8], path: &Path) -> Option<String> {
     let file = shown_name(path);
     let say = |what: &str, name: String| Some(format!("is this {what}? name it {name}"));

@@ -39,7 +39,8 @@ impl Description {
                 contexts.push(Context { stream, left, right });
             }
         }
-        // Readers, data and corpora have their own streams; whose context it is shows when they are open.
+        // Readers, data and corpora have their own streams; whose context it is shows when
+        // they are open.
         let own = self.reader.is_some() || self.data.is_some() || self.corpus.is_some();
         let taken = contexts.iter().any(|context| context.stream == "features");
         if let (Some(text), true, false) = (&self.context, own, taken) {
@@ -65,7 +66,8 @@ impl Description {
         // Where a reader's sequences are truncated, but frames are asked for, frames it is.
         let frames_instead = self.unit == Some(Unit::Frame) && self.truncation.is_none();
         let truncated = truncated.filter(|_| !frames_instead);
-        // `rand` draws for windows of chunks or samples only, whatever the reader that brings it along.
+        // `rand` draws for windows of chunks or samples only, whatever the reader that
+        // brings it along.
         let in_windows = matches!(order, Order::Shuffle(Window::Chunks(_) | Window::Samples(_)));
         let generator = match cut {
             Cut::Steps | Cut::Worker { .. } if in_windows => default.generator,

@@ -2,7 +2,8 @@
 
 use seqfeed_core::Error;
 
-/// The error for what serde says of a description; of unknown words, with the one that was probably meant.
+/// The error for what serde says of a description; of unknown words, with the one that was
+/// probably meant.
 pub(super) fn error(prefix: &str, message: &str) -> Error {
     let Some((what, word, known)) = unknown(message) else {
         return Error::usage(format!("{prefix}: {message}"));

@@ -47,7 +47,8 @@ impl HeatMap {
         self.range
     }
 
-    /// Its colours in as many pixels. Cells that share a pixel are averaged; what is no number stays seen.
+    /// Its colours in as many pixels. Cells that share a pixel are averaged; what is no
+    /// number stays seen.
     pub(super) fn raster(&self, width: usize, height: usize) -> Raster {
         let (low, high) = self.range;
         let scale = if high > low { 1.0 / (high - low) } else { 0.0 };
@@ -87,8 +88,8 @@ pub(super) fn share(pixel: usize, pixels: usize, count: usize) -> Range<usize> {
     start..end
 }
 
-/// Between what values almost all lie: without the outermost half percent at both sides, which would take
-/// the colours from all others.
+/// Between what values almost all lie: without the outermost half percent at both sides, which
+/// would take the colours from all others.
 fn span(values: &[f32]) -> (f64, f64) {
     let mut finite: Vec<f32> = values.iter().copied().filter(|value| value.is_finite()).collect();
     if finite.is_empty() {

@@ -1,4 +1,5 @@
-//! A drawing as pixels, and as PNG. The letters are in the program: no fonts of a system are needed.
+//! A drawing as pixels, and as PNG. The letters are in the program: no fonts of a
+//! system are needed.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use seqfeed_core::{Error, Problem, Result};

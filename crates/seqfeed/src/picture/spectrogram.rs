@@ -14,8 +14,8 @@ const DEPTH: f64 = 80.0;
 /// Most windows: more are not seen.
 const COLUMNS: usize = 3000;
 
-/// The power of audio in dB below its maximum: columns of frequencies from 0 to half the rate. Windows of 25 ms
-/// (Hann) every 5 ms, or further apart where there would be very many.
+/// The power of audio in dB below its maximum: columns of frequencies from 0 to half the rate.
+/// Windows of 25 ms (Hann) every 5 ms, or further apart where there would be very many.
 pub(super) fn spectrogram(samples: &[f32], rate: f64) -> HeatMap {
     let window = ((rate * WINDOW) as usize).clamp(16, 1 << 16);
     let length = window.next_power_of_two();

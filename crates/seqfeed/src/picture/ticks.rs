@@ -1,6 +1,7 @@
 //! Round numbers along an axis.
 
-/// Round numbers inside a range, at most about `most`, and as text with as many decimals as they need.
+/// Round numbers inside a range, at most about `most`, and as text with as many decimals
+/// as they need.
 pub(super) fn ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String)> {
     let span = to - from;
     if span <= 0.0 || !span.is_finite() {

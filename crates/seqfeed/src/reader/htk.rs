@@ -90,7 +90,8 @@ pub(super) fn check_left_out(reader: &ReaderConfig, corpus: &Corpus, sequences: 
     .with_help("have the files of features and labels been mixed up?"))
 }
 
-/// Opens features or labels. `primary` is the index of the first deserializer, if this is another one.
+/// Opens features or labels. `primary` is the index of the first deserializer, if this is
+/// another one.
 pub(super) fn open(
     deserializer: &Deserializer,
     reader: &ReaderConfig,

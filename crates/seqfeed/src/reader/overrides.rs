@@ -1,4 +1,5 @@
-//! Overrides of a configuration, as CNTK's command line has them: `ScpDir=.`, `Train.reader.randomize=none`.
+//! Overrides of a configuration, as CNTK's command line has them: `ScpDir=.`,
+//! `Train.reader.randomize=none`.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +18,11 @@ pub(crate) struct Split {
     pub(crate) overrides: BTreeMap<String, Text>,
 }
 
-/// Splits `train.cntk#Train.reader,ScpDir=.,context=5`; `None` if the name is not that of a configuration, or
-/// nothing stands behind it.
+/// Splits `train.cntk#Train.reader,ScpDir=.,context=5`; `None` if the name is not that of a
+/// configuration, or nothing stands behind it.
 ///
-/// What is no option of a data specification is an override. Commas in braces and quotes separate nothing.
+/// What is no option of a data specification is an override. Commas in braces and quotes
+/// separate nothing.
 ///
 /// # Errors
 ///
@@ -125,7 +127,8 @@ fn line(name: &str, value: &str) -> Result<String> {
     Ok(line)
 }
 
-/// A reader of a configuration with overrides, and what is worth a warning: overrides that change nothing.
+/// A reader of a configuration with overrides, and what is worth a warning: overrides that
+/// change nothing.
 ///
 /// # Errors
 ///

@@ -11,7 +11,8 @@ use seqfeed_io::{name_to_text, path_from_text};
 
 use super::htk;
 
-/// The settings of a reader; `by_program` if they are those of CNTK's program, not of its Python package.
+/// The settings of a reader; `by_program` if they are those of CNTK's program, not of its
+/// Python package.
 pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program: bool) -> Settings {
     let order = match reader.window() {
         None => Order::Sequential,
@@ -34,8 +35,8 @@ pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program:
         unit: if frames { Unit::Frame } else { Unit::Sequence },
         order,
         seed: reader.randomization_seed,
-        // Frames come one by one: sequences of one sample each. And the older reader of HTK files has
-        // one row, in which sequences follow one another.
+        // Frames come one by one: sequences of one sample each. And the older reader of HTK files
+        // has one row, in which sequences follow one another.
         layout: match legacy {
             _ if reader.frame_mode => Layout::Concatenated,
             Some(htk) if htk.parallel_utterances == [1] => Layout::Concatenated,
@@ -131,8 +132,9 @@ pub(super) fn rolls(reader: &ReaderConfig) -> bool {
     reader.htk.as_ref().is_some_and(|htk| htk.read_method == ReadMethod::RollingWindow)
 }
 
-/// A file that a configuration names: relative to the working directory, as with CNTK; where there is
-/// none, to the configuration's own. Back slashes are slashes where no file has the name as it stands.
+/// A file that a configuration names: relative to the working directory, as with CNTK; where
+/// there is none, to the configuration's own. Back slashes are slashes where no file has the name
+/// as it stands.
 pub(super) fn find(name: &str, directory: Option<&Path>) -> String {
     let there = |name: &str| {
         let path = path_from_text(name);

@@ -47,7 +47,8 @@ enum Frames {
 }
 
 impl HtkSink {
-    /// `states` are names of labels, the first one for label 0; those that are missing are `s0`, `s1`, ...
+    /// `states` are names of labels, the first one for label 0; those that are missing are
+    /// `s0`, `s1`, ...
     pub(crate) fn create(
         prefix: &str,
         layout: HtkLayout,
@@ -139,8 +140,8 @@ impl Sink for HtkSink {
     }
 }
 
-/// Refuses an entry that HTK, and a feed without CNTK's readers, would read as something else: CNTK knows no
-/// quotes, which HTK wants around names that begin with `-` or have blanks in them.
+/// Refuses an entry that HTK, and a feed without CNTK's readers, would read as something else: CNTK
+/// knows no quotes, which HTK wants around names that begin with `-` or have blanks in them.
 fn check_entry(entry: &[u8], key: Key<'_>) -> Result<()> {
     let script = Script::parse(entry.to_vec(), &ScriptOptions::default());
     let is_same = |script: &Script| {
@@ -155,8 +156,8 @@ fn check_entry(entry: &[u8], key: Key<'_>) -> Result<()> {
     }
 }
 
-/// A directory of parameter files. It appears with the script, and keeps its mark until who made the sink says that all
-/// is there.
+/// A directory of parameter files. It appears with the script, and keeps its mark until who made
+/// the sink says that all is there.
 struct Files {
     directory: OutputDirectory,
     written: u64,
@@ -276,7 +277,8 @@ impl Transcriptions {
                 return Err(Error::corpus(what).of_key(key));
             };
             while self.names.len() <= state {
-                // A number would need quotes in a label file, with which CNTK's reader takes it for another name.
+                // A number would need quotes in a label file, with which CNTK's reader takes it for
+                // another name.
                 let name = format!("s{}", self.names.len());
                 if !self.seen.insert(name.clone()) {
                     return Err(Error::usage(format!(

@@ -24,15 +24,16 @@ pub(crate) struct KaldiTable {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KaldiOptions {
     pub(crate) compress: Option<CompressionMethod>,
-    /// Samples that are no 16-bit integers are cut off and limited, as Kaldi does, instead of refused.
+    /// Samples that are no 16-bit integers are cut off and limited, as Kaldi does,
+    /// instead of refused.
     pub(crate) round_waves: bool,
     pub(crate) policy: Policy,
     /// What is read: not to be overwritten.
     pub(crate) inputs: InputFiles,
 }
 
-/// Writes a table for each stream: matrices, vectors of integers, posteriors, waves; a vector or an integer where a
-/// sequence has one sample.
+/// Writes a table for each stream: matrices, vectors of integers, posteriors, waves; a vector or an
+/// integer where a sequence has one sample.
 pub(crate) struct KaldiSink {
     tables: Vec<Table>,
 }

@@ -3,16 +3,18 @@
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-/// Rows that are gone through at once: a tile of their columns stays in registers, the rows in the cache.
+/// Rows that are gone through at once: a tile of their columns stays in registers, the rows
+/// in the cache.
 const ROWS: usize = 256;
 /// Columns of a tile.
 const TILE: usize = 8;
 
-/// What the values of one column are: mean, deviation, extremes. Values that are no finite numbers are
-/// counted, and are in nothing else.
+/// What the values of one column are: mean, deviation, extremes. Values that are no finite numbers
+/// are counted, and are in nothing else.
 ///
-/// Sums are kept as a mean and the squares around it, in 64 bits, and are joined as Chan, Golub and `LeVeque`
-/// do: so a small deviation around a large mean is not lost, and a constant column has none at all.
+/// Sums are kept as a mean and the squares around it, in 64 bits, and are joined as Chan, Golub and
+/// `LeVeque` do: so a small deviation around a large mean is not lost, and a constant column has
+/// none at all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     count: u64,
@@ -74,7 +76,8 @@ impl Moments {
         self.infinite
     }
 
-    /// Adds what another part of the column is. The same parts in the same order give the same bits.
+    /// Adds what another part of the column is. The same parts in the same order give
+    /// the same bits.
     pub fn merge(&mut self, other: &Self) {
         self.nan += other.nan;
         self.infinite += other.infinite;

@@ -35,8 +35,8 @@ pub struct StreamStatistics {
     pub name: String,
     /// Samples of the stream.
     pub samples: u64,
-    /// Of dense samples: for each of their values; of sparse ones: for all values that are given, together;
-    /// of labels: nothing.
+    /// Of dense samples: for each of their values; of sparse ones: for all values that are given,
+    /// together; of labels: nothing.
     pub dims: Vec<Moments>,
     /// Of labels: how often each occurs; of sparse samples: how often each index has a value.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,9 +44,9 @@ pub struct StreamStatistics {
 }
 
 impl Statistics {
-    /// Goes through all values of a corpus once, run by run, with as many threads (by default one a core).
-    /// The result is the same, bit for bit, for every number of threads. `progress` is told the samples of
-    /// each run that is done.
+    /// Goes through all values of a corpus once, run by run, with as many threads (by default one a
+    /// core). The result is the same, bit for bit, for every number of threads. `progress` is told
+    /// the samples of each run that is done.
     ///
     /// # Errors
     ///

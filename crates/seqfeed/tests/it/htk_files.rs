@@ -142,7 +142,8 @@ fn odd_files_are_read_with_a_warning() {
     };
     let options = [("features", "odd.scp"), ("labels", "any.mlf"), ("states", "twice")];
     both(describe(at, &options).unwrap().warnings());
-    // A reader's files are relative to its own directory too, those in a script with dots or a prefix.
+    // A reader's files are relative to its own directory too, those in a script with dots
+    // or a prefix.
     let script = format!("u1.x={0}/odd.htk[0,2]\nu2.x={0}/odd.htk[3,4]\n", at.display());
     write(at, &[("odd.scp", &script)]);
     both(describe(at, &[("reader", "odd.cntk")]).unwrap().warnings());

@@ -11,8 +11,8 @@ use seqfeed::{Description, Feed, Layout, Minibatch, Opened, Result, State, Table
 pub(crate) const LENGTHS: [usize; 30] =
     [3, 9, 1, 4, 12, 6, 2, 8, 5, 7, 11, 3, 1, 10, 4, 6, 9, 2, 5, 8, 3, 7, 12, 1, 4, 2, 6, 10, 5, 3];
 
-/// Writes tables `f.ark` (two values a sample, the number of the sequence and of the sample) and `l.ark`
-/// (labels 0, 1, 2).
+/// Writes tables `f.ark` (two values a sample, the number of the sequence and of the sample) and
+/// `l.ark` (labels 0, 1, 2).
 pub(crate) fn write(directory: &Path) {
     let (mut features, mut labels) = (String::new(), String::new());
     for (sequence, &length) in LENGTHS.iter().enumerate() {

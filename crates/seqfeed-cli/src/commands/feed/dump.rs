@@ -131,8 +131,8 @@ fn write_pairs(
     out.write_all(b"]")
 }
 
-/// The shortest text that reads back to the same float. JSON has no numbers for infinities and NaN: they are
-/// text, which every reader of JSON takes and none takes for a number.
+/// The shortest text that reads back to the same float. JSON has no numbers for infinities and NaN:
+/// they are text, which every reader of JSON takes and none takes for a number.
 fn float<T: Copy + serde::Serialize + std::fmt::Display>(
     out: &mut impl Write,
     value: T,

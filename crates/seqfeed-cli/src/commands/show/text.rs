@@ -120,7 +120,8 @@ fn write_sample(out: &mut impl Write, stream: &SequenceStream, sample: &Sample) 
     }
 }
 
-/// The shortest text that reads back to the same float of its type; what JSON lacks as most readers take it.
+/// The shortest text that reads back to the same float of its type; what JSON lacks as most
+/// readers take it.
 fn float(out: &mut impl Write, value: f64, element: Element) -> io::Result<()> {
     match (value.is_finite(), element) {
         (true, Element::F32) => Ok(serde_json::to_writer(out, &(value as f32))?),

@@ -204,7 +204,8 @@ pub(super) fn examples_of(document: &str, text: &str) -> Vec<Example> {
             let mut all = blocks(text, Configuration, begins, closed);
             all.extend(blocks(text, Rows, is_row, rows));
             all.extend(blocks(text, LabelFile, |line| line == "#!MLF!#", prose));
-            // In the document of CNTK's text format such lines, and those with brackets, are its grammar.
+            // In the document of CNTK's text format such lines, and those with brackets, are
+            // its grammar.
             if document == HTK {
                 all.extend(blocks(text, Script, script, |_, _| true));
             } else {

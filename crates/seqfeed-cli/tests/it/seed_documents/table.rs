@@ -14,8 +14,8 @@ pub(super) const PDNN: &str = "004";
 /// Document, first words, what is done, outcome.
 pub(super) type Row = (&'static str, &'static str, Way, Result<&'static str, &'static str>);
 
-/// Document, first words (of names and options all), what is done with it, and a part of what the program prints when
-/// it then works, or fails.
+/// Document, first words (of names and options all), what is done with it, and a part of what the
+/// program prints when it then works, or fails.
 pub(super) const TABLE: &[Row] = &[
     // Names to read and to write.
     (KALDI, "-", Read, Ok("copied 3 objects")),

@@ -1,4 +1,5 @@
-//! Names that readers know, but of which nothing comes where they stand, because of what stands beside them.
+//! Names that readers know, but of which nothing comes where they stand, because of what stands
+//! beside them.
 
 use seqfeed_core::Result;
 

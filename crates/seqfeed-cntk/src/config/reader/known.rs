@@ -49,7 +49,8 @@ enum Effect {
     None(Idle, &'static str),
 }
 
-/// The value of a name without effect of which nothing need be said: it asks for what is done anyway.
+/// The value of a name without effect of which nothing need be said: it asks for what is
+/// done anyway.
 #[derive(Clone, Copy, Debug)]
 enum Idle {
     Never,

@@ -6,7 +6,8 @@ use super::super::text::excerpt;
 use super::super::value::Value;
 use super::nearest::nearest;
 
-/// The value that one of a few words stands for, in any case; `message` is what is wrong with others.
+/// The value that one of a few words stands for, in any case; `message` is what is wrong
+/// with others.
 pub(super) fn one_of<T: Copy>(value: &Value, words: &[(&str, T)], message: &str) -> Result<T> {
     let text = value.text()?;
     if let Some((_, found)) = words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word)) {

@@ -79,8 +79,8 @@ pub(super) fn most_bytes(data_bytes: u64) -> u64 {
 /// The index that a cache of CNTK's holds, if it can be one of a data file of `data_bytes`.
 ///
 /// CNTK does not say which file its cache is of, so all is checked that can be: magic, version and
-/// length; that sequences lie one behind another inside the file and none is empty; and, where there
-/// is no main stream and so nothing is left out, that they leave no gap up to the file's end.
+/// length; that sequences lie one behind another inside the file and none is empty; and, where
+/// there is no main stream and so nothing is left out, that they leave no gap up to the file's end.
 ///
 /// # Errors
 ///

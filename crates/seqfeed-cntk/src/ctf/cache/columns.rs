@@ -99,8 +99,8 @@ pub(super) fn least_bytes(count: u64) -> u64 {
     count.div_ceil(BLOCK as u64).saturating_mul(HEAD as u64)
 }
 
-/// Reads `count` sequences of a file of `file_bytes`; gives them and the bytes behind them. A sequence
-/// takes memory only when the bytes have been seen that hold it.
+/// Reads `count` sequences of a file of `file_bytes`; gives them and the bytes behind them. A
+/// sequence takes memory only when the bytes have been seen that hold it.
 pub(super) fn decode(
     mut bytes: &[u8],
     count: usize,

@@ -10,16 +10,16 @@ use seqfeed_io::{shown_name, write_atomically};
 use super::{Settings, Stamp, encode, path};
 use crate::ctf::CtfIndex;
 
-/// Writes the cache for a data file, next to it, and gives its name. Others see the old cache or the
-/// new one, never a part.
+/// Writes the cache for a data file, next to it, and gives its name. Others see the old cache or
+/// the new one, never a part.
 ///
 /// `stamp` is that of the file before it was scanned.
 ///
 /// # Errors
 ///
-/// Fails if the directory cannot be written to, if the file has changed since the stamp was taken, or
-/// if the index cannot be one (see [`encode`]). None of this need stop a program: the next one scans
-/// the file again.
+/// Fails if the directory cannot be written to, if the file has changed since the stamp was taken,
+/// or if the index cannot be one (see [`encode`]). None of this need stop a program: the next one
+/// scans the file again.
 pub fn write(index: &CtfIndex, data: &Path, settings: &Settings, stamp: &Stamp) -> Result<PathBuf> {
     let place = |error: Error| error.in_file(shown_name(data));
     let Some(bytes) = encode(index, settings, stamp) else {
@@ -71,8 +71,8 @@ pub fn write_in_background(
     Writing(Some(thread.map_err(|error| Error::io("starting a thread", error))))
 }
 
-/// A cache that is being written. Dropping it waits until that is done, so that the cache of a short
-/// program is not lost.
+/// A cache that is being written. Dropping it waits until that is done, so that the cache of a
+/// short program is not lost.
 #[derive(Debug)]
 #[must_use = "dropping it waits until the cache is written"]
 pub struct Writing(Option<Result<JoinHandle<Result<PathBuf>>>>);

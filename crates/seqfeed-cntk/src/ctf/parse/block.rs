@@ -11,8 +11,8 @@ pub(super) const BEFORE: usize = 16;
 /// A block with what stands around it.
 pub(super) type Window = [u8; BEFORE + BLOCK + 8];
 
-/// The window whose block starts at `at`. Where the text does not reach so far, it is a copy with line
-/// feeds around it.
+/// The window whose block starts at `at`. Where the text does not reach so far, it is a copy with
+/// line feeds around it.
 #[inline(always)]
 pub(super) fn window<'t>(text: &'t [u8], at: usize, copy: &'t mut Window) -> &'t Window {
     if let Some(first) = at.checked_sub(BEFORE)
@@ -66,8 +66,8 @@ impl Block {
         block
     }
 
-    /// The bytes that stand where they must not in plain numbers between stops: signs elsewhere than in
-    /// front, points there, stops behind stops, `+`, `,` and `/`.
+    /// The bytes that stand where they must not in plain numbers between stops: signs elsewhere
+    /// than in front, points there, stops behind stops, `+`, `,` and `/`.
     #[inline(always)]
     pub(super) fn misplaced(&self) -> u64 {
         let fronts = self.stops << 1 | 1;

@@ -1,8 +1,9 @@
-//! Plain numbers: those with one blank between them, without an exponent, of at most 15 digits. That
-//! is nearly all of them.
+//! Plain numbers: those with one blank between them, without an exponent, of at most 15 digits.
+//! That is nearly all of them.
 //!
-//! A block of text tells where all its numbers end before any of them is read. So a processor works
-//! at several numbers at a time, and their lengths and signs, which it cannot guess, cost it nothing.
+//! A block of text tells where all its numbers end before any of them is read. So a processor
+//! works at several numbers at a time, and their lengths and signs, which it cannot guess,
+//! cost it nothing.
 //!
 //! What is not plain is left to the loops of `values.rs`, which know all the rules.
 
@@ -58,7 +59,8 @@ pub(super) fn numbers<T: CtfFloat>(text: &[u8], at: &mut usize, row: &mut [T]) -
     found
 }
 
-/// Reads plain pairs from `at` on, whose indices are below `dim`. The next one would stand at `at` then.
+/// Reads plain pairs from `at` on, whose indices are below `dim`. The next one would stand
+/// at `at` then.
 #[inline]
 pub(super) fn pairs<T: CtfFloat>(
     text: &[u8],

@@ -3,8 +3,8 @@
 use super::*;
 use crate::ctf::InputFinder;
 
-/// Parses one sequence of a dense input `a` of 2 values and a sparse one, `s`, below 10: the samples
-/// and how many errors there were.
+/// Parses one sequence of a dense input `a` of 2 values and a sparse one, `s`, below 10: the
+/// samples and how many errors there were.
 fn parse(
     text: &str,
     lines: u32,

@@ -8,7 +8,8 @@ use super::head::{Start, problem};
 use super::marker::Marker;
 use crate::ctf::{CtfSequence, KeyKind, Names, hash_of_name, is_space};
 
-/// The longest symbolic id: ids are kept in memory, and what has no white space for so long is none.
+/// The longest symbolic id: ids are kept in memory, and what has no white space for so
+/// long is none.
 const LONGEST_ID: usize = 1 << 20;
 
 /// Reads lines that come in pieces of any size.
@@ -39,8 +40,8 @@ pub(super) struct Part {
     continues: bool,
     /// Lines counted before the first id: they belong to the last sequence of the part before.
     lead: u64,
-    /// The first sequence, if it ends within the part, and its end: it may belong to the last one of
-    /// the part before.
+    /// The first sequence, if it ends within the part, and its end: it may belong to the last one
+    /// of the part before.
     first: Option<(Run, u64)>,
     /// Sequences within the part.
     sequences: Vec<CtfSequence>,

@@ -15,9 +15,9 @@ const PIECE: u64 = 1 << 20;
 
 /// Makes the index of a file of `len` bytes, the same as a [`Scanner`](super::Scanner) does.
 ///
-/// The file is cut at starts of lines into as many parts as there are threads. `read_at(offset, buffer)`
-/// fills a buffer, or its beginning, from an offset on, and says how many bytes it filled; nothing means
-/// that the file ended.
+/// The file is cut at starts of lines into as many parts as there are threads.
+/// `read_at(offset, buffer)` fills a buffer, or its beginning, from an offset on, and says how many
+/// bytes it filled; nothing means that the file ended.
 ///
 /// # Errors
 ///

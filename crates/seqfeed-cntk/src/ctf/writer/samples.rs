@@ -170,8 +170,8 @@ impl<'a> WriterSamples<'a> {
     }
 }
 
-/// Appends the values of a sample, of which `start` is the first of the sequence's; of those that CTF
-/// has no text for, gives the first.
+/// Appends the values of a sample, of which `start` is the first of the sequence's; of those that
+/// CTF has no text for, gives the first.
 fn push_values<T: zmij::Float + Into<f64> + Copy>(
     values: &[T],
     indices: &[u32],

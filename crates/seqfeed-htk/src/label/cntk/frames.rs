@@ -7,15 +7,16 @@ use super::times::{Times, read_times};
 use crate::label::MLF_FORMAT;
 use crate::state_list::StateList;
 
-/// The longest utterance, in frames, unless the caller allows more: 46 hours. A short line can claim more than
-/// memory holds.
+/// The longest utterance, in frames, unless the caller allows more: 46 hours. A short line can
+/// claim more than memory holds.
 pub const MAX_FRAMES: u32 = 1 << 24;
 
 /// Gives the classes of utterances.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameParser<'a> {
-    /// The classes of the names in the third column, as they stand there or, if there is none of that name, without
-    /// quotes around them. Without a list, lines have four columns, and the fourth is the class.
+    /// The classes of the names in the third column, as they stand there or, if there is none of
+    /// that name, without quotes around them. Without a list, lines have four columns, and the
+    /// fourth is the class.
     pub states: Option<&'a StateList>,
     /// How many classes there are.
     pub dim: u32,
@@ -33,16 +34,16 @@ impl<'a> FrameParser<'a> {
         Self { states, dim, max_frames: MAX_FRAMES }
     }
 
-    /// Appends the class of each frame of an utterance, given its bytes (which the index says where to find):
-    /// as many as it has frames. To `values`, where given, go the values that CNTK gives the classes with
-    /// `phoneBoundaries`: 2 in the first frame of each line, else 1.
+    /// Appends the class of each frame of an utterance, given its bytes (which the index says where
+    /// to find): as many as it has frames. To `values`, where given, go the values that CNTK gives
+    /// the classes with `phoneBoundaries`: 2 in the first frame of each line, else 1.
     ///
     /// # Errors
     ///
-    /// When a line does not start where the one before ended, or the first one not at 0; when it ends before
-    /// its start, is not of three or four columns, or its state is unknown; when a class is not below
-    /// `dim`; when the frames are not as many as the index says, or too many. With the key, file and line.
-    /// Nothing is appended then.
+    /// When a line does not start where the one before ended, or the first one not at 0; when it
+    /// ends before its start, is not of three or four columns, or its state is unknown; when a
+    /// class is not below `dim`; when the frames are not as many as the index says, or too many.
+    /// With the key, file and line. Nothing is appended then.
     pub fn parse(
         &self,
         utterance: &Utterance<'_>,
@@ -160,8 +161,8 @@ fn next_line(bytes: &[u8], at: usize) -> (&[u8], usize) {
     }
 }
 
-/// The name that stands in quotes at the beginning of a text, as HTK writes names that hold blanks or look like
-/// numbers. CNTK looks for it quotes and all, and does not find it.
+/// The name that stands in quotes at the beginning of a text, as HTK writes names that hold blanks
+/// or look like numbers. CNTK looks for it quotes and all, and does not find it.
 #[cold]
 fn in_quotes(rest: &[u8]) -> Option<&[u8]> {
     let (&quote, name) = rest.split_first()?;

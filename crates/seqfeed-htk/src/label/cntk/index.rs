@@ -14,8 +14,8 @@ use crate::label::pieces::{Keep, Pieces};
 
 /// The utterances of MLFs by their keys, in the order of the files.
 ///
-/// A file passes once, as a stream, and is not held; an utterance takes 24 bytes and its key, besides the table
-/// of keys.
+/// A file passes once, as a stream, and is not held; an utterance takes 24 bytes and its key,
+/// besides the table of keys.
 ///
 /// ```
 /// use seqfeed_htk::label::cntk::CntkIndex;
@@ -65,17 +65,19 @@ pub struct Utterance<'a> {
 }
 
 impl CntkIndex {
-    /// Adds the utterances of an MLF, behind those of earlier ones. CNTK's `mlfFileList` is several such
-    /// calls.
+    /// Adds the utterances of an MLF, behind those of earlier ones. CNTK's `mlfFileList` is
+    /// several such calls.
     ///
-    /// An utterance that cannot be used is left out, and `incident` is told why: one whose name does not stand
-    /// in quotes, that has no lines, whose last line's times are none, that does not end with a dot, or whose
-    /// key another one has already. An incident that is returned as an error ends the reading: `Err` takes none.
+    /// An utterance that cannot be used is left out, and `incident` is told why: one whose name
+    /// does not stand in quotes, that has no lines, whose last line's times are none, that does not
+    /// end with a dot, or whose key another one has already. An incident that is returned as an
+    /// error ends the reading: `Err` takes none.
     ///
     /// # Errors
     ///
-    /// When reading fails; when the file is empty or does not start with `#!MLF!#`; when there is more than an
-    /// index holds (2^32 utterances, 4 GiB of keys or in one utterance); and what `incident` gives.
+    /// When reading fails; when the file is empty or does not start with `#!MLF!#`; when there is
+    /// more than an index holds (2^32 utterances, 4 GiB of keys or in one utterance); and what
+    /// `incident` gives.
     pub fn add(
         &mut self,
         name: &str,

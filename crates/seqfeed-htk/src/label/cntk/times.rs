@@ -22,8 +22,8 @@ const EXACT_DIGITS: usize = 15;
 
 /// Reads the two times of a line.
 ///
-/// Columns are separated by one blank. Times are doubles for CNTK; most are whole numbers, for which integers
-/// give the same.
+/// Columns are separated by one blank. Times are doubles for CNTK; most are whole numbers, for
+/// which integers give the same.
 #[inline]
 pub(super) fn read_times(line: &[u8]) -> Result<Times<'_>, Problem> {
     if let Some((start, behind)) = digits(line)

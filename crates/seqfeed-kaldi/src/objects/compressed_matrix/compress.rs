@@ -134,8 +134,9 @@ fn code(value: f32, min: f32, range: f32, top: f32) -> u32 {
 
 /// `trunc(y + 0.499)`, the sum in 64 bits, for 0 to 65535.
 ///
-/// The sum with 2^23 rounds to the nearest integer. That is wrong only where it rounds up a fraction
-/// less than 0.501 (as a 32-bit float, 0.499 is a bit more); the difference is exact, since both lie within a factor of 2 or `y` is below 1.
+/// The sum with 2^23 rounds to the nearest integer. That is wrong only where it rounds up a
+/// fraction less than 0.501 (as a 32-bit float, 0.499 is a bit more); the difference is exact,
+/// since both lie within a factor of 2 or `y` is below 1.
 #[inline]
 fn truncate_499(y: f32) -> u32 {
     let sum = y + ROUNDING;

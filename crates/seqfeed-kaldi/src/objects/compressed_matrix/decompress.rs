@@ -21,8 +21,8 @@ const ROWS: usize = 64;
 const FEW_ROWS: usize = 64;
 
 impl CompressedHeader {
-    /// Decompresses a range of rows and columns of `data` (all bytes behind the header) to `out`, row
-    /// after row.
+    /// Decompresses a range of rows and columns of `data` (all bytes behind the header) to `out`,
+    /// row after row.
     ///
     /// # Panics
     ///

@@ -146,8 +146,8 @@ fn write_fst(fst: &StdVectorFst, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
     }
 }
 
-/// The first byte of the next token, unless a transducer as text is next, which begins with the end of
-/// a line.
+/// The first byte of the next token, unless a transducer as text is next, which begins with the
+/// end of a line.
 fn peek_element(reader: &mut ObjectReader, mode: Mode) -> Result<Option<u8>> {
     if mode == Mode::Text {
         reader.skip_blanks()?;

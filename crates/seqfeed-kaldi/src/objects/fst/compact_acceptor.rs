@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! header, (states + 1) x end of the state's elements before it:u32
-//! elements: label:i32 weight:f32 next:i32; a final weight is the first of its state, with -1 and -1
+//! elements: label:i32 weight:f32 next:i32; a final weight is the first of its state, with -1 twice
 //! ```
 
 use seqfeed_core::{Error, Problem, Result};

@@ -6,8 +6,8 @@ use super::{
 };
 
 impl CompactLattice {
-    /// The same lattice with one transition identifier an arc: the word and the costs on the first of
-    /// a chain. States keep their numbers, new ones come behind.
+    /// The same lattice with one transition identifier an arc: the word and the costs on the first
+    /// of a chain. States keep their numbers, new ones come behind.
     #[must_use]
     pub fn to_lattice(&self) -> Lattice {
         let mut states: Vec<FstState<LatticeWeight>> = Vec::new();
@@ -51,8 +51,8 @@ impl CompactLattice {
 }
 
 impl Lattice {
-    /// The same lattice with a word an arc: chains of arcs without words are put together. The states
-    /// are in topological order if there is one, else as Kaldi finds them, depth first.
+    /// The same lattice with a word an arc: chains of arcs without words are put together. The
+    /// states are in topological order if there is one, else as Kaldi finds them, depth first.
     ///
     /// # Panics
     ///
@@ -103,8 +103,8 @@ impl Lattice {
         CompactLattice { start, states, properties: None }.in_topological_order()
     }
 
-    /// Which states are inside of a chain: one way in, one way out, and no word on that. Chains end:
-    /// to a ring of such states nothing leads.
+    /// Which states are inside of a chain: one way in, one way out, and no word on that. Chains
+    /// end: to a ring of such states nothing leads.
     fn inside_of_chains(&self, start: u32) -> Vec<bool> {
         let mut arcs_in = vec![0u8; self.states.len()];
         for arc in self.states.iter().flat_map(|state| &state.arcs) {

@@ -7,7 +7,8 @@ use super::VectorFst;
 pub(super) struct DepthFirst {
     /// The states as they were found.
     pub(super) found: Vec<usize>,
-    /// The states as they were left for the last time, all that can be reached from them being left.
+    /// The states as they were left for the last time, all that can be reached from
+    /// them being left.
     pub(super) left: Vec<usize>,
     /// How many states were found from the start.
     pub(super) reached: usize,
@@ -25,7 +26,8 @@ pub(super) fn depth_first<W>(fst: &VectorFst<W>) -> DepthFirst {
         reached: 0,
         component: vec![NEVER; count],
     };
-    // Tarjan's algorithm: a component is complete when the state of it that was found first is left.
+    // Tarjan's algorithm: a component is complete when the state of it that was found
+    // first is left.
     let mut found_at = vec![NEVER; count];
     let mut lowest = vec![NEVER; count];
     let (mut open, mut path, mut components) = (Vec::new(), Vec::new(), 0);

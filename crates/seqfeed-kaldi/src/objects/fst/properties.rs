@@ -1,8 +1,8 @@
 //! The property bits of OpenFst's headers.
 //!
-//! Most come in pairs, one that says yes and one that says no; where neither is set it is not known.
-//! OpenFst writes what it happens to know: for a transducer of type `vector` what it kept track of as
-//! it was built, for a `compact_acceptor` all of it, found out for the purpose.
+//! Most come in pairs, one that says yes and one that says no; where neither is set it is not
+//! known. OpenFst writes what it happens to know: for a transducer of type `vector` what it kept
+//! track of as it was built, for a `compact_acceptor` all of it, found out for the purpose.
 
 use super::depth_first::depth_first;
 use super::{FstWeight, VectorFst};
@@ -42,8 +42,8 @@ const NOT_STRING: u64 = 0x2000_0000_0000;
 const WEIGHTED_CYCLES: u64 = 0x4000_0000_0000;
 const UNWEIGHTED_CYCLES: u64 = 0x8000_0000_0000;
 
-/// The lower bits of all pairs that OpenFst had from the beginning. (Those about weighted cycles came
-/// later; files without them are from before.)
+/// The lower bits of all pairs that OpenFst had from the beginning. (Those about weighted cycles
+/// came later; files without them are from before.)
 const PAIRS: u64 = 0x1555_5555_0000;
 
 /// The bits for a file of type `vector`.

@@ -19,8 +19,8 @@ enum Entry<W> {
     Arc(FstArc<W>),
 }
 
-/// What the lines of a transducer say. States are made when all are read, since only then it is clear
-/// how many there can be.
+/// What the lines of a transducer say. States are made when all are read, since only then it is
+/// clear how many there can be.
 struct Lines<W> {
     entries: Vec<(u32, Entry<W>)>,
     /// The highest number of a state, and where the line with it is.
@@ -110,8 +110,8 @@ fn state(what: &'static str, column: &[u8]) -> Result<u32, Problem> {
     u32::try_from(integer(what, column)?).map_err(|_| invalid(what, column))
 }
 
-/// Reads the line's end before a transducer, then its lines up to an empty one or the end: `take` gets
-/// where each begins, and its columns (one more than there may be, where there are too many).
+/// Reads the line's end before a transducer, then its lines up to an empty one or the end: `take`
+/// gets where each begins, and its columns (one more than there may be, where there are too many).
 fn read_lines(
     reader: &mut ObjectReader,
     mut take: impl FnMut(u64, &[&[u8]]) -> Result<(), Problem>,
@@ -147,7 +147,8 @@ pub(crate) fn read_fst_text<W: FstWeight>(reader: &mut ObjectReader) -> Result<V
     lines.finish(reader)
 }
 
-/// Reads a lattice of the kind that its lines have. Where they can be read as both kinds, it is both.
+/// Reads a lattice of the kind that its lines have. Where they can be read as both
+/// kinds, it is both.
 pub(super) fn read_lattice_text(
     reader: &mut ObjectReader,
 ) -> Result<(Option<Lattice>, Option<CompactLattice>)> {

@@ -74,8 +74,8 @@ fn read_float(reader: &mut ObjectReader, widths: Widths) -> Result<f32> {
     })
 }
 
-/// Reads a float as C's `strtod` does (but for hexadecimal numbers), and rounds it: what is too large
-/// is infinite.
+/// Reads a float as C's `strtod` does (but for hexadecimal numbers), and rounds it: what is too
+/// large is infinite.
 fn parse_float(text: &[u8]) -> Option<f32> {
     if text == b"BadNumber" {
         return Some(f32::NAN);

@@ -3,7 +3,8 @@
 >>> import tempfile, numpy as np
 >>> import seqfeed.compat.kaldi_native_io as kaldi_native_io
 >>> directory = tempfile.mkdtemp()
->>> with kaldi_native_io.Int32VectorWriter(f"ark,scp:{directory}/a.ark,{directory}/a.scp") as writer:
+>>> target = f"ark,scp:{directory}/a.ark,{directory}/a.scp"
+>>> with kaldi_native_io.Int32VectorWriter(target) as writer:
 ...     writer["utt1"] = [1, 2, 3]
 >>> with kaldi_native_io.SequentialInt32VectorReader(f"scp:{directory}/a.scp") as reader:
 ...     for key, value in reader:
@@ -12,20 +13,22 @@ utt1 [1, 2, 3]
 
 What differs from the original:
 
-- Arrays are the caller's own: the next read leaves them alone, they outlive their reader, and lie in rows.
-- Errors are ``KaldiError``, a ``RuntimeError`` as in the original, and a ``seqfeed.Error`` with file, key and cure.
-  Nothing is printed.
-- A damaged archive is an error; in the original, it ends there as if it were at its end (with ``p``, it does here
-  too).
-- Each value is in the files, whole, when it has been written: there is nothing left for ``flush`` to do. What
-  cannot be written leaves nothing; the original leaves its key.
+- Arrays are the caller's own: the next read leaves them alone, they outlive their reader, and
+  lie in rows.
+- Errors are ``KaldiError``, a ``RuntimeError`` as in the original, and a ``seqfeed.Error`` with
+  file, key and cure. Nothing is printed.
+- A damaged archive is an error; in the original, it ends there as if it were at its end (with
+  ``p``, it does here too).
+- Each value is in the files, whole, when it has been written: there is nothing left for ``flush``
+  to do. What cannot be written leaves nothing; the original leaves its key.
 - Tables may be read in a forked process; readers know compressed files (gz, bz2) by their content.
-- Integers must be whole: ``float32(2)`` is written as one, as in the original; ``float32(2.5)``, which it
-  cuts, is a ``TypeError``.
+- Integers must be whole: ``float32(2)`` is written as one, as in the original; ``float32(2.5)``,
+  which it cuts, is a ``TypeError``.
 - Shapes of matrices and headers of waves are read from archives and pipes as well.
 - Pipes can be forbidden: see ``seqfeed.compat.ALLOW_PIPES``.
 
-Where arrays of integers are welcome instead of lists, ``seqfeed.kaldi.SequentialReader`` reads them faster.
+Where arrays of integers are welcome instead of lists, ``seqfeed.kaldi.SequentialReader`` reads
+them faster.
 """
 
 from seqfeed.compat.kaldi_native_io._errors import KaldiError

@@ -9,7 +9,8 @@ from seqfeed._errors import Error
 
 
 class KaldiError(Error, RuntimeError):
-    """Anything that cannot be read or written: kaldi_native_io raises ``RuntimeError`` for all of it."""
+    """Anything that cannot be read or written: kaldi_native_io raises ``RuntimeError`` for
+    all of it."""
 
 
 class TextBlobError(KaldiError, ValueError):

@@ -65,7 +65,8 @@ class _Table(Generic[Impl]):
 class TableWriter(_Table[kaldi.Writer], Generic[T]):
     """Writes a table: ``writer.write(key, value)`` or ``writer[key] = value``.
 
-    Its files are there from the beginning, and each value is in them, whole, when it has been written.
+    Its files are there from the beginning, and each value is in them, whole, when it has
+    been written.
     """
 
     _kind = "TableWriter"
@@ -126,7 +127,8 @@ class TableWriter(_Table[kaldi.Writer], Generic[T]):
 
 
 class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
-    """Reads a table from its first object to its last: iterate over it, or use ``key``, ``value``, ``next``."""
+    """Reads a table from its first object to its last: iterate over it, or use ``key``, ``value``,
+    ``next``."""
 
     _kind = "SequentialTableReader"
     _key: str | None = None

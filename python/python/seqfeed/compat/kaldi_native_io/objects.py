@@ -83,7 +83,8 @@ class _Array(Generic[_T]):
 
     @classmethod
     def read(cls: type[_Self], rxfilename: str) -> _Self:
-        """Reads one from ``a.ark``, ``a.ark:12``, ``a.ark:12[0:9]`` (last ones counted in) or a pipe.
+        """Reads one from ``a.ark``, ``a.ark:12``, ``a.ark:12[0:9]`` (last ones counted
+        in) or a pipe.
 
         :raises KaldiError: if it cannot be read
         """
@@ -211,7 +212,8 @@ class WaveData:
     """A waveform."""
 
     def __init__(self, sample_freq: float, data: npt.ArrayLike) -> None:
-        """``data`` is of shape (samples,) or (channels, samples), in the range of 16-bit integers."""
+        """``data`` is of shape (samples,) or (channels, samples), in the range of 16-bit
+        integers."""
         samples = np.asarray(data, np.float32)
         self._sample_freq = float(np.float32(sample_freq))
         self._data = FloatMatrix(samples[np.newaxis] if samples.ndim == 1 else samples)
@@ -335,7 +337,8 @@ _TO_THE_END = re.compile(r"(.*)\[(\d+):-1\]\s*\Z", re.DOTALL)
 
 
 def read_blob(rxfilename: str) -> bytes:
-    """Reads bytes; of ``a.ark:12[2:5]`` these (the last one counted in), with an end of -1 all from there on.
+    """Reads bytes; of ``a.ark:12[2:5]`` these (the last one counted in), with an end of -1 all
+    from there on.
 
     :raises KaldiError: if they cannot be read
     """

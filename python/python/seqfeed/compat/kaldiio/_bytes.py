@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from seqfeed.compat.kaldiio._errors import wrong
 
-# More memory than this is taken only where it is known that there are so many bytes, or as they come.
+# More memory than this is taken only where it is known that there are so many bytes, or
+# as they come.
 _STEP = 1 << 24
 
 _CUT = "the file is cut short, or a size in it is damaged"

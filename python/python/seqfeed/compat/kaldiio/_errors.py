@@ -8,7 +8,8 @@ from seqfeed._errors import FormatError
 
 
 class DataError(FormatError, RuntimeError):
-    """A file is wrong: a ``ValueError`` and a ``RuntimeError``, since kaldiio raises one or the other."""
+    """A file is wrong: a ``ValueError`` and a ``RuntimeError``, since kaldiio raises one or
+    the other."""
 
 
 def wrong(fd: Any, reason: str, help: str | None = None) -> DataError:

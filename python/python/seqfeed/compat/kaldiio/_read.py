@@ -38,7 +38,8 @@ def check_endian(endian: str) -> None:
 
 
 def read_token(fd: Any) -> str | None:
-    """The key of the next entry, and the blank, tab or end of line behind it; None at the end of the file."""
+    """The key of the next entry, and the blank, tab or end of line behind it; None at the end of
+    the file."""
     entry = read_key(fd)
     return None if entry is None else entry[0]
 
@@ -46,8 +47,8 @@ def read_token(fd: Any) -> str | None:
 def read_key(fd: Any) -> tuple[str, bytes] | None:
     """The key of the next entry by Kaldi's rules, and what of its object was read with it.
 
-    White space before a key is passed over. One blank or tab behind it is read; the end of a line belongs to
-    the object, whose line it ends.
+    White space before a key is passed over. One blank or tab behind it is read; the end of a line
+    belongs to the object, whose line it ends.
 
     :raises DataError: if the key is cut short, or white space of another kind stands behind it
     """
@@ -64,7 +65,8 @@ def read_key(fd: Any) -> tuple[str, bytes] | None:
 
 
 def _read_word(fd: Any) -> tuple[bytes, bytes]:
-    """The next word and the one byte of white space behind it; nothing for the one or the other at the end."""
+    """The next word and the one byte of white space behind it; nothing for the one or the other
+    at the end."""
     peek = getattr(fd, "peek", None)
     if peek is not None:
         there = bytes(peek(256))

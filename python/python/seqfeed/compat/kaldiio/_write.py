@@ -92,9 +92,11 @@ def _fits(integers: _Array) -> bool:
 
 
 def write_array_ascii(fd: Any, array: _Array, digit: str | None = ".12g") -> int:
-    """Writes an array as text: the number of bytes. Without ``digit``, with all digits that there are.
+    """Writes an array as text: the number of bytes. Without ``digit``, with all digits
+    that there are.
 
-    :raises TypeError: for an ``np.matrix``, whose rows are no numbers but matrices, and masked values
+    :raises TypeError: for an ``np.matrix``, whose rows are no numbers but matrices, and
+        masked values
     """
     return _written(fd, array_text(array, digit))
 
@@ -102,7 +104,8 @@ def write_array_ascii(fd: Any, array: _Array, digit: str | None = ".12g") -> int
 def array_text(array: _Array, digit: str | None = None) -> bytes:
     """An array as text. Without ``digit``, with all digits that there are.
 
-    :raises TypeError: for an ``np.matrix``, whose rows are no numbers but matrices, and masked values
+    :raises TypeError: for an ``np.matrix``, whose rows are no numbers but matrices, and
+        masked values
     """
     _check(array)
     if array.ndim not in (1, 2):

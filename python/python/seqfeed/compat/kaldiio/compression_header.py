@@ -1,6 +1,7 @@
 """The headers of compressed matrices: kaldiio's module of the same name.
 
-Whole matrices are compressed and read by ``seqfeed.kaldi``; these are for programs that look into them.
+Whole matrices are compressed and read by ``seqfeed.kaldi``; these are for programs that
+look into them.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _ROUNDING = 0.499
 class GlobalHeader:
     """The header of a whole matrix: its format, smallest value, range and shape.
 
-    ``type`` is ``CM`` (a byte a value, between percentiles of its column), ``CM2`` (two bytes) or ``CM3`` (one).
+    ``type`` is ``CM`` (a byte a value, between percentiles of its column), ``CM2`` (two bytes) or
+    ``CM3`` (one).
     """
 
     def __init__(
@@ -121,7 +123,8 @@ class GlobalHeader:
 
 
 class PerColHeader:
-    """The headers of the columns of a ``CM`` matrix: their smallest values, quarters and largest values.
+    """The headers of the columns of a ``CM`` matrix: their smallest values, quarters and
+    largest values.
 
     Each is an array of shape (columns, 1).
     """

@@ -19,7 +19,8 @@ def _warn_of_others(options: dict[str, Any], known: tuple[str, ...]) -> None:
 class WriteHelper:
     """Writes a table: ``writer(key, array)`` or ``writer[key] = array``.
 
-    Options of the wspecifier: ``t`` (text), ``f`` (after each object, what was written is in the files).
+    Options of the wspecifier: ``t`` (text), ``f`` (after each object, what was written is
+    in the files).
 
     :raises ValueError: if it is no wspecifier, or has no archive
     """
@@ -83,8 +84,8 @@ class WriteHelper:
 class ReadHelper:
     """Reads a table: an iterable of pairs of key and array.
 
-    Options of the rspecifier: ``p`` (entries of a script file that cannot be read are left out, an archive
-    ends where it is damaged).
+    Options of the rspecifier: ``p`` (entries of a script file that cannot be read are left out, an
+    archive ends where it is damaged).
 
     :raises ValueError: if it is no rspecifier
     """

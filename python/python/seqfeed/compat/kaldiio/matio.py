@@ -58,7 +58,8 @@ _Slices = tuple[slice, ...]
 
 
 def load_ark(fname: Any, endian: str = "<") -> Iterator[tuple[str, Any]]:
-    """The objects of an archive (a path or a binary file object), one after another, with their keys.
+    """The objects of an archive (a path or a binary file object), one after another,
+    with their keys.
 
     :raises DataError: if one is damaged
     """
@@ -74,7 +75,8 @@ def load_ark(fname: Any, endian: str = "<") -> Iterator[tuple[str, Any]]:
 
 
 def load_mat(ark_name: str, endian: str = "<", fd_dict: Any = None) -> Any:
-    """One object: of ``a.ark``, ``a.ark:12``, ``a.ark:12[0:9]`` (last ones counted in), ``command |``, ``-``.
+    """One object: of ``a.ark``, ``a.ark:12``, ``a.ark:12[0:9]`` (last ones counted in),
+    ``command |``, ``-``.
 
     ``fd_dict`` keeps files open, by their names.
 
@@ -184,7 +186,8 @@ def load_scp(
 ) -> Any:
     """The objects of a script file (a path or a text file object) by their keys, loaded at ``[]``.
 
-    With ``segments``, the parts of waves that this file names. ``max_cache_fd`` archives are kept open.
+    With ``segments``, the parts of waves that this file names. ``max_cache_fd`` archives
+    are kept open.
 
     :raises ValueError: for a line without a key and a name
     """
@@ -257,7 +260,8 @@ def load_wav_scp(fname: Any, segments: Any = None, separator: str | None = None)
 class SegmentsExtractor(Mapping[str, Any]):
     """The parts of waves that a file of segments names: rate and samples by key.
 
-    Its lines are ``<segment> <recording> <start> <end>``, in seconds; an end of -1 is that of the recording.
+    Its lines are ``<segment> <recording> <start> <end>``, in seconds; an end of -1 is that of
+    the recording.
     """
 
     def __init__(self, fname: Any, segments: Any = None, separator: str | None = None) -> None:
@@ -324,8 +328,8 @@ def save_ark(
 ) -> None:
     """Writes an archive, and perhaps a script file: arrays, or (rate, samples) of waves.
 
-    ``ark`` is a path or a binary file object, ``scp`` a path or a text file object. ``write_function`` is
-    ``soundfile``, ``pickle`` or ``numpy``: forms that only kaldiio reads.
+    ``ark`` is a path or a binary file object, ``scp`` a path or a text file object.
+    ``write_function`` is ``soundfile``, ``pickle`` or ``numpy``: forms that only kaldiio reads.
 
     :raises ValueError: for arrays that Kaldi has no type for, and keys that Kaldi could not read
     :raises TypeError: if places in the archive cannot be known for the script file
@@ -345,7 +349,8 @@ def save_ark(
         place = fd.tell() if scp is not None else 0
         try:
             for key, data in array_dict.items():
-                # All of an entry, before anything of it is written: a value that has no form leaves no trace.
+                # All of an entry, before anything of it is written: a value that has no form
+                # leaves no trace.
                 head = _checked_key(key)
                 if write_function is None:
                     value = any_bytes(data, text, endian, compression_method)

@@ -31,7 +31,8 @@ def _open(name: Any, mode: str, **options: Any) -> Any:
 
 
 class _Pipe:
-    """A file object of a command; closing it waits for the command, also when nobody holds it any longer."""
+    """A file object of a command; closing it waits for the command, also when nobody holds it
+    any longer."""
 
     _process: subprocess.Popen[bytes]
     _command: str
@@ -123,7 +124,8 @@ def _pipe(command: str, mode: str) -> _PipeReader | _PipeWriter | _PipeText:
 def open_like_kaldi(name: Any, mode: str = "r") -> Any:
     """Opens a path, ``-`` (standard input or output), ``command |`` or ``| command``.
 
-    A file object is given back as it is; of a text file, its binary one, where the mode has a ``b``.
+    A file object is given back as it is; of a text file, its binary one, where the mode
+    has a ``b``.
 
     :raises seqfeed.ForbiddenError: for a command, with ``seqfeed.compat.ALLOW_PIPES = False``
     """
@@ -158,7 +160,8 @@ def open_or_fd(fname: Any, mode: str) -> Iterator[Any]:
 
 
 def parse_specifier(specifier: str) -> dict[str, Any]:
-    """What an rspecifier or wspecifier says: names under ``ark`` and ``scp``, options True or False.
+    """What an rspecifier or wspecifier says: names under ``ark`` and ``scp``, options
+    True or False.
 
     >>> found = parse_specifier("ark,t,scp:file.ark,file.scp")
     >>> found["ark"], found["scp"], found["t"], found["f"]
@@ -200,7 +203,8 @@ def parse_specifier(specifier: str) -> dict[str, Any]:
 
 
 class LazyLoader(MutableMapping[str, Any]):
-    """What ``load_scp`` gives: the names of a script file by their keys, loaded when they are asked for."""
+    """What ``load_scp`` gives: the names of a script file by their keys, loaded when they are
+    asked for."""
 
     def __init__(self, loader: Callable[[str], Any]) -> None:
         self._dict: dict[str, str] = {}
@@ -234,7 +238,8 @@ class LazyLoader(MutableMapping[str, Any]):
 
 
 class LimitedSizeDict(MutableMapping[Any, Any]):
-    """The last items that were put in, at most ``maxsize``; what is put away is closed, if it can be."""
+    """The last items that were put in, at most ``maxsize``; what is put away is closed, if
+    it can be."""
 
     def __init__(self, maxsize: int) -> None:
         self._maxsize = maxsize

@@ -16,8 +16,8 @@ _Wave = tuple[int, npt.NDArray[Any]]
 
 _PCM, _EXTENSIBLE = 1, 0xFFFE
 
-# What programs say that write to a pipe and do not know the size: the largest of 32 bits, with or without a
-# sign, or somewhat less (SoX: 0x7ffff000, less what is no whole sample).
+# What programs say that write to a pipe and do not know the size: the largest of 32 bits, with or
+# without a sign, or somewhat less (SoX: 0x7ffff000, less what is no whole sample).
 _UNKNOWN = (range(0x7FFF0000, 0x80000001), range(0xFFFF0000, 0x100000000))
 
 
@@ -54,7 +54,8 @@ def read_wav_behind(fd: Any) -> _Wave:
         raise wrong(fd, "a wave without a fmt chunk before its samples")
     rate, channels, dtype = layout
     width = channels * dtype.itemsize
-    # With a size of 0, the wave is empty, and another object may follow, unless that of all is unknown too.
+    # With a size of 0, the wave is empty, and another object may follow, unless that of all is
+    # unknown too.
     if _is_unknown(size) or (size == 0 and (whole == 0 or _is_unknown(whole))):
         data = fd.read()
         if len(data) % width != 0:
@@ -88,7 +89,8 @@ def _layout(fd: Any, chunk: bytes) -> tuple[int, int, np.dtype[Any]]:
 
 
 def write_wav(fd: Any, rate: float, array: npt.NDArray[Any]) -> int:
-    """Writes samples, uint8 or int16, of shape (samples,) or (samples, channels): the number of bytes.
+    """Writes samples, uint8 or int16, of shape (samples,) or (samples, channels): the
+    number of bytes.
 
     The rate is rounded to a whole number.
 
