@@ -79,7 +79,7 @@ fn comment<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
         None => line
             .match_indices(&behind_code)
             .map(|(at, _)| at + 1)
-            .find(|&at| line[..at].matches('"').count() % 2 == 0)?,
+            .find(|&at| line[..at].matches('"').count().is_multiple_of(2))?,
     };
     Some(&line[start..])
 }
