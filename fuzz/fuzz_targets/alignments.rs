@@ -5,13 +5,13 @@ use std::fmt::Write;
 
 use checks::{file, name};
 use seqfeed_core::{Block, Source};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_pdnn::ali::AlignmentSource;
 
 /// Key and labels of each sequence.
 fn read(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Vec<i32>)>> {
     let input = file(bytes, ".ali");
-    let source = AlignmentSource::open(name(&input), "labels", &Policy::default()).ok()?;
+    let source = AlignmentSource::open(name(&input), "labels", &Opener::default()).ok()?;
     let index = source.index();
     let sequences: Vec<u32> = (0..index.len() as u32).collect();
     let mut blocks: Vec<Block> = source.new_blocks();

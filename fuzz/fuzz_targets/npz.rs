@@ -6,7 +6,7 @@ use std::io::{Cursor, Write};
 use std::path::Path;
 
 use checks::{choose, file, name};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_io::{Opener, WxFilename};
 use seqfeed_pdnn::pickle::{open_npz, read_npz, write_npz};
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -36,8 +36,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         1 => archive(bytes, CompressionMethod::Stored),
         _ => archive(bytes, CompressionMethod::Deflated),
     };
-    let (policy, input) = (Policy::default(), file(&made, ".npz"));
-    if let Ok(data) = open_npz(name(&input), &policy) {
+    let (opener, input) = (Opener::default(), file(&made, ".npz"));
+    if let Ok(data) = open_npz(name(&input), &opener) {
         assert_eq!(data.features().len(), data.rows() * data.dim());
         assert!(data.labels().is_none_or(|labels| labels.len() == data.rows()));
     }
@@ -46,7 +46,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let written: Vec<_> = arrays.iter().map(|(name, array)| (name.as_str(), array)).collect();
     let target = WxFilename::File(output.path().to_owned());
     // Two arrays of one name are read, but not written.
-    if write_npz(&target, &written, &policy).is_ok() {
+    if write_npz(&target, &written, &opener).is_ok() {
         let again = read_npz(Path::new(name(&output))).expect("what was written can be read");
         assert_eq!(again, arrays);
     }

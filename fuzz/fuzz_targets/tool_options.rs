@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use checks::inside;
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi_tools::{Surroundings, TOOLS};
 
 /// What there is to read. One key has control characters.
@@ -32,7 +32,7 @@ fn run(tool: u8, words: &[String]) -> Outcome {
     let tool = &TOOLS[usize::from(tool) % TOOLS.len()];
     let (mut out, mut log) = (Vec::new(), Vec::new());
     let code = inside(directory.path(), || {
-        let around = Surroundings { policy: Policy::default(), out: &mut out, log: &mut log };
+        let around = Surroundings { opener: Opener::default(), out: &mut out, log: &mut log };
         tool.run(tool.name, words, around)
     });
     (code, log, out, files(directory.path()))

@@ -21,19 +21,19 @@ pub(crate) fn stream<'py>(
     let batches = interruptible(py, move || {
         let source = match (backend.corpus(), recipe) {
             (Some(corpus), _) => corpus,
-            (None, Recipe::Corpus { description, policy }) => {
-                Arc::clone(description.open(policy)?.corpus())
+            (None, Recipe::Corpus { description, opener }) => {
+                Arc::clone(description.open(&opener)?.corpus())
             }
             (None, Recipe::File(_)) => {
                 return Err(seqfeed::Error::usage("the table of a file object has no streams")
                     .with_help("open it by its name"));
             }
-            (None, Recipe::Kaldi { rspecifier, policy, .. }) => {
+            (None, Recipe::Kaldi { rspecifier, opener, .. }) => {
                 let stream = stream_of(backend.as_ref(), &rspecifier)?;
                 let mut given = seqfeed::Table::new();
                 given.insert(stream.to_owned(), Value::String(rspecifier.in_description()));
                 let description = Description::from_table(given)?;
-                Arc::clone(description.open_exactly(policy)?.corpus())
+                Arc::clone(description.open_exactly(&opener)?.corpus())
             }
         };
         RecordBatches::new(source as Arc<dyn Source>, WriteOptions::default().group_samples)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use seqfeed::io::{Policy, open_file, shown_name};
+use seqfeed::io::{Opener, open_file, shown_name};
 use seqfeed::{ConvertOptions, ConvertPlan, ConvertReport, Corpus, Element, Error, Source, Target};
 
 use crate::{errors, keys};
@@ -62,7 +62,7 @@ impl Asked<'_> {
             options.states = names.unwrap_or_default();
             options.describe = self.describe;
             options.allow_lossy = self.allow_lossy;
-            options.policy = Policy::allowing_pipes(self.allow_pipes);
+            options.opener = Opener::allowing_pipes(self.allow_pipes);
             check_directory(&options.target)?;
             Ok(options)
         })())

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use seqfeed::Sharding;
-use seqfeed::io::{InputFiles, Policy};
+use seqfeed::io::{InputFiles, Opener};
 
 use crate::conversion::{self, Asked};
 use crate::interrupt::{interruptible, stoppable};
@@ -108,8 +108,8 @@ pub(crate) fn convert<'py>(
     if own_states {
         options.states = errors::raise(description.state_names())?;
     }
-    let policy = Policy::allowing_pipes(allow_pipes);
-    let opened = interruptible(py, move || description.open_exactly(policy))?;
+    let opener = Opener::allowing_pipes(allow_pipes);
+    let opened = interruptible(py, move || description.open_exactly(&opener))?;
     let mut warnings = opened.warnings();
     warnings.extend(opened.report().dropped.iter().map(|group| format!("skipped {group}")));
     warn(&warnings)?;

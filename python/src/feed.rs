@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, Opened, Source, State};
 
 use self::run::{Found, Run};
@@ -23,7 +23,7 @@ use crate::{describe, errors, interrupt};
 pub(crate) struct Feed {
     name: Name,
     description: Description,
-    policy: Policy,
+    opener: Opener,
     /// What it consists of, if it is a part of another feed.
     part: Option<Part>,
     run: PerProcess<Run>,
@@ -90,8 +90,8 @@ impl Feed {
         if let Some(run) = self.run.get() {
             return Ok(run);
         }
-        let (description, policy) = (self.description.clone(), self.policy);
-        let opened = interruptible(py, move || description.open(policy))?;
+        let (description, opener) = (self.description.clone(), self.opener.clone());
+        let opened = interruptible(py, move || description.open(&opener))?;
         let opened = Arc::new(match self.part {
             Some(part) => part.of(&opened),
             None => opened,
@@ -174,9 +174,9 @@ impl Feed {
         let described =
             describe::describe(source.as_ref(), &options, &["progress", "allow_pipes"])?;
         options.set_item("allow_pipes", allow_pipes)?;
-        let policy = Policy::allowing_pipes(allow_pipes);
-        let description = described.description.clone();
-        let opened = interruptible(py, move || description.open(policy))?;
+        let opener = Opener::allowing_pipes(allow_pipes);
+        let (description, to_open) = (described.description.clone(), opener.clone());
+        let opened = interruptible(py, move || description.open(&to_open))?;
         errors::raise(opened.settings().check())?;
         for warning in described.warnings.iter().chain(&opened.warnings()) {
             errors::warn(py, warning)?;
@@ -195,7 +195,7 @@ impl Feed {
         Ok(Self {
             name: described.name,
             description: described.description,
-            policy,
+            opener,
             part: None,
             run: PerProcess::new(run),
             seen: Mutex::new(Seen::of(opened)),
@@ -314,7 +314,7 @@ impl Feed {
         Ok(Self {
             name: self.name.clone(),
             description: self.description.clone(),
-            policy: self.policy,
+            opener: self.opener.clone(),
             part: Some(part),
             run: PerProcess::new(Run::new(Arc::clone(&opened), None, None)),
             seen: Mutex::new(Seen::of(opened)),

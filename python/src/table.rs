@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Corpus, Key, Stream};
 
 use crate::corpus_table::{CorpusTable, Loaded};
@@ -83,11 +83,11 @@ pub(crate) enum Recipe {
     Kaldi {
         rspecifier: Name,
         wanted: Option<Wanted>,
-        policy: Policy,
+        opener: Opener,
     },
     Corpus {
         description: Box<seqfeed::Description>,
-        policy: Policy,
+        opener: Opener,
     },
     /// A file-like object that was read.
     File(Arc<FileTable>),
@@ -96,12 +96,12 @@ pub(crate) enum Recipe {
 impl Recipe {
     fn open(self) -> seqfeed::Result<(Arc<dyn Backend>, Vec<String>)> {
         match self {
-            Recipe::Kaldi { rspecifier, wanted, policy } => {
-                let table = KaldiTable::open(rspecifier, wanted, policy)?;
+            Recipe::Kaldi { rspecifier, wanted, opener } => {
+                let table = KaldiTable::open(rspecifier, wanted, opener)?;
                 Ok((Arc::new(table), Vec::new()))
             }
-            Recipe::Corpus { description, policy } => {
-                let opened = description.open(policy)?;
+            Recipe::Corpus { description, opener } => {
+                let opened = description.open(&opener)?;
                 let dropped = opened.report().dropped.iter();
                 let mut warnings = opened.warnings();
                 warnings.extend(dropped.map(|group| format!("skipped {group}")));
@@ -162,7 +162,7 @@ impl Table {
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = options.unwrap_or_else(|| PyDict::new(py));
-        let policy = Policy::allowing_pipes(allow_pipes);
+        let opener = Opener::allowing_pipes(allow_pipes);
         let wanted = Wanted::given(object_type.as_ref())?;
         let named = keys::name_of(&source)?;
         let table = named.as_ref().filter(|_| options.is_empty());
@@ -176,7 +176,7 @@ impl Table {
                 let table = errors::raise(py.detach(|| FileTable::read(file, called, wanted)))?;
                 (name.as_str().into(), Recipe::File(Arc::new(table)))
             }
-            Some(rspecifier) => (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, policy }),
+            Some(rspecifier) => (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, opener }),
             None if wanted.is_some() => {
                 return Err(errors::to_python(
                     &seqfeed::Error::usage("only tables of Kaldi have objects of a type")
@@ -190,7 +190,7 @@ impl Table {
                     errors::warn(py, warning)?;
                 }
                 let description = Box::new(described.description);
-                (described.name, Recipe::Corpus { description, policy })
+                (described.name, Recipe::Corpus { description, opener })
             }
         };
         let opening = recipe.clone();

@@ -16,7 +16,7 @@ use seqfeed_arrow::{
     ArrowOptions, ArrowSource, ArrowWriter, Compress, KeyType, ParquetWriter, WriteOptions,
 };
 use seqfeed_core::{Block, Element, Extent, Key, Kind, Source, Stream};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_io::{Opener, WxFilename};
 
 /// What each thing is done for, at least.
 const SECONDS: f64 = 2.0;
@@ -76,7 +76,7 @@ fn main() {
         );
         let open = || {
             let options = ArrowOptions::default();
-            ArrowSource::open(path.to_str().unwrap(), &options, &Policy::default()).unwrap()
+            ArrowSource::open(path.to_str().unwrap(), &options, &Opener::default()).unwrap()
         };
         time(&format!("{name}: open"), bytes, || drop(black_box(open())));
         let source = open();
@@ -115,17 +115,17 @@ fn copy(directory: &Path, bytes: u64) {
 
 fn write(path: &Path, streams: &[Stream], blocks: &[Block], options: &WriteOptions) {
     let name = WxFilename::File(path.to_owned());
-    let (keys, policy) = (KeyType::Text, Policy::default());
+    let (keys, opener) = (KeyType::Text, Opener::default());
     let key = |number: usize| format!("utterance-{number:05}").into_bytes();
     if path.extension().is_some_and(|end| end == "arrow") {
-        let mut writer = ArrowWriter::create(&name, streams, keys, options, &policy).unwrap();
+        let mut writer = ArrowWriter::create(&name, streams, keys, options, &opener).unwrap();
         for number in 0..UTTERANCES {
             writer.write(Key(&key(number)), blocks, number).unwrap();
         }
         writer.finish().unwrap();
         return;
     }
-    let mut writer = ParquetWriter::create(&name, streams, keys, options, &policy).unwrap();
+    let mut writer = ParquetWriter::create(&name, streams, keys, options, &opener).unwrap();
     for number in 0..UTTERANCES {
         writer.write(Key(&key(number)), blocks, number).unwrap();
     }

@@ -10,7 +10,7 @@ use arrow_array::ArrayRef;
 use seqfeed_core::{
     Block, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem, Result, Source, Stream,
 };
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool, shown_name};
+use seqfeed_io::{Compression, DataFile, Input, Opener, RxFilename, Spool, shown_name};
 
 use crate::ARROW;
 use crate::ipc;
@@ -32,7 +32,7 @@ const MOST_BYTES: u64 = 16 << 20;
 /// ```
 /// use seqfeed_arrow::{ArrowOptions, ArrowSource, KeyType, ParquetWriter, WriteOptions};
 /// use seqfeed_core::{Block, Element, Extent, Key, Kind, Source, Stream};
-/// use seqfeed_io::{Policy, WxFilename};
+/// use seqfeed_io::{Opener, WxFilename};
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let path = directory.path().join("train.parquet");
 ///
@@ -46,12 +46,12 @@ const MOST_BYTES: u64 = 16 << 20;
 /// let mut blocks = vec![Block::of(&stream)];
 /// blocks[0].push_f32(3).copy_from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 /// let name = WxFilename::File(path.clone());
-/// let (options, policy) = (WriteOptions::default(), Policy::default());
-/// let mut writer = ParquetWriter::create(&name, &[stream], KeyType::Text, &options, &policy)?;
+/// let (options, opener) = (WriteOptions::default(), Opener::default());
+/// let mut writer = ParquetWriter::create(&name, &[stream], KeyType::Text, &options, &opener)?;
 /// writer.write(Key(b"utt1"), &blocks, 0)?;
 /// writer.finish()?;
 ///
-/// let source = ArrowSource::open(path.to_str().unwrap(), &ArrowOptions::default(), &policy)?;
+/// let source = ArrowSource::open(path.to_str().unwrap(), &ArrowOptions::default(), &opener)?;
 /// let mut loaded = source.new_blocks();
 /// source.load(&[0], &mut loaded)?;
 /// assert_eq!(loaded[0].samples(0).bytes(), blocks[0].samples(0).bytes());
@@ -87,13 +87,13 @@ impl ArrowSource {
     pub fn open(
         name: &(impl AsRef<OsStr> + ?Sized),
         options: &ArrowOptions,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
         let name = name.as_ref();
         let parsed = RxFilename::parse(name)?;
         let (file, copied) = match &parsed {
-            RxFilename::File(path) => plain(path, &parsed, policy)?,
-            _ => copy(&parsed, policy)?,
+            RxFilename::File(path) => plain(path, &parsed, opener)?,
+            _ => copy(&parsed, opener)?,
         };
         let mut source = Self::from_data(file.with_name(shown_name(name)), options)?;
         source.spooled_bytes += copied;
@@ -574,17 +574,17 @@ fn rows_agree(expected: usize, found: usize) -> Result<()> {
 }
 
 /// A file that is read in place, if it can be.
-fn plain(path: &Path, name: &RxFilename, policy: &Policy) -> Result<(DataFile, u64)> {
+fn plain(path: &Path, name: &RxFilename, opener: &Opener) -> Result<(DataFile, u64)> {
     match DataFile::open(path) {
         Ok(file) if file.compression()? == Compression::None => Ok((file, 0)),
         Err(error) if error.is_not_found() || path.is_dir() => Err(error),
-        _ => copy(name, policy),
+        _ => copy(name, opener),
     }
 }
 
 /// A copy of what can be read once; its size.
-fn copy(name: &RxFilename, policy: &Policy) -> Result<(DataFile, u64)> {
-    let input = Input::open(name, policy)?;
+fn copy(name: &RxFilename, opener: &Opener) -> Result<(DataFile, u64)> {
+    let input = Input::open(name, opener)?;
     let shown = input.name().to_owned();
     let file = Spool::copy(input, &shown)?;
     let len = file.len();

@@ -10,7 +10,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use seqfeed_core::{Block, Error, Extent, Index, Key, Kind, Result, Stream};
-use seqfeed_io::{Output, Policy, WxFilename};
+use seqfeed_io::{Opener, Output, WxFilename};
 
 use crate::batch::Batch;
 use crate::schema::written;
@@ -216,10 +216,10 @@ impl ArrowWriter {
         streams: &[Stream],
         keys: KeyType,
         options: &WriteOptions,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
         let gather = Gather::new(&name.to_string(), streams, keys, options)?;
-        let output = Output::create(name, policy)?;
+        let output = Output::create(name, opener)?;
         let compression = match options.compress {
             Compress::None => None,
             Compress::Zstd(_) => Some(CompressionType::ZSTD),
@@ -275,7 +275,7 @@ impl ParquetWriter {
         streams: &[Stream],
         keys: KeyType,
         options: &WriteOptions,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
         let gather = Gather::new(&name.to_string(), streams, keys, options)?;
         let mut properties = WriterProperties::builder()
@@ -295,7 +295,7 @@ impl ParquetWriter {
                 properties = properties.set_column_encoding(path, Encoding::BYTE_STREAM_SPLIT);
             }
         }
-        let output = Output::create(name, policy)?;
+        let output = Output::create(name, opener)?;
         let schema = Arc::clone(&gather.schema);
         let writer = Parquet::try_new(output, schema, Some(properties.build()))
             .map_err(|error| failed(&error.to_string(), &gather.name))?;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::Result;
-use seqfeed::io::{Policy, RxFilename, name_from_text, name_to_text};
+use seqfeed::io::{Opener, RxFilename, name_from_text, name_to_text};
 use seqfeed::kaldi::{AnyObject, Mode, ObjectReader, ObjectType, Range, load, write_object};
 use seqfeed::{Description, Error};
 use serde_json::{Value, json};
@@ -22,12 +22,12 @@ pub(crate) struct KaldiObject {
 
 impl KaldiObject {
     /// Loads the object that a name means; nothing, where it is no such name but that of a corpus.
-    pub(crate) fn of_name(name: &str, policy: &Policy) -> Result<Option<Self>> {
+    pub(crate) fn of_name(name: &str, opener: &Opener) -> Result<Option<Self>> {
         let bytes = name_from_text(name);
         if !is_object(&bytes) || Description::is_htk_file(name) {
             return Ok(None);
         }
-        let object: AnyObject = load(&bytes, policy)?;
+        let object: AnyObject = load(&bytes, opener)?;
         let object = Self { name: name.to_owned(), object };
         let others: Vec<&str> =
             object.object.other_types().into_iter().map(ObjectType::name).collect();
@@ -127,7 +127,7 @@ fn is_object(name: &OsStr) -> bool {
 fn begins_as_object(name: &OsStr) -> bool {
     const HEAD: usize = 64;
     let opened =
-        RxFilename::parse(name).and_then(|name| ObjectReader::open(&name, &Policy::default()));
+        RxFilename::parse(name).and_then(|name| ObjectReader::open(&name, &Opener::default()));
     // What cannot be opened fails with its own words when it is opened as a corpus.
     let Ok(mut reader) = opened else { return false };
     let Ok(head) = reader.ensure(HEAD) else { return false };

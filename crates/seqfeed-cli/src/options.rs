@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use seqfeed::io::{Policy, name_from_text, name_to_text, path_from_text};
+use seqfeed::io::{Opener, name_from_text, name_to_text, path_from_text};
 use seqfeed::{Description, Error, Opened, Table, Value};
 
 use crate::kaldi_object::KaldiObject;
@@ -74,8 +74,8 @@ pub(crate) struct CorpusOptions {
 
 /// What names may do: those on the command line may be commands, those that stand in files only if
 /// the user allows it. This is the rule of all commands.
-pub(crate) fn policy(allow_pipes: bool) -> Policy {
-    if allow_pipes { Policy::with_pipes() } else { Policy::with_given_pipes() }
+pub(crate) fn opener(allow_pipes: bool) -> Opener {
+    if allow_pipes { Opener::with_pipes() } else { Opener::with_given_pipes() }
 }
 
 /// How the corpus is fed.
@@ -342,14 +342,14 @@ impl CorpusOptions {
     /// beside options for corpora.
     pub(crate) fn kaldi_object(&self) -> Result<Option<KaldiObject>> {
         match self.only_name() {
-            Some(name) => KaldiObject::of_name(name, &self.policy()),
+            Some(name) => KaldiObject::of_name(name, &self.opener()),
             None => Ok(None),
         }
     }
 
     /// What names may do.
-    pub(crate) fn policy(&self) -> Policy {
-        policy(self.allow_pipes)
+    pub(crate) fn opener(&self) -> Opener {
+        opener(self.allow_pipes)
     }
 
     fn describe_over(&self, mut given: Given) -> Result<Description> {
@@ -395,12 +395,12 @@ impl CorpusOptions {
 
     /// Opens the corpus of a description, with the values of its files: 64-bit floats stay such.
     pub(crate) fn open_exactly(&self, description: &Description) -> Result<Opened> {
-        Ok(description.open_exactly(self.policy())?)
+        Ok(description.open_exactly(&self.opener())?)
     }
 
     /// Opens the corpus of a description.
     pub(crate) fn open(&self, description: &Description) -> Result<Opened> {
-        Ok(description.open(self.policy())?)
+        Ok(description.open(&self.opener())?)
     }
 }
 

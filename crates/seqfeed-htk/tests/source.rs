@@ -230,8 +230,8 @@ fn wrong_labels_are_named_before_they_are_fed() {
         let options = MlfOptions { states: states(), ..MlfOptions::default() };
         let source: Arc<dyn Source> = Arc::new(labels(at, &[&text], &options).unwrap());
         let join = |errors, keep_places| {
-            let policy = JoinPolicy { errors, keep_places, ..JoinPolicy::default() };
-            Corpus::join(vec![features(), Arc::clone(&source)], &policy)
+            let rules = JoinPolicy { errors, keep_places, ..JoinPolicy::default() };
+            Corpus::join(vec![features(), Arc::clone(&source)], &rules)
         };
         let error = message(join(Tolerance::Stop, false));
         let text = error.to_string();

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use flate2::write::GzEncoder;
 use seqfeed_core::{Error, Result};
 
-use crate::{Output, Policy, WxFilename};
+use crate::{Opener, Output, WxFilename};
 
 /// An [`Output`] whose bytes are compressed with gzip if its name ends with `.gz`.
 pub struct CompressedOutput(Form);
@@ -23,10 +23,10 @@ impl CompressedOutput {
     /// # Errors
     ///
     /// As [`Output::create`].
-    pub fn create(name: &WxFilename, policy: &Policy) -> Result<Self> {
+    pub fn create(name: &WxFilename, opener: &Opener) -> Result<Self> {
         let packs = matches!(name, WxFilename::File(path)
             if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")));
-        let output = Output::create(name, policy)?;
+        let output = Output::create(name, opener)?;
         Ok(Self(match packs {
             true => Form::Gzip(Box::new(GzEncoder::new(output, flate2::Compression::default()))),
             false => Form::Plain(output),

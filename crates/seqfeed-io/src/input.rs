@@ -18,7 +18,7 @@ use crate::pipe::{self, FailedCommand, Running};
 use crate::recording::Recording;
 use crate::same_file::open_file;
 use crate::standard::{self, Stdin};
-use crate::{Compression, Policy, RxFilename, shown_name};
+use crate::{Compression, Opener, RxFilename, shown_name};
 
 /// A stream of bytes read once from front to back, decompressed where its first bytes say so.
 ///
@@ -82,9 +82,9 @@ impl Input {
     /// # Errors
     ///
     /// When the name cannot be opened, is a directory, or is shorter than its offset; when it is a
-    /// command and the policy does not allow commands.
-    pub fn open(name: &RxFilename, policy: &Policy) -> Result<Self> {
-        Self::open_telling(name, policy, None)
+    /// command and the opener does not allow commands.
+    pub fn open(name: &RxFilename, opener: &Opener) -> Result<Self> {
+        Self::open_telling(name, opener, None)
     }
 
     /// Opens a name for reading; with `on_failure`, as Kaldi does: a command that failed is no
@@ -96,7 +96,7 @@ impl Input {
     /// As [`open`](Self::open).
     pub fn open_telling(
         name: &RxFilename,
-        policy: &Policy,
+        opener: &Opener,
         on_failure: Option<OnFailedCommand>,
     ) -> Result<Self> {
         match name {
@@ -112,7 +112,7 @@ impl Input {
                 })
             }
             RxFilename::Pipe(command) => {
-                policy.check_pipe(name)?;
+                opener.check_pipe(name)?;
                 let (running, output) = pipe::read_from(command)?;
                 let ended = output.ended();
                 let mut input = Self::decoded(name.to_string(), Box::new(output))?;

@@ -14,23 +14,23 @@
 //!   standard output; [`OutputDirectory`] is a directory of files that does so.
 //! * [`InputFiles`]: what was opened for reading, so that no output overwrites it.
 //!
-//! Commands only run where the caller's [`Policy`] allows it: names come out of data files, and
+//! Commands only run where the caller's [`Opener`] allows it: names come out of data files, and
 //! reading data must not run programs by surprise.
 //!
 //! ```
 //! use std::io::Read;
-//! use seqfeed_io::{Input, Output, Policy, RxFilename, WxFilename};
+//! use seqfeed_io::{Input, Output, Opener, RxFilename, WxFilename};
 //! # use std::io::Write;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let directory = tempfile::tempdir()?;
 //! let path = directory.path().join("feats.ark");
-//! let mut output = Output::create(&WxFilename::File(path.clone()), &Policy::default())?;
+//! let mut output = Output::create(&WxFilename::File(path.clone()), &Opener::default())?;
 //! output.write_all(b"utt1 [ 1 2 ]\n")?;
 //! output.finish()?;
 //!
 //! let name = RxFilename::parse(&format!("{}:5", path.display()))?;
-//! let mut input = Input::open(&name, &Policy::default())?;
+//! let mut input = Input::open(&name, &Opener::default())?;
 //! let mut text = String::new();
 //! input.read_to_string(&mut text)?;
 //! input.finish()?;
@@ -54,10 +54,10 @@ mod interrupts;
 mod mapped;
 mod names;
 mod open_files;
+mod opener;
 mod output;
 mod passing;
 mod pipe;
-mod policy;
 mod recording;
 mod runs;
 mod same_file;
@@ -77,9 +77,9 @@ pub use interrupts::on_interrupt;
 pub use mapped::Mapped;
 pub use names::{RxFilename, WxFilename, name_from_text, name_to_text, path_from_text, shown_name};
 pub use open_files::OpenFiles;
+pub use opener::Opener;
 pub use output::Output;
 pub use pipe::FailedCommand;
-pub use policy::Policy;
 pub use recording::Recording;
 pub use runs::run_of;
 pub use same_file::{InputFiles, open_file, read_file};

@@ -14,7 +14,7 @@ use crate::interrupts::Waiting;
 use crate::passing::Passing;
 use crate::pipe::{self, Running};
 use crate::standard::{OUTPUT_NAME, Stdout};
-use crate::{Policy, WxFilename, shown_name};
+use crate::{Opener, WxFilename, shown_name};
 
 /// A named output that appears only when it is complete.
 ///
@@ -64,13 +64,13 @@ impl Output {
     /// # Errors
     ///
     /// When a file can't be made in its directory, an existing one may not be written to, or the
-    /// name is that of a directory; when it is a command and the policy does not allow commands.
-    pub fn create(name: &WxFilename, policy: &Policy) -> Result<Self> {
+    /// name is that of a directory; when it is a command and the opener does not allow commands.
+    pub fn create(name: &WxFilename, opener: &Opener) -> Result<Self> {
         let wxfilename = name.clone();
         let (name, sink) = match name {
             WxFilename::Stdout => (OUTPUT_NAME.to_owned(), Sink::Stdout(Stdout)),
             WxFilename::Pipe(command) => {
-                policy.check_pipe(name)?;
+                opener.check_pipe(name)?;
                 let (running, stdin) = pipe::write_to(command)?;
                 let writer = Passing::new(stdin);
                 (name.to_string(), Sink::Pipe { writer, running })
@@ -136,8 +136,8 @@ impl Output {
     /// # Errors
     ///
     /// As [`create`](Self::create).
-    pub fn create_in_place(name: &WxFilename, policy: &Policy) -> Result<Self> {
-        let WxFilename::File(path) = name else { return Self::create(name, policy) };
+    pub fn create_in_place(name: &WxFilename, opener: &Opener) -> Result<Self> {
+        let WxFilename::File(path) = name else { return Self::create(name, opener) };
         let fail = |error| Error::io("creating", error).in_file(shown_name(path));
         let file = File::create(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;

@@ -37,13 +37,13 @@ enum Written {
 /// What reads and writes asks before it writes whether an output is an input or another output:
 ///
 /// ```
-/// use seqfeed_io::{Input, InputFiles, Policy, RxFilename, WxFilename};
+/// use seqfeed_io::{Input, InputFiles, Opener, RxFilename, WxFilename};
 ///
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let name = directory.path().join("feats.ark").display().to_string();
 /// # std::fs::write(&name, "utt1 [ 1 2 ]\n").unwrap();
 /// let inputs = InputFiles::record();
-/// let input = Input::open(&RxFilename::parse(&name)?, &Policy::default())?;
+/// let input = Input::open(&RxFilename::parse(&name)?, &Opener::default())?;
 /// assert!(inputs.check_outputs(&[WxFilename::parse(&name)?]).unwrap_err().is_usage());
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
@@ -206,7 +206,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::{DataFile, Input, Policy, RxFilename};
+    use crate::{DataFile, Input, Opener, RxFilename};
 
     fn file(path: impl Into<PathBuf>) -> WxFilename {
         WxFilename::File(path.into())
@@ -223,7 +223,7 @@ mod tests {
         fs::hard_link(at("data"), at("hard")).unwrap();
         drop(open_file(&at("before")).unwrap());
         let inputs = InputFiles::record();
-        drop(Input::open(&RxFilename::File(at("stream")), &Policy::default()).unwrap());
+        drop(Input::open(&RxFilename::File(at("stream")), &Opener::default()).unwrap());
         drop(DataFile::open(&at("data")).unwrap());
         drop(open_file(&at("plain")).unwrap());
         for name in ["stream", "data", "plain", "link", "hard"] {

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 
 use seqfeed_core::{Error, ErrorKind, PrintableLines, Problem};
-use seqfeed_io::{InputFiles, Policy, WxFilename, name_from_text};
+use seqfeed_io::{InputFiles, Opener, WxFilename, name_from_text};
 use seqfeed_kaldi::{Range, ReadOptions, Warning, Warnings};
 
 use crate::options::{self, Opt};
@@ -18,7 +18,7 @@ pub const KALDI_VERSION: &str = "5.5.0";
 /// What a call has around it.
 pub struct Surroundings<'a> {
     /// What names may do. Kaldi's users expect commands (`gunzip -c x.gz |`) to run.
-    pub policy: Policy,
+    pub opener: Opener,
     /// Standard output, for the few tools that print to it. Tables that are written to `-` go to
     /// that of the process.
     pub out: &'a mut dyn Write,
@@ -28,7 +28,7 @@ pub struct Surroundings<'a> {
 
 impl fmt::Debug for Surroundings<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Surroundings").field("policy", &self.policy).finish_non_exhaustive()
+        f.debug_struct("Surroundings").field("opener", &self.opener).finish_non_exhaustive()
     }
 }
 
@@ -102,8 +102,8 @@ impl Call<'_> {
         self.program.rsplit('/').next().unwrap_or_default()
     }
 
-    pub(crate) fn policy(&self) -> Policy {
-        self.around.policy
+    pub(crate) fn opener(&self) -> &Opener {
+        &self.around.opener
     }
 
     /// Notes files that will be written. Fails if one of them is another output. That it is an
@@ -130,7 +130,7 @@ impl Call<'_> {
     /// How files and tables are read: with Kaldi's patience, and warnings where Kaldi warns.
     pub(crate) fn reading(&self) -> ReadOptions {
         let warnings = Some(self.warnings.clone());
-        ReadOptions { policy: self.policy(), warnings, ..ReadOptions::default() }
+        ReadOptions { opener: self.opener().clone(), warnings, ..ReadOptions::default() }
     }
 
     /// Logs what readers noticed since the last line.

@@ -2,14 +2,14 @@
 //! same exit codes.
 //!
 //! ```
-//! use seqfeed_io::Policy;
+//! use seqfeed_io::Opener;
 //! use seqfeed_kaldi_tools::{Surroundings, find};
 //!
 //! # let directory = tempfile::tempdir().unwrap();
 //! let archive = format!("ark:{}", directory.path().join("feats.ark").display());
 //! # std::fs::write(directory.path().join("feats.ark"), "utt1 [ 1 2\n3 4 ]\n").unwrap();
 //! let (mut out, mut log) = (Vec::new(), Vec::new());
-//! let around = Surroundings { policy: Policy::default(), out: &mut out, log: &mut log };
+//! let around = Surroundings { opener: Opener::default(), out: &mut out, log: &mut log };
 //! let code = find("feat-to-len").unwrap().run("feat-to-len", &[archive], around);
 //! assert_eq!((code, out.as_slice()), (0, &b"2\n"[..]));
 //! ```

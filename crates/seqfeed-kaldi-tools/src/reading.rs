@@ -100,7 +100,7 @@ impl Call<'_> {
             outputs.extend(script.map(|script| WxFilename::parse(&script)).transpose()?);
         }
         self.note_outputs(&outputs)?;
-        let table = TableWriter::create(&wspecifier, &self.policy())?;
+        let table = TableWriter::create(&wspecifier, self.opener())?;
         self.note_outputs(table.object_names())?;
         Ok(table)
     }

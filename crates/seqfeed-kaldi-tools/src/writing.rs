@@ -25,7 +25,7 @@ impl Call<'_> {
     pub(crate) fn write_bytes(&self, bytes: &[u8], name: &str) -> Result<(), Stop> {
         let name = WxFilename::parse(&name_from_text(name))?;
         self.note_outputs(std::slice::from_ref(&name))?;
-        let mut output = Output::create(&name, &self.policy())?;
+        let mut output = Output::create(&name, self.opener())?;
         output.write_all(bytes).map_err(|error| output.error(error))?;
         output.finish()?;
         Ok(())

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use seqfeed_core::Key;
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{
     CompressedMatrix, CompressionMethod, Holder, Matrix, RandomAccessReader, ReadOptions,
     SequentialReader, TableWriter,
@@ -101,7 +101,7 @@ fn run(at: Name<'_>, case: &str) -> (u64, u64) {
     (bytes, objects)
 }
 
-const ALL: Policy = Policy::with_pipes();
+const ALL: Opener = Opener::with_pipes();
 
 fn cat(from: &str, to: &str) -> u64 {
     let (mut from, mut to) = (File::open(from).unwrap(), File::create(to).unwrap());

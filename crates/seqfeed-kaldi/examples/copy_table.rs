@@ -10,7 +10,7 @@ use std::env;
 use std::process::ExitCode;
 
 use seqfeed_core::{Key, Result};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{AnyObject, SequentialReader, TableWriter};
 
 fn main() -> ExitCode {
@@ -30,9 +30,9 @@ fn main() -> ExitCode {
 
 fn copy(from: &str, to: &str) -> Result<()> {
     // What the user types on a command line may be a command.
-    let policy = Policy::with_pipes();
-    let mut from = SequentialReader::<AnyObject>::open(from, &policy)?;
-    let mut to = TableWriter::create(to, &policy)?;
+    let opener = Opener::with_pipes();
+    let mut from = SequentialReader::<AnyObject>::open(from, &opener)?;
+    let mut to = TableWriter::create(to, &opener)?;
     for entry in from.by_ref() {
         let (key, object) = entry?;
         to.write(Key(&key), &object)?;

@@ -25,7 +25,7 @@ pub enum Mode {
 ///
 /// ```
 /// use seqfeed_core::{Key, Result};
-/// use seqfeed_io::Policy;
+/// use seqfeed_io::Opener;
 /// use seqfeed_kaldi::{Holder, Mode, ObjectReader, SequentialReader, TableWriter};
 ///
 /// /// Where a word begins and how long it lasts, in frames.
@@ -57,10 +57,10 @@ pub enum Mode {
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let name = directory.path().join("segments.ark").display().to_string();
 /// let segment = Segment { start: 3, frames: 12 };
-/// let mut table = TableWriter::create(&format!("ark,t:{name}"), &Policy::default())?;
+/// let mut table = TableWriter::create(&format!("ark,t:{name}"), &Opener::default())?;
 /// table.write(Key(b"word1"), &segment)?;
 /// table.close()?;
-/// for entry in SequentialReader::<Segment>::open(&format!("ark:{name}"), &Policy::default())? {
+/// for entry in SequentialReader::<Segment>::open(&format!("ark:{name}"), &Opener::default())? {
 ///     let (key, value) = entry?;
 ///     assert_eq!((key.as_slice(), value), (&b"word1"[..], Segment { start: 3, frames: 12 }));
 /// }

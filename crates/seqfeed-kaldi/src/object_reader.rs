@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use bytemuck::Pod;
 use seqfeed_core::{Error, ErrorKind, Key, Problem, Result};
-use seqfeed_io::{Input, Policy, RxFilename};
+use seqfeed_io::{Input, Opener, RxFilename};
 
 use crate::holder::Mode;
 use crate::objects::any::ObjectType;
@@ -51,8 +51,8 @@ impl ObjectReader {
     /// # Errors
     ///
     /// As [`Input::open`].
-    pub fn open(name: &RxFilename, policy: &Policy) -> Result<Self> {
-        Ok(Self::new(Input::open(name, policy)?))
+    pub fn open(name: &RxFilename, opener: &Opener) -> Result<Self> {
+        Ok(Self::new(Input::open(name, opener)?))
     }
 
     /// Reads from memory; `name` is for messages.

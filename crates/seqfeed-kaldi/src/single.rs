@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{Output, Policy, RxFilename, WxFilename};
+use seqfeed_io::{Opener, Output, RxFilename, WxFilename};
 
 use crate::holder::{Holder, Mode, write_object};
 use crate::object_reader::{ObjectReader, is_token};
@@ -14,22 +14,22 @@ use crate::range::Range;
 /// Reads one object from where a name points: Kaldi's `ReadKaldiObject`.
 ///
 /// The name is a file (`final.mat`), an object in an archive (`feats.ark:119`), standard input
-/// (`-`) or, where the policy allows it, a command (`gunzip -c final.mat.gz |`). A range may stand
+/// (`-`) or, where the opener allows it, a command (`gunzip -c final.mat.gz |`). A range may stand
 /// behind it in brackets, as in script files: `feats.ark:119[0:4]` is the first five rows. Of a
 /// matrix that is not compressed only these are read.
 ///
 /// ```
-/// use seqfeed_io::Policy;
+/// use seqfeed_io::Opener;
 /// use seqfeed_kaldi::{Matrix, Mode, load, save};
 ///
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let name = directory.path().join("transform.mat").display().to_string();
 /// let transform = Matrix { rows: 2, cols: 2, values: vec![1.0f32, 0.0, 0.5, 2.0] };
-/// save(&name, &transform, Mode::Binary, &Policy::default())?;
-/// let read: Matrix<f32> = load(&name, &Policy::default())?;
+/// save(&name, &transform, Mode::Binary, &Opener::default())?;
+/// let read: Matrix<f32> = load(&name, &Opener::default())?;
 /// assert_eq!(read, transform);
 ///
-/// let last_row: Matrix<f32> = load(&format!("{name}[1:1]"), &Policy::default())?;
+/// let last_row: Matrix<f32> = load(&format!("{name}[1:1]"), &Opener::default())?;
 /// assert_eq!(last_row.values, [0.5, 2.0]);
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
@@ -38,9 +38,9 @@ use crate::range::Range;
 ///
 /// Fails if the name is none or not allowed, if there is no such object, if the range does not fit
 /// it, or if the command failed. What stands behind the object is not looked at.
-pub fn load<T: Holder>(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<T> {
+pub fn load<T: Holder>(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<T> {
     let (name, range) = Range::split_name(name.as_ref())?;
-    let mut reader = ObjectReader::open(&RxFilename::parse(name)?, policy)?;
+    let mut reader = ObjectReader::open(&RxFilename::parse(name)?, opener)?;
     let value = match range {
         None => reader.read()?,
         Some(range) => match reader.read_part(&range)? {
@@ -67,12 +67,12 @@ pub fn save<T: Holder>(
     name: &(impl AsRef<OsStr> + ?Sized),
     value: &T,
     mode: Mode,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<()> {
     let name = WxFilename::parse(name.as_ref())?;
     let mut bytes = Vec::new();
     write_object(value, &mut bytes, mode)?;
-    let mut output = Output::create(&name, policy)?;
+    let mut output = Output::create(&name, opener)?;
     output.write_all(&bytes).map_err(|error| output.error(error))?;
     output.finish()
 }
@@ -102,7 +102,7 @@ pub fn write_token(token: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<()> {
 /// [`read_header`](ObjectReader::read_header):
 ///
 /// ```
-/// use seqfeed_io::{Policy, RxFilename};
+/// use seqfeed_io::{Opener, RxFilename};
 /// use seqfeed_kaldi::{Matrix, Mode, ObjectReader, ObjectWriter, Vector};
 ///
 /// # let directory = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ pub fn write_token(token: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<()> {
 /// let weights = Matrix { rows: 1, cols: 2, values: vec![0.5f32, -1.0] };
 /// let bias: Vector<f32> = Vector(vec![0.25]);
 ///
-/// let mut writer = ObjectWriter::create(&name, Mode::Binary, &Policy::default())?;
+/// let mut writer = ObjectWriter::create(&name, Mode::Binary, &Opener::default())?;
 /// writer.write_token("<Layer>")?;
 /// writer.write_basic(7i32)?;
 /// writer.write_pretty("\n")?;
@@ -119,7 +119,7 @@ pub fn write_token(token: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<()> {
 /// writer.write_token("</Layer>")?;
 /// writer.close()?;
 ///
-/// let mut reader = ObjectReader::open(&RxFilename::parse(&name)?, &Policy::default())?;
+/// let mut reader = ObjectReader::open(&RxFilename::parse(&name)?, &Opener::default())?;
 /// let mode = reader.read_header()?;
 /// reader.expect_token("<Layer>", mode)?;
 /// assert_eq!(reader.read_basic::<i32>(mode)?, 7);
@@ -147,9 +147,9 @@ impl ObjectWriter {
     pub fn create(
         name: &(impl AsRef<OsStr> + ?Sized),
         mode: Mode,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
-        let output = Output::create(&WxFilename::parse(name.as_ref())?, policy)?;
+        let output = Output::create(&WxFilename::parse(name.as_ref())?, opener)?;
         let mut writer = Self { output, mode, value: Vec::new() };
         if mode == Mode::Binary {
             writer.add(|out, _| {

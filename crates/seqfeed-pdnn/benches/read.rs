@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use seqfeed_core::{Block, Source};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_pdnn::pfile::{PFile, PFileSource};
 use seqfeed_pdnn::pickle::PickledData;
 
@@ -33,7 +33,7 @@ fn time(what: &str, bytes: u64, mut run: impl FnMut()) {
 }
 
 fn pfile(name: &str, bytes: u64) {
-    let policy = Policy::default();
+    let opener = Opener::default();
     let mut piece = vec![0; 256 << 10];
     let mut copy = vec![0; 256 << 10];
     time("read by pieces", bytes, || {
@@ -49,7 +49,7 @@ fn pfile(name: &str, bytes: u64) {
             black_box(&copy);
         }
     });
-    let file = PFile::open(name, &policy).unwrap();
+    let file = PFile::open(name, &opener).unwrap();
     let (mut features, mut labels) = (Vec::new(), Vec::new());
     time("read_sentence", bytes, || {
         for sentence in 0..file.sentences() {
@@ -58,7 +58,7 @@ fn pfile(name: &str, bytes: u64) {
         }
     });
     time("verify", bytes, || file.verify().unwrap());
-    let source = PFileSource::open(name, &policy).unwrap();
+    let source = PFileSource::open(name, &opener).unwrap();
     let mut blocks = source.new_blocks();
     time("source, by chunks", bytes, || {
         for chunk in 0..source.index().chunk_count() {
@@ -95,7 +95,7 @@ fn cpu_seconds() -> f64 {
 
 fn own_load(name: &str) -> Seconds {
     let (start, cpu) = (Instant::now(), cpu_seconds());
-    drop(black_box(PickledData::open(name, &Policy::default()).unwrap()));
+    drop(black_box(PickledData::open(name, &Opener::default()).unwrap()));
     [start.elapsed().as_secs_f64(), cpu_seconds() - cpu]
 }
 

@@ -14,7 +14,7 @@ use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
     Source, Stream,
 };
-use seqfeed_io::{Input, Policy, RxFilename, shown_name};
+use seqfeed_io::{Input, Opener, RxFilename, shown_name};
 
 /// The name of the format in messages.
 const ALIGNMENT: &str = "alignment";
@@ -45,9 +45,9 @@ impl AlignmentSource {
     pub fn open(
         name: &(impl AsRef<OsStr> + ?Sized),
         stream: &str,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
-        let mut input = Input::open(&RxFilename::parse(&name)?, policy)?;
+        let mut input = Input::open(&RxFilename::parse(&name)?, opener)?;
         let name = &shown_name(name);
         let mut reading = Reading::default();
         let mut line = Vec::new();
@@ -170,7 +170,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x.ali");
         std::fs::write(&path, text).unwrap();
-        AlignmentSource::open(&path.display().to_string(), "labels", &Policy::default())
+        AlignmentSource::open(&path.display().to_string(), "labels", &Opener::default())
     }
 
     #[test]

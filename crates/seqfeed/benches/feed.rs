@@ -20,7 +20,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, Feed, Opened, Source};
 
 /// Shuffled minibatches of 1,024 frames with 5 frames of context on both sides.
@@ -87,7 +87,7 @@ fn open(corpus: &str, description: &str) -> Opened {
     let mut description = Description::from_toml(description).unwrap();
     description.base = Some(corpus.into());
     description.sweeps = Some(2);
-    description.open(Policy::default()).unwrap()
+    description.open(&Opener::default()).unwrap()
 }
 
 fn read_by_cntk(corpus: &str) -> Opened {

@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, Minibatch, Result};
 
 const HIDDEN: usize = 128;
@@ -41,7 +41,7 @@ fn train(directory: &Path, order: &str) -> Result<f64> {
         let table = "order = 'sequential'\nsweeps = 10".parse().expect("valid TOML");
         description = Description::from_file_with(&directory.join("train.toml"), table)?;
     }
-    let opened = description.open(Policy::default())?;
+    let opened = description.open(&Opener::default())?;
     let mut network = Network::new(normalization);
     let started = Instant::now();
     let (mut loss, mut frames) = (0.0, 0usize);
@@ -56,7 +56,7 @@ fn train(directory: &Path, order: &str) -> Result<f64> {
         }
     }
     println!("{order:>10} trained in {:.1} s", started.elapsed().as_secs_f64());
-    let test = Description::from_file(&directory.join("test.toml"))?.open(Policy::default())?;
+    let test = Description::from_file(&directory.join("test.toml"))?.open(&Opener::default())?;
     let (mut right, mut all) = (0, 0);
     for minibatch in test.feed(None)? {
         let minibatch = minibatch?;
@@ -77,7 +77,7 @@ impl Normalization {
         let mut once = description.clone();
         once.sweeps = Some(1);
         let (mut sum, mut squares, mut frames) = (Vec::new(), Vec::new(), 0.0f64);
-        for minibatch in once.open(Policy::default())?.feed(None)? {
+        for minibatch in once.open(&Opener::default())?.feed(None)? {
             let minibatch = minibatch?;
             let (features, _) = frames_of(&minibatch);
             let dim = features.len() / minibatch.samples();

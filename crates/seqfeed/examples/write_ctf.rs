@@ -9,7 +9,7 @@ use std::error::Error;
 use std::io::Write;
 
 use seqfeed::Description;
-use seqfeed::io::{Output, Policy, WxFilename};
+use seqfeed::io::{Opener, Output, WxFilename};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -18,8 +18,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let most = arguments.next().map_or(Ok(u64::MAX), |most| most.parse())?;
     let description = Description::of_name(&corpus)?.description;
-    let opened = description.open(Policy::default())?;
-    let out = Output::create(&WxFilename::parse(&out)?, &Policy::default())?;
+    let opened = description.open(&Opener::default())?;
+    let out = Output::create(&WxFilename::parse(&out)?, &Opener::default())?;
     let mut out = seqfeed::write_ctf(opened.corpus().as_ref(), out, most)?;
     out.flush()?;
     out.finish()?;

@@ -7,7 +7,7 @@
 
 use std::error::Error;
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, HtkOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         options.states = std::fs::read_to_string(states)?.lines().map(str::to_owned).collect();
     }
     let description = Description::of_name(&corpus)?.description;
-    let opened = description.open(Policy::default())?;
-    seqfeed::write_htk(opened.corpus().as_ref(), &prefix, &options, &Policy::default())?;
+    let opened = description.open(&Opener::default())?;
+    seqfeed::write_htk(opened.corpus().as_ref(), &prefix, &options, &Opener::default())?;
     Ok(())
 }

@@ -8,7 +8,7 @@
 use std::error::Error;
 
 use seqfeed::Description;
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let most = arguments.next().map_or(Ok(u64::MAX), |most| most.parse())?;
     let description = Description::of_name(&corpus)?.description;
-    let opened = description.open(Policy::default())?;
-    seqfeed::write_pdnn(opened.corpus().as_ref(), &prefix, most, &Policy::default())?;
+    let opened = description.open(&Opener::default())?;
+    seqfeed::write_pdnn(opened.corpus().as_ref(), &prefix, most, &Opener::default())?;
     Ok(())
 }

@@ -10,7 +10,7 @@ pub(crate) use opening::{open_all, open_one};
 use seqfeed_core::{Element, Extent, Kind};
 #[cfg(not(feature = "arrow"))]
 use seqfeed_core::{Error, Result};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 
 #[cfg(not(feature = "arrow"))]
 use crate::htk_files::OpenedStream;
@@ -49,7 +49,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) element: Option<Element>,
     pub(crate) extent: Option<Extent>,
     pub(crate) chunk_samples: u64,
-    pub(crate) policy: Policy,
+    pub(crate) opener: Opener,
     pub(crate) base: Option<&'a Path>,
 }
 

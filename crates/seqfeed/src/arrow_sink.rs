@@ -2,7 +2,7 @@
 
 use seqfeed_arrow::{KeyType, WriteOptions};
 use seqfeed_core::{Result, Sink, Source};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_io::{Opener, WxFilename};
 
 use crate::sequences::each_sequence;
 use crate::sinks::{ArrowContainer, ArrowSink};
@@ -17,16 +17,16 @@ use crate::sinks::{ArrowContainer, ArrowSink};
 /// # let parquet = directory.path().join("x.parquet");
 /// # std::fs::write(&path, "utt1  [ 1 2.5\n 3 4 ]\nutt2  [ 5 6\n 7 8 ]\n")?;
 /// use seqfeed::Source;
-/// use seqfeed::io::{Policy, WxFilename};
+/// use seqfeed::io::{Opener, WxFilename};
 ///
 /// let description = seqfeed::Description::from_toml(&format!("features = 'ark:{path}'"))?;
-/// let opened = description.open(Policy::default())?;
+/// let opened = description.open(&Opener::default())?;
 /// let (name, options) = (WxFilename::File(parquet.clone()), Default::default());
 /// let corpus = opened.corpus();
-/// seqfeed::write_parquet(corpus.as_ref(), &name, &options, u64::MAX, &Policy::default())?;
+/// seqfeed::write_parquet(corpus.as_ref(), &name, &options, u64::MAX, &Opener::default())?;
 ///
 /// let text = format!("corpus = '{}'", parquet.display());
-/// let again = seqfeed::Description::from_toml(&text)?.open(Policy::default())?;
+/// let again = seqfeed::Description::from_toml(&text)?.open(&Opener::default())?;
 /// assert_eq!(again.corpus().index(), opened.corpus().index());
 /// # Ok(())
 /// # }
@@ -41,9 +41,9 @@ pub fn write_parquet(
     name: &WxFilename,
     options: &WriteOptions,
     most: u64,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<()> {
-    write(ArrowContainer::Parquet, source, name, options, most, policy)
+    write(ArrowContainer::Parquet, source, name, options, most, opener)
 }
 
 /// Writes the first `most` sequences of a corpus as an Arrow IPC file, as [`write_parquet`] does as
@@ -57,9 +57,9 @@ pub fn write_arrow(
     name: &WxFilename,
     options: &WriteOptions,
     most: u64,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<()> {
-    write(ArrowContainer::Ipc, source, name, options, most, policy)
+    write(ArrowContainer::Ipc, source, name, options, most, opener)
 }
 
 fn write(
@@ -68,10 +68,10 @@ fn write(
     name: &WxFilename,
     options: &WriteOptions,
     most: u64,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<()> {
     let keys = KeyType::of(source.index());
-    let mut sink = ArrowSink::create(name, container, source.streams(), keys, options, policy)?;
+    let mut sink = ArrowSink::create(name, container, source.streams(), keys, options, opener)?;
     each_sequence(source, most, |key, blocks, number| sink.write(key, blocks, number))?;
     Box::new(sink).finish().map(drop)
 }

@@ -12,7 +12,7 @@ mod values;
 use std::collections::BTreeMap;
 
 use seqfeed_core::Result;
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use serde::Serialize;
 
 use crate::description::Description;
@@ -34,13 +34,13 @@ pub struct CheckOptions {
     /// Threads that read; one a core by default.
     pub threads: Option<usize>,
     /// What commands in names may do.
-    pub policy: Policy,
+    pub opener: Opener,
 }
 
 impl Default for CheckOptions {
     /// Any class, lengths that differ by 3 samples, no commands.
     fn default() -> Self {
-        Self { classes: None, trim: 3, threads: None, policy: Policy::default() }
+        Self { classes: None, trim: 3, threads: None, opener: Opener::default() }
     }
 }
 
@@ -97,7 +97,7 @@ impl Check {
         mut progress: impl FnMut(u64),
     ) -> Result<Self> {
         let mut findings = Vec::new();
-        let parts = part::open(description, options.policy, &mut findings)?;
+        let parts = part::open(description, &options.opener, &mut findings)?;
         begin(parts.iter().map(|part| part.source.index().total_samples()).sum());
         keys::check(&parts, options, &contexts(description)?, &mut findings);
         let mut bad = Vec::new();

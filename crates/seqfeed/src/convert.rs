@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Corpus, Element};
 use seqfeed_htk::param::{Encoding, ParamKind};
-use seqfeed_io::{InputFiles, Policy};
+use seqfeed_io::{InputFiles, Opener};
 use seqfeed_kaldi::CompressionMethod;
 use seqfeed_pdnn::pickle::Protocol;
 
@@ -72,7 +72,7 @@ pub struct ConvertOptions {
     /// Whether what would be lost may be lost.
     pub allow_lossy: bool,
     /// What the target's names may do.
-    pub policy: Policy,
+    pub opener: Opener,
     /// What was read since before the corpus was opened: nothing of it is overwritten. Where
     /// nothing is recorded, only outputs are compared with one another.
     pub inputs: InputFiles,
@@ -122,7 +122,7 @@ impl ConvertOptions {
             sharding: Sharding::default(),
             describe: false,
             allow_lossy: false,
-            policy: Policy::default(),
+            opener: Opener::default(),
             inputs: InputFiles::default(),
         }
     }

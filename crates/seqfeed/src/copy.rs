@@ -6,7 +6,7 @@ use std::io::BufRead;
 
 use seqfeed_core::{Error, Key, Result};
 use seqfeed_io::{
-    Input, InputFiles, Output, Policy, RxFilename, WxFilename, name_from_text, name_to_text,
+    Input, InputFiles, Opener, Output, RxFilename, WxFilename, name_from_text, name_to_text,
     open_file,
 };
 use seqfeed_kaldi::{
@@ -38,7 +38,7 @@ pub struct CopyOptions {
     /// Write so many tables, runs with equally many objects; their names are numbered.
     pub split: Option<usize>,
     /// What names may do.
-    pub policy: Policy,
+    pub opener: Opener,
     /// Other files that are read, and not to be overwritten. Those of the table are known.
     pub inputs: InputFiles,
 }
@@ -107,7 +107,7 @@ impl Guesses {
 /// that was written.
 ///
 /// ```
-/// use seqfeed::io::Policy;
+/// use seqfeed::io::Opener;
 /// use seqfeed::{CopyOptions, copy_table};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -143,7 +143,7 @@ pub fn copy_table(
     };
     let inputs = InputFiles::record();
     let mut reading = ReadOptions {
-        policy: options.policy,
+        opener: options.opener.clone(),
         object_type: options.object_type,
         ..ReadOptions::default()
     };
@@ -272,7 +272,7 @@ fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
         let _ = open_file(&path);
         return outputs.check();
     }
-    let script = Input::open(&RxFilename::File(path), &Policy::default())?;
+    let script = Input::open(&RxFilename::File(path), &Opener::default())?;
     let mut before = None;
     for line in script.split(b'\n').map_while(std::io::Result::ok) {
         let Ok(line) = ScriptLine::parse(&line) else { continue };
@@ -414,7 +414,7 @@ impl<'a> Writing<'a> {
         let guesses = (text && known.is_none()).then(Guesses::default);
         // Known by now: what is read, unless names of it come through a pipe.
         to_be.check()?;
-        let writer = TableWriter::create(&first, &options.policy)?;
+        let writer = TableWriter::create(&first, &options.opener)?;
         to_be.names.extend_from_slice(writer.object_names());
         to_be.check()?;
         let (outputs, written) = (Vec::new(), WriteReport::default());
@@ -440,7 +440,7 @@ impl<'a> Writing<'a> {
         if self.objects == end
             && let Some(name) = self.names.next()
         {
-            let next = TableWriter::create(&name, &self.options.policy)?;
+            let next = TableWriter::create(&name, &self.options.opener)?;
             let whole = std::mem::replace(&mut self.writer, next).into_outputs()?;
             put_away(whole, &mut self.written, &mut self.outputs);
             self.part += 1;

@@ -168,8 +168,8 @@ impl CorpusSpool {
             index: Arc::new(self.index.finish()),
             starts: self.starts,
         };
-        let policy = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
-        Corpus::join(vec![Arc::new(spooled)], &policy).map(Arc::new)
+        let rules = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
+        Corpus::join(vec![Arc::new(spooled)], &rules).map(Arc::new)
     }
 
     /// Whether a sequence can be added; its length.

@@ -22,7 +22,7 @@ use crate::sinks::CtfSink;
 /// # let path = directory.path().join("x.ark").display().to_string();
 /// # std::fs::write(&path, "utt1  [ 1 2.5\n 3 4 ]\nutt2  [ 5 6\n 7 8 ]\n")?;
 /// let description = seqfeed::Description::from_toml(&format!("features = 'ark:{path}'"))?;
-/// let opened = description.open(seqfeed::io::Policy::default())?;
+/// let opened = description.open(&seqfeed::io::Opener::default())?;
 /// let text = seqfeed::write_ctf(opened.corpus().as_ref(), Vec::new(), u64::MAX)?;
 /// assert!(String::from_utf8(text)?.starts_with("0 |# utt1 |features 1 2.5\n"));
 /// # Ok(())

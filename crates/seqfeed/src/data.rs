@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Element, Error, JoinReport, Result, Series, SeriesKeys, Source, Tolerance};
 use seqfeed_feed::{BatchSize, Cut, Order, Partial, Settings, Unit};
-use seqfeed_io::{Policy, name_from_text, name_to_text, path_from_text, shown_name};
+use seqfeed_io::{Opener, name_from_text, name_to_text, path_from_text, shown_name};
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 use seqfeed_pdnn::ali::AlignmentSource;
 use seqfeed_pdnn::pfile::{PFile, PFileSource};
@@ -32,7 +32,7 @@ pub(crate) enum Rounding {
 pub(crate) struct Opening<'a> {
     /// What names are relative to, if not to the working directory.
     pub(crate) base: Option<&'a Path>,
-    pub(crate) policy: Policy,
+    pub(crate) opener: Opener,
     pub(crate) map: bool,
     pub(crate) chunk_samples: u64,
 }
@@ -110,9 +110,9 @@ pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData>
         warnings.push("label= has no effect: it is for Kaldi's features (.scp)".to_owned());
     }
     let mut opened = match kind {
-        FileKind::PFile => open_pfiles(&names, &opening.policy)?,
-        FileKind::Pickle => open_pickles(&names, &opening.policy, PickledData::open)?,
-        FileKind::Npz => open_pickles(&names, &opening.policy, open_npz)?,
+        FileKind::PFile => open_pfiles(&names, &opening.opener)?,
+        FileKind::Pickle => open_pickles(&names, &opening.opener, PickledData::open)?,
+        FileKind::Npz => open_pickles(&names, &opening.opener, open_npz)?,
         FileKind::Kaldi => open_kaldi(&names, spec.options.label.as_deref(), opening)?,
     };
     opened.warnings.extend(warnings);
@@ -129,12 +129,12 @@ fn missing(name: &OsStr) -> Result<()> {
     })
 }
 
-fn open_pfiles(names: &[OsString], policy: &Policy) -> Result<OpenedData> {
+fn open_pfiles(names: &[OsString], opener: &Opener) -> Result<OpenedData> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     let (mut spooled_bytes, mut warnings) = (0, Vec::new());
     for name in names {
         // PDNN looks at no numbers: here they must go on by one each, from any one.
-        let file = PFile::open(name, policy)?.numbered_as_found()?;
+        let file = PFile::open(name, opener)?.numbered_as_found()?;
         if file.first_number() > 0 {
             warnings.push(format!(
                 "{}: sentences are counted from {}",
@@ -162,17 +162,17 @@ fn open_pfiles(names: &[OsString], policy: &Policy) -> Result<OpenedData> {
 /// One pickle stays in memory; of several, the one that is wanted.
 fn open_pickles(
     names: &[OsString],
-    policy: &Policy,
-    open: fn(&OsStr, &Policy) -> Result<PickledData>,
+    opener: &Opener,
+    open: fn(&OsStr, &Opener) -> Result<PickledData>,
 ) -> Result<OpenedData> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     for name in names {
         parts.push(match names.len() {
             1 => {
                 let key = seqfeed_core::Key(b"0");
-                Arc::new(PickleSource::new(&shown_name(name), key, open(name, policy)?)?)
+                Arc::new(PickleSource::new(&shown_name(name), key, open(name, opener)?)?)
             }
-            _ => Arc::new(ReopenedPickle::new(name, policy, open)?),
+            _ => Arc::new(ReopenedPickle::new(name, opener, open)?),
         });
     }
     let format = match parts.len() {
@@ -209,7 +209,7 @@ fn open_kaldi(
             element: Element::F32,
             extent: None,
             chunk_samples: opening.chunk_samples,
-            policy: opening.policy,
+            opener: opening.opener.clone(),
             map: opening.map,
             or_compressed: true,
             errors: Tolerance::Stop,
@@ -231,7 +231,7 @@ fn open_kaldi(
             None => name_from_text(label),
         };
         let label = spec::or_compressed(&label);
-        let alignments = AlignmentSource::open(&label, "labels", &opening.policy)?;
+        let alignments = AlignmentSource::open(&label, "labels", &opening.opener)?;
         report.dropped.extend(alignments.report().dropped.iter().cloned());
         formats.push("alignments".to_owned());
         sources.push(Arc::new(alignments));

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Chunking, Error, Extent, JoinPolicy, Kind, Problem, Result, Tolerance};
 use seqfeed_feed::{Layout, Partial, Shard, Unit, tolerance};
-use seqfeed_io::{Policy, path_from_text, shown_name};
+use seqfeed_io::{Opener, path_from_text, shown_name};
 use serde::{Deserialize, Deserializer};
 use toml::{Table, Value};
 
@@ -499,17 +499,17 @@ impl Description {
         self.base.as_deref().filter(|_| !self.is_overridden(stream))
     }
 
-    /// What the names behind a key may do, under the policy for names that the caller gives: those
+    /// What the names behind a key may do, under the opener for names that the caller gives: those
     /// that stand in the description's file were not given by the caller.
-    pub(crate) fn policy_of(&self, key: &str, policy: Policy) -> Policy {
+    pub(crate) fn opener_of(&self, key: &str, opener: &Opener) -> Opener {
         match self.from_file && !self.is_overridden(key) {
-            true => policy.of_contents(),
-            false => policy,
+            true => opener.of_contents(),
+            false => opener.clone(),
         }
     }
 
-    /// The policy of the join.
-    pub(crate) fn join_policy(&self) -> Result<JoinPolicy> {
+    /// The opener of the join.
+    pub(crate) fn join_rules(&self) -> Result<JoinPolicy> {
         let default = JoinPolicy::default();
         let read = |key: &str, text: &Option<Text>, default: Tolerance| match text {
             None => Ok(default),

@@ -17,7 +17,7 @@ use seqfeed_htk::source::{
 };
 use seqfeed_htk::state_list::StateList;
 use seqfeed_io::{
-    Input, Policy, RxFilename, name_to_text, path_from_text, refuse_named_pipe, shown_name,
+    Input, Opener, RxFilename, name_to_text, path_from_text, refuse_named_pipe, shown_name,
 };
 use seqfeed_kaldi::WaveSource;
 
@@ -113,7 +113,7 @@ impl Kind {
     fn of(path: &Path, said: bool) -> Result<Option<Self>> {
         refuse_named_pipe(path)?;
         let mut head = Vec::with_capacity(HEAD);
-        let mut input = Input::open(&RxFilename::File(path.to_owned()), &Policy::default())?;
+        let mut input = Input::open(&RxFilename::File(path.to_owned()), &Opener::default())?;
         let read = (&mut input).take(HEAD as u64).read_to_end(&mut head);
         read.map_err(|error| input.error(error))?;
         if head.starts_with(b"MLF\x01\0") || head.starts_with(b"MLF\x02\0") {

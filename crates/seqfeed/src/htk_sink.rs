@@ -2,7 +2,7 @@
 
 use seqfeed_core::{Error, Kind, Result, Sink, Source};
 use seqfeed_htk::param::Encoding;
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 
 use crate::convert::{Change, Shaped};
 use crate::sequences::each_sequence;
@@ -47,7 +47,7 @@ pub fn write_htk(
     source: &dyn Source,
     prefix: &str,
     options: &HtkOptions,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<()> {
     let changes = source.streams().iter().map(|stream| match (stream.kind, stream.element) {
         (Kind::Sparse, _) => Ok(Change::Classes),
@@ -61,7 +61,7 @@ pub fn write_htk(
     let source = Shaped::new(source, changes.into_iter().enumerate().collect());
     let HtkOptions { encoding, states, most } = options;
     let streams = source.streams();
-    let mut sink = HtkSink::create(prefix, HtkLayout::Archive, streams, encoding, states, policy)?;
+    let mut sink = HtkSink::create(prefix, HtkLayout::Archive, streams, encoding, states, opener)?;
     each_sequence(&source, *most, |key, blocks, number| sink.write(key, blocks, number))?;
     Box::new(sink).finish().map(drop)
 }

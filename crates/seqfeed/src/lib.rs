@@ -5,7 +5,7 @@
 //!
 //! ```no_run
 //! let description = seqfeed::Description::from_file("examples/digits/train.toml".as_ref())?;
-//! let opened = description.open(seqfeed::io::Policy::default())?;
+//! let opened = description.open(&seqfeed::io::Opener::default())?;
 //! for minibatch in opened.feed(None)? {
 //!     let minibatch = minibatch?;
 //!     let features: &[f32] = minibatch.dense("features").expect("a stream of that name");

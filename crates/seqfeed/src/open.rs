@@ -10,7 +10,7 @@ use seqfeed_core::{
 use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
 use seqfeed_htk::param::ParamKind;
 use seqfeed_htk::source::HtkSource;
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{Role, SparseSource, TableOptions, TableSource, WaveSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
@@ -45,26 +45,26 @@ pub struct Opened {
 impl Description {
     /// Opens the corpus: makes or reads the index of each stream and joins them by key.
     ///
-    /// `policy` says which names may be commands: those in the description's file and in script
+    /// `opener` says which names may be commands: those in the description's file and in script
     /// files are not given by the caller.
     ///
     /// # Errors
     ///
     /// Fails if the description contradicts itself, if a file cannot be read, or if the streams
     /// don't fit together.
-    pub fn open(&self, policy: Policy) -> Result<Opened> {
+    pub fn open(&self, opener: &Opener) -> Result<Opened> {
         if let Some(data) = &self.data {
-            return self.open_data(data, policy);
+            return self.open_data(data, opener);
         }
         if self.task.is_some() {
             return Err(Error::usage("`task` is for data specifications (a.pfile|b.pfile)"));
         }
         if let Some(reader) = &self.reader {
-            return self.open_reader(reader, policy);
+            return self.open_reader(reader, opener);
         }
         reader::refuse_overrides(&self.overrides)?;
         let settings = self.settings()?;
-        let join = self.join_policy()?;
+        let join = self.join_rules()?;
         let mut sources: Vec<Arc<dyn Source>> = Vec::new();
         let mut formats = Vec::new();
         let mut report = JoinReport::default();
@@ -74,7 +74,7 @@ impl Description {
         let mut parameters = None;
         let mut waves = BTreeMap::new();
         if let Some(names) = &self.corpus {
-            let opened = self.open_corpus_files(&names.to_vec(), policy)?;
+            let opened = self.open_corpus_files(&names.to_vec(), opener)?;
             spooled_bytes += opened.spooled_bytes;
             formats.push(opened.format);
             frame_shifts.push(opened.frame_shift);
@@ -82,7 +82,7 @@ impl Description {
         }
         for (name, stream) in self.streams() {
             let primary = sources.first().map(|source| source.index().as_ref());
-            let table = self.open_stream(&name, &stream, policy, join.errors, primary)?;
+            let table = self.open_stream(&name, &stream, opener, join.errors, primary)?;
             warnings.extend(table.warnings);
             report.dropped.extend(table.report.dropped);
             spooled_bytes += table.spooled_bytes;
@@ -122,7 +122,7 @@ impl Description {
     pub(crate) fn open_corpus_files(
         &self,
         names: &[String],
-        policy: Policy,
+        opener: &Opener,
     ) -> Result<OpenedStream> {
         let wanted = arrow_files::Wanted {
             stream: "",
@@ -130,7 +130,7 @@ impl Description {
             element: None,
             extent: None,
             chunk_samples: self.chunk_samples()?,
-            policy: self.policy_of("corpus", policy),
+            opener: self.opener_of("corpus", opener),
             base: self.base_of("corpus"),
         };
         arrow_files::open_all(names, &wanted)
@@ -142,8 +142,8 @@ impl Description {
     /// # Errors
     ///
     /// As [`open`](Self::open).
-    pub fn open_exactly(&self, policy: Policy) -> Result<Opened> {
-        let opened = self.open(policy)?;
+    pub fn open_exactly(&self, opener: &Opener) -> Result<Opened> {
+        let opened = self.open(opener)?;
         let asked = |name: &String| {
             self.streams().any(|(stream, described)| stream == *name && described.dtype.is_some())
         };
@@ -160,7 +160,7 @@ impl Description {
             }
         }
         (description.features, description.labels) = (None, None);
-        description.open(policy)
+        description.open(opener)
     }
 
     /// The names of labels, the first one for label 0, where the description has a list of
@@ -177,7 +177,7 @@ impl Description {
         }
     }
 
-    fn open_data(&self, text: &str, policy: Policy) -> Result<Opened> {
+    fn open_data(&self, text: &str, opener: &Opener) -> Result<Opened> {
         if self.reader.is_some() || self.corpus.is_some() || self.streams().next().is_some() {
             return Err(Error::usage(
                 "data of a data specification have their own streams: none can be added to them",
@@ -190,16 +190,12 @@ impl Description {
         let join = JoinPolicy {
             chunks: Chunking::Primary,
             // As PDNN, which passes over utterances whose labels are missing or too many.
-            errors: if self.errors.is_some() {
-                self.join_policy()?.errors
-            } else {
-                Tolerance::Skip
-            },
-            ..self.join_policy()?
+            errors: if self.errors.is_some() { self.join_rules()?.errors } else { Tolerance::Skip },
+            ..self.join_rules()?
         };
         let opening = data::Opening {
             base: self.base_of("data"),
-            policy: self.policy_of("data", policy),
+            opener: self.opener_of("data", opener),
             map: self.map.unwrap_or(false),
             chunk_samples: self.chunk_samples()?,
         };
@@ -226,7 +222,7 @@ impl Description {
         })
     }
 
-    fn open_reader(&self, name: &str, policy: Policy) -> Result<Opened> {
+    fn open_reader(&self, name: &str, opener: &Opener) -> Result<Opened> {
         if self.corpus.is_some() || self.streams().next().is_some() {
             return Err(Error::usage("a reader has its own streams: none can be added to it"));
         }
@@ -246,8 +242,8 @@ impl Description {
             Some(base) => joined(base, name),
             None => name.to_owned(),
         };
-        let policy = self.policy_of("reader", policy);
-        let opened = reader::open(&name, &self.inputs, &self.overrides, &policy)?;
+        let opener = self.opener_of("reader", opener);
+        let opened = reader::open(&name, &self.inputs, &self.overrides, &opener)?;
         let settings = self.settings_over(opened.settings)?;
         let (mut settings, corpus) = self.by_frames(settings, opened.corpus)?;
         if let Some(rows) = &opened.rows {
@@ -289,8 +285,8 @@ impl Description {
         settings.truncated = None;
         let labels = settings.labels.as_ref().map(|rules| rules.stream.as_str());
         let frames = FrameSource::new(Arc::new(corpus), labels)?;
-        let policy = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
-        Ok((settings, Corpus::join(vec![Arc::new(frames)], &policy)?))
+        let rules = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
+        Ok((settings, Corpus::join(vec![Arc::new(frames)], &rules)?))
     }
 
     /// Settings of an open corpus: which streams are meant, and how many frames are in a partition.
@@ -370,7 +366,7 @@ impl Description {
         &self,
         name: &str,
         stream: &StreamDescription,
-        policy: Policy,
+        opener: &Opener,
         errors: Tolerance,
         primary: Option<&Index>,
     ) -> Result<OpenedStream> {
@@ -395,7 +391,7 @@ impl Description {
             (false, _) => Element::F32,
         };
         let extent = stream.extent.map(Extent::from);
-        let policy = self.policy_of(name, policy);
+        let opener = self.opener_of(name, opener);
         let (names, base) = (source.to_vec(), self.base_of(name));
         if names.first().is_some_and(|name| arrow_files::is_arrow(name)) {
             if stream.dim.is_some() {
@@ -408,7 +404,7 @@ impl Description {
                 element: Some(element),
                 extent,
                 chunk_samples: self.chunk_samples()?,
-                policy,
+                opener,
                 base,
             };
             return arrow_files::open_one(&names, &wanted);
@@ -440,7 +436,7 @@ impl Description {
             element,
             extent,
             chunk_samples: self.chunk_samples()?,
-            policy,
+            opener,
             map: self.map.unwrap_or(false),
             or_compressed: false,
             errors,

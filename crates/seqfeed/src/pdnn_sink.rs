@@ -1,7 +1,7 @@
 //! A corpus written as the files that PDNN reads.
 
 use seqfeed_core::{Error, Extent, Kind, Result, Sink, Source, Stream};
-use seqfeed_io::{Policy, WxFilename, name_from_text};
+use seqfeed_io::{Opener, WxFilename, name_from_text};
 use seqfeed_pdnn::pickle::{Container, Protocol};
 
 use crate::sequences::each_sequence;
@@ -18,7 +18,7 @@ use crate::sinks::{AlignmentSink, ArraysSink, PFileSink};
 /// # Errors
 ///
 /// Fails if data cannot be read or written, or if there are other streams, or none of these.
-pub fn write_pdnn(source: &dyn Source, prefix: &str, most: u64, policy: &Policy) -> Result<()> {
+pub fn write_pdnn(source: &dyn Source, prefix: &str, most: u64, opener: &Opener) -> Result<()> {
     let streams = source.streams();
     one(streams, Kind::Dense)?;
     one(streams, Kind::Label)?;
@@ -26,9 +26,9 @@ pub fn write_pdnn(source: &dyn Source, prefix: &str, most: u64, policy: &Policy)
     let index = source.index();
     let samples = index.start(most.min(index.len() as u64) as u32);
     let pickle = Container::Pickle(Protocol::Two);
-    let mut pfile = PFileSink::create(&name("pfile")?, streams, policy)?;
-    let mut pickle = ArraysSink::create(&name("pickle")?, pickle, streams, samples, policy)?;
-    let mut ali = AlignmentSink::create(&name("ali")?, streams, policy)?;
+    let mut pfile = PFileSink::create(&name("pfile")?, streams, opener)?;
+    let mut pickle = ArraysSink::create(&name("pickle")?, pickle, streams, samples, opener)?;
+    let mut ali = AlignmentSink::create(&name("ali")?, streams, opener)?;
     let mut written = 0;
     each_sequence(source, u64::MAX, |key, blocks, number| {
         ali.write(key, blocks, number)?;

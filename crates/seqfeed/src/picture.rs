@@ -30,9 +30,9 @@ const VALUES: usize = 1 << 28;
 /// A sequence as a picture.
 ///
 /// ```no_run
-/// use seqfeed::{Description, Key, Picture, Sequence, io::Policy};
+/// use seqfeed::{Description, Key, Picture, Sequence, io::Opener};
 ///
-/// let opened = Description::of_name("corpus.toml")?.description.open(Policy::default())?;
+/// let opened = Description::of_name("corpus.toml")?.description.open(&Opener::default())?;
 /// let corpus = opened.corpus().as_ref();
 /// let number = Sequence::find(corpus, Key(b"utt1")).expect("a sequence of that key");
 /// let picture = Picture::of(&[Sequence::load(corpus, number)?], &|_stream| 0.01)?;

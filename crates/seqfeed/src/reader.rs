@@ -12,7 +12,7 @@ use seqfeed_core::{
 };
 use seqfeed_feed::{Layout, Settings, Unit};
 use seqfeed_io::{
-    DataFile, Input, Policy, RxFilename, name_from_text, path_from_text, read_settings,
+    DataFile, Input, Opener, RxFilename, name_from_text, path_from_text, read_settings,
 };
 
 use crate::description::{FormatName, InputDescription, Text};
@@ -49,11 +49,11 @@ pub(crate) fn open(
     name: &str,
     inputs: &BTreeMap<String, InputDescription>,
     overrides: &BTreeMap<String, Text>,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<OpenedReader> {
     if is_bare_ctf(name) {
         refuse_overrides(overrides)?;
-        return open_file(name, inputs, policy);
+        return open_file(name, inputs, opener);
     }
     let (file, section) = config::path::split(name);
     let is_json = file.to_ascii_lowercase().ends_with(".json");
@@ -67,7 +67,7 @@ pub(crate) fn open(
     if !inputs.is_empty() {
         return Err(Error::usage("inputs are named for bare CTF files; a reader names its own"));
     }
-    let mut opened = open_reader(&reader, policy, !is_json)?;
+    let mut opened = open_reader(&reader, opener, !is_json)?;
     opened.unknown.extend(warnings);
     Ok(opened)
 }
@@ -82,7 +82,7 @@ pub(crate) fn is_bare_ctf(name: &str) -> bool {
 /// The inputs of a bare CTF file, as found from its data; `None` for any other reader.
 pub(crate) fn inputs_of(
     name: &str,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<Option<BTreeMap<String, InputDescription>>> {
     if !is_bare_ctf(name) {
         return Ok(None);
@@ -92,7 +92,7 @@ pub(crate) fn inputs_of(
         let format = if sparse { FormatName::Sparse } else { FormatName::Dense };
         Ok((name, InputDescription { alias: None, dim, format, defines_mb_size: false }))
     };
-    find_inputs(name, policy)?.into_iter().map(describe).collect::<Result<_>>().map(Some)
+    find_inputs(name, opener)?.into_iter().map(describe).collect::<Result<_>>().map(Some)
 }
 
 fn read_json(file: &str) -> Result<ReaderConfig> {
@@ -107,7 +107,7 @@ fn read_json(file: &str) -> Result<ReaderConfig> {
 
 /// Opens what a configuration says; `by_program` if its settings are those of CNTK's program, not
 /// of its Python package.
-fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Result<OpenedReader> {
+fn open_reader(reader: &ReaderConfig, opener: &Opener, by_program: bool) -> Result<OpenedReader> {
     let keys = match (reader.use_numeric_sequence_keys, reader.hash_sequence_keys) {
         (true, false) => KeyKind::Numeric,
         (false, true) => KeyKind::Hashed,
@@ -130,8 +130,8 @@ fn open_reader(reader: &ReaderConfig, policy: &Policy, by_program: bool) -> Resu
             continue;
         };
         let name = find(&ctf.file, reader.directory.as_deref());
-        let (name, policy) = (name_from_text(&name), policy.of_contents());
-        let source = CtfSource::open(&name, &options(ctf, keys), &mut names, &policy)?;
+        let (name, opener) = (name_from_text(&name), opener.of_contents());
+        let source = CtfSource::open(&name, &options(ctf, keys), &mut names, &opener)?;
         let source = Arc::new(source);
         let kept = ctf.keep_data_in_memory || reader.keep_data_in_memory;
         sources.push(match kept {
@@ -221,15 +221,15 @@ fn options(ctf: &CtfDeserializer, keys: KeyKind) -> CtfOptions {
 fn open_file(
     name: &str,
     inputs: &BTreeMap<String, InputDescription>,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<OpenedReader> {
     let inputs: Vec<CtfInput> = match inputs.is_empty() {
-        true => find_inputs(name, policy)?.iter().map(found).collect::<Result<_>>()?,
+        true => find_inputs(name, opener)?.iter().map(found).collect::<Result<_>>()?,
         false => inputs.iter().map(|(name, input)| described(name, input)).collect(),
     };
     let options = CtfOptions { inputs, chunk_bytes: CHUNK_BYTES, ..CtfOptions::default() };
     let source =
-        Arc::new(CtfSource::open(&name_from_text(name), &options, &mut Names::new(), policy)?);
+        Arc::new(CtfSource::open(&name_from_text(name), &options, &mut Names::new(), opener)?);
     let join = JoinPolicy {
         chunks: Chunking::Primary,
         length: LengthRule::Longest,
@@ -246,7 +246,7 @@ fn open_file(
     })
 }
 
-fn find_inputs(name: &str, policy: &Policy) -> Result<Vec<FoundInput>> {
+fn find_inputs(name: &str, opener: &Opener) -> Result<Vec<FoundInput>> {
     let rxfilename = RxFilename::parse(&name_from_text(name))?;
     if rxfilename == RxFilename::Stdin {
         return Err(Error::usage("the inputs of standard input cannot be found: it is read once")
@@ -264,7 +264,7 @@ fn find_inputs(name: &str, policy: &Policy) -> Result<Vec<FoundInput>> {
             .in_file(name)
             .with_help("copy it into a file first, or name the inputs: in a description or in a reader's section"));
     }
-    let mut input = Input::open(&rxfilename, policy)?;
+    let mut input = Input::open(&rxfilename, opener)?;
     if let RxFilename::File(path) = &rxfilename
         && !path.is_file()
     {

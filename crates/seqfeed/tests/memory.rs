@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use peak_alloc::PeakAlloc;
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{
     Description, Element, ErrorKind, Extent, HtkOptions, Index, Key, Kind, Result, Source, Stream,
 };
@@ -110,13 +110,13 @@ fn lengths(random: &mut Random) -> Vec<u32> {
 fn formats(directory: &Path, lengths: &[u32]) -> Vec<(String, bool)> {
     let (all, rest) = (Corpus::new(lengths), Corpus::new(&lengths[..lengths.len() / 2]));
     let path = |name: &str| directory.join(name).display().to_string();
-    let policy = Policy::default();
+    let opener = Opener::default();
     let mut ctf = Vec::new();
     ctf = seqfeed::write_ctf(&all, ctf, u64::MAX).unwrap();
     std::fs::write(path("a.ctf"), ctf).unwrap();
-    seqfeed::write_pdnn(&all, &path("a"), u64::MAX, &policy).unwrap();
-    seqfeed::write_pdnn(&rest, &path("b"), u64::MAX, &policy).unwrap();
-    seqfeed::write_htk(&all, &path("h"), &HtkOptions::default(), &policy).unwrap();
+    seqfeed::write_pdnn(&all, &path("a"), u64::MAX, &opener).unwrap();
+    seqfeed::write_pdnn(&rest, &path("b"), u64::MAX, &opener).unwrap();
+    seqfeed::write_htk(&all, &path("h"), &HtkOptions::default(), &opener).unwrap();
     let mut text = String::new();
     for (number, &length) in lengths.iter().enumerate() {
         text +=
@@ -157,8 +157,8 @@ fn formats(directory: &Path, lengths: &[u32]) -> Vec<(String, bool)> {
         for end in ["arrow", "parquet"] {
             let name = WxFilename::File(path(&format!("a.{end}")).into());
             match end {
-                "arrow" => seqfeed::write_arrow(&all, &name, &options, u64::MAX, &policy).unwrap(),
-                _ => seqfeed::write_parquet(&all, &name, &options, u64::MAX, &policy).unwrap(),
+                "arrow" => seqfeed::write_arrow(&all, &name, &options, u64::MAX, &opener).unwrap(),
+                _ => seqfeed::write_parquet(&all, &name, &options, u64::MAX, &opener).unwrap(),
             }
             found.push((format!("corpus = '{}'", path(&format!("a.{end}"))), true));
         }
@@ -214,7 +214,7 @@ fn measure(text: &str) -> Option<(u64, u64)> {
     let description =
         Description::from_toml(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let before = MEMORY.current_usage();
-    let opened = description.open(Policy::default()).ok()?;
+    let opened = description.open(&Opener::default()).ok()?;
     MEMORY.reset_peak_usage();
     let mut feed = match opened.feed(None) {
         Ok(feed) => feed,
@@ -230,7 +230,7 @@ fn measure(text: &str) -> Option<(u64, u64)> {
     let taken = MEMORY.peak_usage().saturating_sub(before) as u64;
     // A limit below the promise is refused.
     let limited = format!("{text}\nmemory = {}", promised - 1);
-    let opened = Description::from_toml(&limited).unwrap().open(Policy::default()).unwrap();
+    let opened = Description::from_toml(&limited).unwrap().open(&Opener::default()).unwrap();
     let error = opened.feed(None).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     Some((promised, taken))
@@ -284,7 +284,7 @@ fn padding_is_counted_before_it_is_taken() {
         "features = 'ark:{}'\nunit = 'sequence'\nbatch-size = 10000\nsweeps = 1\nmemory = '100 MB'",
         path.display()
     );
-    let opened = Description::from_toml(&text).unwrap().open(Policy::default()).unwrap();
+    let opened = Description::from_toml(&text).unwrap().open(&Opener::default()).unwrap();
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let error = opened.feed(None).unwrap_err();

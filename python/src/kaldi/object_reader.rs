@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
-use seqfeed::io::{Policy, RxFilename};
+use seqfeed::io::{Opener, RxFilename};
 use seqfeed::kaldi::{Mode, ObjectReader};
 
 use crate::forks::lock;
@@ -69,9 +69,9 @@ impl PyObjectReader {
     #[new]
     #[pyo3(signature = (source, *, allow_pipes=false))]
     fn new(py: Python<'_>, source: Bound<'_, PyAny>, allow_pipes: bool) -> PyResult<Self> {
-        let policy = Policy::allowing_pipes(allow_pipes);
+        let opener = Opener::allowing_pipes(allow_pipes);
         let opened = if let Some(name) = keys::name_of(&source)? {
-            py.detach(|| ObjectReader::open(&RxFilename::parse(&name)?, &policy))
+            py.detach(|| ObjectReader::open(&RxFilename::parse(&name)?, &opener))
         } else if let Ok(bytes) = source.cast::<PyBytes>() {
             Ok(ObjectReader::from_bytes("bytes", bytes.as_bytes()))
         } else if source.hasattr("read")? {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAnyMethods, PyByteArray, PyTuple};
-use seqfeed::io::{Output, Policy, WxFilename};
+use seqfeed::io::{Opener, Output, WxFilename};
 use seqfeed::kaldi::{Mode, write_token};
 
 use crate::forks::lock;
@@ -29,7 +29,7 @@ pub(crate) struct PyObjectWriter {
 enum Target {
     /// A table, or another object.
     Lent,
-    Name(Name, Policy),
+    Name(Name, Opener),
     File(Py<PyAny>),
 }
 
@@ -65,7 +65,7 @@ impl PyObjectWriter {
             Some(name) => {
                 // What is no name is better known before the work.
                 errors::raise(WxFilename::parse(&name))?;
-                Target::Name(name, Policy::allowing_pipes(allow_pipes))
+                Target::Name(name, Opener::allowing_pipes(allow_pipes))
             }
             None if target.hasattr("write")? => Target::File(target.clone().unbind()),
             None => {
@@ -139,8 +139,8 @@ impl PyObjectWriter {
         match &self.target {
             Target::Lent => Ok(()),
             Target::File(file) => write_to(file.bind(py), &bytes),
-            Target::Name(name, policy) => errors::raise(py.detach(|| {
-                let mut output = Output::create(&WxFilename::parse(name)?, policy)?;
+            Target::Name(name, opener) => errors::raise(py.detach(|| {
+                let mut output = Output::create(&WxFilename::parse(name)?, opener)?;
                 output.write_all(&bytes).map_err(|error| output.error(error))?;
                 output.finish().map(drop)
             })),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed_core::Key;
 
 use crate::describe::is_table;
@@ -27,7 +27,7 @@ pub(crate) struct RandomAccessReader {
     /// The rspecifier of a map from keys to those of the table.
     utt2spk: Option<Name>,
     wanted: Option<Wanted>,
-    policy: Policy,
+    opener: Opener,
     /// None when it is closed.
     reader: PerProcess<Option<Box<dyn Random>>>,
 }
@@ -36,11 +36,11 @@ fn open(
     rspecifier: &Name,
     utt2spk: Option<&Name>,
     wanted: Option<Wanted>,
-    policy: &Policy,
+    opener: &Opener,
 ) -> seqfeed::Result<Box<dyn Random>> {
     match utt2spk {
-        Some(map) => open_mapped(rspecifier, map, wanted, policy),
-        None => open_random(rspecifier, wanted, policy),
+        Some(map) => open_mapped(rspecifier, map, wanted, opener),
+        None => open_random(rspecifier, wanted, opener),
     }
 }
 
@@ -51,7 +51,7 @@ impl RandomAccessReader {
         }
         let closed = self.reader.peek(Option::is_none).unwrap_or(false);
         let open =
-            || open(&self.rspecifier, self.utt2spk.as_ref(), self.wanted.clone(), &self.policy);
+            || open(&self.rspecifier, self.utt2spk.as_ref(), self.wanted.clone(), &self.opener);
         let fresh = errors::raise(py.detach(open))?;
         Ok(self.reader.renew((!closed).then_some(fresh)))
     }
@@ -96,7 +96,7 @@ impl RandomAccessReader {
         allow_pipes: bool,
     ) -> PyResult<Self> {
         let wanted = Wanted::given(object_type.as_ref())?;
-        let policy = Policy::allowing_pipes(allow_pipes);
+        let opener = Opener::allowing_pipes(allow_pipes);
         let Some(name) = keys::name_of(&source)? else {
             return Err(errors::wrong_type("an rspecifier or a path", &source));
         };
@@ -104,9 +104,9 @@ impl RandomAccessReader {
         let utt2spk = utt2spk.map(|map| keys::needed_name(&map)).transpose()?;
         // A file of its own, as Kaldi's recipes have it, is an archive of tokens.
         let utt2spk = utt2spk.map(|map| if is_table(&map) { map } else { map.behind("ark:") });
-        let reader = py.detach(|| open(&rspecifier, utt2spk.as_ref(), wanted.clone(), &policy));
+        let reader = py.detach(|| open(&rspecifier, utt2spk.as_ref(), wanted.clone(), &opener));
         let reader = PerProcess::new(Some(errors::raise(reader)?));
-        Ok(Self { rspecifier, utt2spk, wanted, policy, reader })
+        Ok(Self { rspecifier, utt2spk, wanted, opener, reader })
     }
 
     fn __getitem__<'py>(
@@ -181,7 +181,7 @@ impl RandomAccessReader {
         let wanted = self.wanted.as_ref().map(|wanted| wanted.to_python(py));
         options.set_item("object_type", wanted)?;
         options.set_item("utt2spk", self.utt2spk.as_ref().map(Name::as_ref))?;
-        options.set_item("allow_pipes", self.policy.allows_pipes())?;
+        options.set_item("allow_pipes", self.opener.allows_pipes())?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (self.rspecifier.as_ref(),), options, py.None());
         Ok((remake, arguments).into_pyobject(py)?.into_any())

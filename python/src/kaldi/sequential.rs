@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 
 use crate::forks::{PerProcess, lock};
 use crate::kaldi::file_like::{self, FileArchive};
@@ -22,7 +22,7 @@ pub(crate) struct SequentialReader {
     name: Name,
     from_file: bool,
     wanted: Option<Wanted>,
-    policy: Policy,
+    opener: Opener,
     state: PerProcess<State>,
 }
 
@@ -54,7 +54,7 @@ impl State {
 
 impl SequentialReader {
     fn open(&self) -> seqfeed::Result<State> {
-        open_sequential(&self.name, self.wanted.clone(), &self.policy).map(State::new)
+        open_sequential(&self.name, self.wanted.clone(), &self.opener).map(State::new)
     }
 
     fn state(&self, py: Python<'_>) -> PyResult<Arc<Mutex<State>>> {
@@ -87,11 +87,11 @@ impl SequentialReader {
         allow_pipes: bool,
     ) -> PyResult<Self> {
         let wanted = Wanted::given(object_type.as_ref())?;
-        let policy = Policy::allowing_pipes(allow_pipes);
+        let opener = Opener::allowing_pipes(allow_pipes);
         let (name, from_file, reader): (_, _, Box<dyn Sequential>) = match keys::name_of(&source)? {
             Some(name) => {
                 let name = describe::rspecifier_of(&name).unwrap_or(name);
-                let reader = py.detach(|| open_sequential(&name, wanted.clone(), &policy));
+                let reader = py.detach(|| open_sequential(&name, wanted.clone(), &opener));
                 (name, false, errors::raise(reader)?)
             }
             None if source.hasattr("read")? => {
@@ -106,7 +106,7 @@ impl SequentialReader {
             }
         };
         let state = PerProcess::new(State::new(reader));
-        Ok(Self { name, from_file, wanted, policy, state })
+        Ok(Self { name, from_file, wanted, opener, state })
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -178,7 +178,7 @@ impl SequentialReader {
         let options = pyo3::types::PyDict::new(py);
         let wanted = self.wanted.as_ref().map(|wanted| wanted.to_python(py));
         options.set_item("object_type", wanted)?;
-        options.set_item("allow_pipes", self.policy.allows_pipes())?;
+        options.set_item("allow_pipes", self.opener.allows_pipes())?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (self.name.as_ref(),), options, done);
         Ok((remake, arguments).into_pyobject(py)?.into_any())

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use seqfeed::io::{Output, Policy, RxFilename, WxFilename};
+use seqfeed::io::{Opener, Output, RxFilename, WxFilename};
 use seqfeed::kaldi::{Mode, ObjectReader, Range, write_object};
 
 use crate::kaldi::file_like;
@@ -24,13 +24,13 @@ pub(crate) fn load<'py>(
     allow_pipes: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let wanted = Wanted::given(object_type.as_ref())?;
-    let policy = Policy::allowing_pipes(allow_pipes);
+    let opener = Opener::allowing_pipes(allow_pipes);
     let read = if let Some(name) = keys::name_of(&source)? {
         let is_text = source.is_instance_of::<PyString>();
         py.detach(|| {
             let (name, range) =
                 if is_text { Range::split_name(name.as_ref())? } else { (name.as_ref(), None) };
-            let object = open_one(name, wanted.as_ref(), &policy)?;
+            let object = open_one(name, wanted.as_ref(), &opener)?;
             match range {
                 Some(range) => object.extract(&range),
                 None => Ok(object),
@@ -48,8 +48,8 @@ pub(crate) fn load<'py>(
     value_to_python(py, errors::raise(read)?)
 }
 
-fn open_one(name: &OsStr, wanted: Option<&Wanted>, policy: &Policy) -> seqfeed::Result<Value> {
-    let mut reader = ObjectReader::open(&RxFilename::parse(name)?, policy)?;
+fn open_one(name: &OsStr, wanted: Option<&Wanted>, opener: &Opener) -> seqfeed::Result<Value> {
+    let mut reader = ObjectReader::open(&RxFilename::parse(name)?, opener)?;
     let value = read_one(&mut reader, wanted)?;
     // A command that failed may not have given the whole object.
     reader.finish()?;
@@ -74,9 +74,9 @@ pub(crate) fn save(
     let mut bytes = Vec::new();
     errors::raise(py.detach(|| write_object(&object, &mut bytes, mode)))?;
     if let Some(name) = keys::name_of(target)? {
-        let policy = Policy::allowing_pipes(allow_pipes);
+        let opener = Opener::allowing_pipes(allow_pipes);
         return errors::raise(py.detach(|| {
-            let mut output = Output::create(&WxFilename::parse(&name)?, &policy)?;
+            let mut output = Output::create(&WxFilename::parse(&name)?, &opener)?;
             output.write_all(&bytes).map_err(|error| output.error(error))?;
             output.finish().map(drop)
         }));

@@ -3,7 +3,7 @@
 use std::ops::Range as Rows;
 use std::sync::Mutex;
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::kaldi::{AnyObject, Range, Rspecifier, TableKind, is_token};
 use seqfeed::{ErrorKind, Problem, Stream};
 use seqfeed_core::Key;
@@ -17,7 +17,7 @@ use crate::table::{Backend, Item, Walk};
 pub(crate) struct KaldiTable {
     rspecifier: Name,
     wanted: Option<Wanted>,
-    policy: Policy,
+    opener: Opener,
     random: Mutex<Option<Box<dyn Random>>>,
     count: Mutex<Option<usize>>,
 }
@@ -27,22 +27,22 @@ impl KaldiTable {
     pub(crate) fn open(
         rspecifier: Name,
         wanted: Option<Wanted>,
-        policy: Policy,
+        opener: Opener,
     ) -> seqfeed::Result<Self> {
         let parsed = Rspecifier::parse(&rspecifier)?;
         // What is wrong with the name is said now; a command is not run before it is needed.
         let random = match parsed.kind {
             TableKind::Archive
                 if parsed.rxfilename.as_encoded_bytes().trim_ascii_end().ends_with(b"|")
-                    && policy.allows_pipes() =>
+                    && opener.allows_pipes() =>
             {
                 None
             }
             _ if parsed.rxfilename == "-" => None,
-            _ => Some(open_random(&rspecifier, wanted.clone(), &policy)?),
+            _ => Some(open_random(&rspecifier, wanted.clone(), &opener)?),
         };
         let (random, count) = (Mutex::new(random), Mutex::new(None));
-        Ok(Self { rspecifier, wanted, policy, random, count })
+        Ok(Self { rspecifier, wanted, opener, random, count })
     }
 
     fn with_random<R>(
@@ -52,7 +52,7 @@ impl KaldiTable {
         let mut random = lock(&self.random);
         let reader = match &mut *random {
             Some(reader) => reader,
-            none => none.insert(open_random(&self.rspecifier, self.wanted.clone(), &self.policy)?),
+            none => none.insert(open_random(&self.rspecifier, self.wanted.clone(), &self.opener)?),
         };
         use_it(reader.as_mut())
     }
@@ -84,7 +84,7 @@ impl Backend for KaldiTable {
         if let Some(count) = *lock(&self.count) {
             return Ok(count);
         }
-        let mut reader = open_sequential(&self.rspecifier, self.wanted.clone(), &self.policy)?;
+        let mut reader = open_sequential(&self.rspecifier, self.wanted.clone(), &self.opener)?;
         let (mut key, mut count) = (Vec::new(), 0);
         while reader.next_key(&mut key)? {
             count += 1;
@@ -97,7 +97,7 @@ impl Backend for KaldiTable {
         Ok(Box::new(KaldiWalk(open_sequential(
             &self.rspecifier,
             self.wanted.clone(),
-            &self.policy,
+            &self.opener,
         )?)))
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use seqfeed::Result;
-use seqfeed::io::{Policy, RxFilename};
+use seqfeed::io::{Opener, RxFilename};
 use seqfeed::kaldi::{
     AnyObject, Basic as _, Blob, CompactLattice, CompressedMatrix, GaussPosterior, Holder,
     HtkMatrix, Lattice, Matrix, MatrixShape, Mode, NnetChainExample, NnetExample, NumpyArray,
@@ -162,10 +162,10 @@ pub(crate) fn open_mapped(
     rspecifier: &Name,
     map: &Name,
     wanted: Option<Wanted>,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<Box<dyn Random>> {
-    let table = open_random(rspecifier, wanted, policy)?;
-    let reader = RandomAccessReader::open(map, policy)?;
+    let table = open_random(rspecifier, wanted, opener)?;
+    let reader = RandomAccessReader::open(map, opener)?;
     Ok(Box::new(Mapped { table, map: reader, map_name: map.clone() }))
 }
 
@@ -228,26 +228,26 @@ pub(crate) fn check_guess(value: Option<&Value>, key: Key<'_>) -> Result<()> {
 pub(crate) fn open_sequential(
     rspecifier: &Name,
     wanted: Option<Wanted>,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<Box<dyn Sequential>> {
     match wanted {
         None => Ok(Box::new(Guessed(Matrices(
-            SequentialReader::open(rspecifier, policy)?,
+            SequentialReader::open(rspecifier, opener)?,
             || AnyObject::FloatMatrix(lent::matrix()),
             Value::Object,
         )))),
-        Some(Wanted::Own(own)) => own.open_sequential(&Named(rspecifier, policy)),
+        Some(Wanted::Own(own)) => own.open_sequential(&Named(rspecifier, opener)),
         Some(Wanted::Object(ObjectType::FloatMatrix)) => Ok(Box::new(Matrices(
-            SequentialReader::open(rspecifier, policy)?,
+            SequentialReader::open(rspecifier, opener)?,
             lent::matrix::<f32>,
             |matrix| Value::Object(AnyObject::FloatMatrix(matrix)),
         ))),
         Some(Wanted::Object(ObjectType::DoubleMatrix)) => Ok(Box::new(Matrices(
-            SequentialReader::open(rspecifier, policy)?,
+            SequentialReader::open(rspecifier, opener)?,
             lent::matrix::<f64>,
             |matrix| Value::Object(AnyObject::DoubleMatrix(matrix)),
         ))),
-        Some(wanted) => open_sequential_as(rspecifier, wanted, policy),
+        Some(wanted) => open_sequential_as(rspecifier, wanted, opener),
     }
 }
 
@@ -270,20 +270,20 @@ macro_rules! readers {
         fn open_sequential_as(
             rspecifier: &Name,
             wanted: Wanted,
-            policy: &Policy,
+            opener: &Opener,
         ) -> Result<Box<dyn Sequential>> {
             match wanted {
                 Wanted::Shape => Ok(Box::new(Typed(
-                    SequentialReader::open(rspecifier, policy)?,
+                    SequentialReader::open(rspecifier, opener)?,
                     Value::Shape,
                 ))),
                 Wanted::WaveInfo => Ok(Box::new(Typed(
-                    SequentialReader::open(rspecifier, policy)?,
+                    SequentialReader::open(rspecifier, opener)?,
                     Value::WaveInfo,
                 ))),
-                Wanted::Own(own) => own.open_sequential(&Named(rspecifier, policy)),
+                Wanted::Own(own) => own.open_sequential(&Named(rspecifier, opener)),
                 $(Wanted::Object(ObjectType::$variant) => Ok(Box::new(Typed(
-                    SequentialReader::<$type>::open(rspecifier, policy)?,
+                    SequentialReader::<$type>::open(rspecifier, opener)?,
                     |object| Value::Object(AnyObject::$variant(object)),
                 ))),)*
                 Wanted::Object(other) => Err(unknown(other)),
@@ -294,24 +294,24 @@ macro_rules! readers {
         pub(crate) fn open_random(
             rspecifier: &Name,
             wanted: Option<Wanted>,
-            policy: &Policy,
+            opener: &Opener,
         ) -> Result<Box<dyn Random>> {
             match wanted {
                 None => Ok(Box::new(Guessed(Typed(
-                    RandomAccessReader::open(rspecifier, policy)?,
+                    RandomAccessReader::open(rspecifier, opener)?,
                     Value::Object,
                 )))),
-                Some(Wanted::Own(own)) => own.open_random(&Named(rspecifier, policy)),
+                Some(Wanted::Own(own)) => own.open_random(&Named(rspecifier, opener)),
                 Some(Wanted::Shape) => Ok(Box::new(Typed(
-                    RandomAccessReader::open(rspecifier, policy)?,
+                    RandomAccessReader::open(rspecifier, opener)?,
                     Value::Shape,
                 ))),
                 Some(Wanted::WaveInfo) => Ok(Box::new(Typed(
-                    RandomAccessReader::open(rspecifier, policy)?,
+                    RandomAccessReader::open(rspecifier, opener)?,
                     Value::WaveInfo,
                 ))),
                 $(Some(Wanted::Object(ObjectType::$variant)) => Ok(Box::new(Typed(
-                    RandomAccessReader::<$type>::open(rspecifier, policy)?,
+                    RandomAccessReader::<$type>::open(rspecifier, opener)?,
                     |object| Value::Object(AnyObject::$variant(object)),
                 ))),)*
                 Some(Wanted::Object(other)) => Err(unknown(other)),
@@ -459,7 +459,7 @@ basics! {
 }
 
 /// A table that is to be opened for objects of an own type.
-struct Named<'a>(&'a Name, &'a Policy);
+struct Named<'a>(&'a Name, &'a Opener);
 
 impl OpenSequential for Named<'_> {
     fn with_header(&self) -> Result<SequentialReader<Own<true>>> {

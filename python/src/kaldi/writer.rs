@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAnyMethods, PyBytes, PyTuple};
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::kaldi::{CompressionMethod, Mode, TableWriter, Wspecifier, check_key, write_object};
 use seqfeed_core::Key;
 
@@ -119,10 +119,10 @@ impl Writer {
         let (name, mode, sink) = match keys::name_of(&target)? {
             Some(name) => {
                 let wspecifier = wspecifier_of(&name, text);
-                let policy = Policy::allowing_pipes(allow_pipes);
+                let opener = Opener::allowing_pipes(allow_pipes);
                 let table = errors::raise(py.detach(|| match in_place {
-                    true => TableWriter::create_in_place(&wspecifier, &policy),
-                    false => TableWriter::create(&wspecifier, &policy),
+                    true => TableWriter::create_in_place(&wspecifier, &opener),
+                    false => TableWriter::create(&wspecifier, &opener),
                 }))?;
                 let text = errors::raise(Wspecifier::parse(&wspecifier))?.text;
                 let mode = if text { Mode::Text } else { Mode::Binary };

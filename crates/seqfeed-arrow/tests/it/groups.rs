@@ -2,7 +2,7 @@
 
 use seqfeed_arrow::{ArrowOptions, Compress, KeyType, ParquetWriter, WriteOptions};
 use seqfeed_core::{Block, Element, Extent, Key, Kind, Source, Stream};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_io::{Opener, WxFilename};
 
 use crate::{Held, content, load, open, open_with, write};
 
@@ -110,8 +110,8 @@ fn columns_need_names_of_their_own() {
     for wrong in ["key", "samples", "features"] {
         held.streams[1].name = wrong.to_owned();
         let options = WriteOptions::default();
-        let policy = Policy::default();
-        let made = ParquetWriter::create(&name, &held.streams, KeyType::Text, &options, &policy);
+        let opener = Opener::default();
+        let made = ParquetWriter::create(&name, &held.streams, KeyType::Text, &options, &opener);
         assert!(made.err().unwrap().is_usage());
     }
 }
@@ -121,9 +121,9 @@ fn a_stream_comes_through_a_pipe() {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foreign/stream.arrows");
     let name = format!("cat {} |", file.display());
     let options = ArrowOptions::default();
-    let open = |policy| seqfeed_arrow::ArrowSource::open(&name, &options, &policy);
-    assert!(open(Policy::default()).is_err(), "commands must be allowed");
-    let source = open(Policy::with_pipes()).unwrap();
+    let open = |opener| seqfeed_arrow::ArrowSource::open(&name, &options, &opener);
+    assert!(open(Opener::default()).is_err(), "commands must be allowed");
+    let source = open(Opener::with_pipes()).unwrap();
     assert_eq!(source.spooled_bytes(), file.metadata().unwrap().len());
     assert_eq!(source.index().key(0), Key(b"utt-a"));
     assert_eq!(load(&source).unwrap()[0].len(), 4);

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use seqfeed_arrow::{ArrowOptions, ArrowSource, ArrowWriter, KeyType, ParquetWriter, WriteOptions};
 use seqfeed_core::{Block, Index, IndexBuilder, Key, Result, Source, Stream};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_io::{Opener, WxFilename};
 
 /// Sequences in memory: keys, and a block a stream.
 struct Held {
@@ -25,7 +25,7 @@ fn open(path: &Path) -> Result<ArrowSource> {
 }
 
 fn open_with(path: &Path, options: &ArrowOptions) -> Result<ArrowSource> {
-    ArrowSource::open(path.to_str().unwrap(), options, &Policy::default())
+    ArrowSource::open(path.to_str().unwrap(), options, &Opener::default())
 }
 
 /// All of a source, loaded at once.
@@ -48,16 +48,16 @@ fn index_of(keys: &[Vec<u8>]) -> Index {
 /// Writes what is held under a name, whose extension says as what.
 fn write(held: &Held, path: &Path, options: &WriteOptions) -> Result<()> {
     let name = WxFilename::File(path.to_owned());
-    let (keys, policy) = (key_type(&held.keys), Policy::default());
+    let (keys, opener) = (key_type(&held.keys), Opener::default());
     let each = held.keys.iter().enumerate();
     if path.extension().is_some_and(|end| end == "parquet") {
-        let mut writer = ParquetWriter::create(&name, &held.streams, keys, options, &policy)?;
+        let mut writer = ParquetWriter::create(&name, &held.streams, keys, options, &opener)?;
         for (number, key) in each {
             writer.write(Key(key), &held.blocks, number)?;
         }
         return writer.finish().map(drop);
     }
-    let mut writer = ArrowWriter::create(&name, &held.streams, keys, options, &policy)?;
+    let mut writer = ArrowWriter::create(&name, &held.streams, keys, options, &opener)?;
     for (number, key) in each {
         writer.write(Key(key), &held.blocks, number)?;
     }

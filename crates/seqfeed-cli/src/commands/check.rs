@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
 use seqfeed::io::{
-    LeftBehind, Policy, name_from_text, path_from_text, remove_left_behind, shown_name,
+    LeftBehind, Opener, name_from_text, path_from_text, remove_left_behind, shown_name,
 };
 use seqfeed::{Check, CheckOptions, Description, Finding, Repair, Severity, Source, compare};
 
@@ -85,16 +85,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     let description = arguments.corpus.describe_with("context", arguments.context.as_ref())?;
-    let policy = arguments.corpus.policy();
+    let opener = arguments.corpus.opener();
     let mut options = CheckOptions::default();
     (options.classes, options.trim) = (arguments.classes, arguments.trim);
-    (options.threads, options.policy) = (arguments.threads, policy);
+    (options.threads, options.opener) = (arguments.threads, opener.clone());
     let bar = progress::bar(0, "samples");
     let mut check =
         Check::of(&description, &options, |total| bar.set_length(total), |n| bar.inc(n))?;
     bar.finish_and_clear();
     if let Some(other) = &arguments.against {
-        let found = against(arguments, description.clone(), other, policy)?;
+        let found = against(arguments, description.clone(), other, &opener)?;
         check.extend(found);
     }
     let repair = match &arguments.fix {
@@ -102,8 +102,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             // What a reader or a data specification brings along, as far as it can be opened.
             let whole = match description.reader.is_some() || description.data.is_some() {
                 true => description
-                    .open(policy)
-                    .and_then(|opened| description.explicit(&opened, &policy)),
+                    .open(&opener)
+                    .and_then(|opened| description.explicit(&opened, &opener)),
                 false => Ok(description.clone()),
             };
             Some(check.repair(whole.as_ref().unwrap_or(&description), directory)?)
@@ -156,7 +156,7 @@ fn against(
     arguments: &Arguments,
     mut description: Description,
     other: &str,
-    policy: Policy,
+    opener: &Opener,
 ) -> Result<Vec<Finding>> {
     let named = Description::of_name(&name_from_text(other))?;
     named.warnings.iter().for_each(|warning| report::warning(warning));
@@ -166,7 +166,7 @@ fn against(
             description.skip_errors();
         }
     }
-    let (ours, theirs) = (description.open(policy)?, theirs.open(policy)?);
+    let (ours, theirs) = (description.open(opener)?, theirs.open(opener)?);
     let bar: ProgressBar = progress::bar(ours.corpus().index().total_samples(), "samples compared");
     let (one, other) = (ours.corpus().as_ref(), theirs.corpus().as_ref());
     let found = compare(one, other, arguments.tolerance, arguments.threads, |done| bar.inc(done))?;

@@ -260,7 +260,7 @@ impl Arguments {
             Sharding { shards: self.shards, jobs: self.jobs.unwrap_or(cores), anew: self.anew };
         options.describe = self.describe;
         options.allow_lossy = self.allow_lossy;
-        options.policy = self.corpus.policy();
+        options.opener = self.corpus.opener();
         Ok(options)
     }
 }

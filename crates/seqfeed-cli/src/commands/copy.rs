@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use anyhow::Result;
 use clap::Args;
-use seqfeed::io::{Input, InputFiles, Policy, RxFilename, name_from_text};
+use seqfeed::io::{Input, InputFiles, Opener, RxFilename, name_from_text};
 use seqfeed::kaldi::ObjectType;
 use seqfeed::{CopyOptions, Error, Key, copy_table, kaldi_compression};
 
@@ -75,23 +75,23 @@ Examples:
 const NAMED: usize = 5;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let policy = options::policy(arguments.allow_pipes);
+    let opener = options::opener(arguments.allow_pipes);
     let mut options = CopyOptions::default();
     options.inputs = InputFiles::record();
     options.object_type = arguments.object_type;
     options.compress = arguments.compress.as_deref().map(kaldi_compression).transpose()?;
     options.text = arguments.text;
-    options.select = arguments.select.as_deref().map(|text| keys(text, policy)).transpose()?;
+    options.select = arguments.select.as_deref().map(|text| keys(text, &opener)).transpose()?;
     options.exclude = arguments
         .exclude
         .as_deref()
-        .map(|text| keys(text, policy))
+        .map(|text| keys(text, &opener))
         .transpose()?
         .unwrap_or_default();
     options.sort = arguments.sort;
     options.head = arguments.head;
     options.split = arguments.split;
-    options.policy = policy;
+    options.opener = opener;
     let (from, to) = (name_from_text(&arguments.from), name_from_text(&arguments.to));
     let bar = progress::spinner("objects");
     let copied = copy_table(&from, &to, &options, &mut || bar.inc(1));
@@ -135,12 +135,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Keys out of a list, or of a file.
-fn keys(text: &str, policy: Policy) -> Result<HashSet<Vec<u8>>> {
+fn keys(text: &str, opener: &Opener) -> Result<HashSet<Vec<u8>>> {
     let Some(file) = text.strip_prefix('@') else {
         let keys = text.split(',').filter(|key| !key.is_empty());
         return Ok(keys.map(|key| name_from_text(key).into_vec()).collect());
     };
-    let mut input = Input::open(&RxFilename::parse(&name_from_text(file))?, &policy)?;
+    let mut input = Input::open(&RxFilename::parse(&name_from_text(file))?, opener)?;
     let mut keys = HashSet::new();
     let mut line = Vec::new();
     loop {

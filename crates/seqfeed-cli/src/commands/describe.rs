@@ -26,8 +26,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let description = arguments.corpus.describe(Some(&arguments.feed))?;
     let opened = arguments.corpus.open(&description)?;
-    let policy = arguments.corpus.policy();
-    let text = description.explicit(&opened, &policy)?.to_toml()?;
+    let opener = arguments.corpus.opener();
+    let text = description.explicit(&opened, &opener)?.to_toml()?;
     // A file gets the description as it is; a terminal gets it escaped.
     let mut out: Box<dyn Write> = match io::stdout().is_terminal() {
         true => Box::new(Screen::text()),

@@ -10,7 +10,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use seqfeed::Error;
-use seqfeed::io::{Policy, name_to_text, shown_name};
+use seqfeed::io::{Opener, name_to_text, shown_name};
 use seqfeed_kaldi_tools::{Surroundings, TOOLS, Tool, find};
 
 #[derive(Args, Debug)]
@@ -71,8 +71,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn call(tool: &Tool, program: &str, words: impl Iterator<Item = OsString>) -> ExitCode {
     let (mut out, mut log) = (io::stdout().lock(), io::stderr());
     let words: Vec<String> = words.map(name_to_text).collect();
-    let policy = Policy::with_pipes();
-    let code = tool.run(program, &words, Surroundings { policy, out: &mut out, log: &mut log });
+    let opener = Opener::with_pipes();
+    let code = tool.run(program, &words, Surroundings { opener, out: &mut out, log: &mut log });
     ExitCode::from(code)
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, Fingerprint, StreamFingerprint, fingerprint};
 use serde_json::Value;
 
@@ -64,7 +64,7 @@ pub(crate) fn convert(
 }
 
 fn opened(description: &Path) -> Fingerprint {
-    let opened = Description::from_file(description).unwrap().open(Policy::default()).unwrap();
+    let opened = Description::from_file(description).unwrap().open(&Opener::default()).unwrap();
     fingerprint(opened.corpus().as_ref()).unwrap()
 }
 

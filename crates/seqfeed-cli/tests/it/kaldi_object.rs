@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use seqfeed::Key;
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::kaldi::{Matrix, Mode, TableWriter, Vector, save};
 use serde_json::Value;
 
@@ -12,17 +12,17 @@ use crate::program::run;
 
 /// An archive with one matrix, and the same and a vector in files of their own.
 fn objects(directory: &Path) {
-    let (name, policy) =
-        (|file: &str| directory.join(file).display().to_string(), Policy::default());
+    let (name, opener) =
+        (|file: &str| directory.join(file).display().to_string(), Opener::default());
     let matrix = Matrix { rows: 3, cols: 2, values: vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.5] };
     let mut table =
-        TableWriter::create(&format!("ark,scp:{},{}", name("f.ark"), name("f.scp")), &policy)
+        TableWriter::create(&format!("ark,scp:{},{}", name("f.ark"), name("f.scp")), &opener)
             .unwrap();
     table.write(Key(b"utt1"), &matrix).unwrap();
     table.close().unwrap();
-    save(&name("obj.mat"), &matrix, Mode::Binary, &policy).unwrap();
-    save(&name("text.mat"), &matrix, Mode::Text, &policy).unwrap();
-    save(&name("text.vec"), &Vector(vec![0.5f64]), Mode::Text, &policy).unwrap();
+    save(&name("obj.mat"), &matrix, Mode::Binary, &opener).unwrap();
+    save(&name("text.mat"), &matrix, Mode::Text, &opener).unwrap();
+    save(&name("text.vec"), &Vector(vec![0.5f64]), Mode::Text, &opener).unwrap();
 }
 
 const VALUES: &str = "  float-matrix 3 x 2\n [\n  1 2 \n  3 4 \n  5 6.5 ]\n";

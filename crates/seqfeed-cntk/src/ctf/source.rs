@@ -9,7 +9,7 @@ use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Offsets, Problem, Result,
     Source, Stream,
 };
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool, run_of, shown_name};
+use seqfeed_io::{Compression, DataFile, Input, Opener, RxFilename, Spool, run_of, shown_name};
 
 use super::cache::{self, Stamp};
 use super::lines::{self, LineColumn};
@@ -77,7 +77,7 @@ impl Default for CtfOptions {
 /// ```
 /// use seqfeed_cntk::ctf::{CtfInput, CtfOptions, CtfSource, Names};
 /// use seqfeed_core::Source;
-/// use seqfeed_io::Policy;
+/// use seqfeed_io::Opener;
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let path = directory.path().join("x.ctf");
 /// # std::fs::write(&path, "7 |x 1 2 |y 3:1\n7 |x 4 5\n").unwrap();
@@ -85,7 +85,7 @@ impl Default for CtfOptions {
 ///
 /// let inputs = vec![CtfInput::dense("x", 2), CtfInput::sparse("y", 5)];
 /// let options = CtfOptions { inputs, ..CtfOptions::default() };
-/// let source = CtfSource::open(&path, &options, &mut Names::new(), &Policy::default())?;
+/// let source = CtfSource::open(&path, &options, &mut Names::new(), &Opener::default())?;
 /// let mut blocks = source.new_blocks();
 /// source.load(&[0], &mut blocks)?;
 /// assert_eq!((blocks[0].sequence_len(0), blocks[1].sequence_len(0)), (2, 1));
@@ -209,7 +209,7 @@ impl CtfSource {
         name: &(impl AsRef<OsStr> + ?Sized),
         options: &CtfOptions,
         names: &mut Names,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
         let path = name.as_ref();
         let name = &shown_name(path);
@@ -218,7 +218,7 @@ impl CtfSource {
             true => Stamp::of(Path::new(path)).ok(),
             false => None,
         };
-        let (data, path) = open(path, policy)?;
+        let (data, path) = open(path, opener)?;
         let spooled_bytes = if path.is_some() { 0 } else { data.len() };
         let scan = ScanOptions {
             skip_sequence_ids: options.skip_sequence_ids,
@@ -449,7 +449,7 @@ impl Source for CtfSource {
 }
 
 /// Opens a file to be read at any place, and gives its path if it is a plain one.
-fn open(name: &OsStr, policy: &Policy) -> Result<(DataFile, Option<PathBuf>)> {
+fn open(name: &OsStr, opener: &Opener) -> Result<(DataFile, Option<PathBuf>)> {
     let rxfilename = RxFilename::parse(name)?;
     if let RxFilename::File(path) = &rxfilename
         && path.is_file()
@@ -459,7 +459,7 @@ fn open(name: &OsStr, policy: &Policy) -> Result<(DataFile, Option<PathBuf>)> {
             return Ok((file, Some(path.clone())));
         }
     }
-    let input = Input::open(&rxfilename, policy)?;
+    let input = Input::open(&rxfilename, opener)?;
     Ok((Spool::copy(input, &shown_name(name))?, None))
 }
 

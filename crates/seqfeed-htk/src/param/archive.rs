@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{Output, Policy, WxFilename};
+use seqfeed_io::{Opener, Output, WxFilename};
 
 use super::encode::{append_floats, append_integers, append_shorts};
 use super::header::HEADER;
@@ -18,12 +18,12 @@ use crate::script::Segment;
 ///
 /// ```
 /// use seqfeed_htk::param::{ArchiveWriter, Encoding, ParamFile, ReadOptions};
-/// use seqfeed_io::{Policy, WxFilename};
+/// use seqfeed_io::{Opener, WxFilename};
 ///
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let path = directory.path().join("x.htk");
 /// let name = WxFilename::parse(&path.display().to_string())?;
-/// let mut archive = ArchiveWriter::create(&name, Encoding::default(), 2, &Policy::default())?;
+/// let mut archive = ArchiveWriter::create(&name, Encoding::default(), 2, &Opener::default())?;
 /// archive.write(&[1.0, 2.0])?;
 /// let second = archive.write(&[3.0, 4.0, 5.0, 6.0])?;
 /// archive.finish()?;
@@ -60,7 +60,7 @@ impl ArchiveWriter {
         name: &WxFilename,
         encoding: Encoding,
         columns: usize,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
         let refuse = |what: String| Err(Error::usage(what).in_file(name.to_string()));
         let kind = encoding.kind;
@@ -78,7 +78,7 @@ impl ArchiveWriter {
         let Some(sample_bytes) = sample_bytes.and_then(|bytes| i16::try_from(bytes).ok()) else {
             return refuse(format!("frames of {columns} values, possible are 1 to {most}"));
         };
-        let mut output = Output::create(name, policy)?;
+        let mut output = Output::create(name, opener)?;
         if !output.can_write_over() {
             return refuse(
                 "a parameter file begins with the number of its frames, which is known at \

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufRead, Read};
 
 use seqfeed_core::{ErrorKind, Problem};
-use seqfeed_io::{Compression, Input, Policy, RxFilename};
+use seqfeed_io::{Compression, Input, Opener, RxFilename};
 use tempfile::tempdir;
 
 use crate::support::{bzip2, gzip, open, read_all, sample, zstd};
@@ -176,6 +176,6 @@ fn inputs_cross_threads() {
         value
     }
     let name = RxFilename::File("/dev/null".into());
-    let input = sendable(Input::open(&name, &Policy::default()).unwrap());
+    let input = sendable(Input::open(&name, &Opener::default()).unwrap());
     assert_eq!(read_all(input).unwrap(), b"");
 }

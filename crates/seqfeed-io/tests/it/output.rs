@@ -6,13 +6,13 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use seqfeed_core::Result;
-use seqfeed_io::{Output, Policy, WxFilename, write_atomically};
+use seqfeed_io::{Opener, Output, WxFilename, write_atomically};
 use tempfile::tempdir;
 
 use crate::support::sample;
 
 fn create(path: &Path) -> Result<Output> {
-    Output::create(&WxFilename::File(path.to_owned()), &Policy::default())
+    Output::create(&WxFilename::File(path.to_owned()), &Opener::default())
 }
 
 fn names_in(directory: &Path) -> Vec<String> {
@@ -68,7 +68,7 @@ fn in_place_it_can_be_read_while_it_grows() {
     let path = directory.path().join("growing");
     fs::write(&path, "old and long").unwrap();
     let name = WxFilename::parse(path.to_str().unwrap()).unwrap();
-    let mut output = Output::create_in_place(&name, &Policy::default()).unwrap();
+    let mut output = Output::create_in_place(&name, &Opener::default()).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"");
     output.write_all(b"first").unwrap();
     assert_eq!((fs::read(&path).unwrap(), output.position()), (b"first".to_vec(), Some(5)));
@@ -115,7 +115,7 @@ fn outputs_that_belong_together_appear_together() {
     }
     let mut outputs = outputs();
     let failing = WxFilename::Pipe("exit 1".into());
-    outputs.push(Output::create(&failing, &Policy::with_pipes()).unwrap());
+    outputs.push(Output::create(&failing, &Opener::with_pipes()).unwrap());
     assert!(Output::finish_together(outputs).is_err());
     assert!(names_in(directory.path()).is_empty());
 }
@@ -171,7 +171,7 @@ fn commands_get_what_was_written_before_an_error() {
     let directory = tempdir().unwrap();
     let path = directory.path().join("got");
     let name = WxFilename::Pipe(format!("cat > '{}'", path.display()).into());
-    let mut output = Output::create(&name, &Policy::with_pipes()).unwrap();
+    let mut output = Output::create(&name, &Opener::with_pipes()).unwrap();
     output.write_all(b"abc").unwrap();
     drop(output);
     assert_eq!(fs::read(&path).unwrap(), b"abc");

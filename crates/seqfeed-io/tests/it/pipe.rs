@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use seqfeed_core::{Error, ErrorKind, Result};
 use seqfeed_io::{
-    Compression, FailedCommand, Input, OnFailedCommand, Output, Policy, RxFilename, WxFilename,
+    Compression, FailedCommand, Input, OnFailedCommand, Opener, Output, RxFilename, WxFilename,
 };
 use tempfile::tempdir;
 
 use crate::support::{gzip, open, read_all, sample};
 
 fn create(name: &str) -> Result<Output> {
-    Output::create(&WxFilename::parse(name).unwrap(), &Policy::with_pipes())
+    Output::create(&WxFilename::parse(name).unwrap(), &Opener::with_pipes())
 }
 
 #[test]
@@ -24,8 +24,8 @@ fn forbidden_unless_allowed() {
     let reading = RxFilename::Pipe(format!("touch {}", trace.display()).into());
     let writing = WxFilename::Pipe(format!("touch {}", trace.display()).into());
     let errors = [
-        Input::open(&reading, &Policy::default()).err().unwrap(),
-        Output::create(&writing, &Policy::default()).err().unwrap(),
+        Input::open(&reading, &Opener::default()).err().unwrap(),
+        Output::create(&writing, &Opener::default()).err().unwrap(),
     ];
     for error in errors {
         assert!(matches!(error.kind(), ErrorKind::Forbidden(_)), "{error}");
@@ -142,7 +142,7 @@ fn who_wants_to_be_told_is_told_once_and_goes_on() {
             told.lock().unwrap().push((failed.command().to_owned(), failed.wait_status()));
         });
         let name = RxFilename::parse(name).unwrap();
-        Input::open_telling(&name, &Policy::with_pipes(), Some(tell)).unwrap()
+        Input::open_telling(&name, &Opener::with_pipes(), Some(tell)).unwrap()
     };
     let take = || std::mem::take(&mut *told.lock().unwrap());
     for (way, read) in WAYS {

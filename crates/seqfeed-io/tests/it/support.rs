@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use seqfeed_io::{Input, Policy, RxFilename};
+use seqfeed_io::{Input, Opener, RxFilename};
 
 /// A part of the shared reference data, or None (said aloud) where they are absent.
 pub(crate) fn shared(part: &str) -> Option<PathBuf> {
@@ -51,7 +51,7 @@ pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
 }
 
 pub(crate) fn open(name: &str) -> seqfeed_core::Result<Input> {
-    Input::open(&RxFilename::parse(name).unwrap(), &Policy::with_pipes())
+    Input::open(&RxFilename::parse(name).unwrap(), &Opener::with_pipes())
 }
 
 pub(crate) fn read_all(mut input: impl Read) -> io::Result<Vec<u8>> {

@@ -59,7 +59,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         let mut bytes = Vec::new();
         write_object(&htk, &mut bytes, Mode::Binary).map_err(|error| error.of_key(key))?;
         // A key is a path here, never a command.
-        let mut output = Output::create(&WxFilename::File(path.into()), &call.policy())?;
+        let mut output = Output::create(&WxFilename::File(path.into()), call.opener())?;
         output.write_all(&bytes).map_err(|error| output.error(error))?;
         output.finish()?;
         done += 1;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::{env, fs};
 
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi_tools::{Surroundings, find};
 
 /// What came of a call.
@@ -19,7 +19,7 @@ pub(crate) struct Called {
 pub(crate) fn call(name: &str, words: &[String]) -> Called {
     let (mut out, mut log) = (Vec::new(), Vec::new());
     let tool = find(name).unwrap_or_else(|| panic!("no tool {name}"));
-    let around = Surroundings { policy: Policy::with_pipes(), out: &mut out, log: &mut log };
+    let around = Surroundings { opener: Opener::with_pipes(), out: &mut out, log: &mut log };
     let code = tool.run(name, words, around);
     Called { code, out, log: String::from_utf8(log).unwrap() }
 }

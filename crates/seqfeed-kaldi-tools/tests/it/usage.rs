@@ -152,7 +152,7 @@ fn commands_run_only_where_they_may() {
     assert_eq!(call(&all[0], &all[1..]).code, 0);
     let (mut out, mut log) = (Vec::new(), Vec::new());
     let around = seqfeed_kaldi_tools::Surroundings {
-        policy: seqfeed_io::Policy::default(),
+        opener: seqfeed_io::Opener::default(),
         out: &mut out,
         log: &mut log,
     };

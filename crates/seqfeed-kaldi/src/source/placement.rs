@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::Result;
-use seqfeed_io::{Compression, DataFile, Policy, RxFilename};
+use seqfeed_io::{Compression, DataFile, Opener, RxFilename};
 
 use crate::ScriptLine;
 use crate::beside::Beside;
@@ -194,7 +194,7 @@ fn open_plain(path: &Path) -> Result<Option<DataFile>> {
 /// The entries with offsets of a script file.
 fn entries(script: &RxFilename, base: Option<&Path>) -> Result<Vec<Entry>> {
     let beside = Beside::new(script, base);
-    let mut reader = ObjectReader::open(script, &Policy::default())?;
+    let mut reader = ObjectReader::open(script, &Opener::default())?;
     let mut found: HashMap<PathBuf, PathBuf> = HashMap::new();
     let mut entries = Vec::new();
     let mut text = Vec::new();

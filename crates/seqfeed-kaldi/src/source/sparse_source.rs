@@ -93,8 +93,8 @@ impl SparseSource {
         for text in rspecifiers {
             let rspecifier = Rspecifier::parse(text)?;
             skips.tolerance = if rspecifier.permissive { Tolerance::Skip } else { options.errors };
-            let (policy, beside) = (options.policy, options.base.clone());
-            let read = ReadOptions { policy, beside, ..ReadOptions::default() };
+            let (opener, beside) = (options.opener.clone(), options.base.clone());
+            let read = ReadOptions { opener, beside, ..ReadOptions::default() };
             let name = relative(rspecifier, options.base.as_deref())?;
             let text = shown_name(&name);
             let mut reader = SequentialReader::<Frames>::open_with(&name, &read)?;

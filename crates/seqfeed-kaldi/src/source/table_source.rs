@@ -9,7 +9,7 @@ use seqfeed_core::{
     Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key,
     Kind as StreamKind, Problem, Result, Source, Stream, Tolerance,
 };
-use seqfeed_io::{Compression, DataFile, Policy, RxFilename, shown_name};
+use seqfeed_io::{Compression, DataFile, Opener, RxFilename, shown_name};
 
 use super::archive::{ArchiveScan, Found, header_at, inside};
 use super::decode::Part;
@@ -47,7 +47,7 @@ pub struct TableOptions {
     /// Most samples in a chunk of the source's index.
     pub chunk_samples: u64,
     /// What names may do: those in the rspecifiers, and those that stand in script files.
-    pub policy: Policy,
+    pub opener: Opener,
     /// Map files instead of reading them.
     pub map: bool,
     /// What to do with objects that cannot be read.
@@ -72,7 +72,7 @@ impl TableOptions {
             element,
             extent: None,
             chunk_samples: 32_768,
-            policy: Policy::default(),
+            opener: Opener::default(),
             map: false,
             errors: Tolerance::Stop,
             or_compressed: false,
@@ -390,7 +390,7 @@ impl<'a> Opening<'a> {
 
     /// An archive that is read from front to back.
     fn stream(&mut self, name: &RxFilename) -> Result<()> {
-        let mut reader = ObjectReader::open(name, &self.options.policy)?;
+        let mut reader = ObjectReader::open(name, &self.options.opener)?;
         reader.line_limit = self.options.line_limit();
         let mut spooler =
             std::mem::replace(&mut self.spooler, Spooler::new(self.kind, self.options.element));
@@ -416,7 +416,7 @@ impl<'a> Opening<'a> {
         let name = self.relative(RxFilename::parse(rxfilename)?);
         let beside = Beside::new(&name, self.options.base.as_deref());
         self.by_name.clear();
-        let mut reader = ObjectReader::open(&name, &self.options.policy)?;
+        let mut reader = ObjectReader::open(&name, &self.options.opener)?;
         reader.line_limit = self.options.line_limit();
         let file = reader.name().to_owned();
         let mut line = Vec::new();
@@ -497,7 +497,7 @@ impl<'a> Opening<'a> {
         name: &RxFilename,
         range: Option<&Range>,
     ) -> Result<()> {
-        let mut reader = ObjectReader::open(name, &self.options.policy.of_contents())?;
+        let mut reader = ObjectReader::open(name, &self.options.opener.of_contents())?;
         let spooled = self.spooler.read(&mut reader, range);
         reader.finish()?;
         self.add_spooled(key, &spooled?)

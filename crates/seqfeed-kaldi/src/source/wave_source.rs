@@ -82,7 +82,7 @@ struct Entry {
 
 impl WaveSource {
     /// Whether the first object of a table is a wave. A command that is the first object is run for
-    /// it, if the policy allows that.
+    /// it, if the opener allows that.
     #[must_use]
     pub fn is_wave(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> bool {
         let first = || -> Result<bool> {
@@ -92,7 +92,7 @@ impl WaveSource {
             if !name_can_be_read_again(&name) {
                 return Ok(false);
             }
-            let mut input = Input::open(&name, &options.policy)?;
+            let mut input = Input::open(&name, &options.opener)?;
             let mut reader = match rspecifier.kind {
                 TableKind::Archive => {
                     let mut reader = ObjectReader::new(input);
@@ -111,7 +111,7 @@ impl WaveSource {
                     if let RxFilename::File(path) | RxFilename::Offset(path, _) = &name {
                         name = renamed(&name, beside.find(path));
                     }
-                    ObjectReader::open(&name, &options.policy.of_contents())?
+                    ObjectReader::open(&name, &options.opener.of_contents())?
                 }
             };
             let head = reader.ensure(MAGIC)?;
@@ -348,7 +348,7 @@ impl<'a> Opening<'a> {
             Some((path, Err(error))) if error.is_not_found() || path.is_dir() => return Err(error),
             _ => None,
         };
-        let mut reader = ObjectReader::open(&name, &self.options.policy)?;
+        let mut reader = ObjectReader::open(&name, &self.options.opener)?;
         reader.line_limit = self.options.line_limit();
         let mut key = Vec::new();
         while reader.read_key(&mut key)? {
@@ -417,7 +417,7 @@ impl<'a> Opening<'a> {
     fn script(&mut self, rxfilename: &OsStr) -> Result<()> {
         let name = relative(RxFilename::parse(rxfilename)?, self.options);
         let beside = Beside::new(&name, self.options.base.as_deref());
-        let mut reader = ObjectReader::open(&name, &self.options.policy)?;
+        let mut reader = ObjectReader::open(&name, &self.options.opener)?;
         reader.line_limit = self.options.line_limit();
         let file = reader.name().to_owned();
         let mut line = Vec::new();
@@ -473,7 +473,7 @@ impl<'a> Opening<'a> {
             // Chunks in front of the samples may be long.
             Err(_) if read == HEAD => {
                 let mut reader =
-                    ObjectReader::open(&again(path), &self.options.policy.of_contents())?;
+                    ObjectReader::open(&again(path), &self.options.opener.of_contents())?;
                 let first = reader.position();
                 let header = WaveHeader::read(&mut reader)?;
                 (header, reader.position() - first)
@@ -487,7 +487,7 @@ impl<'a> Opening<'a> {
 
     /// A wave that is read from front to back.
     fn script_stream(&mut self, key: Key<'_>, name: &RxFilename) -> Result<()> {
-        let mut reader = ObjectReader::open(name, &self.options.policy.of_contents())?;
+        let mut reader = ObjectReader::open(name, &self.options.opener.of_contents())?;
         let read = self.spooled(&mut reader, key);
         // A command that failed is the cause of what is missing.
         reader.finish()?;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::{Policy, shown_name};
+use seqfeed_io::{Opener, shown_name};
 
 use crate::holder::Holder;
 use crate::objects::token::Token;
@@ -31,9 +31,9 @@ impl<T: Holder> MappedReader<T> {
     pub fn open(
         rspecifier: &(impl AsRef<OsStr> + ?Sized),
         map: &(impl AsRef<OsStr> + ?Sized),
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
-        Self::open_with(rspecifier, map, &ReadOptions::with_policy(policy))
+        Self::open_with(rspecifier, map, &ReadOptions::with_opener(opener))
     }
 
     /// Opens a table and a map, with options.

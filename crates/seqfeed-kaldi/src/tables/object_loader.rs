@@ -31,7 +31,7 @@ impl<T: Holder> ObjectLoader<T> {
     /// Fails if the script file's name is none.
     pub(crate) fn new(options: &ReadOptions, script: &OsStr) -> Result<Self> {
         let beside = Beside::new(&options.name(script)?, options.beside.as_deref());
-        let options = ReadOptions { policy: options.policy.of_contents(), ..options.clone() };
+        let options = ReadOptions { opener: options.opener.of_contents(), ..options.clone() };
         Ok(Self { options, beside, file: None, whole: None })
     }
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use seqfeed_core::{Damage, Error, Result};
-use seqfeed_io::{Input, Policy, RxFilename};
+use seqfeed_io::{Input, Opener, RxFilename};
 
 use crate::object_reader::{LINE_LIMIT, ObjectReader};
 use crate::objects::any::ObjectType;
@@ -14,7 +14,7 @@ use crate::tables::warnings::{Warning, Warnings};
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// What names may do: that of the rspecifier, and those that stand in script files.
-    pub policy: Policy,
+    pub opener: Opener,
     /// The directory that relative names are taken from, if not the working directory.
     pub base: Option<PathBuf>,
     /// A directory in which the files of a script file are looked for that are neither where their
@@ -53,16 +53,16 @@ impl ReadOptions {
 
     /// Opens a name whose data are wanted to the last: a command that failed is always an error.
     pub(crate) fn open_whole(&self, name: &RxFilename) -> Result<ObjectReader> {
-        Ok(self.reader(Input::open(name, &self.policy)?))
+        Ok(self.reader(Input::open(name, &self.opener)?))
     }
 
     pub(crate) fn input(&self, name: &RxFilename) -> Result<Input> {
         let on_failure = self.warnings.as_ref().map(Warnings::on_failed_command);
-        Input::open_telling(name, &self.policy, on_failure)
+        Input::open_telling(name, &self.opener, on_failure)
     }
 
-    pub(crate) fn with_policy(policy: &Policy) -> Self {
-        Self { policy: *policy, ..Self::default() }
+    pub(crate) fn with_opener(opener: &Opener) -> Self {
+        Self { opener: opener.clone(), ..Self::default() }
     }
 
     pub(crate) fn name(&self, text: &OsStr) -> Result<RxFilename> {

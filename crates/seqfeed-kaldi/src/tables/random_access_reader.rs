@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt;
 
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::{Policy, shown_name};
+use seqfeed_io::{Opener, shown_name};
 
 use crate::holder::Holder;
 use crate::object_reader::is_token;
@@ -37,17 +37,17 @@ use crate::tables::sorted_archive::SortedArchive;
 ///
 /// ```
 /// use seqfeed_core::Key;
-/// use seqfeed_io::Policy;
+/// use seqfeed_io::Opener;
 /// use seqfeed_kaldi::{RandomAccessReader, TableWriter};
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let ark = directory.path().join("ali.ark").display().to_string();
-/// # let mut table = TableWriter::create(&format!("ark:{ark}"), &Policy::default())?;
+/// # let mut table = TableWriter::create(&format!("ark:{ark}"), &Opener::default())?;
 /// # table.write(Key(b"utt1"), &vec![1, 2, 3])?;
 /// # table.write(Key(b"utt2"), &vec![4])?;
 /// # table.close()?;
 ///
 /// let name = format!("ark:{ark}");
-/// let mut labels = RandomAccessReader::<Vec<i32>>::open(&name, &Policy::default())?;
+/// let mut labels = RandomAccessReader::<Vec<i32>>::open(&name, &Opener::default())?;
 /// assert_eq!(labels.get(Key(b"utt2"))?, Some(&vec![4]));
 /// assert_eq!(labels.get(Key(b"utt1"))?, Some(&vec![1, 2, 3]));
 /// assert_eq!(labels.get(Key(b"utt3"))?, None);
@@ -71,8 +71,8 @@ impl<T: Holder> RandomAccessReader<T> {
     ///
     /// Fails if the rspecifier is wrong or not allowed, if its file cannot be opened, or if a line
     /// of a script file is wrong, stands twice or (with `s`) is not sorted.
-    pub fn open(rspecifier: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
-        Self::open_with(rspecifier, &ReadOptions::with_policy(policy))
+    pub fn open(rspecifier: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
+        Self::open_with(rspecifier, &ReadOptions::with_opener(opener))
     }
 
     /// Opens a table, with options.

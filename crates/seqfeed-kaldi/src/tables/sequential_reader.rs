@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::{Policy, RxFilename, shown_name};
+use seqfeed_io::{Opener, RxFilename, shown_name};
 
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
@@ -28,17 +28,17 @@ use crate::tables::script_lines::ScriptLines;
 ///
 /// ```
 /// use seqfeed_core::Key;
-/// use seqfeed_io::Policy;
+/// use seqfeed_io::Opener;
 /// use seqfeed_kaldi::{Matrix, SequentialReader, TableWriter};
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let ark = directory.path().join("feats.ark").display().to_string();
 /// # let scp = directory.path().join("feats.scp").display().to_string();
-/// # let mut table = TableWriter::create(&format!("ark,scp:{ark},{scp}"), &Policy::default())?;
+/// # let mut table = TableWriter::create(&format!("ark,scp:{ark},{scp}"), &Opener::default())?;
 /// # table.write(Key(b"utt1"), &Matrix { rows: 1, cols: 2, values: vec![1.0f32, 2.0] })?;
 /// # table.close()?;
 ///
 /// let mut frames = 0;
-/// for entry in SequentialReader::<Matrix<f32>>::open(&format!("scp:{scp}"), &Policy::default())? {
+/// for entry in SequentialReader::<Matrix<f32>>::open(&format!("scp:{scp}"), &Opener::default())? {
 ///     let (_key, matrix) = entry?;
 ///     frames += matrix.rows;
 /// }
@@ -95,8 +95,8 @@ impl<T: Holder> SequentialReader<T> {
     /// # Errors
     ///
     /// Fails if the rspecifier is wrong or not allowed, or if its file cannot be opened.
-    pub fn open(rspecifier: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
-        Self::open_with(rspecifier, &ReadOptions::with_policy(policy))
+    pub fn open(rspecifier: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
+        Self::open_with(rspecifier, &ReadOptions::with_opener(opener))
     }
 
     /// Opens a table, with options.

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
 
 use seqfeed_core::{Error, Key, Problem, Result};
-use seqfeed_io::{InputFiles, Output, Policy, WxFilename, shown_name};
+use seqfeed_io::{InputFiles, Opener, Output, WxFilename, shown_name};
 
 use crate::SCRIPT;
 use crate::holder::{Holder, Mode, write_object_start};
@@ -36,13 +36,13 @@ use crate::tables::script_lines::ScriptLines;
 ///
 /// ```
 /// use seqfeed_core::Key;
-/// use seqfeed_io::Policy;
+/// use seqfeed_io::Opener;
 /// use seqfeed_kaldi::{TableWriter, Vector};
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let ark = directory.path().join("a.ark").display().to_string();
 /// # let scp = directory.path().join("a.scp").display().to_string();
 ///
-/// let mut table = TableWriter::create(&format!("ark,scp:{ark},{scp}"), &Policy::default())?;
+/// let mut table = TableWriter::create(&format!("ark,scp:{ark},{scp}"), &Opener::default())?;
 /// table.write(Key(b"utt1"), &Vector(vec![1.0f32, 2.0]))?;
 /// assert_eq!(table.close()?.objects, 1);
 /// assert_eq!(std::fs::read_to_string(&scp).unwrap(), format!("utt1 {ark}:5\n"));
@@ -73,7 +73,7 @@ struct Names {
     script: String,
     index: KeyIndex,
     names: Vec<WxFilename>,
-    policy: Policy,
+    opener: Opener,
     permissive: bool,
 }
 
@@ -97,8 +97,8 @@ impl<T: Holder> TableWriter<T> {
     /// the archive must be a file, and another one than the script file: a script file cannot point
     /// into a pipe. With `scp`, fails if the script file cannot be read, has a key twice, or names
     /// a file twice.
-    pub fn create(wspecifier: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
-        Self::create_by(wspecifier, policy, Output::create)
+    pub fn create(wspecifier: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
+        Self::create_by(wspecifier, opener, Output::create)
     }
 
     /// Opens a table that can be read while it grows, as Kaldi's own can: its files appear now,
@@ -113,20 +113,20 @@ impl<T: Holder> TableWriter<T> {
     /// As [`create`](Self::create).
     pub fn create_in_place(
         wspecifier: &(impl AsRef<OsStr> + ?Sized),
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
-        let table = Self::create_by(wspecifier, policy, Output::create_in_place)?;
+        let table = Self::create_by(wspecifier, opener, Output::create_in_place)?;
         Ok(Self { flush: true, ..table })
     }
 
     fn create_by(
         wspecifier: &(impl AsRef<OsStr> + ?Sized),
-        policy: &Policy,
-        create: fn(&WxFilename, &Policy) -> Result<Output>,
+        opener: &Opener,
+        create: fn(&WxFilename, &Opener) -> Result<Output>,
     ) -> Result<Self> {
         let Wspecifier { archive, script, text, flush, permissive } =
             Wspecifier::parse(wspecifier)?;
-        let open = |name: &WxFilename| create(name, policy);
+        let open = |name: &WxFilename| create(name, opener);
         let table = match (archive, script) {
             (Some(archive), None) => Table::Archive(open(&WxFilename::parse(&archive)?)?),
             (Some(archive_name), Some(script)) => {
@@ -146,7 +146,7 @@ impl<T: Holder> TableWriter<T> {
                 Table::Both { archive, archive_name, script }
             }
             (None, script) => {
-                Table::Script(Names::read(&script.unwrap_or_default(), *policy, permissive)?)
+                Table::Script(Names::read(&script.unwrap_or_default(), opener, permissive)?)
             }
         };
         Ok(Self {
@@ -306,8 +306,8 @@ impl Table {
 }
 
 impl Names {
-    fn read(script: &OsStr, policy: Policy, permissive: bool) -> Result<Self> {
-        let mut lines = ScriptLines::open(script, &ReadOptions::with_policy(&policy))?;
+    fn read(script: &OsStr, opener: &Opener, permissive: bool) -> Result<Self> {
+        let mut lines = ScriptLines::open(script, &ReadOptions::with_opener(opener))?;
         let (mut index, mut names) = (KeyIndex::default(), Vec::new());
         let mut number = 0;
         let file = lines.name().to_owned();
@@ -323,7 +323,7 @@ impl Names {
         }
         // A second object would overwrite the first.
         InputFiles::default().check_outputs(&names)?;
-        Ok(Self { script: file, index, names, policy: policy.of_contents(), permissive })
+        Ok(Self { script: file, index, names, opener: opener.of_contents(), permissive })
     }
 
     /// Writes an object to the name of its key; whether there is one.
@@ -342,7 +342,7 @@ impl Names {
         let written = match name {
             // Many small files: the disk is not waited for after each.
             WxFilename::File(path) => seqfeed_io::write_atomically(path, bytes, false),
-            _ => Output::create(name, &self.policy).and_then(|mut output| {
+            _ => Output::create(name, &self.opener).and_then(|mut output| {
                 write(&mut output, bytes)?;
                 output.finish()
             }),

@@ -37,7 +37,7 @@ pub enum Warning {
 /// warning, except behind an archive that is read in order, of which something may be missing then.
 ///
 /// ```
-/// use seqfeed_io::Policy;
+/// use seqfeed_io::Opener;
 /// use seqfeed_kaldi::{Matrix, RandomAccessReader, ReadOptions, Warning, Warnings};
 /// use seqfeed_core::Key;
 /// # let directory = tempfile::tempdir().unwrap();
@@ -46,7 +46,7 @@ pub enum Warning {
 ///
 /// let warnings = Warnings::default();
 /// let options = ReadOptions {
-///     policy: Policy::with_pipes(),
+///     opener: Opener::with_pipes(),
 ///     warnings: Some(warnings.clone()),
 ///     ..ReadOptions::default()
 /// };

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use seqfeed_core::{Key, Result};
-use seqfeed_io::{Output, Policy, WxFilename};
+use seqfeed_io::{Opener, Output, WxFilename};
 use seqfeed_kaldi::{
     AnyObject, MappedReader, Matrix, RandomAccessReader, Range, ReadOptions, Rspecifier,
     SequentialReader, TableWriter, Token, Wspecifier,
@@ -16,7 +16,7 @@ use seqfeed_kaldi::{
 type Table = Vec<(Vec<u8>, Matrix<f32>)>;
 
 fn write(wspecifier: &str, table: &Table) {
-    let mut writer = TableWriter::create(wspecifier, &Policy::with_pipes()).unwrap();
+    let mut writer = TableWriter::create(wspecifier, &Opener::with_pipes()).unwrap();
     for (key, value) in table {
         writer.write(Key(key), value).unwrap();
     }
@@ -24,7 +24,7 @@ fn write(wspecifier: &str, table: &Table) {
 }
 
 fn read(rspecifier: &str) -> Result<Table> {
-    SequentialReader::open(rspecifier, &Policy::with_pipes())?.collect()
+    SequentialReader::open(rspecifier, &Opener::with_pipes())?.collect()
 }
 
 fn matrix(rows: usize, value: f32) -> Matrix<f32> {
@@ -86,7 +86,7 @@ proptest! {
             prop_assert_eq!(&read(name).unwrap(), &table, "{}", name);
             // The memory of older objects, and keys alone.
             let mut reader =
-                SequentialReader::<Matrix<f32>>::open(name, &Policy::with_pipes()).unwrap();
+                SequentialReader::<Matrix<f32>>::open(name, &Opener::with_pipes()).unwrap();
             let (mut key, mut value) = (Vec::new(), Matrix::default());
             for (expected, matrix) in &table {
                 prop_assert!(reader.next_into(&mut key, &mut value).unwrap());
@@ -95,7 +95,7 @@ proptest! {
             prop_assert!(!reader.next_into(&mut key, &mut value).unwrap());
             prop_assert_eq!(reader.close().unwrap().skipped, 0);
             let mut reader =
-                SequentialReader::<Matrix<f32>>::open(name, &Policy::with_pipes()).unwrap();
+                SequentialReader::<Matrix<f32>>::open(name, &Opener::with_pipes()).unwrap();
             for (expected, _) in &table {
                 prop_assert!(reader.next_key(&mut key).unwrap());
                 prop_assert_eq!(&key, expected);
@@ -105,7 +105,7 @@ proptest! {
             for options in ["", ",o", ",p", ",cs", ",o,p"] {
                 let name = name.replacen(':', &format!("{options}:"), 1);
                 let mut reader =
-                    RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::with_pipes()).unwrap();
+                    RandomAccessReader::<Matrix<f32>>::open(&name, &Opener::with_pipes()).unwrap();
                 prop_assert_eq!(reader.get(Key(b"~nobody")).unwrap(), None);
                 for (key, matrix) in sorted.iter().rev() {
                     prop_assert!(reader.contains(Key(key)).unwrap());
@@ -120,7 +120,7 @@ proptest! {
             for options in [",s", ",s,cs", ",s,o", ",s,cs,o", ",s,cs,p"] {
                 let name = name.replacen(':', &format!("{options}:"), 1);
                 let mut reader =
-                    RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::with_pipes()).unwrap();
+                    RandomAccessReader::<Matrix<f32>>::open(&name, &Opener::with_pipes()).unwrap();
                 prop_assert!(!reader.contains(Key(b"!")).unwrap());
                 for (key, matrix) in &sorted {
                     prop_assert!(reader.contains(Key(key)).unwrap());
@@ -175,13 +175,13 @@ fn a_script_file_says_where_objects_are_written() {
     fs::write(at("names.scp"), lines).unwrap();
     write(&format!("scp:{}", at("names.scp")), &table);
     assert_eq!(read(&format!("scp:echo b {} |", at("b.mat"))).unwrap(), table[1..]);
-    let policy = Policy::with_pipes();
+    let opener = Opener::with_pipes();
     // A key without a name.
     fs::write(at("one.scp"), format!("b {}\n", at("c.mat"))).unwrap();
-    let mut writer = TableWriter::create(&format!("scp:{}", at("one.scp")), &policy).unwrap();
+    let mut writer = TableWriter::create(&format!("scp:{}", at("one.scp")), &opener).unwrap();
     let error = writer.write(Key(b"a"), &table[0].1).unwrap_err();
     assert!(error.to_string().contains("no line for this key"), "{error}");
-    let mut writer = TableWriter::create(&format!("scp,p:{}", at("one.scp")), &policy).unwrap();
+    let mut writer = TableWriter::create(&format!("scp,p:{}", at("one.scp")), &opener).unwrap();
     for (key, value) in &table {
         writer.write(Key(key), value).unwrap();
     }
@@ -190,15 +190,15 @@ fn a_script_file_says_where_objects_are_written() {
     // Names that cannot be, and keys that stand twice, are known before anything is written.
     for lines in ["a x\na y\n", "a x.ark:12\n", "a\n", "a y|\n"] {
         fs::write(at("bad.scp"), lines).unwrap();
-        let opened = TableWriter::<Matrix<f32>>::create(&format!("scp:{}", at("bad.scp")), &policy);
+        let opened = TableWriter::<Matrix<f32>>::create(&format!("scp:{}", at("bad.scp")), &opener);
         assert!(opened.is_err(), "{lines}");
     }
     // A command needs permission.
     let opened =
-        TableWriter::<Matrix<f32>>::create(&format!("ark:| cat > {}", at("x")), &Policy::default());
+        TableWriter::<Matrix<f32>>::create(&format!("ark:| cat > {}", at("x")), &Opener::default());
     assert!(opened.is_err());
     // A script file cannot point into a pipe.
-    let opened = TableWriter::<Matrix<f32>>::create(&format!("ark,scp:-,{}", at("x")), &policy);
+    let opened = TableWriter::<Matrix<f32>>::create(&format!("ark,scp:-,{}", at("x")), &opener);
     assert!(opened.unwrap_err().is_usage());
     assert!(!Path::new(&at("x")).exists());
 }
@@ -209,7 +209,7 @@ fn a_map_leads_to_the_objects_of_speakers() {
     let at = |name: &str| directory.path().join(name).display().to_string();
     let table = two(directory.path());
     let mut map =
-        TableWriter::create(&format!("ark:{}", at("utt2spk")), &Policy::default()).unwrap();
+        TableWriter::create(&format!("ark:{}", at("utt2spk")), &Opener::default()).unwrap();
     for (utterance, speaker) in [("u1", "a"), ("u2", "a"), ("u3", "b"), ("u4", "c")] {
         map.write(Key(utterance.as_bytes()), &Token::from(speaker)).unwrap();
     }
@@ -218,7 +218,7 @@ fn a_map_leads_to_the_objects_of_speakers() {
         let mut reader = MappedReader::<Matrix<f32>>::open(
             &format!("ark{options}:{}", at("f.ark")),
             &format!("ark{options}:{}", at("utt2spk")),
-            &Policy::default(),
+            &Opener::default(),
         )
         .unwrap();
         assert_eq!(reader.get(Key(b"u1")).unwrap(), Some(&table[0].1));
@@ -229,7 +229,7 @@ fn a_map_leads_to_the_objects_of_speakers() {
         assert!(error.to_string().contains("has no entry for this key"), "{error}");
     }
     let mut reader =
-        MappedReader::<Matrix<f32>>::open(&format!("ark:{}", at("f.ark")), "", &Policy::default())
+        MappedReader::<Matrix<f32>>::open(&format!("ark:{}", at("f.ark")), "", &Opener::default())
             .unwrap();
     assert_eq!(reader.get(Key(b"b")).unwrap(), Some(&table[1].1));
 }
@@ -242,7 +242,7 @@ fn broken_promises_name_the_keys_and_the_cure() {
         ["b", "a", "c"].iter().map(|key| (key.as_bytes().to_vec(), matrix(1, 1.0))).collect();
     write(&format!("ark,scp:{},{}", at("u.ark"), at("u.scp")), &table);
     type Reader = RandomAccessReader<Matrix<f32>>;
-    let open = |name: &str| Reader::open(name, &Policy::default());
+    let open = |name: &str| Reader::open(name, &Opener::default());
     let message = |error: seqfeed_core::Error| error.to_string();
     for kind in ["ark,s", "ark,s,cs"] {
         let mut reader = open(&format!("{kind}:{}", at("u.ark"))).unwrap();
@@ -287,7 +287,7 @@ fn failed_commands_are_errors_at_the_end() {
     let archive = format!("{}/f.ark", directory.path().display());
     let mut reader = SequentialReader::<Matrix<f32>>::open(
         &format!("ark:cat {archive}; exit 3 |"),
-        &Policy::with_pipes(),
+        &Opener::with_pipes(),
     )
     .unwrap();
     assert_eq!(reader.by_ref().take(2).collect::<Result<Table>>().unwrap(), table);
@@ -296,13 +296,13 @@ fn failed_commands_are_errors_at_the_end() {
     assert!(reader.next().is_none());
     assert!(reader.close().is_err());
     // One that is left before its end is not asked.
-    let mut reader = SequentialReader::<i32>::open("ark:yes a 1 |", &Policy::with_pipes()).unwrap();
+    let mut reader = SequentialReader::<i32>::open("ark:yes a 1 |", &Opener::with_pipes()).unwrap();
     assert_eq!(reader.next().unwrap().unwrap(), (b"a".to_vec(), 1));
     assert_eq!(reader.close().unwrap().objects, 1);
     // With `p` it stands in the report.
     let mut reader = SequentialReader::<Matrix<f32>>::open(
         &format!("ark,p:cat {archive}; exit 3 |"),
-        &Policy::with_pipes(),
+        &Opener::with_pipes(),
     )
     .unwrap();
     assert_eq!(reader.by_ref().count(), 2);
@@ -323,7 +323,7 @@ fn reading_ahead_changes_nothing_about_errors() {
     for bg in ["", ",bg"] {
         let open = |options: &str, name: &str| {
             let name = format!("scp{bg}{options}:{}", at(name));
-            SequentialReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap()
+            SequentialReader::<Matrix<f32>>::open(&name, &Opener::default()).unwrap()
         };
         let mut reader = open("", "hole.scp");
         let all: Vec<bool> = reader.by_ref().map(|entry| entry.is_ok()).collect();
@@ -349,19 +349,19 @@ fn a_dropped_reader_leaves_its_thread() {
     two(directory.path());
     let archive = format!("{}/f.ark", directory.path().display());
     let mut output =
-        Output::create(&WxFilename::File(archive.clone().into()), &Policy::default()).unwrap();
+        Output::create(&WxFilename::File(archive.clone().into()), &Opener::default()).unwrap();
     for number in 0..1000 {
         output.write_all(format!("u{number} 1 \n").as_bytes()).unwrap();
     }
     output.finish().unwrap();
     for _ in 0..20 {
         let mut reader =
-            SequentialReader::<i32>::open(&format!("ark,bg:{archive}"), &Policy::default())
+            SequentialReader::<i32>::open(&format!("ark,bg:{archive}"), &Opener::default())
                 .unwrap();
         assert!(reader.next().is_some());
     }
     let mut reader =
-        SequentialReader::<i32>::open(&format!("ark,bg:{archive}"), &Policy::default()).unwrap();
+        SequentialReader::<i32>::open(&format!("ark,bg:{archive}"), &Opener::default()).unwrap();
     assert_eq!(reader.by_ref().count(), 1000);
     assert_eq!(reader.close().unwrap().objects, 1000);
 }
@@ -376,7 +376,7 @@ fn names_behind_the_end_of_a_file_say_so() {
     fs::write(at("long.scp"), lines).unwrap();
     let open = || {
         let name = format!("scp:{}", at("long.scp"));
-        SequentialReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap()
+        SequentialReader::<Matrix<f32>>::open(&name, &Opener::default()).unwrap()
     };
     let all: Vec<_> = open().collect();
     assert!(all[0].is_ok() && all[2].is_ok());
@@ -398,7 +398,7 @@ fn an_archive_opened_stays_the_archive_that_was_opened() {
     let at = |name: &str| directory.path().join(name).display().to_string();
     let table = two(directory.path());
     let name = format!("ark:{}", at("f.ark"));
-    let mut reader = RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap();
+    let mut reader = RandomAccessReader::<Matrix<f32>>::open(&name, &Opener::default()).unwrap();
     assert!(reader.contains(Key(b"b")).unwrap());
     // Another archive under the same name, as a later stage of a recipe would write it.
     write(&name, &vec![(b"z".to_vec(), matrix(9, 9.0))]);
@@ -414,7 +414,7 @@ fn what_cannot_be_read_is_not_there_with_p_and_no_reason_to_say_asked_twice() {
     fs::write(at("bad.ark"), b"a  [ 1 2 ]\nb  [ 1 2\n 3 ]\n").unwrap();
     let open = |options: &str| {
         let name = format!("ark{options}:{}", at("bad.ark"));
-        RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap()
+        RandomAccessReader::<Matrix<f32>>::open(&name, &Opener::default()).unwrap()
     };
     let mut reader = open(",p");
     assert_eq!(reader.get(Key(b"b")).unwrap(), None);
@@ -436,9 +436,9 @@ fn permissive_does_not_mean_what_is_not_allowed() {
     fs::write(at("pipe.scp"), format!("a cat {} |\n", at("f.ark"))).unwrap();
     let name = format!("scp,p:{}", at("pipe.scp"));
     let all: Vec<_> =
-        SequentialReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap().collect();
+        SequentialReader::<Matrix<f32>>::open(&name, &Opener::default()).unwrap().collect();
     assert!(all.iter().any(Result::is_err), "a command passed over in silence is data lost");
-    let mut reader = RandomAccessReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap();
+    let mut reader = RandomAccessReader::<Matrix<f32>>::open(&name, &Opener::default()).unwrap();
     assert!(reader.get(Key(b"a")).is_err());
     assert!(reader.contains(Key(b"a")).is_err());
 }
@@ -451,7 +451,7 @@ fn a_vector_as_text_is_not_nothing() {
         fs::write(&path, text).unwrap();
         let name = format!("ark:{}", path.display());
         let all: Vec<Result<(Vec<u8>, Vec<i32>)>> =
-            SequentialReader::open(&name, &Policy::default()).unwrap().collect();
+            SequentialReader::open(&name, &Opener::default()).unwrap().collect();
         assert_eq!((all.len(), all[0].is_ok()), (1, whole), "{text:?}");
     }
 }
@@ -463,7 +463,7 @@ fn after_a_write_that_failed_no_archive_appears() {
     // Larger than what a device without room takes.
     let value = matrix(50_000, 1.0);
     let name = format!("ark,scp:/dev/full,{}", at("f.scp"));
-    let Ok(mut writer) = TableWriter::create(&name, &Policy::default()) else { return };
+    let Ok(mut writer) = TableWriter::create(&name, &Opener::default()) else { return };
     let mut failed = false;
     for number in 0..4 {
         let written = writer.write(Key(format!("u{number}").as_bytes()), &value);
@@ -491,7 +491,7 @@ fn an_archive_cannot_be_its_own_script_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("f.ark").display().to_string();
     let name = format!("ark,scp:{path},{path}");
-    let opened = TableWriter::<Matrix<f32>>::create(&name, &Policy::default());
+    let opened = TableWriter::<Matrix<f32>>::create(&name, &Opener::default());
     assert!(opened.unwrap_err().is_usage());
     assert!(!Path::new(&path).exists());
 }
@@ -518,7 +518,7 @@ fn text_of_a_live_pipe_is_not_waited_behind() {
         seen
     });
     let name = format!("ark:{}", path.display());
-    let mut reader = SequentialReader::<Matrix<f32>>::open(&name, &Policy::default()).unwrap();
+    let mut reader = SequentialReader::<Matrix<f32>>::open(&name, &Opener::default()).unwrap();
     assert_eq!(reader.next().unwrap().unwrap().1.values, [1.0, 2.0, 3.0, 4.0]);
     let _ = read_one.send(());
     assert_eq!(reader.next().unwrap().unwrap().1.values, [5.0, 6.0]);
@@ -542,8 +542,8 @@ fn objects_and_parts_are_taken() {
         &format!("ark:{text}"),
         &format!("ark,s,cs:{ark}"),
     ] {
-        let mut typed = RandomAccessReader::<Matrix<f32>>::open(name, &Policy::default()).unwrap();
-        let mut any = RandomAccessReader::<AnyObject>::open(name, &Policy::default()).unwrap();
+        let mut typed = RandomAccessReader::<Matrix<f32>>::open(name, &Opener::default()).unwrap();
+        let mut any = RandomAccessReader::<AnyObject>::open(name, &Opener::default()).unwrap();
         for (key, matrix) in &table {
             let (key, part) = (Key(key), matrix.values[3..9].to_vec());
             for _ in 0..2 {
@@ -580,7 +580,7 @@ fn files_are_looked_for_beside_their_script_file() {
     let rspecifier = format!("scp:{place}/f.scp");
     assert_eq!(read(&rspecifier).unwrap(), table);
     let mut reader =
-        RandomAccessReader::<Matrix<f32>>::open(&rspecifier, &Policy::default()).unwrap();
+        RandomAccessReader::<Matrix<f32>>::open(&rspecifier, &Opener::default()).unwrap();
     for (key, value) in &table {
         assert_eq!(reader.get(Key(key)).unwrap(), Some(value));
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use seqfeed_core::{Error, ErrorKind, Key, Result};
-use seqfeed_io::{Policy, RxFilename};
+use seqfeed_io::{Opener, RxFilename};
 use seqfeed_kaldi::{
     Holder, Matrix, Mode, ObjectReader, RandomAccessReader, ReadOptions, ScriptLine,
     SequentialReader, TableWriter, Token, TokenVector, Vector, write_object,
@@ -91,8 +91,8 @@ macro_rules! of_type {
 }
 
 fn options(golden: &Path) -> ReadOptions {
-    let (policy, base) = (Policy::with_pipes(), Some(golden.join("bad")));
-    ReadOptions { policy, base, ..ReadOptions::default() }
+    let (opener, base) = (Opener::with_pipes(), Some(golden.join("bad")));
+    ReadOptions { opener, base, ..ReadOptions::default() }
 }
 
 /// An rspecifier whose commands run in the directory of the cases.
@@ -143,7 +143,7 @@ fn try_copy<T: Holder>(rspecifier: &str, golden: &Path) -> Result<Vec<u8>> {
     let out = directory.path().join("out").display().to_string();
     let mut table =
         SequentialReader::<T>::open_with(&located(rspecifier, golden), &options(golden))?;
-    let mut copy = TableWriter::create(&format!("ark,t:{out}"), &Policy::default()).unwrap();
+    let mut copy = TableWriter::create(&format!("ark,t:{out}"), &Opener::default()).unwrap();
     for entry in table.by_ref() {
         let (key, value) = entry?;
         copy.write(Key(&key), &value)?;
@@ -159,7 +159,7 @@ fn copy_object<T: Holder>(name: &str, golden: &Path) -> Option<Vec<u8>> {
     let line = ScriptLine::parse(line.as_bytes()).ok()?;
     let directory = golden.join("bad");
     let rxfilename = RxFilename::parse(line.rxfilename).ok()?.relative_to(&directory);
-    let mut reader = ObjectReader::open(&rxfilename, &Policy::with_pipes()).ok()?;
+    let mut reader = ObjectReader::open(&rxfilename, &Opener::with_pipes()).ok()?;
     let value: T = reader.read().ok()?;
     let value = match &line.range {
         Some(range) => value.extract(range).ok()?,

@@ -4,7 +4,7 @@ use std::fs;
 
 use proptest::prelude::*;
 use seqfeed_core::{Key, Tolerance};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{Matrix, TableWriter};
 use serde_json::Value;
 
@@ -87,7 +87,7 @@ fn archive(directory: &std::path::Path, text: bool) -> Vec<u8> {
     let path = directory.join("a.ark");
     let mode = if text { "ark,t" } else { "ark" };
     let wspecifier = format!("{mode}:{}", path.display());
-    let mut table = TableWriter::create(&wspecifier, &Policy::default()).unwrap();
+    let mut table = TableWriter::create(&wspecifier, &Opener::default()).unwrap();
     for (key, rows) in [("a", 3usize), ("bb", 1), ("ccc", 2)] {
         let values = (0..rows * 2).map(|i| i as f32 / 3.0).collect();
         table.write(Key(key.as_bytes()), &Matrix { rows, cols: 2, values }).unwrap();

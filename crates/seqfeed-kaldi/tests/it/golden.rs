@@ -5,7 +5,7 @@ use std::path::Path;
 
 use npyz::npz::NpzArchive;
 use seqfeed_core::{Element, Key};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{Matrix, TableOptions, TableWriter};
 use serde_json::Value;
 
@@ -183,7 +183,7 @@ fn what_we_write_equals_what_kaldi_writes() {
     let bytes = fs::read(golden.join("ark/bfm.bin.ark")).unwrap();
     for (mode, golden_file) in [("ark", "ark/bfm.bin.ark"), ("ark,t", "ark/bfm.txt.ark")] {
         let wspecifier = format!("{mode}:{}", archive.display());
-        let mut table = TableWriter::create(&wspecifier, &Policy::default()).unwrap();
+        let mut table = TableWriter::create(&wspecifier, &Opener::default()).unwrap();
         for line in script.lines() {
             let (key, name) = line.split_once(' ').unwrap();
             let offset: usize = name.rsplit(':').next().unwrap().parse().unwrap();

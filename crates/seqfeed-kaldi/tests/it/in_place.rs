@@ -3,13 +3,13 @@
 use std::fs;
 
 use seqfeed_core::{Key, Result};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{SequentialReader, TableWriter, Vector};
 
 type Floats = Vector<f32>;
 
 fn read(rspecifier: &str) -> Vec<(String, Vec<f32>)> {
-    let reader = SequentialReader::<Floats>::open(rspecifier, &Policy::default()).unwrap();
+    let reader = SequentialReader::<Floats>::open(rspecifier, &Opener::default()).unwrap();
     let entries: Result<Vec<_>> = reader.collect();
     let text = |key: Vec<u8>| String::from_utf8(key).unwrap();
     entries.unwrap().into_iter().map(|(key, vector)| (text(key), vector.0)).collect()
@@ -22,7 +22,7 @@ fn each_entry_can_be_read_when_it_is_written() {
     let [ark, scp] = ["a.ark", "a.scp"].map(|name| directory.path().join(name));
     fs::write(&ark, "what stood here").unwrap();
     let wspecifier = format!("ark,scp:{},{}", ark.display(), scp.display());
-    let mut table = TableWriter::create_in_place(&wspecifier, &Policy::default()).unwrap();
+    let mut table = TableWriter::create_in_place(&wspecifier, &Opener::default()).unwrap();
     assert_eq!(fs::read(&ark).unwrap(), b"");
     assert_eq!(fs::read(&scp).unwrap(), b"");
     for (number, key) in ["a", "b", "c"].into_iter().enumerate() {
@@ -51,7 +51,7 @@ fn a_table_that_is_dropped_or_closed_keeps_what_was_written() {
     let directory = tempfile::tempdir().unwrap();
     let name = format!("ark,t:{}/a.ark", directory.path().display());
     for closed in [false, true] {
-        let mut table = TableWriter::create_in_place(&name, &Policy::default()).unwrap();
+        let mut table = TableWriter::create_in_place(&name, &Opener::default()).unwrap();
         table.write(Key(b"a"), &Vector(vec![0.5f32])).unwrap();
         match closed {
             true => assert_eq!(table.close().unwrap().objects, 1),

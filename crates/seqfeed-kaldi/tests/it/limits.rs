@@ -1,7 +1,7 @@
 //! Keys and lines that are no such things do not fill the memory.
 
 use seqfeed_core::{Element, ErrorKind, Key, Source};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{
     RandomAccessReader, ReadOptions, Role, SequentialReader, TableOptions, TableSource,
 };
@@ -20,7 +20,7 @@ fn keys_and_lines_have_a_length_that_is_a_setting() {
     std::fs::write(at("a.scp"), format!("{key} {}:70001\n", at("a.ark"))).unwrap();
     // No line's end at all.
     std::fs::write(at("no.scp"), "x".repeat(1 << 20)).unwrap();
-    let policy = Policy::default();
+    let opener = Opener::default();
     let tables = ["ark:a.ark", "ark:b.ark", "scp:a.scp", "scp:no.scp"].map(|table| {
         let (kind, name) = table.split_once(':').unwrap();
         format!("{kind}:{}", at(name))
@@ -32,7 +32,7 @@ fn keys_and_lines_have_a_length_that_is_a_setting() {
             Ok(reader.report().objects)
         };
         assert!(is_limit(&read(&ReadOptions::default()).unwrap_err()), "{table}");
-        let mut random = match RandomAccessReader::<Vec<i32>>::open(table, &policy) {
+        let mut random = match RandomAccessReader::<Vec<i32>>::open(table, &opener) {
             Ok(random) => random,
             Err(error) => {
                 assert!(is_limit(&error), "{table}: {error}");

@@ -4,13 +4,13 @@ use std::fs;
 
 use proptest::prelude::*;
 use seqfeed_core::{Element, Extent, Key};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{Matrix, TableOptions, TableWriter, Vector};
 
 use crate::tables::{contents, features, labels};
 
 fn write<T: seqfeed_kaldi::Holder>(wspecifier: &str, values: &[T]) {
-    let mut table = TableWriter::create(wspecifier, &Policy::default()).unwrap();
+    let mut table = TableWriter::create(wspecifier, &Opener::default()).unwrap();
     for (number, value) in values.iter().enumerate() {
         table.write(Key(format!("utt{number}").as_bytes()), value).unwrap();
     }

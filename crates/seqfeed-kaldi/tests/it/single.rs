@@ -3,7 +3,7 @@
 use std::fs;
 
 use seqfeed_core::Key;
-use seqfeed_io::{Policy, RxFilename};
+use seqfeed_io::{Opener, RxFilename};
 use seqfeed_kaldi::{
     AnyObject, Holder, IntegerVector, Matrix, Mode, ObjectReader, ObjectWriter, TableWriter,
     Vector, load, save, write_token,
@@ -15,7 +15,7 @@ fn matrix() -> Matrix<f32> {
 
 /// A model as Kaldi's own are: tokens, numbers and objects behind one header.
 fn write_model(name: &str, mode: Mode) {
-    let mut writer = ObjectWriter::create(name, mode, &Policy::default()).unwrap();
+    let mut writer = ObjectWriter::create(name, mode, &Opener::default()).unwrap();
     writer.write_token("<Model>").unwrap();
     writer.write_pretty("dim =\n ").unwrap();
     writer.write_basic(12i32).unwrap();
@@ -41,7 +41,7 @@ fn several_objects_stand_behind_one_header() {
     for mode in [Mode::Binary, Mode::Text] {
         write_model(&name, mode);
         let mut reader =
-            ObjectReader::open(&RxFilename::parse(&name).unwrap(), &Policy::default()).unwrap();
+            ObjectReader::open(&RxFilename::parse(&name).unwrap(), &Opener::default()).unwrap();
         assert_eq!(reader.read_header().unwrap(), mode);
         reader.expect_token("<Model>", mode).unwrap();
         reader.expect_pretty("dim = ", mode).unwrap();
@@ -64,7 +64,7 @@ fn the_bytes_of_a_model_are_kaldis() {
     let directory = tempfile::tempdir().unwrap();
     let name = directory.path().join("model").display().to_string();
     let write = |mode| {
-        let mut writer = ObjectWriter::create(&name, mode, &Policy::default()).unwrap();
+        let mut writer = ObjectWriter::create(&name, mode, &Opener::default()).unwrap();
         writer.write_token("<Dim>").unwrap();
         writer.write_basic(258i32).unwrap();
         writer.write_pretty("\n").unwrap();
@@ -109,33 +109,33 @@ fn a_zero_byte_alone_is_no_header() {
 #[test]
 fn objects_are_loaded_by_name_with_ranges() {
     let directory = tempfile::tempdir().unwrap();
-    let policy = Policy::default();
+    let opener = Opener::default();
     let name = |file: &str| directory.path().join(file).display().to_string();
     let ark = name("f.ark");
-    let mut table = TableWriter::create(&format!("ark:{ark}"), &policy).unwrap();
+    let mut table = TableWriter::create(&format!("ark:{ark}"), &opener).unwrap();
     table.write(Key(b"u1"), &matrix()).unwrap();
     table.close().unwrap();
-    let rows = |range: &str| load::<Matrix<f32>>(&format!("{ark}:3{range}"), &policy);
+    let rows = |range: &str| load::<Matrix<f32>>(&format!("{ark}:3{range}"), &opener);
     assert_eq!(rows("").unwrap(), matrix());
     assert_eq!(rows("[1:2]").unwrap().values, [3.0, 4.0, 5.0, 6.0]);
     assert_eq!(rows("[0:0,1:1]").unwrap().values, [2.0]);
     for wrong in ["[1]", "]", "[0:1][0:1]", "[9:10]"] {
         rows(wrong).unwrap_err();
     }
-    let object = load::<AnyObject>(&format!("{ark}:3[1:1]"), &policy).unwrap();
+    let object = load::<AnyObject>(&format!("{ark}:3[1:1]"), &opener).unwrap();
     assert_eq!(object.object_type().name(), "float-matrix");
 
     let text = name("v.vec");
-    save(&text, &Vector(vec![1.5f32, 2.5]), Mode::Text, &policy).unwrap();
+    save(&text, &Vector(vec![1.5f32, 2.5]), Mode::Text, &opener).unwrap();
     assert_eq!(fs::read(&text).unwrap(), b" [ 1.5 2.5 ]\n");
-    assert_eq!(load::<Vector<f32>>(&format!("{text}[1:1]"), &policy).unwrap().0, [2.5]);
+    assert_eq!(load::<Vector<f32>>(&format!("{text}[1:1]"), &opener).unwrap().0, [2.5]);
     // An object that cannot be read as what it is asked for, and no file.
-    load::<Matrix<f32>>(&name("none"), &policy).unwrap_err();
+    load::<Matrix<f32>>(&name("none"), &opener).unwrap_err();
     // A command that fails may not have given all.
     let failing = format!("cat {text}; false |");
-    load::<Vector<f32>>(&failing, &policy).unwrap_err();
-    load::<Vector<f32>>(&failing, &Policy::with_pipes()).unwrap_err();
-    load::<Vector<f32>>(&format!("cat {text} |"), &Policy::with_pipes()).unwrap();
+    load::<Vector<f32>>(&failing, &opener).unwrap_err();
+    load::<Vector<f32>>(&failing, &Opener::with_pipes()).unwrap_err();
+    load::<Vector<f32>>(&format!("cat {text} |"), &Opener::with_pipes()).unwrap();
 }
 
 #[test]

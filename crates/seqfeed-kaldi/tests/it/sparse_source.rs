@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use seqfeed_core::{Element, Extent, Kind, Result, Source, Tolerance};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{
     Holder, Mode, Posterior, Role, SparseMatrix, SparseSource, SparseVector, TableOptions,
     write_object,
@@ -155,7 +155,7 @@ fn commands_run_where_they_may() {
     write(&directory.path().join("post.ark"), b"a [ 1 1 ] \n");
     let command = format!("cat {} |", directory.path().join("post.ark").display());
     assert!(open(format!("ark:{command}")).is_err());
-    let allowed = TableOptions { policy: Policy::with_given_pipes(), ..options() };
+    let allowed = TableOptions { opener: Opener::with_given_pipes(), ..options() };
     let source = SparseSource::open(&[format!("ark:{command}")], None, &allowed).unwrap();
     assert_eq!(source.index().len(), 1);
     // What a script file names is not what the caller named.
@@ -164,6 +164,6 @@ fn commands_run_where_they_may() {
     fs::write(&script, format!("a {object}\n")).unwrap();
     let script = [format!("scp:{}", script.display())];
     assert!(SparseSource::open(&script, None, &allowed).is_err());
-    let both = TableOptions { policy: Policy::with_pipes(), ..allowed };
+    let both = TableOptions { opener: Opener::with_pipes(), ..allowed };
     assert_eq!(SparseSource::open(&script, None, &both).unwrap().index().len(), 1);
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use seqfeed_core::Result;
-use seqfeed_io::{Policy, RxFilename};
+use seqfeed_io::{Opener, RxFilename};
 use seqfeed_kaldi::{
     GaussPosterior, Holder, HtkMatrix, Matrix, Mode, NumpyArray, ObjectReader, Posterior,
     SphinxMatrix, Token, TokenVector, Vector, Wave, WaveInfo, write_object,
@@ -62,7 +62,7 @@ pub(crate) fn from_bytes<T: Holder>(bytes: impl Into<Vec<u8>>) -> Result<T> {
 
 pub(crate) fn from_file<T: Holder>(path: &Path) -> Result<T> {
     let name = RxFilename::parse(path.to_str().unwrap())?;
-    ObjectReader::open(&name, &Policy::default())?.read()
+    ObjectReader::open(&name, &Opener::default())?.read()
 }
 
 /// Every beginning of an object is an error that says where; but for those of `fine` bytes on.
@@ -276,7 +276,7 @@ fn posteriors_larger_than_buffers() {
     let path = directory.path().join("p.ark");
     fs::write(&path, &bytes).unwrap();
     let name = RxFilename::parse(path.to_str().unwrap()).unwrap();
-    let mut reader = ObjectReader::open(&name, &Policy::default()).unwrap();
+    let mut reader = ObjectReader::open(&name, &Opener::default()).unwrap();
     assert!(reader.read_key(&mut Vec::new()).unwrap());
     assert_eq!(reader.read::<Posterior>().unwrap(), posterior);
     assert_eq!(reader.position(), bytes.len() as u64);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Block, Element, Extent, Result, Source, Tolerance};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 
 /// Options for features of 32 bits.
@@ -14,7 +14,7 @@ pub(crate) fn features(base: &Path) -> TableOptions {
         element: Element::F32,
         extent: None,
         chunk_samples: 1000,
-        policy: Policy::default(),
+        opener: Opener::default(),
         map: false,
         or_compressed: false,
         errors: Tolerance::Stop,

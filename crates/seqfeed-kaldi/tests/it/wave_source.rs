@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use seqfeed_core::{Element, Extent, Result, Source, Tolerance};
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{Matrix, Mode, Role, TableOptions, Wave, WaveSource, write_object};
 
 use crate::speech_objects::from_file;
@@ -82,7 +82,7 @@ fn all_containers_give_the_same_samples() {
             ("scp:commands.scp", true),
         ] {
             let mut options = options(base);
-            options.policy = Policy::with_pipes();
+            options.opener = Opener::with_pipes();
             let names = [name.to_owned()];
             assert!(WaveSource::is_wave(&names, &options), "{name}");
             let source = WaveSource::open(&names, &options).unwrap();

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use seqfeed_core::Key;
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_kaldi::{SequentialReader, TableWriter, Vector};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ fn who_reads_the_script_file_from_a_pipe_finds_each_object_at_once() {
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
         if old {
             let mut table =
-                TableWriter::create(&format!("ark:{archive}"), &Policy::default()).unwrap();
+                TableWriter::create(&format!("ark:{archive}"), &Opener::default()).unwrap();
             table.write(Key(b"a"), &vector(-1.0)).unwrap();
             table.write(Key(b"b"), &vector(-2.0)).unwrap();
             table.close().unwrap();
@@ -34,14 +34,14 @@ fn who_reads_the_script_file_from_a_pipe_finds_each_object_at_once() {
         let (sender, receiver) = mpsc::channel();
         let script = format!("scp:{fifo}");
         let reading = thread::spawn(move || {
-            let reader = SequentialReader::<Vector<f32>>::open(&script, &Policy::default());
+            let reader = SequentialReader::<Vector<f32>>::open(&script, &Opener::default());
             for entry in reader.unwrap() {
                 let (key, value) = entry.unwrap();
                 sender.send((key, value.0[9])).unwrap();
             }
         });
         let name = format!("ark,scp,f:{archive},{fifo}");
-        let mut table = TableWriter::create(&name, &Policy::default()).unwrap();
+        let mut table = TableWriter::create(&name, &Opener::default()).unwrap();
         for (key, value) in [(b"a", 1.0), (b"b", 2.0)] {
             table.write(Key(key), &vector(value)).unwrap();
             let found = receiver.recv_timeout(LONG).expect("the object while more is written");
@@ -59,7 +59,7 @@ fn no_two_objects_go_to_one_file() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name).display().to_string();
     symlink("a.vec", at("link")).unwrap();
-    let create = |name: &str| TableWriter::<Vector<f32>>::create(name, &Policy::default());
+    let create = |name: &str| TableWriter::<Vector<f32>>::create(name, &Opener::default());
     for other in ["a.vec", "./a.vec", "link"] {
         let lines = format!("a {}\nb {}\n", at("a.vec"), at(other));
         fs::write(at("names.scp"), lines).unwrap();

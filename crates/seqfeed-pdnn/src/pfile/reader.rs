@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{Compression, DataFile, Input, Policy, RxFilename, Spool, shown_name};
+use seqfeed_io::{Compression, DataFile, Input, Opener, RxFilename, Spool, shown_name};
 
 use super::decode::{check_numbers, columns};
 use super::{HEADER_BYTES, Header, PFILE, table};
@@ -36,8 +36,8 @@ impl PFile {
     ///
     /// Fails when the file cannot be read, its header is wrong, it is shorter than its header says,
     /// or its sentence table is not one. What follows the table is passed over.
-    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
-        let (data, spooled) = open(name.as_ref(), policy)?;
+    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
+        let (data, spooled) = open(name.as_ref(), opener)?;
         let mut file = Self::from_data(data)?;
         file.spooled_bytes = if spooled { file.data.len() } else { 0 };
         Ok(file)
@@ -234,7 +234,7 @@ pub(super) struct Window {
 }
 
 /// A file to be read at any place, and whether it is a temporary copy.
-fn open(name: &OsStr, policy: &Policy) -> Result<(DataFile, bool)> {
+fn open(name: &OsStr, opener: &Opener) -> Result<(DataFile, bool)> {
     let rxfilename = RxFilename::parse(name)?;
     if let RxFilename::File(path) = &rxfilename
         && path.is_file()
@@ -244,6 +244,6 @@ fn open(name: &OsStr, policy: &Policy) -> Result<(DataFile, bool)> {
             return Ok((file, false));
         }
     }
-    let input = Input::open(&rxfilename, policy)?;
+    let input = Input::open(&rxfilename, opener)?;
     Ok((Spool::copy(input, &shown_name(name))?, true))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream,
 };
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 
 use super::PFile;
 use super::decode::columns;
@@ -20,18 +20,18 @@ use super::reader::Window;
 ///
 /// ```
 /// use seqfeed_core::Source;
-/// use seqfeed_io::{Policy, WxFilename};
+/// use seqfeed_io::{Opener, WxFilename};
 /// use seqfeed_pdnn::pfile::{PFileLayout, PFileSource, PFileWriter};
 /// # let directory = tempfile::tempdir().unwrap();
 /// # let path = directory.path().join("train.pfile");
 ///
 /// let layout = PFileLayout { features: 2, labels: 1 };
 /// let name = WxFilename::File(path.clone());
-/// let mut writer = PFileWriter::create(&name, layout, &Policy::default())?;
+/// let mut writer = PFileWriter::create(&name, layout, &Opener::default())?;
 /// writer.write_sentence(&[0.5, 1.5, 2.5, 3.5], &[7, 8])?;
 /// writer.finish()?;
 ///
-/// let source = PFileSource::open(&path.display().to_string(), &Policy::default())?;
+/// let source = PFileSource::open(&path.display().to_string(), &Opener::default())?;
 /// let mut blocks = source.new_blocks();
 /// source.load(&[0], &mut blocks)?;
 /// assert_eq!(blocks[0].samples(0).row(1), [2.5f32, 3.5].map(f32::to_ne_bytes).as_flattened());
@@ -54,8 +54,8 @@ impl PFileSource {
     /// # Errors
     ///
     /// As [`PFile::open`]; also when frames have neither features nor labels.
-    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
-        Self::new(PFile::open(name, policy)?)
+    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
+        Self::new(PFile::open(name, opener)?)
     }
 
     /// A source of an open PFile.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use seqfeed_core::{Error, ErrorKind, Result};
-use seqfeed_io::{Output, Policy, Spool, WxFilename};
+use seqfeed_io::{Opener, Output, Spool, WxFilename};
 
 use super::{HEADER_BYTES, Header};
 
@@ -46,7 +46,7 @@ impl PFileWriter {
     ///
     /// Fails when there can be no file of that name, or the layout has too many columns
     /// for a header.
-    pub fn create(name: &WxFilename, layout: PFileLayout, policy: &Policy) -> Result<Self> {
+    pub fn create(name: &WxFilename, layout: PFileLayout, opener: &Opener) -> Result<Self> {
         // Checked first, so that not all is written in vain: 20 digits for each number at most.
         if layout.features.saturating_add(layout.labels) > HEADER_BYTES {
             let wanted = layout.features.saturating_add(layout.labels) as u64;
@@ -58,7 +58,7 @@ impl PFileWriter {
             }));
         }
         Header::new(MOST_FRAMES, MOST_FRAMES, layout.features, layout.labels).to_bytes()?;
-        let mut output = Output::create(name, policy)?;
+        let mut output = Output::create(name, opener)?;
         let mut waiting = None;
         if output.can_write_over() {
             output.write_all(&[0; HEADER_BYTES]).map_err(|error| output.error(error))?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use seqfeed_core::{Element, Error, ErrorKind, Problem, Result};
-use seqfeed_io::{CompressedOutput, Policy, Spool, WxFilename};
+use seqfeed_io::{CompressedOutput, Opener, Spool, WxFilename};
 
 use super::npy::header;
 use super::writer::{
@@ -74,14 +74,14 @@ impl ArraysWriter {
         name: &WxFilename,
         container: Container,
         layout: ArraysLayout,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
         if container == Container::Npy && layout.labels {
             return Err(Error::usage("a .npy file holds one array: features, and no labels")
                 .in_file(name.to_string())
                 .with_help("write a .npz file or a pickle"));
         }
-        let mut output = CompressedOutput::create(name, policy)?;
+        let mut output = CompressedOutput::create(name, opener)?;
         let shape = [layout.rows, layout.dim as u64];
         let mut start = Vec::new();
         let mut features = None;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead};
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{Compression, Input, Policy, RxFilename, shown_name};
+use seqfeed_io::{Compression, Input, Opener, RxFilename, shown_name};
 
 use super::{Array, Bytes, Limits, Value, load, read_npy};
 
@@ -27,8 +27,8 @@ impl PickledData {
     /// # Errors
     ///
     /// As [`load`] and [`from_value`](Self::from_value).
-    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
-        let mut input = Input::open(&RxFilename::parse(&name)?, policy)?;
+    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
+        let mut input = Input::open(&RxFilename::parse(&name)?, opener)?;
         let name = &shown_name(name);
         let numpy = input
             .ensure(6)

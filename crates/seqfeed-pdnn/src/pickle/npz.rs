@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{DataFile, Output, Policy, UntilFailed, WxFilename, shown_name};
+use seqfeed_io::{DataFile, Opener, Output, UntilFailed, WxFilename, shown_name};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -36,7 +36,7 @@ pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>> {
 /// # Errors
 ///
 /// As [`read_npz`] and [`PickledData::from_arrays`]; also where the archive is empty.
-pub fn open_npz(name: &(impl AsRef<OsStr> + ?Sized), _policy: &Policy) -> Result<PickledData> {
+pub fn open_npz(name: &(impl AsRef<OsStr> + ?Sized), _opener: &Opener) -> Result<PickledData> {
     let name = name.as_ref();
     let mut npz = Npz::open(Path::new(name))?;
     let names = npz.names()?;
@@ -142,8 +142,8 @@ impl<R: Read> Bytewise for Member<R> {
 /// # Errors
 ///
 /// Fails when writing fails, or two arrays have one name.
-pub fn write_npz(name: &WxFilename, arrays: &[(&str, &Array)], policy: &Policy) -> Result<()> {
-    let mut output = Output::create(name, policy)?;
+pub fn write_npz(name: &WxFilename, arrays: &[(&str, &Array)], opener: &Opener) -> Result<()> {
+    let mut output = Output::create(name, opener)?;
     let mut write = || -> io::Result<()> {
         let mut archive = ZipWriter::new_stream(&mut output);
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);

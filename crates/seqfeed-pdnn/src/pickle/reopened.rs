@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Block, Error, Index, Key, Result, Source, Stream};
-use seqfeed_io::{Policy, refuse_named_pipe, shown_name};
+use seqfeed_io::{Opener, refuse_named_pipe, shown_name};
 
 use super::{PickleSource, PickledData};
 
@@ -16,10 +16,10 @@ use super::{PickleSource, PickledData};
 pub struct ReopenedPickle {
     name: OsString,
     shown: String,
-    policy: Policy,
+    opener: Opener,
     streams: Vec<Stream>,
     index: Arc<Index>,
-    open: fn(&OsStr, &Policy) -> Result<PickledData>,
+    open: fn(&OsStr, &Opener) -> Result<PickledData>,
 }
 
 impl ReopenedPickle {
@@ -30,14 +30,14 @@ impl ReopenedPickle {
     /// As `open`, and as [`PickleSource::new`].
     pub fn new(
         name: &(impl AsRef<OsStr> + ?Sized),
-        policy: &Policy,
-        open: fn(&OsStr, &Policy) -> Result<PickledData>,
+        opener: &Opener,
+        open: fn(&OsStr, &Opener) -> Result<PickledData>,
     ) -> Result<Self> {
         let (name, shown) = (name.as_ref().to_owned(), shown_name(name));
         refuse_named_pipe(Path::new(&name))?;
-        let source = PickleSource::new(&shown, Key(b"0"), open(&name, policy)?)?;
+        let source = PickleSource::new(&shown, Key(b"0"), open(&name, opener)?)?;
         let (streams, index) = (source.streams().to_vec(), Arc::clone(source.index()));
-        Ok(Self { name, shown, policy: *policy, streams, index, open })
+        Ok(Self { name, shown, opener: opener.clone(), streams, index, open })
     }
 }
 
@@ -58,7 +58,7 @@ impl Source for ReopenedPickle {
         if sequences.is_empty() {
             return Ok(());
         }
-        let data = (self.open)(&self.name, &self.policy)?;
+        let data = (self.open)(&self.name, &self.opener)?;
         let source = PickleSource::new(&self.shown, Key(b"0"), data)?;
         if source.streams() != self.streams || *source.index() != self.index {
             return Err(Error::corpus(

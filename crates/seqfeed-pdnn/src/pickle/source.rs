@@ -6,7 +6,7 @@ use std::sync::Arc;
 use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream,
 };
-use seqfeed_io::{Policy, shown_name};
+use seqfeed_io::{Opener, shown_name};
 
 use super::PickledData;
 
@@ -27,9 +27,9 @@ impl PickleSource {
     /// # Errors
     ///
     /// As [`PickledData::open`]; also for 2^32 rows or more.
-    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), policy: &Policy) -> Result<Self> {
+    pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
         let name = name.as_ref();
-        Self::new(&shown_name(name), Key(b"0"), PickledData::open(name, policy)?)
+        Self::new(&shown_name(name), Key(b"0"), PickledData::open(name, opener)?)
     }
 
     /// A source of data that were read, under a name for messages and a key.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use seqfeed_core::{Error, ErrorKind, Result};
-use seqfeed_io::{Output, Policy, WxFilename};
+use seqfeed_io::{Opener, Output, WxFilename};
 
 use super::{Array, Bytes, Dtype};
 
@@ -43,7 +43,7 @@ pub fn write_pickle(
     features: &Array,
     labels: &Array,
     protocol: Protocol,
-    policy: &Policy,
+    opener: &Opener,
 ) -> Result<()> {
     let arrays = [features, labels];
     if protocol == Protocol::Two {
@@ -57,7 +57,7 @@ pub fn write_pickle(
             }
         }
     }
-    let mut output = Output::create(name, policy)?;
+    let mut output = Output::create(name, opener)?;
     let written = write(&mut output, arrays, protocol);
     written.map_err(|error| output.error(error))?;
     output.finish()

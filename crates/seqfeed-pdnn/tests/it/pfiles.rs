@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use seqfeed_core::{Block, Result, Source};
-use seqfeed_io::{Policy, WxFilename};
+use seqfeed_io::{Opener, WxFilename};
 use seqfeed_pdnn::pfile::{PFile, PFileLayout, PFileSource, PFileWriter};
 
 use crate::shared::{golden, manifest, npz};
@@ -29,7 +29,7 @@ pub(crate) fn read(file: &PFile) -> Result<Read> {
 }
 
 fn open(path: &Path) -> Result<PFile> {
-    PFile::open(&path.display().to_string(), &Policy::default())
+    PFile::open(&path.display().to_string(), &Opener::default())
 }
 
 fn bits(values: &[f32]) -> Vec<u32> {
@@ -38,7 +38,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
 
 /// The source gives what the file gives, in any order.
 fn check_source(path: &Path, expected: &Read) {
-    let source = PFileSource::open(&path.display().to_string(), &Policy::default()).unwrap();
+    let source = PFileSource::open(&path.display().to_string(), &Opener::default()).unwrap();
     let header = source.file().header();
     let count = source.index().len() as u32;
     let orders = [(0..count).collect::<Vec<_>>(), (0..count).rev().collect(), vec![count / 2; 2]];
@@ -126,7 +126,7 @@ fn recorded_files() {
                 WxFilename::File(copy.clone()),
                 WxFilename::Pipe(format!("cat > {}", copy.display()).into()),
             ] {
-                let mut writer = PFileWriter::create(&wx, layout, &Policy::with_pipes()).unwrap();
+                let mut writer = PFileWriter::create(&wx, layout, &Opener::with_pipes()).unwrap();
                 let (mut features, mut labels) = (Vec::new(), Vec::new());
                 for sentence in 0..file.sentences() {
                     file.read_sentence(sentence, &mut features, &mut labels).unwrap();
@@ -165,7 +165,7 @@ fn what_cannot_be_written() {
     let directory = tempfile::tempdir().unwrap();
     let wx = WxFilename::File(directory.path().join("x.pfile"));
     let create = |features, labels| {
-        PFileWriter::create(&wx, PFileLayout { features, labels }, &Policy::default())
+        PFileWriter::create(&wx, PFileLayout { features, labels }, &Opener::default())
     };
     let mut writer = create(2, 1).unwrap();
     for (features, labels, message) in [

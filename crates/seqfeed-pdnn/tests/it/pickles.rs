@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use seqfeed_core::{Result, Source};
-use seqfeed_io::{Input, Policy, RxFilename, WxFilename};
+use seqfeed_io::{Input, Opener, RxFilename, WxFilename};
 use seqfeed_pdnn::pickle::{
     Array, Dtype, Limits, Number, PickleSource, PickledData, Protocol, Value, load, open_npz,
     read_npz, write_npy, write_npz, write_pickle,
@@ -17,7 +17,7 @@ use crate::shared::{golden, manifest, npz};
 
 fn value(path: &Path) -> Result<Value> {
     let name = RxFilename::File(path.to_owned());
-    load(&mut Input::open(&name, &Policy::default())?, &Limits::default())
+    load(&mut Input::open(&name, &Opener::default())?, &Limits::default())
 }
 
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Value> {
@@ -28,7 +28,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Value> {
 }
 
 fn open(path: &Path) -> Result<PickledData> {
-    PickledData::open(&path.display().to_string(), &Policy::default())
+    PickledData::open(&path.display().to_string(), &Opener::default())
 }
 
 /// Compares a value with what Python said of it.
@@ -224,12 +224,12 @@ fn what_is_written_is_read() {
     let path = directory.path().join("x.pickle");
     let wx = WxFilename::File(path.clone());
     for protocol in [Protocol::Two, Protocol::Five] {
-        write_pickle(&wx, &features(), &labels(), protocol, &Policy::default()).unwrap();
+        write_pickle(&wx, &features(), &labels(), protocol, &Opener::default()).unwrap();
         assert_eq!(
             value(&path).unwrap(),
             Value::Tuple([Value::Array(features()), Value::Array(labels())].into())
         );
-        let source = PickleSource::open(&path.display().to_string(), &Policy::default()).unwrap();
+        let source = PickleSource::open(&path.display().to_string(), &Opener::default()).unwrap();
         let mut blocks = source.new_blocks();
         source.load(&[0, 0], &mut blocks).unwrap();
         assert_eq!(blocks[0].samples(1).bytes(), features().data().as_slice());
@@ -240,7 +240,7 @@ fn what_is_written_is_read() {
     assert_eq!(bytes.len() % 64, 300 * 4 % 64);
     fs::write(&path, &bytes).unwrap();
     assert_eq!(open(&path).unwrap().labels(), None);
-    write_npz(&wx, &[("feature", &features()), ("label", &labels())], &Policy::default()).unwrap();
+    write_npz(&wx, &[("feature", &features()), ("label", &labels())], &Opener::default()).unwrap();
     let read = read_npz(&path).unwrap();
     assert_eq!(read, [("feature".to_owned(), features()), ("label".to_owned(), labels())]);
 }
@@ -252,8 +252,8 @@ fn members_of_archives() {
     let wx = WxFilename::File(path.clone());
     let (x, y) = (features(), labels());
     let open = |members: &[(&str, &Array)]| {
-        write_npz(&wx, members, &Policy::default()).unwrap();
-        open_npz(&path.display().to_string(), &Policy::default())
+        write_npz(&wx, members, &Opener::default()).unwrap();
+        open_npz(&path.display().to_string(), &Opener::default())
     };
     let expected = PickledData::from_arrays(x.clone(), Some(&y)).unwrap();
     assert_eq!(open(&[("label", &y), ("other", &y), ("features", &x)]).unwrap(), expected);
@@ -305,7 +305,7 @@ fn protocol_2_uses_only_what_python_2_knows() {
     let Some(python) = python("SEQFEED_PYTHON", "python3", "pickletools") else { return };
     let directory = tempfile::tempdir().unwrap();
     let wx = WxFilename::File(directory.path().join("2.pickle"));
-    write_pickle(&wx, &features(), &labels(), Protocol::Two, &Policy::default()).unwrap();
+    write_pickle(&wx, &features(), &labels(), Protocol::Two, &Opener::default()).unwrap();
     let script = r#"
 import pickletools
 opcodes = [opcode for opcode, *_ in pickletools.genops(open("2.pickle", "rb"))]
@@ -319,9 +319,9 @@ fn python_2_reads_what_is_written() {
     let Some(python) = python("SEQFEED_PYTHON2", "python2", "numpy") else { return };
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| WxFilename::File(directory.path().join(name));
-    let policy = Policy::default();
-    write_pickle(&file("2.pickle"), &features(), &labels(), Protocol::Two, &policy).unwrap();
-    write_npz(&file("a.npz"), &[("x", &features()), ("y", &labels())], &policy).unwrap();
+    let opener = Opener::default();
+    write_pickle(&file("2.pickle"), &features(), &labels(), Protocol::Two, &opener).unwrap();
+    write_npz(&file("a.npz"), &[("x", &features()), ("y", &labels())], &opener).unwrap();
     let script = r#"
 import cPickle, pickle, sys, numpy as np
 assert sys.version_info[0] == 2
@@ -350,15 +350,15 @@ fn numpy_reads_what_is_written() {
     let Some(python) = python("SEQFEED_PYTHON", "python3", "numpy") else { return };
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| WxFilename::File(directory.path().join(name));
-    let policy = Policy::default();
-    write_pickle(&file("2.pickle"), &features(), &labels(), Protocol::Two, &policy).unwrap();
-    write_pickle(&file("5.pickle"), &features(), &labels(), Protocol::Five, &policy).unwrap();
-    write_npz(&file("a.npz"), &[("x", &features()), ("y", &labels())], &policy).unwrap();
+    let opener = Opener::default();
+    write_pickle(&file("2.pickle"), &features(), &labels(), Protocol::Two, &opener).unwrap();
+    write_pickle(&file("5.pickle"), &features(), &labels(), Protocol::Five, &opener).unwrap();
+    write_npz(&file("a.npz"), &[("x", &features()), ("y", &labels())], &opener).unwrap();
     let big = Dtype { number: Number::F32, big_endian: true };
     let fortran =
         Array::new(vec![2, 3], big, true, [0x3fu8, 0x80, 0, 0].repeat(6).as_slice().into())
             .unwrap();
-    write_pickle(&file("f.pickle"), &fortran, &labels(), Protocol::Two, &policy).unwrap();
+    write_pickle(&file("f.pickle"), &fortran, &labels(), Protocol::Two, &opener).unwrap();
     let script = r#"
 import pickle, sys, numpy as np, warnings
 warnings.simplefilter("error", DeprecationWarning)
@@ -387,7 +387,7 @@ np.savez_compressed("c.npz", names=np.array(["a", "b"]), y=np.arange(len(x)), x=
 "#;
     run_python(&python, script, directory.path());
     let compressed = directory.path().join("c.npz");
-    let read = open_npz(&compressed.display().to_string(), &Policy::default()).unwrap();
+    let read = open_npz(&compressed.display().to_string(), &Opener::default()).unwrap();
     assert_eq!(read, open(&directory.path().join("5.large.in")).unwrap());
     assert!(read_npz(&compressed).unwrap_err().to_string().contains("c.npz (names.npy)"));
     let mut count = 0;

@@ -4,7 +4,7 @@ use std::fs;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use seqfeed_io::{Input, Policy, WxFilename};
+use seqfeed_io::{Input, Opener, WxFilename};
 use seqfeed_pdnn::pfile::{PFile, PFileLayout, PFileWriter};
 use seqfeed_pdnn::pickle::{
     Array, Dtype, Number, PickledData, Protocol, Value, read_npy, write_npy, write_pickle,
@@ -31,7 +31,7 @@ fn pfile(layout: PFileLayout, sentences: &Sentences) -> (tempfile::TempDir, std:
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pfile");
     let mut writer =
-        PFileWriter::create(&WxFilename::File(path.clone()), layout, &Policy::default()).unwrap();
+        PFileWriter::create(&WxFilename::File(path.clone()), layout, &Opener::default()).unwrap();
     sentences
         .iter()
         .for_each(|(features, labels)| writer.write_sentence(features, labels).unwrap());
@@ -63,7 +63,7 @@ proptest! {
     #[test]
     fn pfiles_come_back((layout, sentences) in sentences()) {
         let (_directory, path) = pfile(layout, &sentences);
-        let all = read(&PFile::open(&path.display().to_string(), &Policy::default()).unwrap()).unwrap();
+        let all = read(&PFile::open(&path.display().to_string(), &Opener::default()).unwrap()).unwrap();
         let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         let features: Vec<u32> = sentences.iter().flat_map(|(features, _)| bits(features)).collect();
         let labels: Vec<i32> = sentences.iter().flat_map(|(_, labels)| labels.clone()).collect();
@@ -90,7 +90,7 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()));
         }
         fs::write(&path, bytes).unwrap();
-        if let Ok(file) = PFile::open(&path.display().to_string(), &Policy::default()) {
+        if let Ok(file) = PFile::open(&path.display().to_string(), &Opener::default()) {
             let _ = read(&file);
         }
     }
@@ -100,7 +100,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x.pickle");
         let protocol = if five { Protocol::Five } else { Protocol::Two };
-        write_pickle(&WxFilename::File(path.clone()), &features, &labels, protocol, &Policy::default()).unwrap();
+        write_pickle(&WxFilename::File(path.clone()), &features, &labels, protocol, &Opener::default()).unwrap();
         let bytes = fs::read(&path).unwrap();
         let value = from_bytes(&bytes).unwrap();
         prop_assert_eq!(&value, &Value::Tuple([Value::Array(features.clone()), Value::Array(labels)].into()));
@@ -119,7 +119,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x.pickle");
         let protocol = if five { Protocol::Five } else { Protocol::Two };
-        write_pickle(&WxFilename::File(path.clone()), &features, &features, protocol, &Policy::default()).unwrap();
+        write_pickle(&WxFilename::File(path.clone()), &features, &features, protocol, &Opener::default()).unwrap();
         let mut bytes = fs::read(&path).unwrap();
         damage.iter().for_each(|(at, byte)| {
             let at = at.index(bytes.len());

@@ -19,7 +19,7 @@ pub(crate) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedSt
         )));
     }
     let options = ArrowOptions { chunk_samples: wanted.chunk_samples, ..ArrowOptions::default() };
-    open(names, wanted, |name| ArrowSource::open(&name_from_text(name), &options, &wanted.policy))
+    open(names, wanted, |name| ArrowSource::open(&name_from_text(name), &options, &wanted.opener))
 }
 
 /// Opens one stream: the column that is named, or that has the stream's name, or the only one.
@@ -31,7 +31,7 @@ pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedSt
         let column = match column {
             Some(column) => column.to_owned(),
             None => {
-                let all = ArrowSource::open(&name_from_text(file), &options, &wanted.policy)?;
+                let all = ArrowSource::open(&name_from_text(file), &options, &wanted.opener)?;
                 let streams: Vec<&str> =
                     all.streams().iter().map(|stream| stream.name.as_str()).collect();
                 match streams[..] {
@@ -56,7 +56,7 @@ pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedSt
             element: wanted.element,
             extent: wanted.extent,
         }];
-        ArrowSource::open(&name_from_text(file), &options, &wanted.policy)
+        ArrowSource::open(&name_from_text(file), &options, &wanted.opener)
     })
 }
 

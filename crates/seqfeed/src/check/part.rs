@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Error, Result, Source, Tolerance};
 use seqfeed_htk::source::HtkSource;
-use seqfeed_io::Policy;
+use seqfeed_io::Opener;
 use seqfeed_pdnn::spec::DataSpec;
 
 use super::{Finding, Severity, placement};
@@ -49,18 +49,18 @@ impl Part {
 /// is left out.
 pub(super) fn open(
     description: &Description,
-    policy: Policy,
+    opener: &Opener,
     found: &mut Vec<Finding>,
 ) -> Result<Vec<Part>> {
     if let Some(text) = &description.data {
-        return open_data(description, text, policy, found);
+        return open_data(description, text, opener, found);
     }
     if let Some(name) = &description.reader {
-        return open_reader(description, name, policy, found);
+        return open_reader(description, name, opener, found);
     }
     let mut parts: Vec<Part> = Vec::new();
     if let Some(names) = &description.corpus {
-        match description.open_corpus_files(&names.to_vec(), policy) {
+        match description.open_corpus_files(&names.to_vec(), opener) {
             Ok(opened) => parts.push(part(&opened.source)),
             Err(error) if error.is_usage() => return Err(error),
             Err(error) => found.push(Finding::of_error("unreadable", None, &error.damage()?)),
@@ -68,7 +68,7 @@ pub(super) fn open(
     }
     for (name, stream) in description.streams() {
         let primary = parts.first().map(|part| part.source.index().as_ref());
-        match description.open_stream(&name, &stream, policy, Tolerance::Skip, primary) {
+        match description.open_stream(&name, &stream, opener, Tolerance::Skip, primary) {
             Ok(opened) => {
                 found.extend(opened.faults.iter().map(|error| {
                     let kind = if is_duplicate(error) { "duplicate-key" } else { "unreadable" };
@@ -124,13 +124,13 @@ fn part(source: &Arc<dyn Source>) -> Part {
 fn open_data(
     description: &Description,
     text: &str,
-    policy: Policy,
+    opener: &Opener,
     found: &mut Vec<Finding>,
 ) -> Result<Vec<Part>> {
     let spec = data::of_task(&DataSpec::parse(text)?, description.task)?;
     let opening = data::Opening {
         base: description.base_of("data"),
-        policy: description.policy_of("data", policy),
+        opener: description.opener_of("data", opener),
         map: description.map.unwrap_or(false),
         chunk_samples: description.chunk_samples()?,
     };
@@ -153,15 +153,15 @@ fn open_data(
 fn open_reader(
     description: &Description,
     name: &str,
-    policy: Policy,
+    opener: &Opener,
     found: &mut Vec<Finding>,
 ) -> Result<Vec<Part>> {
     let name = match description.base_of("reader") {
         Some(base) => joined(base, name),
         None => name.to_owned(),
     };
-    let policy = description.policy_of("reader", policy);
-    match reader::open(&name, &description.inputs, &description.overrides, &policy) {
+    let opener = description.opener_of("reader", opener);
+    match reader::open(&name, &description.inputs, &description.overrides, &opener) {
         Ok(opened) => {
             let mut parts: Vec<Part> = opened.corpus.sources().iter().map(part).collect();
             for (part, file) in parts.iter_mut().zip(&opened.files) {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Element, Error, Extent, Key, Kind, Result, Stream};
-use seqfeed_io::{OutputDirectory, Policy, shown_name};
+use seqfeed_io::{Opener, OutputDirectory, shown_name};
 use seqfeed_kaldi::{Holder, Matrix, Posterior, TableWriter, Wspecifier};
 use serde::Serialize;
 
@@ -263,7 +263,7 @@ fn create<T: Holder>(stream: &Stream, output: &OutputDirectory) -> Result<TableW
         flush: false,
         permissive: false,
     };
-    let mut table = TableWriter::create(&wspecifier.name(), &Policy::default())?;
+    let mut table = TableWriter::create(&wspecifier.name(), &Opener::default())?;
     table.call_archive(output.target().join(archive));
     Ok(table)
 }

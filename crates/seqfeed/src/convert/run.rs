@@ -412,14 +412,14 @@ impl ConvertPlan {
         samples: u64,
     ) -> Result<Box<dyn Sink>> {
         let options = &self.options;
-        let policy = &options.policy;
+        let opener = &options.opener;
         let name = || WxFilename::parse(&name_from_text(target.name()));
         let arrays = |container| -> Result<Box<dyn Sink>> {
-            Ok(Box::new(ArraysSink::create(&name()?, container, streams, samples, policy)?))
+            Ok(Box::new(ArraysSink::create(&name()?, container, streams, samples, opener)?))
         };
         let htk = |layout| -> Result<Box<dyn Sink>> {
             let (encoding, states) = (&options.encoding, &options.states);
-            Ok(Box::new(HtkSink::create(target.name(), layout, streams, encoding, states, policy)?))
+            Ok(Box::new(HtkSink::create(target.name(), layout, streams, encoding, states, opener)?))
         };
         match target.format() {
             TargetFormat::Kaldi => {
@@ -435,7 +435,7 @@ impl ConvertPlan {
                 let options = KaldiOptions {
                     compress: options.compress,
                     round_waves: options.allow_lossy,
-                    policy: *policy,
+                    opener: opener.clone(),
                     inputs: options.inputs.clone(),
                 };
                 Ok(Box::new(KaldiSink::create(&tables, streams, &options)?))
@@ -443,15 +443,15 @@ impl ConvertPlan {
             TargetFormat::Htk => htk(HtkLayout::Archive),
             TargetFormat::HtkFiles => htk(HtkLayout::Files),
             TargetFormat::Ctf => {
-                let out = CompressedOutput::create(&name()?, policy)?;
+                let out = CompressedOutput::create(&name()?, opener)?;
                 Ok(Box::new(CtfSink::new(out, streams, !self.keeps_keys)?))
             }
-            TargetFormat::PFile => Ok(Box::new(PFileSink::create(&name()?, streams, policy)?)),
+            TargetFormat::PFile => Ok(Box::new(PFileSink::create(&name()?, streams, opener)?)),
             TargetFormat::Pickle => arrays(Container::Pickle(options.protocol)),
             TargetFormat::Npy => arrays(Container::Npy),
             TargetFormat::Npz => arrays(Container::Npz),
             TargetFormat::Alignments => {
-                Ok(Box::new(AlignmentSink::create(&name()?, streams, policy)?))
+                Ok(Box::new(AlignmentSink::create(&name()?, streams, opener)?))
             }
             TargetFormat::Parquet | TargetFormat::Arrow => self.columnar_sink(target, streams),
         }
@@ -469,9 +469,9 @@ impl ConvertPlan {
         };
         // Of the whole corpus, so that all shards have the same columns.
         let keys = KeyType::of(self.corpus.index());
-        let (name, policy) =
-            (WxFilename::parse(&name_from_text(target.name()))?, &self.options.policy);
-        let sink = ArrowSink::create(&name, container, streams, keys, &writing, policy)?;
+        let (name, opener) =
+            (WxFilename::parse(&name_from_text(target.name()))?, &self.options.opener);
+        let sink = ArrowSink::create(&name, container, streams, keys, &writing, opener)?;
         Ok(Box::new(sink))
     }
 

@@ -43,7 +43,7 @@ impl ConvertPlan {
             let text = text.ok_or_else(|| unreadable(&target))?;
             let mut description = Description::from_toml(&text)?;
             description.base = Some(base.to_owned());
-            let opened = description.open(self.options.policy)?;
+            let opened = description.open(&self.options.opener)?;
             let found = fingerprint(opened.corpus().as_ref())?;
             self.compare(&target, streams, shard, &found)?;
             verified.shards += 1;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use seqfeed_core::{Kind, Result, Source};
 use seqfeed_feed::{BatchSize, Cut, Epoch, Layout, Order, Unit, Window};
-use seqfeed_io::{Policy, RxFilename, name_from_text, name_to_text};
+use seqfeed_io::{Opener, RxFilename, name_from_text, name_to_text};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use super::{BatchUnit, CutName, Description, Names, OrderName, Text};
@@ -17,13 +17,13 @@ impl Description {
     /// specification of PDNN brings along, and the defaults. Names are relative to the working
     /// directory, as if there was no description file. Opened, it gives the same minibatches.
     ///
-    /// `opened` is what this description opened; `policy` says what commands in the names of CTF
+    /// `opened` is what this description opened; `opener` says what commands in the names of CTF
     /// files may do, whose inputs are looked for.
     ///
     /// # Errors
     ///
     /// Fails if the description contradicts itself, or if a CTF file cannot be read.
-    pub fn explicit(&self, opened: &Opened, policy: &Policy) -> Result<Self> {
+    pub fn explicit(&self, opened: &Opened, opener: &Opener) -> Result<Self> {
         let mut all = self.clone();
         if let Some(text) = &self.data {
             let spec = DataSpec::parse(text)?;
@@ -36,8 +36,8 @@ impl Description {
                 None => name.clone(),
             };
             if self.inputs.is_empty() {
-                let policy = self.policy_of("reader", *policy);
-                all.inputs = reader::inputs_of(&name, &policy)?.unwrap_or_default();
+                let opener = self.opener_of("reader", opener);
+                all.inputs = reader::inputs_of(&name, &opener)?.unwrap_or_default();
             }
             all.reader = Some(name);
         }

@@ -53,7 +53,7 @@ pub(super) fn join(reader: &ReaderConfig, length: LengthRule) -> JoinPolicy {
         0 => Tolerance::Stop,
         most => Tolerance::SkipUpTo(most),
     };
-    let policy = JoinPolicy {
+    let rules = JoinPolicy {
         missing: Tolerance::Skip,
         errors,
         chunks: Chunking::Primary,
@@ -66,12 +66,12 @@ pub(super) fn join(reader: &ReaderConfig, length: LengthRule) -> JoinPolicy {
             length: LengthRule::Agreed,
             errors: Tolerance::Skip,
             keep_places: false,
-            ..policy
+            ..rules
         },
         _ if reader.frame_mode && is_read(reader) => {
-            JoinPolicy { length: LengthRule::Primary, ..policy }
+            JoinPolicy { length: LengthRule::Primary, ..rules }
         }
-        _ => policy,
+        _ => rules,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
-use seqfeed_io::{CompressedOutput, Policy, WxFilename};
+use seqfeed_io::{CompressedOutput, Opener, WxFilename};
 
 use super::values::Values;
 use super::{finished, one_stream};
@@ -17,11 +17,11 @@ pub(crate) struct AlignmentSink {
 }
 
 impl AlignmentSink {
-    pub(crate) fn create(name: &WxFilename, streams: &[Stream], policy: &Policy) -> Result<Self> {
+    pub(crate) fn create(name: &WxFilename, streams: &[Stream], opener: &Opener) -> Result<Self> {
         let Some(labels) = one_stream(streams, "labels", |kind| kind == Kind::Label)? else {
             return Err(Error::usage("there is no stream of labels to be written as alignments"));
         };
-        let output = CompressedOutput::create(name, policy)?;
+        let output = CompressedOutput::create(name, opener)?;
         Ok(Self { output, labels, integers: Values::default(), line: Vec::new() })
     }
 }

@@ -1,7 +1,7 @@
 //! A corpus as numpy's arrays: pickles, `.npy` and `.npz` files.
 
 use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
-use seqfeed_io::{Policy, WxFilename, name_to_text};
+use seqfeed_io::{Opener, WxFilename, name_to_text};
 use seqfeed_pdnn::pickle::{ArraysLayout, ArraysWriter, Container};
 
 use super::one_stream;
@@ -23,7 +23,7 @@ impl ArraysSink {
         container: Container,
         streams: &[Stream],
         samples: u64,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
         let Some(features) = one_stream(streams, "floats", |kind| kind == Kind::Dense)? else {
             return Err(Error::usage("there is no stream of floats to be written as a matrix"));
@@ -31,7 +31,7 @@ impl ArraysSink {
         let labels = one_stream(streams, "labels", |kind| kind == Kind::Label)?;
         let Stream { dim, element, .. } = streams[features];
         let layout = ArraysLayout { rows: samples, dim, element, labels: labels.is_some() };
-        let writer = ArraysWriter::create(name, container, layout, policy)?;
+        let writer = ArraysWriter::create(name, container, layout, opener)?;
         let (name, integers) = (name_to_text(name.name()), Values::default());
         Ok(Self { name, writer, features, labels, integers })
     }

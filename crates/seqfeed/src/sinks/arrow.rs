@@ -2,7 +2,7 @@
 
 use seqfeed_arrow::{ArrowWriter, KeyType, ParquetWriter, WriteOptions};
 use seqfeed_core::{Block, Key, Result, Sink, Stream, Written};
-use seqfeed_io::{Policy, WxFilename, name_to_text};
+use seqfeed_io::{Opener, WxFilename, name_to_text};
 
 /// Which of the two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,15 +31,15 @@ impl ArrowSink {
         streams: &[Stream],
         keys: KeyType,
         options: &WriteOptions,
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
         let writer = match container {
             ArrowContainer::Parquet => {
-                let writer = ParquetWriter::create(name, streams, keys, options, policy)?;
+                let writer = ParquetWriter::create(name, streams, keys, options, opener)?;
                 Writer::Parquet(Box::new(writer))
             }
             ArrowContainer::Ipc => {
-                Writer::Ipc(Box::new(ArrowWriter::create(name, streams, keys, options, policy)?))
+                Writer::Ipc(Box::new(ArrowWriter::create(name, streams, keys, options, opener)?))
             }
         };
         Ok(Self { name: name_to_text(name.name()), writer })

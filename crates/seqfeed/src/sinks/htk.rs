@@ -11,7 +11,7 @@ use seqfeed_htk::label::{self, Labels, MLF_HEADER, Transcription, write_mlf_entr
 use seqfeed_htk::param::{ArchiveWriter, Base, Encoding, Values as ParamValues, append_integers};
 use seqfeed_htk::script::{Script, ScriptOptions, Segment, Style, write_entry};
 use seqfeed_io::{
-    Output, OutputDirectory, Policy, WxFilename, name_from_text, name_to_text, path_from_text,
+    Opener, Output, OutputDirectory, WxFilename, name_from_text, name_to_text, path_from_text,
     shown_name,
 };
 
@@ -55,21 +55,21 @@ impl HtkSink {
         streams: &[Stream],
         encoding: &Encoding,
         states: &[String],
-        policy: &Policy,
+        opener: &Opener,
     ) -> Result<Self> {
         let features = one_stream(streams, "floats", |kind| kind == Kind::Dense)?;
         let Some(features) = features else {
             return Err(Error::usage("there is no stream of floats to be written as HTK features"));
         };
         let labels = one_stream(streams, "labels", |kind| kind != Kind::Dense)?;
-        let create = |end: &str| Output::create(&file_of(prefix, end)?, policy);
+        let create = |end: &str| Output::create(&file_of(prefix, end)?, opener);
         let columns = streams[features].dim;
         let frames = match layout {
             HtkLayout::Archive => {
                 let name = file_of(prefix, "htk")?;
                 let base = prefix.rsplit('/').next().unwrap_or(prefix);
                 Frames::Archive {
-                    writer: ArchiveWriter::create(&name, encoding.clone(), columns, policy)?,
+                    writer: ArchiveWriter::create(&name, encoding.clone(), columns, opener)?,
                     physical: name_from_text(&format!(".../{base}.htk")),
                 }
             }

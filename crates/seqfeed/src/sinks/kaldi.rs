@@ -1,7 +1,7 @@
 //! A corpus as Kaldi's tables, one a stream.
 
 use seqfeed_core::{Block, Element, Error, Extent, Key, Kind, Result, Sink, Stream, Written};
-use seqfeed_io::{InputFiles, Output, Policy, name_from_text};
+use seqfeed_io::{InputFiles, Opener, Output, name_from_text};
 use seqfeed_kaldi::{
     AnyObject, CompressedMatrix, CompressionMethod, Matrix, Posterior, TableWriter, Vector, Wave,
 };
@@ -27,7 +27,7 @@ pub(crate) struct KaldiOptions {
     /// Samples that are no 16-bit integers are cut off and limited, as Kaldi does,
     /// instead of refused.
     pub(crate) round_waves: bool,
-    pub(crate) policy: Policy,
+    pub(crate) opener: Opener,
     /// What is read: not to be overwritten.
     pub(crate) inputs: InputFiles,
 }
@@ -65,7 +65,7 @@ impl KaldiSink {
             Ok(Table {
                 stream,
                 number: table.stream,
-                writer: TableWriter::create(&name_from_text(&table.wspecifier), &options.policy)?,
+                writer: TableWriter::create(&name_from_text(&table.wspecifier), &options.opener)?,
                 compress: options.compress,
                 waves: table.waves.clone(),
                 round_waves: options.round_waves,

@@ -1,7 +1,7 @@
 //! A corpus as a PFile.
 
 use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
-use seqfeed_io::{Policy, WxFilename, name_to_text};
+use seqfeed_io::{Opener, WxFilename, name_to_text};
 use seqfeed_pdnn::pfile::{PFileLayout, PFileWriter};
 
 use super::one_stream;
@@ -20,7 +20,7 @@ pub(crate) struct PFileSink {
 }
 
 impl PFileSink {
-    pub(crate) fn create(name: &WxFilename, streams: &[Stream], policy: &Policy) -> Result<Self> {
+    pub(crate) fn create(name: &WxFilename, streams: &[Stream], opener: &Opener) -> Result<Self> {
         let features = one_stream(streams, "floats", |kind| kind == Kind::Dense)?;
         let labels: Vec<usize> =
             (0..streams.len()).filter(|&number| streams[number].kind == Kind::Label).collect();
@@ -28,7 +28,7 @@ impl PFileSink {
             features: features.map_or(0, |number| streams[number].dim),
             labels: labels.len(),
         };
-        let writer = PFileWriter::create(name, layout, policy)?;
+        let writer = PFileWriter::create(name, layout, opener)?;
         Ok(Self {
             name: name_to_text(name.name()),
             writer,

@@ -13,9 +13,9 @@ use crate::runs::{all_cores, each_run};
 /// What the values of a corpus are, stream by stream.
 ///
 /// ```no_run
-/// use seqfeed::{Description, Statistics, io::Policy};
+/// use seqfeed::{Description, Statistics, io::Opener};
 ///
-/// let opened = Description::of_name("scp:feats.scp")?.description.open(Policy::default())?;
+/// let opened = Description::of_name("scp:feats.scp")?.description.open(&Opener::default())?;
 /// let statistics = Statistics::of(opened.corpus().as_ref(), None, |_samples| {})?;
 /// for (number, dim) in statistics.streams[0].dims.iter().enumerate() {
 ///     println!("{number}: {:?} +- {:?}", dim.mean(), dim.std());

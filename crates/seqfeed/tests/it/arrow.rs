@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use seqfeed::arrow::{Compress, WriteOptions};
-use seqfeed::io::{Policy, WxFilename};
+use seqfeed::io::{Opener, WxFilename};
 use std::sync::Arc;
 
 use seqfeed::{Description, Minibatch, Source};
@@ -17,7 +17,7 @@ fn digits() -> PathBuf {
 type Data = Vec<(Vec<(Vec<u8>, u32)>, Vec<f32>, Vec<i32>)>;
 
 fn feed(description: &Description) -> Data {
-    let opened = description.open(Policy::default()).unwrap();
+    let opened = description.open(&Opener::default()).unwrap();
     let data = |minibatch: &Minibatch| {
         let keys = minibatch.keys().zip(minibatch.pieces());
         (
@@ -40,7 +40,7 @@ fn digits_are_the_same_from_every_container() {
     kaldi.base = Some(digits());
     let expected = feed(&kaldi);
     assert!(expected.len() > 20);
-    let opened = kaldi.open(Policy::default()).unwrap();
+    let opened = kaldi.open(&Opener::default()).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let name = |name: &str| directory.path().join(name).display().to_string();
     // Row groups that are read in place, and such that are decoded into the spool.
@@ -51,14 +51,14 @@ fn digits_are_the_same_from_every_container() {
         ("large.parquet", 1 << 20, Compress::None),
     ] {
         let options = WriteOptions { group_samples, compress };
-        let (path, policy) = (WxFilename::File(name(file).into()), Policy::default());
+        let (path, opener) = (WxFilename::File(name(file).into()), Opener::default());
         let corpus = opened.corpus().as_ref();
         match file.ends_with("arrow") {
-            true => seqfeed::write_arrow(corpus, &path, &options, u64::MAX, &policy).unwrap(),
-            false => seqfeed::write_parquet(corpus, &path, &options, u64::MAX, &policy).unwrap(),
+            true => seqfeed::write_arrow(corpus, &path, &options, u64::MAX, &opener).unwrap(),
+            false => seqfeed::write_parquet(corpus, &path, &options, u64::MAX, &opener).unwrap(),
         }
         let whole = settings(&format!("corpus = '{}'", name(file)));
-        let again = whole.open(Policy::default()).unwrap();
+        let again = whole.open(&Opener::default()).unwrap();
         assert_eq!(again.corpus().index(), opened.corpus().index(), "{file}");
         assert_eq!(again.spooled_bytes() > 0, file != "small.arrow" && file != "small.parquet");
         assert!(feed(&whole) == expected, "{file}: other minibatches");
@@ -77,7 +77,7 @@ fn names_that_say_too_little_are_explained() {
     let open = |text: &str| {
         let mut description = Description::from_toml(text).unwrap();
         description.base = Some(fixture.clone());
-        description.open(Policy::default())
+        description.open(&Opener::default())
     };
     let opened = open("corpus = 'mixed.arrow'\n[streams.more]\nsource = 'mixed.parquet#xvector'");
     assert_eq!(opened.unwrap().corpus().streams().len(), 5);
@@ -141,8 +141,8 @@ fn wrong_sequences_in_several_files_are_passed_over() {
         .map(|name| {
             let path = directory.path().join(format!("{name}.arrow"));
             let options = WriteOptions { compress: Compress::None, ..WriteOptions::default() };
-            let (file, policy) = (WxFilename::File(path.clone()), Policy::default());
-            seqfeed::write_arrow(&Threes::new(name), &file, &options, u64::MAX, &policy).unwrap();
+            let (file, opener) = (WxFilename::File(path.clone()), Opener::default());
+            seqfeed::write_arrow(&Threes::new(name), &file, &options, u64::MAX, &opener).unwrap();
             // The second sequence of labels, which lie behind the features, ends too early.
             let mut bytes = std::fs::read(&path).unwrap();
             let ends: Vec<u8> = [3i32, 6, 9, 12].iter().flat_map(|end| end.to_le_bytes()).collect();
@@ -153,7 +153,7 @@ fn wrong_sequences_in_several_files_are_passed_over() {
         })
         .to_vec();
     let text = format!("corpus = {names:?}\nerrors = 'skip'\nunit = 'sequence'\nsweeps = 1");
-    let opened = Description::from_toml(&text).unwrap().open(Policy::default()).unwrap();
+    let opened = Description::from_toml(&text).unwrap().open(&Opener::default()).unwrap();
     assert_eq!(opened.report().total(), 4);
     let mut keys = Vec::new();
     for minibatch in opened.feed(None).unwrap() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, HtkOptions, Opened, Result, Source, Table, write_htk};
 
 /// Writes a parameter file of 2 columns: frame `t` is `first + t` and 0.
@@ -38,7 +38,7 @@ fn describe(at: &Path, keys: &[(&str, &str)]) -> Result<Opened> {
         };
         table.insert(key.into(), value.into());
     }
-    Description::from_table(table)?.open(Policy::default())
+    Description::from_table(table)?.open(&Opener::default())
 }
 
 fn keys(opened: &Opened) -> Vec<String> {
@@ -218,7 +218,7 @@ fn what_is_written_as_htk_files_is_read_as_it_was() {
     let source = describe(at, &[("features", &features), ("labels", &labels)]).unwrap();
     let prefix = at.join("out").display().to_string();
     let save = |options: &HtkOptions| {
-        write_htk(source.corpus().as_ref(), &prefix, options, &Policy::default())
+        write_htk(source.corpus().as_ref(), &prefix, options, &Opener::default())
     };
     let named = |names: &[&str]| HtkOptions {
         states: names.iter().map(|&name| name.to_owned()).collect(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs};
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, Key, Minibatch, State, StreamBatch};
 use serde::Deserialize;
 
@@ -106,7 +106,7 @@ impl Job {
         }
         let open = |table: &seqfeed::Table, state: Option<&State>| {
             let description = Description::from_table(table.clone())?;
-            description.open(Policy::default())?.feed(state)
+            description.open(&Opener::default())?.feed(state)
         };
         let mut feed = match open(&table, None) {
             Ok(feed) => feed,

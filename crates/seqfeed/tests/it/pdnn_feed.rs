@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, Minibatch};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ fn description(golden: &Path, spec: &str) -> Description {
 }
 
 fn feed(description: &Description) -> seqfeed::Result<Data> {
-    let opened = description.open(Policy::default())?;
+    let opened = description.open(&Opener::default())?;
     let data = |minibatch: &Minibatch| {
         (
             minibatch.dense("features").unwrap().to_vec(),
@@ -153,7 +153,7 @@ fn verdict(golden: &Path, spec: &str) -> String {
     whole.batch_size = Some(u64::MAX);
     whole.partial = Some(seqfeed::Partial::Keep);
     let frames = || -> seqfeed::Result<usize> {
-        let feed = whole.open(Policy::default())?.feed(None)?;
+        let feed = whole.open(&Opener::default())?.feed(None)?;
         feed.map(|minibatch| minibatch.map(|minibatch| minibatch.samples())).sum()
     };
     match frames() {

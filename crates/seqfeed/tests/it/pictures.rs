@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, Key, Picture, Sequence};
 
 fn examples() -> PathBuf {
@@ -12,7 +12,7 @@ fn examples() -> PathBuf {
 
 fn picture(range: std::ops::Range<usize>) -> Picture {
     let description = Description::from_file(&examples().join("test.toml")).unwrap();
-    let opened = description.open(Policy::default()).unwrap();
+    let opened = description.open(&Opener::default()).unwrap();
     let corpus = opened.corpus().as_ref();
     let number = Sequence::find(corpus, Key(b"en+f3-0101")).unwrap();
     let mut sequence = Sequence::load(corpus, number).unwrap();
@@ -100,7 +100,7 @@ fn a_terminal_shows_as_many_columns_as_it_has() {
 #[test]
 fn nothing_to_draw_is_said() {
     let description = Description::from_file(&examples().join("test.toml")).unwrap();
-    let opened = description.open(Policy::default()).unwrap();
+    let opened = description.open(&Opener::default()).unwrap();
     let mut sequence = Sequence::load(opened.corpus().as_ref(), 0).unwrap();
     assert!(!sequence.keep_stream("no such"));
     assert!(Picture::of(&[sequence], &|_| 0.01).unwrap_err().is_usage());

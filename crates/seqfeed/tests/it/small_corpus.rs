@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use seqfeed::io::Policy;
+use seqfeed::io::Opener;
 use seqfeed::{Description, Feed, Layout, Minibatch, Opened, Result, State, Table, Value};
 
 /// Lengths of the sequences.
@@ -42,7 +42,7 @@ pub(crate) fn open(directory: &Path, keys: &Table) -> Result<Opened> {
         all.insert(key.to_owned(), Value::String(name));
     }
     all.entry("chunk-size").or_insert(Value::Integer(20));
-    Description::from_toml(&all.to_string())?.open(Policy::default())
+    Description::from_toml(&all.to_string())?.open(&Opener::default())
 }
 
 /// How often each sample came, by sequence and number.

@@ -1,21 +1,22 @@
-//! What names may do.
+//! What opens names, and what names may do.
 
 use seqfeed_core::{Error, ErrorKind, Result};
 
-/// What names may do. By default they name files and the standard streams, but run no commands.
+/// What opens names: it says what they may do, and stands between all readers and the places where
+/// bytes lie. By default names stand for files and the standard streams, but run no commands.
 ///
 /// Names come out of data files (`scp`), so opening a corpus someone else made would otherwise run
-/// whatever they wrote there. So a policy tells names that the caller gave from names that were
-/// found in a file: who reads names out of a file opens them under the policy
+/// whatever they wrote there. So an opener tells names that the caller gave from names that were
+/// found in a file: who reads names out of a file opens them with the opener
 /// [for its contents](Self::of_contents).
 ///
-/// | policy | a name that was given | a name that stands in a file |
+/// | opener | a name that was given | a name that stands in a file |
 /// | --- | --- | --- |
 /// | [`default`](Self::default) | runs no command | runs no command |
 /// | [`with_given_pipes`](Self::with_given_pipes) | may be a command | runs no command |
 /// | [`with_pipes`](Self::with_pipes) | may be a command | may be a command |
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Policy {
+#[derive(Clone, Debug, Default)]
+pub struct Opener {
     commands: Commands,
 }
 
@@ -28,36 +29,36 @@ enum Commands {
     All,
 }
 
-impl Policy {
-    /// The policy that allows commands wherever a name stands.
+impl Opener {
+    /// An opener that allows commands wherever a name stands.
     #[must_use]
     pub const fn with_pipes() -> Self {
         Self { commands: Commands::All }
     }
 
-    /// The policy that allows commands in names that the caller gives, such as on a command line,
+    /// The opener that allows commands in names that the caller gives, such as on a command line,
     /// and not in names that stand in files.
     ///
     /// ```
-    /// use seqfeed_io::Policy;
+    /// use seqfeed_io::Opener;
     ///
-    /// let policy = Policy::with_given_pipes();
-    /// assert!(policy.allows_pipes() && !policy.of_contents().allows_pipes());
+    /// let opener = Opener::with_given_pipes();
+    /// assert!(opener.allows_pipes() && !opener.of_contents().allows_pipes());
     /// ```
     #[must_use]
     pub const fn with_given_pipes() -> Self {
         Self { commands: Commands::Given }
     }
 
-    /// The policy that allows commands wherever a name stands, or nowhere.
+    /// An opener that allows commands wherever a name stands, or nowhere.
     #[must_use]
     pub const fn allowing_pipes(allow: bool) -> Self {
         Self { commands: if allow { Commands::All } else { Commands::None } }
     }
 
-    /// The policy for names that stand in a file which was opened under this one.
+    /// The opener for names that stand in a file which this one opened.
     #[must_use]
-    pub const fn of_contents(self) -> Self {
+    pub const fn of_contents(&self) -> Self {
         match self.commands {
             Commands::None | Commands::Given => Self { commands: Commands::None },
             Commands::All => Self { commands: Commands::All },
@@ -66,12 +67,12 @@ impl Policy {
 
     /// Whether the name at hand may be a command.
     #[must_use]
-    pub const fn allows_pipes(self) -> bool {
+    pub const fn allows_pipes(&self) -> bool {
         !matches!(self.commands, Commands::None)
     }
 
     /// Fails with [`ErrorKind::Forbidden`] where commands are not allowed.
-    pub(crate) fn check_pipe(self, name: &impl std::fmt::Display) -> Result<()> {
+    pub(crate) fn check_pipe(&self, name: &impl std::fmt::Display) -> Result<()> {
         if self.allows_pipes() {
             return Ok(());
         }
