@@ -3,14 +3,13 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use seqfeed_core::{
     Block, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem, Result, Source, Stream,
 };
-use seqfeed_io::{Compression, DataFile, Input, Opener, RxFilename, Spool, shown_name};
+use seqfeed_io::{DataFile, Opener, RxFilename, Spool, shown_name};
 
 use crate::ARROW;
 use crate::ipc;
@@ -90,11 +89,8 @@ impl ArrowSource {
         opener: &Opener,
     ) -> Result<Self> {
         let name = name.as_ref();
-        let parsed = RxFilename::parse(name)?;
-        let (file, copied) = match &parsed {
-            RxFilename::File(path) => plain(path, &parsed, opener)?,
-            _ => copy(&parsed, opener)?,
-        };
+        let file = DataFile::decoded(&RxFilename::parse(name)?, opener)?;
+        let copied = file.spooled_bytes();
         let mut source = Self::from_data(file.with_name(shown_name(name)), options)?;
         source.spooled_bytes += copied;
         Ok(source)
@@ -571,24 +567,6 @@ fn rows_agree(expected: usize, found: usize) -> Result<()> {
     }
     let (expected, found) = (expected as u64, found as u64);
     Err(Error::format(crate::PARQUET, Problem::CountMismatch { what: "rows", expected, found }))
-}
-
-/// A file that is read in place, if it can be.
-fn plain(path: &Path, name: &RxFilename, opener: &Opener) -> Result<(DataFile, u64)> {
-    match DataFile::open(path) {
-        Ok(file) if file.compression()? == Compression::None => Ok((file, 0)),
-        Err(error) if error.is_not_found() || path.is_dir() => Err(error),
-        _ => copy(name, opener),
-    }
-}
-
-/// A copy of what can be read once; its size.
-fn copy(name: &RxFilename, opener: &Opener) -> Result<(DataFile, u64)> {
-    let input = Input::open(name, opener)?;
-    let shown = input.name().to_owned();
-    let file = Spool::copy(input, &shown)?;
-    let len = file.len();
-    Ok((file, len))
 }
 
 fn not_supported(what: &'static str) -> Error {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use seqfeed_core::Result;
-use seqfeed_io::{Compression, DataFile, Input, Opener, RxFilename, Spool};
+use seqfeed_io::{Compression, DataFile, Opener, RxFilename};
 
 /// Opens a file to be read at any place; a compressed one is decoded into a temporary file first.
 ///
@@ -21,9 +21,8 @@ pub fn open_decoded(path: &Path) -> Result<DataFile> {
 
 /// Decodes a compressed file into a temporary one, which errors call by `name`.
 pub(crate) fn decode(path: &Path, name: &str) -> Result<DataFile> {
-    let input = Input::open(&RxFilename::File(path.into()), &Opener::default());
-    let decoded = input.and_then(|input| Spool::copy(input, name));
-    decoded.map_err(|error| error.in_file(name))
+    DataFile::decoded(&RxFilename::File(path.into()), &Opener::default())
+        .map_err(|error| error.in_file(name))
 }
 
 /// A file from its start, as a stream.

@@ -132,7 +132,7 @@ impl Spool {
     /// When the operating system fails to write the rest.
     pub fn into_data_file(self) -> Result<DataFile> {
         match self.writer.into_inner() {
-            Ok(file) => Ok(DataFile::new(self.name, file, self.position)),
+            Ok(file) => Ok(DataFile::of_spool(self.name, file, self.position)),
             Err(error) => Err(failed("writing", error.into_error(), self.name)),
         }
     }

@@ -9,7 +9,7 @@ use seqfeed_core::{
     Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Offsets, Problem, Result,
     Source, Stream,
 };
-use seqfeed_io::{Compression, DataFile, Input, Opener, RxFilename, Spool, run_of, shown_name};
+use seqfeed_io::{DataFile, Opener, RxFilename, run_of, shown_name};
 
 use super::cache::{self, Stamp};
 use super::lines::{self, LineColumn};
@@ -104,7 +104,6 @@ pub struct CtfSource {
     free: Free,
     frame_mode: bool,
     held_bytes: u64,
-    spooled_bytes: u64,
     cache: CacheUse,
     repeated: Option<Repeated>,
     /// The cache that is being written; waited for when the source is dropped.
@@ -218,14 +217,14 @@ impl CtfSource {
             true => Stamp::of(Path::new(path)).ok(),
             false => None,
         };
-        let (data, path) = open(path, opener)?;
-        let spooled_bytes = if path.is_some() { 0 } else { data.len() };
+        let data = DataFile::decoded(&RxFilename::parse(path)?, opener)?;
+        let path = (data.spooled_bytes() == 0).then(|| Path::new(path));
         let scan = ScanOptions {
             skip_sequence_ids: options.skip_sequence_ids,
             main_alias: CtfInput::main(&options.inputs)?.map(|input| input.alias.clone()),
             keys: options.keys,
         };
-        let beside = path.as_deref().zip(stamp);
+        let beside = path.zip(stamp);
         let (found, cache, writing) = index(&data, beside, &scan, options.threads, names)?;
         let streams = streams(options);
         let mut builder = IndexBuilder::new(u64::MAX);
@@ -258,7 +257,6 @@ impl CtfSource {
             free,
             frame_mode: options.frame_mode,
             held_bytes,
-            spooled_bytes,
             cache,
             repeated,
             _writing: writing,
@@ -298,7 +296,7 @@ impl CtfSource {
     /// Bytes decoded into a temporary file.
     #[must_use]
     pub fn spooled_bytes(&self) -> u64 {
-        self.spooled_bytes
+        self.data.spooled_bytes()
     }
 
     /// What became of the index cache.
@@ -446,21 +444,6 @@ impl Source for CtfSource {
         let samples = streams.map(|(number, stream)| self.most_of_one(number).block_bytes(stream));
         samples.fold(text, |sum, bytes| sum.saturating_add(bytes.saturating_mul(3)))
     }
-}
-
-/// Opens a file to be read at any place, and gives its path if it is a plain one.
-fn open(name: &OsStr, opener: &Opener) -> Result<(DataFile, Option<PathBuf>)> {
-    let rxfilename = RxFilename::parse(name)?;
-    if let RxFilename::File(path) = &rxfilename
-        && path.is_file()
-    {
-        let file = DataFile::open(path)?;
-        if file.compression()? == Compression::None {
-            return Ok((file, Some(path.clone())));
-        }
-    }
-    let input = Input::open(&rxfilename, opener)?;
-    Ok((Spool::copy(input, &shown_name(name))?, None))
 }
 
 /// The index of a file: out of its cache, or by scanning it.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{Compression, DataFile, Input, Opener, RxFilename, Spool, shown_name};
+use seqfeed_io::{DataFile, Opener, RxFilename};
 
 use super::decode::{check_numbers, columns};
 use super::{HEADER_BYTES, Header, PFILE, table};
@@ -22,7 +22,6 @@ pub struct PFile {
     header: Header,
     /// Frames before each sentence, and in all.
     starts: Vec<u64>,
-    spooled_bytes: u64,
     /// The number that the first sentence's frames carry.
     first_number: u64,
 }
@@ -37,10 +36,7 @@ impl PFile {
     /// Fails when the file cannot be read, its header is wrong, it is shorter than its header says,
     /// or its sentence table is not one. What follows the table is passed over.
     pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
-        let (data, spooled) = open(name.as_ref(), opener)?;
-        let mut file = Self::from_data(data)?;
-        file.spooled_bytes = if spooled { file.data.len() } else { 0 };
-        Ok(file)
+        Self::from_data(DataFile::decoded(&RxFilename::parse(name)?, opener)?)
     }
 
     /// A PFile in an open file.
@@ -65,7 +61,7 @@ impl PFile {
             return Err(Error::format(PFILE, problem).in_file(data.name()).at_byte(data.len()));
         }
         let starts = table::starts(&data, &header)?;
-        Ok(Self { data, header, starts, spooled_bytes: 0, first_number: 0 })
+        Ok(Self { data, header, starts, first_number: 0 })
     }
 
     /// Takes the number of the first sentence as it stands in the file, where QuickNet wants 0; the
@@ -117,7 +113,7 @@ impl PFile {
     /// Bytes decoded into a temporary file.
     #[must_use]
     pub fn spooled_bytes(&self) -> u64 {
-        self.spooled_bytes
+        self.data.spooled_bytes()
     }
 
     /// The frames of a sentence, counted through the file.
@@ -231,19 +227,4 @@ impl PFile {
 pub(super) struct Window {
     bytes: Vec<u8>,
     frames: Range<u64>,
-}
-
-/// A file to be read at any place, and whether it is a temporary copy.
-fn open(name: &OsStr, opener: &Opener) -> Result<(DataFile, bool)> {
-    let rxfilename = RxFilename::parse(name)?;
-    if let RxFilename::File(path) = &rxfilename
-        && path.is_file()
-    {
-        let file = DataFile::open(path)?;
-        if file.compression()? == Compression::None {
-            return Ok((file, false));
-        }
-    }
-    let input = Input::open(&rxfilename, opener)?;
-    Ok((Spool::copy(input, &shown_name(name))?, true))
 }
