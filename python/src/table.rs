@@ -102,7 +102,7 @@ impl Recipe {
             }
             Recipe::Corpus { description, opener } => {
                 let opened = description.open(&opener)?;
-                let dropped = opened.report().dropped.iter();
+                let dropped = opened.report().dropped.into_iter();
                 let mut warnings = opened.warnings();
                 warnings.extend(dropped.map(|group| format!("skipped {group}")));
                 Ok((Arc::new(CorpusTable::new(Arc::clone(opened.corpus()))), warnings))

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use seqfeed_core::{
-    Block, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem, Result, Source, Stream,
+    About, Block, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem, Result, Source,
+    Stream,
 };
 use seqfeed_io::{DataFile, Opener, RxFilename, Spool, shown_name};
 
@@ -124,18 +125,6 @@ impl ArrowSource {
         Ok(source)
     }
 
-    /// What the file is, in words: "parquet, 8 row groups".
-    #[must_use]
-    pub fn format(&self) -> &str {
-        &self.format
-    }
-
-    /// Bytes decoded or copied into a temporary file.
-    #[must_use]
-    pub fn spooled_bytes(&self) -> u64 {
-        self.spooled_bytes
-    }
-
     /// The piece that a sequence lies in.
     fn piece_of(&self, sequence: u32) -> usize {
         self.firsts.partition_point(|&first| first <= sequence) - 1
@@ -182,6 +171,11 @@ impl Source for ArrowSource {
 
     fn index(&self) -> &Arc<Index> {
         &self.index
+    }
+
+    fn about(&self) -> About {
+        let (format, spooled_bytes) = (self.format.clone(), self.spooled_bytes);
+        About { format, spooled_bytes, ..About::default() }
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -24,7 +24,7 @@ pub use number::CtfFloat;
 pub use parse::{Parser, ParserOptions};
 pub use samples::{SequenceSamples, StreamSamples};
 pub use scan::{ScanOptions, Scanner, scan_in_parallel};
-pub use source::{CacheUse, CtfOptions, CtfSource, Repeated};
+pub use source::{CtfOptions, CtfSource};
 pub use writer::{Floats, Writer, WriterSamples, WriterStream};
 
 /// What errors call the format.

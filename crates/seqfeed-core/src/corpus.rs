@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::{
-    Block, Error, Extent, Index, IndexBuilder, Key, Most, Problem, Result, Source, Stream,
-    Tolerance,
+    About, Block, Error, Extent, Index, IndexBuilder, Key, Most, Problem, Remark, Result, Source,
+    Stream, Tolerance,
 };
 
 /// Several [`Source`]s joined by key; itself a source.
@@ -263,6 +263,22 @@ impl crate::Wrapper for Corpus {
             return self.check_stream(source.as_ref(), stream, sequences, block, already);
         }
         Err(Error::usage(format!("{} has no stream number {stream}", self.name)))
+    }
+
+    fn about(&self) -> About {
+        let joined = About { report: self.report.clone(), ..About::default() };
+        self.sources
+            .iter()
+            .map(|source| source.about())
+            .chain([joined])
+            .fold(About::default(), About::and)
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.sources.iter().try_fold(Vec::new(), |mut all, source| {
+            all.extend(source.examine()?);
+            Ok(all)
+        })
     }
 
     fn fault(&self, sequence: u32) -> Option<Error> {

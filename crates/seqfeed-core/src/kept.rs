@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::{Block, Error, Index, Most, Result, Source, Stream};
+use crate::{About, Block, Error, Index, Most, Remark, Result, Source, Stream};
 
 /// A source whose chunks are loaded when first asked for, and kept from then on: CNTK's
 /// `keepDataInMemory`.
@@ -96,6 +96,14 @@ impl crate::Wrapper for Kept {
             }
         }
         Ok(())
+    }
+
+    fn about(&self) -> About {
+        self.source.about()
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.source.examine()
     }
 
     fn fault(&self, sequence: u32) -> Option<Error> {

@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+mod about;
 mod arena;
 mod array;
 mod block;
@@ -29,6 +30,7 @@ pub mod number_text;
 mod offsets;
 mod printable;
 mod quote;
+mod sample_rates;
 mod series;
 mod sink;
 mod source;
@@ -38,6 +40,7 @@ mod system;
 mod tolerance;
 mod wrapper;
 
+pub use about::{About, Fact, Remark, Severity};
 pub use array::Array;
 pub use block::{Block, Samples, SharedBytes, SparseSamples};
 pub use corpus::{Chunking, Corpus, Dropped, JoinPolicy, JoinReport, LengthRule};
@@ -49,6 +52,7 @@ pub use most::Most;
 pub use offsets::Offsets;
 pub use printable::{Printable, PrintableLines, is_hidden};
 pub use quote::Quote;
+pub use sample_rates::SampleRates;
 pub use series::{Series, SeriesKeys};
 pub use sink::{Sink, Written};
 pub use source::Source;

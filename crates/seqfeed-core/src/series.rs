@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Block, Error, Index, IndexBuilder, Key, Most, Result, Source, Stream};
+use crate::{About, Block, Error, Index, IndexBuilder, Key, Most, Remark, Result, Source, Stream};
 
 /// Sources that follow one another as one: all have the same streams.
 ///
@@ -123,6 +123,23 @@ impl crate::Wrapper for Series {
 
     fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
         self.each_part(sequences, |part, theirs| part.load_stream(stream, theirs, block))
+    }
+
+    fn about(&self) -> About {
+        let all: Vec<About> = self.parts.iter().map(|part| part.about()).collect();
+        let format = match &all[..] {
+            [one] => one.format.clone(),
+            [first, ..] => format!("{} files, the first one: {}", all.len(), first.format),
+            [] => String::new(),
+        };
+        About { format, ..all.into_iter().fold(About::default(), About::and) }
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.parts.iter().try_fold(Vec::new(), |mut all, part| {
+            all.extend(part.examine()?);
+            Ok(all)
+        })
     }
 
     fn fault(&self, sequence: u32) -> Option<Error> {

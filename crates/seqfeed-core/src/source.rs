@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{Block, Error, Extent, Index, Kind, Most, Result, Stream};
+use crate::{About, Block, Error, Extent, Index, Kind, Most, Remark, Result, Stream};
 
 /// Named sequences of samples in one or more streams: what every format gives.
 ///
@@ -29,6 +29,21 @@ pub trait Source: Send + Sync {
     /// Fails where the data cannot be read or are not what the index says; the blocks' contents
     /// are unspecified then.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
+
+    /// What is known of it beside its data.
+    fn about(&self) -> About {
+        About::default()
+    }
+
+    /// Looks for what [`load`](Source::load) does not come across: checksums, entries that lead to
+    /// other keys. May read all files.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the environment does; what is wrong with the data is a [`Remark`].
+    fn examine(&self) -> Result<Vec<Remark>> {
+        Ok(Vec::new())
+    }
 
     /// What is wrong with a sequence, which [`load`](Source::load) would stop at; asked before for
     /// each sequence that a corpus uses. Nothing, where a source cannot tell without loading it.

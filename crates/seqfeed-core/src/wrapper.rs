@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::source::reserve;
-use crate::{Block, Error, Index, Most, Result, Source, Stream};
+use crate::{About, Block, Error, Index, Most, Remark, Result, Source, Stream};
 
 /// A source made of others: a join, a series, a view.
 ///
@@ -26,6 +26,16 @@ pub trait Wrapper: Send + Sync {
     ///
     /// As there.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
+
+    /// As [`Source::about`].
+    fn about(&self) -> About;
+
+    /// As [`Source::examine`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn examine(&self) -> Result<Vec<Remark>>;
 
     /// As [`Source::fault`].
     fn fault(&self, sequence: u32) -> Option<Error>;
@@ -76,6 +86,14 @@ impl<W: Wrapper> Source for W {
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         Wrapper::load(self, sequences, blocks)
+    }
+
+    fn about(&self) -> About {
+        Wrapper::about(self)
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        Wrapper::examine(self)
     }
 
     fn fault(&self, sequence: u32) -> Option<Error> {

@@ -121,7 +121,7 @@ fn wrong_entries_stop_or_are_counted() {
         assert!(error.to_string().contains(expected), "{error}");
         let options = HtkOptions { errors: Tolerance::SkipUpTo(1), ..HtkOptions::default() };
         let source = open(at, script, &options).unwrap();
-        assert_eq!((source.index().len(), source.report().total()), (1, 1), "{script}");
+        assert_eq!((source.index().len(), source.about().report.total()), (1, 1), "{script}");
     }
     let twice = cases[3].0.to_owned() + "\nb=@/all.x[5,5]";
     let options = HtkOptions { duplicates: Duplicates::LeaveOut, ..HtkOptions::default() };
@@ -191,7 +191,7 @@ fn labels_are_classes_or_one_hot() {
     let two = "#!MLF!#\n\"w.lab\"\n0 2 b\n.\n\"u.lab\"\n0 2 b\n.\nnone\n0 1 a\n.\n";
     let options = MlfOptions { states: states(), ..MlfOptions::default() };
     let source = labels(directory.path(), &[one, two], &options).unwrap();
-    assert_eq!(source.incidents().0, 2);
+    assert_eq!(source.about().report.total(), 2);
     let mut blocks = source.new_blocks();
     source.load(&[2, 0, 1, 0], &mut blocks).unwrap();
     let classes = |i: usize| -> Vec<i32> { ints(blocks[0].samples(i).bytes()) };
@@ -307,7 +307,7 @@ fn binary_labels_are_bounded_and_have_a_key_once() {
     fs::write(&path, parts.concat()).unwrap();
     let options = MlfOptions { dim: Some(1), binary: true, ..MlfOptions::default() };
     let source = MlfSource::open(std::slice::from_ref(&path), &options, &keys).unwrap();
-    assert_eq!((source.index().len(), source.incidents().0), (3, 1));
+    assert_eq!((source.index().len(), source.about().report.total()), (3, 1));
     let text = source.fault(0).unwrap().to_string();
     assert!(text.contains("expected 20, found 4294836225"), "{text}");
     let text = source.fault(1).unwrap().to_string();

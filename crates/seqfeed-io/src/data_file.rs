@@ -42,8 +42,8 @@ impl DataFile {
     }
 
     /// Opens what a name stands for, to be read at any place after it was decoded: an uncompressed
-    /// regular file as it lies; what is compressed or passes once (a command, standard input), or the
-    /// rest of a file behind an offset, out of a temporary copy.
+    /// regular file as it lies; what is compressed or passes once (a command, standard input), or
+    /// the rest of a file behind an offset, out of a temporary copy.
     ///
     /// # Errors
     ///

@@ -62,10 +62,7 @@ pub use objects::wave::{Wave, WaveInfo};
 pub use range::{Range, Span};
 pub use script::ScriptLine;
 pub use single::{ObjectWriter, load, save, write_token};
-pub use source::{
-    KeyThere, Misplaced, Role, SparseSource, TableOptions, TableSource, WaveSource,
-    misplaced_entries,
-};
+pub use source::{Role, SparseSource, TableOptions, TableSource, WaveSource};
 pub use specifier::{Rspecifier, TableKind, Wspecifier};
 pub use tables::mapped_reader::MappedReader;
 pub use tables::options::{ReadOptions, ReadReport};

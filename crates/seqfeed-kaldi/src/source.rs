@@ -6,6 +6,7 @@
 mod archive;
 mod decode;
 mod entry;
+mod examined;
 mod files;
 pub(crate) mod header;
 mod load;
@@ -15,7 +16,6 @@ mod spooler;
 mod table_source;
 mod wave_source;
 
-pub use placement::{KeyThere, Misplaced, misplaced_entries};
 pub use sparse_source::SparseSource;
 pub use table_source::{Role, TableOptions, TableSource};
 pub use wave_source::WaveSource;

@@ -11,8 +11,8 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
-    Source, Stream,
+    About, Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem,
+    Remark, Result, Severity, Source, Stream,
 };
 use seqfeed_io::{Input, Opener, RxFilename, shown_name};
 
@@ -33,6 +33,7 @@ pub struct AlignmentSource {
     labels: Vec<i32>,
     /// Where the labels of each utterance begin.
     starts: Vec<usize>,
+    /// Names that stood there more than once.
     report: JoinReport,
 }
 
@@ -80,12 +81,6 @@ impl AlignmentSource {
             starts: reading.lines.iter().map(|(_, range)| range.start).collect(),
             report: reading.report,
         })
-    }
-
-    /// Names that stood there more than once.
-    #[must_use]
-    pub fn report(&self) -> &JoinReport {
-        &self.report
     }
 }
 
@@ -148,6 +143,19 @@ impl Source for AlignmentSource {
         &self.index
     }
 
+    fn about(&self) -> About {
+        About { format: "alignments".to_owned(), report: self.report.clone(), ..About::default() }
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        let remark = |group| Remark {
+            severity: Severity::Error,
+            kind: "unreadable",
+            error: Error::corpus(format!("left out: {group}")),
+        };
+        Ok(self.report.dropped.iter().map(remark).collect())
+    }
+
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         for &sequence in sequences {
             let (start, samples) =
@@ -181,7 +189,7 @@ mod tests {
         assert_eq!(blocks[0].samples(0).bytes(), (-4i32).to_ne_bytes());
         assert_eq!(blocks[0].samples(1).row(1), 6i32.to_ne_bytes());
         assert_eq!((source.index().len(), blocks[0].samples(2).len()), (3, 0));
-        assert_eq!(source.report().dropped[0].to_string(), "1 alignments given again: a");
+        assert_eq!(source.about().report.dropped[0].to_string(), "1 alignments given again: a");
     }
 
     #[test]

@@ -12,9 +12,6 @@ use seqfeed_core::{Element, Extent, Kind};
 use seqfeed_core::{Error, Result};
 use seqfeed_io::Opener;
 
-#[cfg(not(feature = "arrow"))]
-use crate::htk_files::OpenedStream;
-
 /// Extensions of such files.
 const ENDS: [&str; 5] = [".arrow", ".arrows", ".feather", ".ipc", ".parquet"];
 
@@ -65,11 +62,17 @@ pub(crate) fn not_built(name: &str) -> Error {
 }
 
 #[cfg(not(feature = "arrow"))]
-pub(crate) fn open_all(names: &[String], _: &Wanted<'_>) -> Result<OpenedStream> {
+pub(crate) fn open_all(
+    names: &[String],
+    _: &Wanted<'_>,
+) -> Result<std::sync::Arc<dyn seqfeed_core::Source>> {
     Err(not_built(names.first().map_or("", String::as_str)))
 }
 
 #[cfg(not(feature = "arrow"))]
-pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream> {
+pub(crate) fn open_one(
+    names: &[String],
+    wanted: &Wanted<'_>,
+) -> Result<std::sync::Arc<dyn seqfeed_core::Source>> {
     open_all(names, wanted)
 }

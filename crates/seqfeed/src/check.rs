@@ -3,15 +3,13 @@
 mod against;
 mod finding;
 mod keys;
-mod parameters;
 mod part;
-mod placement;
 mod repair;
 mod values;
 
 use std::collections::BTreeMap;
 
-use seqfeed_core::Result;
+use seqfeed_core::{Result, Severity};
 use seqfeed_io::Opener;
 use serde::Serialize;
 
@@ -20,7 +18,7 @@ use crate::quantity;
 use part::Part;
 
 pub use against::compare;
-pub use finding::{Finding, Severity};
+pub use finding::Finding;
 pub use repair::{Repair, Trimmed};
 
 /// How a corpus is checked.
@@ -97,16 +95,13 @@ impl Check {
         mut progress: impl FnMut(u64),
     ) -> Result<Self> {
         let mut findings = Vec::new();
-        let parts = part::open(description, &options.opener, &mut findings)?;
+        let mut parts = part::open(description, &options.opener, &mut findings)?;
         begin(parts.iter().map(|part| part.source.index().total_samples()).sum());
         keys::check(&parts, options, &contexts(description)?, &mut findings);
         let mut bad = Vec::new();
-        for part in &parts {
+        for part in &mut parts {
             bad.push(values::check(part, options, &mut progress, &mut findings)?);
-            part.after_reading(&mut findings);
-            if let Some(files) = &part.parameters {
-                parameters::check(&part.name, files, &mut findings)?;
-            }
+            part.examine(&mut findings)?;
         }
         Ok(Self { parts, bad, findings, trim: options.trim })
     }

@@ -4,7 +4,6 @@ mod asked;
 mod describe;
 mod loss;
 mod plan;
-mod rates;
 mod record;
 mod run;
 mod shaped;
@@ -13,7 +12,6 @@ mod verify;
 
 pub use asked::kaldi_compression;
 pub use loss::{Loss, LossKind};
-pub use rates::SampleRates;
 pub use run::{ConvertReport, ShardReport};
 pub(crate) use shaped::{Change, Shaped};
 pub(crate) use target::numbered_wspecifier;
@@ -24,7 +22,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use seqfeed_core::{Corpus, Element};
+use seqfeed_core::{Corpus, Element, SampleRates};
 use seqfeed_htk::param::{Encoding, ParamKind};
 use seqfeed_io::{InputFiles, Opener};
 use seqfeed_kaldi::CompressionMethod;

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use seqfeed_core::{Element, Error, JoinReport, Result, Series, SeriesKeys, Source, Tolerance};
+use seqfeed_core::{Element, Error, Result, Series, SeriesKeys, Source, Tolerance};
 use seqfeed_feed::{BatchSize, Cut, Order, Partial, Settings, Unit};
 use seqfeed_io::{Opener, name_from_text, name_to_text, path_from_text, shown_name};
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
@@ -41,9 +41,6 @@ pub(crate) struct Opening<'a> {
 pub(crate) struct OpenedData {
     /// Features (and labels in the same files), then labels of their own.
     pub(crate) sources: Vec<Arc<dyn Source>>,
-    pub(crate) formats: Vec<String>,
-    pub(crate) report: JoinReport,
-    pub(crate) spooled_bytes: u64,
     pub(crate) warnings: Vec<String>,
     pub(crate) rounding: Rounding,
     /// Whether one partition is kept in memory, whatever the specification says.
@@ -131,29 +128,14 @@ fn missing(name: &OsStr) -> Result<()> {
 
 fn open_pfiles(names: &[OsString], opener: &Opener) -> Result<OpenedData> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
-    let (mut spooled_bytes, mut warnings) = (0, Vec::new());
     for name in names {
         // PDNN looks at no numbers: here they must go on by one each, from any one.
         let file = PFile::open(name, opener)?.numbered_as_found()?;
-        if file.first_number() > 0 {
-            warnings.push(format!(
-                "{}: sentences are counted from {}",
-                shown_name(name),
-                file.first_number()
-            ));
-        }
-        let source = PFileSource::new(file)?;
-        spooled_bytes += source.file().spooled_bytes();
-        parts.push(Arc::new(source));
+        parts.push(Arc::new(PFileSource::new(file)?));
     }
-    let format =
-        if parts.len() == 1 { "PFile".to_owned() } else { format!("{} PFiles", parts.len()) };
     Ok(OpenedData {
         sources: vec![one_after_another(parts, SeriesKeys::Numbered)?],
-        formats: vec![format],
-        report: JoinReport::default(),
-        spooled_bytes,
-        warnings,
+        warnings: Vec::new(),
         rounding: Rounding::To256,
         streams: false,
     })
@@ -175,15 +157,8 @@ fn open_pickles(
             _ => Arc::new(ReopenedPickle::new(name, opener, open)?),
         });
     }
-    let format = match parts.len() {
-        1 => "numpy arrays".to_owned(),
-        files => format!("numpy arrays in {files} files"),
-    };
     Ok(OpenedData {
         sources: vec![one_after_another(parts, SeriesKeys::Numbered)?],
-        formats: vec![format],
-        report: JoinReport::default(),
-        spooled_bytes: 0,
         warnings: Vec::new(),
         rounding: Rounding::WholeFile,
         streams: false,
@@ -195,9 +170,7 @@ fn open_kaldi(
     label: Option<&str>,
     opening: &Opening<'_>,
 ) -> Result<OpenedData> {
-    let mut report = JoinReport::default();
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
-    let (mut spooled_bytes, mut formats) = (0, Vec::new());
     for name in names {
         let name = match opening.base {
             Some(_) => absolute(name)?,
@@ -218,27 +191,20 @@ fn open_kaldi(
         };
         let mut rspecifier = OsString::from("scp:");
         rspecifier.push(name);
-        let table = TableSource::open(&[rspecifier], &options)?;
-        spooled_bytes += table.spooled_bytes();
-        formats.push(table.format());
-        parts.push(Arc::new(table));
+        parts.push(Arc::new(TableSource::open(&[rspecifier], &options)?));
     }
     let mut sources = vec![one_after_another(parts, SeriesKeys::Own)?];
-    let mut formats = vec![formats.join("; ")];
     if let Some(label) = label {
         let label = match opening.base {
             Some(base) => base.join(name_from_text(label)).into_os_string(),
             None => name_from_text(label),
         };
         let label = spec::or_compressed(&label);
-        let alignments = AlignmentSource::open(&label, "labels", &opening.opener)?;
-        report.dropped.extend(alignments.report().dropped.iter().cloned());
-        formats.push("alignments".to_owned());
-        sources.push(Arc::new(alignments));
+        sources.push(Arc::new(AlignmentSource::open(&label, "labels", &opening.opener)?));
     }
     // PDNN reads Kaldi's files in no other way.
     let (warnings, rounding, streams) = (Vec::new(), Rounding::None, true);
-    Ok(OpenedData { sources, formats, report, spooled_bytes, warnings, rounding, streams })
+    Ok(OpenedData { sources, warnings, rounding, streams })
 }
 
 /// A name that no directory can be put before.

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use seqfeed_core::{Block, Element, Error, Extent, Index, Key, Kind, Most, Result, Source, Stream};
+use seqfeed_core::{
+    About, Block, Element, Error, Extent, Index, Key, Kind, Most, Remark, Result, Source, Stream,
+};
 
 /// A source all of whose streams have one sample for each frame; a sequence where that is not so is
 /// an error when it is loaded. One-hot vectors may become labels.
@@ -135,6 +137,14 @@ impl seqfeed_core::Wrapper for FrameSource {
         loaded.try_for_each(|(place, &sequence)| {
             self.check(&self.streams[stream], sequence, block.sequence_len(already + place))
         })
+    }
+
+    fn about(&self) -> About {
+        self.source.about()
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.source.examine()
     }
 
     fn fault(&self, sequence: u32) -> Option<Error> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Damage, Element, Error, Extent, Index, JoinReport, Key, Problem, Result, Source, Tolerance,
+    About, Damage, Element, Error, Extent, Index, Problem, Result, Source, Tolerance,
 };
 use seqfeed_htk::param::{DamagedIrefc, Layout, ReadOptions};
 use seqfeed_htk::script::{Places, Script, ScriptOptions, Style};
@@ -19,7 +19,6 @@ use seqfeed_htk::state_list::StateList;
 use seqfeed_io::{
     Input, Opener, RxFilename, name_to_text, path_from_text, refuse_named_pipe, shown_name,
 };
-use seqfeed_kaldi::WaveSource;
 
 use crate::name::is_rspecifier;
 
@@ -29,43 +28,6 @@ const CLASSES: u32 = 1 << 16;
 const OTHERS: [&[u8]; 5] = [b"\x93NUMPY", b"PK\x03\x04", b"ARROW1", b"PAR1", b"RIFF"];
 /// What is looked at to tell a file's kind.
 const HEAD: usize = 4096;
-
-/// A stream that is open.
-pub(crate) struct OpenedStream {
-    pub(crate) source: Arc<dyn Source>,
-    pub(crate) format: String,
-    pub(crate) report: JoinReport,
-    pub(crate) spooled_bytes: u64,
-    pub(crate) warnings: Vec<String>,
-    /// Seconds from one sample to the next, where the files say it.
-    pub(crate) frame_shift: Option<f64>,
-    /// What was passed over when it was opened.
-    pub(crate) faults: Vec<Damage>,
-    /// The parameter files that it reads, if they are HTK's.
-    pub(crate) parameters: Option<Arc<HtkSource>>,
-    /// The table of waves that it is.
-    pub(crate) waves: Option<Arc<WaveSource>>,
-    /// Its values are wider in the files than as opened.
-    pub(crate) doubles: bool,
-}
-
-impl OpenedStream {
-    /// A source of which there is nothing more to say.
-    pub(crate) fn new(source: Arc<dyn Source>, format: String) -> Self {
-        Self {
-            source,
-            format,
-            report: JoinReport::default(),
-            spooled_bytes: 0,
-            warnings: Vec::new(),
-            frame_shift: None,
-            faults: Vec::new(),
-            parameters: None,
-            waves: None,
-            doubles: false,
-        }
-    }
-}
 
 /// What a stream of HTK's files is asked for.
 pub(crate) struct Wanted<'a> {
@@ -192,7 +154,7 @@ fn found(name: &str, base: Option<&Path>) -> PathBuf {
 }
 
 /// Opens a stream of HTK's files.
-pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream> {
+pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
     let paths: Vec<PathBuf> = names
         .iter()
         .map(|name| found(name.strip_prefix("htk:").unwrap_or(name), wanted.base))
@@ -270,7 +232,7 @@ fn features(
     script: &Script,
     directory: Option<&Path>,
     wanted: &Wanted<'_>,
-) -> Result<OpenedStream> {
+) -> Result<Arc<dyn Source>> {
     let options = HtkOptions {
         stream: wanted.stream.to_owned(),
         element: wanted.element,
@@ -280,24 +242,7 @@ fn features(
         directory: directory.map(Path::to_owned),
         ..HtkOptions::default()
     };
-    let source = HtkSource::open(name, script, &options, &|name| Ok(name.to_vec()))?;
-    let source = Arc::new(source);
-    Ok(OpenedStream {
-        report: source.report().clone(),
-        warnings: parameter_warnings(&source),
-        frame_shift: source.frame_shift(),
-        faults: source.faults().to_vec(),
-        parameters: Some(Arc::clone(&source)),
-        ..OpenedStream::new(Arc::clone(&source) as Arc<dyn Source>, source.format())
-    })
-}
-
-/// What is odd about parameter files that are read all the same.
-pub(crate) fn parameter_warnings(source: &HtkSource) -> Vec<String> {
-    let (count, first) = source.warnings();
-    let more = count.saturating_sub(first.len() as u64);
-    let more = (more > 0).then(|| format!("{}: {more} more such warnings", source.name()));
-    first.iter().cloned().chain(more).collect()
+    Ok(Arc::new(HtkSource::open(name, script, &options, &|name| Ok(name.to_vec()))?))
 }
 
 /// Keys of features by their names without directories, where they have some.
@@ -358,7 +303,7 @@ pub(crate) fn state_names(name: &str, base: Option<&Path>) -> Result<Vec<String>
     Ok((0..states.len() as u32).filter_map(name).collect())
 }
 
-fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<OpenedStream> {
+fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
     let (states, warnings) = match wanted.states {
         None => (None, Vec::new()),
         Some(name) => {
@@ -373,27 +318,17 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Opened
         form: LabelForm::Class,
         extent: Extent::Samples,
         binary,
+        warnings,
         ..MlfOptions::default()
     };
     let keys = wanted.primary.map(AnyDirectory::new);
     let key = |name: &[u8]| Ok(keys.as_ref().map_or(name, |keys| keys.key(name)).to_vec());
     let source = MlfSource::open(files, &options, &key)?;
-    let mut report = JoinReport::default();
-    let (count, first) = source.incidents();
-    for error in first {
-        let key = error.place().key.clone().unwrap_or_default();
-        report.add("unusable labels", format!("{key} ({}: {})", error.place(), error.message()));
-    }
-    for _ in first.len() as u64..count {
-        report.add("unusable labels", Key(b"").to_string());
-    }
-    if count > 0 && !wanted.errors.allows(count) {
-        let first = first.first().cloned().map(Damage::into_error);
+    let About { report, faults, .. } = source.about();
+    if report.total() > 0 && !wanted.errors.allows(report.total()) {
+        let first = faults.into_iter().next().map(Damage::into_error);
         let error = first.unwrap_or_else(|| Error::corpus("unusable labels"));
         return Err(error.with_help("allow it with `errors = \"skip\"` or a number"));
     }
-    let format = source.format();
-    let faults = first.to_vec();
-    let stream = OpenedStream::new(Arc::new(source), format);
-    Ok(OpenedStream { report, warnings, faults, ..stream })
+    Ok(Arc::new(source))
 }

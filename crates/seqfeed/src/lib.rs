@@ -49,10 +49,10 @@ mod statistics;
 
 #[cfg(feature = "arrow")]
 pub use arrow_sink::{write_arrow, write_parquet};
-pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Severity, Trimmed, compare};
+pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Trimmed, compare};
 pub use convert::{
-    ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, SampleRates, ShardReport, Sharding,
-    Target, TargetFormat, Verified, kaldi_compression,
+    ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, ShardReport, Sharding, Target,
+    TargetFormat, Verified, kaldi_compression,
 };
 pub use copy::{CopyOptions, CopyReport, copy_table};
 pub use corpus_spool::CorpusSpool;
@@ -65,9 +65,9 @@ pub use open::Opened;
 pub use pdnn_sink::write_pdnn;
 pub use picture::Picture;
 pub use seqfeed_core::{
-    Corpus, Dropped, Element, Error, ErrorKind, Extent, Index, JoinReport, Key, Kind, Place,
-    Position, Printable, PrintableLines, Problem, Quote, Result, Sink, Source, Stream, float_text,
-    is_hidden,
+    About, Corpus, Dropped, Element, Error, ErrorKind, Extent, Fact, Index, JoinReport, Key, Kind,
+    Place, Position, Printable, PrintableLines, Problem, Quote, Remark, Result, SampleRates,
+    Severity, Sink, Source, Stream, float_text, is_hidden,
 };
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, DealtState, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout,

@@ -4,42 +4,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result, Source,
-    Stream, Tolerance,
+    Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result,
+    SampleRates, Source, Stream, Tolerance,
 };
 use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
 use seqfeed_htk::param::ParamKind;
-use seqfeed_htk::source::HtkSource;
 use seqfeed_io::Opener;
 use seqfeed_kaldi::{Role, SparseSource, TableOptions, TableSource, WaveSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use crate::arrow_files;
-use crate::convert::SampleRates;
 use crate::data::{self, Rounding};
 use crate::description::{Description, FloatName, KindName, StreamDescription};
 use crate::frames::FrameSource;
-use crate::htk_files::{self, OpenedStream, Wanted};
+use crate::htk_files::{self, Wanted};
 use crate::name::{joined, names_of};
 use crate::quantity::{self, Partition};
-use crate::reader::{self, ReaderFile};
+use crate::reader;
 
 /// A corpus that is open, with the settings to feed it.
 #[derive(Clone, Debug)]
 pub struct Opened {
     corpus: Arc<Corpus>,
     settings: Settings,
-    formats: Vec<String>,
-    report: JoinReport,
-    spooled_bytes: u64,
-    files: Vec<ReaderFile>,
-    unknown: Vec<String>,
-    /// One a source.
-    frame_shifts: Vec<Option<f64>>,
-    doubles: Vec<String>,
-    parameters: Option<Arc<HtkSource>>,
-    /// Streams of sound, by name.
-    waves: BTreeMap<String, Arc<WaveSource>>,
+    /// What is worth a warning of its names and settings; its sources tell of themselves.
+    warnings: Vec<String>,
 }
 
 impl Description {
@@ -66,32 +55,13 @@ impl Description {
         let settings = self.settings()?;
         let join = self.join_rules()?;
         let mut sources: Vec<Arc<dyn Source>> = Vec::new();
-        let mut formats = Vec::new();
-        let mut report = JoinReport::default();
-        let (mut warnings, mut frame_shifts) = (Vec::new(), Vec::new());
-        let mut spooled_bytes = 0;
-        let mut doubles = Vec::new();
-        let mut parameters = None;
-        let mut waves = BTreeMap::new();
         if let Some(names) = &self.corpus {
-            let opened = self.open_corpus_files(&names.to_vec(), opener)?;
-            spooled_bytes += opened.spooled_bytes;
-            formats.push(opened.format);
-            frame_shifts.push(opened.frame_shift);
-            sources.push(opened.source);
+            sources.push(self.open_corpus_files(&names.to_vec(), opener)?);
         }
         for (name, stream) in self.streams() {
             let primary = sources.first().map(|source| source.index().as_ref());
-            let table = self.open_stream(&name, &stream, opener, join.errors, primary)?;
-            warnings.extend(table.warnings);
-            report.dropped.extend(table.report.dropped);
-            spooled_bytes += table.spooled_bytes;
-            doubles.extend(table.doubles.then(|| name.clone()));
-            parameters = parameters.or(table.parameters);
-            waves.extend(table.waves.map(|table| (name.clone(), table)));
-            formats.push(table.format);
-            frame_shifts.push(table.frame_shift);
-            sources.push(table.source);
+            let source = self.open_stream(&name, &stream, opener, join.errors, primary)?;
+            sources.push(source);
         }
         if sources.is_empty() {
             return Err(Error::usage("the corpus has no streams").with_help(
@@ -99,23 +69,8 @@ impl Description {
             ));
         }
         let corpus = Corpus::join(sources, &join)?;
-        report.dropped.extend(corpus.report().dropped.iter().cloned());
-        let (files, unknown) = (Vec::new(), warnings);
         let settings = self.settle(settings, &corpus, Rounding::None)?;
-        let corpus = Arc::new(corpus);
-        Ok(Opened {
-            corpus,
-            settings,
-            formats,
-            report,
-            spooled_bytes,
-            files,
-            unknown,
-            frame_shifts,
-            doubles,
-            parameters,
-            waves,
-        })
+        Ok(Opened { corpus: Arc::new(corpus), settings, warnings: Vec::new() })
     }
 
     /// Opens the files that hold all streams: the key `corpus`.
@@ -123,7 +78,7 @@ impl Description {
         &self,
         names: &[String],
         opener: &Opener,
-    ) -> Result<OpenedStream> {
+    ) -> Result<Arc<dyn Source>> {
         let wanted = arrow_files::Wanted {
             stream: "",
             kind: None,
@@ -147,8 +102,8 @@ impl Description {
         let asked = |name: &String| {
             self.streams().any(|(stream, described)| stream == *name && described.dtype.is_some())
         };
-        let wider: Vec<String> =
-            opened.doubles.iter().filter(|name| !asked(name)).cloned().collect();
+        let mut wider = opened.corpus.about().narrowed;
+        wider.retain(|name| !asked(name));
         if wider.is_empty() {
             return Ok(opened);
         }
@@ -205,21 +160,8 @@ impl Description {
         if let (Cut::Partitions { whole_files, .. }, true) = (&mut settings.cut, opened.streams) {
             *whole_files = false;
         }
-        let mut report = opened.report;
-        report.dropped.extend(corpus.report().dropped.iter().cloned());
-        Ok(Opened {
-            corpus: Arc::new(corpus),
-            settings,
-            formats: opened.formats,
-            report,
-            spooled_bytes: opened.spooled_bytes,
-            files: Vec::new(),
-            frame_shifts: Vec::new(),
-            unknown: spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect(),
-            doubles: Vec::new(),
-            parameters: None,
-            waves: BTreeMap::new(),
-        })
+        let warnings = spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect();
+        Ok(Opened { corpus: Arc::new(corpus), settings, warnings })
     }
 
     fn open_reader(&self, name: &str, opener: &Opener) -> Result<Opened> {
@@ -250,28 +192,9 @@ impl Description {
             rows.apply(&mut settings, corpus.index().total_samples());
         }
         let settings = self.settle(settings, &corpus, Rounding::None)?;
-        let report = corpus.report().clone();
-        let files = opened.files;
-        let spooled_bytes = files.iter().map(ReaderFile::spooled_bytes).sum();
-        let frame_shifts = files.iter().map(ReaderFile::frame_shift).collect();
-        let formats = files.iter().map(ReaderFile::format).collect();
-        let (corpus, mut unknown) = (Arc::new(corpus), opened.unknown);
-        unknown.extend(opened.rows.iter().filter_map(reader::Rows::warning));
-        let doubles = Vec::new();
-        let parameters = files.iter().find_map(ReaderFile::parameters);
-        Ok(Opened {
-            corpus,
-            settings,
-            formats,
-            report,
-            spooled_bytes,
-            files,
-            unknown,
-            frame_shifts,
-            doubles,
-            parameters,
-            waves: BTreeMap::new(),
-        })
+        let mut warnings = opened.unknown;
+        warnings.extend(opened.rows.iter().filter_map(reader::Rows::warning));
+        Ok(Opened { corpus: Arc::new(corpus), settings, warnings })
     }
 
     /// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then
@@ -369,7 +292,7 @@ impl Description {
         opener: &Opener,
         errors: Tolerance,
         primary: Option<&Index>,
-    ) -> Result<OpenedStream> {
+    ) -> Result<Arc<dyn Source>> {
         let Some(source) = &stream.source else {
             return Err(Error::usage(format!("stream {name} has no source")));
         };
@@ -444,41 +367,12 @@ impl Description {
             line_limit: None,
         };
         let tables = names_of(&names);
-        if sparse {
-            let table = Arc::new(SparseSource::open(&tables, stream.dim, &options)?);
-            return Ok(OpenedStream {
-                report: table.report().clone(),
-                spooled_bytes: table.spooled_bytes(),
-                faults: table.faults().to_vec(),
-                ..OpenedStream::new(
-                    Arc::clone(&table) as Arc<dyn Source>,
-                    table.format().to_owned(),
-                )
-            });
-        }
-        if !label && WaveSource::is_wave(&tables, &options) {
-            let waves = WaveSource::open(&tables, &options)?;
-            let waves = Arc::new(waves);
-            let rate = (!waves.index().is_empty()).then(|| waves.sample_rate(0));
-            return Ok(OpenedStream {
-                report: waves.report().clone(),
-                spooled_bytes: waves.spooled_bytes(),
-                warnings: waves.warnings().to_vec(),
-                frame_shift: rate.map(|rate| 1.0 / f64::from(rate)),
-                waves: Some(Arc::clone(&waves)),
-                ..OpenedStream::new(
-                    Arc::clone(&waves) as Arc<dyn Source>,
-                    waves.format().to_owned(),
-                )
-            });
-        }
-        let table = Arc::new(TableSource::open(&tables, &options)?);
-        Ok(OpenedStream {
-            report: table.report().clone(),
-            spooled_bytes: table.spooled_bytes(),
-            faults: table.faults().to_vec(),
-            doubles: element == Element::F32 && table.doubles() > 0,
-            ..OpenedStream::new(Arc::clone(&table) as Arc<dyn Source>, table.format())
+        Ok(match sparse {
+            true => Arc::new(SparseSource::open(&tables, stream.dim, &options)?),
+            false if !label && WaveSource::is_wave(&tables, &options) => {
+                Arc::new(WaveSource::open(&tables, &options)?)
+            }
+            false => Arc::new(TableSource::open(&tables, &options)?),
         })
     }
 }
@@ -490,25 +384,21 @@ impl Opened {
         &self.corpus
     }
 
-    /// Streams whose files hold 64-bit floats, but which were opened with 32 bits.
-    #[must_use]
-    pub fn narrowed(&self) -> &[String] {
-        &self.doubles
-    }
-
     /// Kind and frame period (in units of 100 ns) of its features, if they are HTK's.
     #[must_use]
     pub fn parameters(&self) -> Option<(ParamKind, i32)> {
-        self.parameters.as_ref().and_then(|files| files.parameters())
+        let facts = self.corpus.about().facts;
+        let said = |name: &str| {
+            let mut options = facts.iter().flat_map(|fact| &fact.options);
+            options.find(|(option, _)| *option == name).map(|(_, value)| value.as_str())
+        };
+        Some((said("htk-kind")?.parse().ok()?, said("htk-period")?.parse().ok()?))
     }
 
     /// Sample rates of those of its streams that are tables of waves.
     #[must_use]
     pub fn sample_rates(&self) -> BTreeMap<String, SampleRates> {
-        let rates = |(name, waves): (&String, &Arc<WaveSource>)| {
-            SampleRates::of(waves).map(|rates| (name.clone(), rates))
-        };
-        self.waves.iter().filter_map(rates).collect()
+        self.corpus.about().sample_rates
     }
 
     /// The settings of its feed.
@@ -517,46 +407,39 @@ impl Opened {
         &self.settings
     }
 
-    /// What the sources are, one text a stream: "kaldi archive, float matrices".
-    #[must_use]
-    pub fn formats(&self) -> &[String] {
-        &self.formats
-    }
-
     /// What was skipped while opening and joining.
     #[must_use]
-    pub fn report(&self) -> &JoinReport {
-        &self.report
+    pub fn report(&self) -> JoinReport {
+        self.corpus.about().report
     }
 
     /// Bytes decoded into temporary files, because the data cannot be read in place.
     #[must_use]
     pub fn spooled_bytes(&self) -> u64 {
-        self.spooled_bytes
+        self.corpus.about().spooled_bytes
     }
 
     /// Seconds from one sample to the next, where the files of a stream say it (HTK's do): the
     /// first one found.
     #[must_use]
     pub fn frame_shift(&self) -> Option<f64> {
-        self.frame_shifts.iter().find_map(|&shift| shift)
+        self.corpus.about().frame_shift
     }
 
     /// Seconds from one sample of a stream to the next: as its files say, or else as those
     /// of another do.
     #[must_use]
     pub fn frame_shift_of(&self, stream: &str) -> Option<f64> {
-        let mut sources = self.corpus.sources().iter().zip(&self.frame_shifts);
-        let own = sources.find(|(source, _)| source.streams().iter().any(|s| s.name == stream));
-        own.and_then(|(_, &shift)| shift).or_else(|| self.frame_shift())
+        let mut sources = self.corpus.sources().iter();
+        let own = sources.find(|source| source.streams().iter().any(|s| s.name == stream));
+        own.and_then(|source| source.about().frame_shift).or_else(|| self.frame_shift())
     }
 
     /// What is worth a warning but stops nothing: names in a configuration that no reader knows,
     /// and what was passed over in the data so far.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let files = self.files.iter().flat_map(ReaderFile::warnings);
-        self.unknown.iter().cloned().chain(files).collect()
+        self.warnings.iter().cloned().chain(self.corpus.about().warnings).collect()
     }
 
     /// The same corpus, fed as a run of one sweep: the minibatches of sweep `sweep` for rank `rank`

@@ -17,12 +17,10 @@ use seqfeed_io::{
 
 use crate::description::{FormatName, InputDescription, Text};
 
-mod files;
 mod htk;
 mod overrides;
 mod settings;
 
-pub(crate) use files::{FileSource, ReaderFile};
 pub(crate) use overrides::{Split, refuse as refuse_overrides, split};
 pub(crate) use settings::Rows;
 use settings::{find, settings};
@@ -38,7 +36,6 @@ pub(crate) struct OpenedReader {
     pub(crate) settings: Settings,
     /// What the batch size depends on beyond the settings.
     pub(crate) rows: Option<Rows>,
-    pub(crate) files: Vec<ReaderFile>,
     /// Names in the configuration that no reader knows, or that have no effect.
     pub(crate) unknown: Vec<String>,
 }
@@ -118,7 +115,7 @@ fn open_reader(reader: &ReaderConfig, opener: &Opener, by_program: bool) -> Resu
         }
     };
     let mut names = Names::new();
-    let (mut files, mut contexts) = (Vec::new(), Vec::new());
+    let mut contexts = Vec::new();
     let mut sources: Vec<Arc<dyn Source>> = Vec::new();
     for deserializer in &reader.deserializers {
         let Deserializer::Ctf(ctf) = deserializer else {
@@ -126,20 +123,14 @@ fn open_reader(reader: &ReaderConfig, opener: &Opener, by_program: bool) -> Resu
             let opened = htk::open(deserializer, reader, primary.as_ref(), keys)?;
             contexts.extend(opened.context);
             sources.push(opened.source);
-            files.push(opened.file);
             continue;
         };
         let name = find(&ctf.file, reader.directory.as_deref());
         let (name, opener) = (name_from_text(&name), opener.of_contents());
         let source = CtfSource::open(&name, &options(ctf, keys), &mut names, &opener)?;
-        let source = Arc::new(source);
+        let source: Arc<dyn Source> = Arc::new(source);
         let kept = ctf.keep_data_in_memory || reader.keep_data_in_memory;
-        sources.push(match kept {
-            true => Arc::new(Kept::new(Arc::clone(&source) as Arc<dyn Source>)),
-            false => Arc::clone(&source) as Arc<dyn Source>,
-        });
-        let trace_level = ctf.trace_level;
-        files.push(ReaderFile { source: FileSource::Ctf(source), trace_level });
+        sources.push(if kept { Arc::new(Kept::new(source)) } else { source });
     }
     htk::check(reader)?;
     let main: Vec<usize> = (0..reader.deserializers.len())
@@ -162,7 +153,6 @@ fn open_reader(reader: &ReaderConfig, opener: &Opener, by_program: bool) -> Resu
         corpus,
         settings: settings(reader, contexts, by_program),
         rows: settings::rows(reader),
-        files,
         unknown: remarks(reader),
     })
 }
@@ -213,6 +203,7 @@ fn options(ctf: &CtfDeserializer, keys: KeyKind) -> CtfOptions {
         keys,
         cache_index: ctf.cache_index,
         longer_than_inputs: ctf.longer_than_inputs,
+        trace_level: ctf.trace_level,
         ..CtfOptions::default()
     }
 }
@@ -228,20 +219,17 @@ fn open_file(
         false => inputs.iter().map(|(name, input)| described(name, input)).collect(),
     };
     let options = CtfOptions { inputs, chunk_bytes: CHUNK_BYTES, ..CtfOptions::default() };
-    let source =
-        Arc::new(CtfSource::open(&name_from_text(name), &options, &mut Names::new(), opener)?);
+    let source = CtfSource::open(&name_from_text(name), &options, &mut Names::new(), opener)?;
     let join = JoinPolicy {
         chunks: Chunking::Primary,
         length: LengthRule::Longest,
         ..JoinPolicy::default()
     };
-    let sources = vec![Arc::clone(&source) as Arc<dyn Source>];
     let settings = Settings { unit: Unit::Sequence, layout: Layout::Padded, ..Settings::default() };
     Ok(OpenedReader {
-        corpus: Corpus::join(sources, &join)?,
+        corpus: Corpus::join(vec![Arc::new(source)], &join)?,
         settings,
         rows: None,
-        files: vec![ReaderFile { source: FileSource::Ctf(source), trace_level: 1 }],
         unknown: Vec::new(),
     })
 }

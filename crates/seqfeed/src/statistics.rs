@@ -79,37 +79,35 @@ impl Summary {
     pub fn of(opened: &Opened) -> Self {
         let corpus: &Corpus = opened.corpus();
         let index = corpus.index();
-        let sources = corpus.sources().iter().zip(opened.formats());
-        let streams = sources
-            .flat_map(|(source, format)| {
-                source
-                    .streams()
-                    .iter()
-                    .map(move |stream| StreamSummary::of(stream, source.name(), format))
-            })
-            .collect();
+        let sources = corpus.sources().iter();
+        let streams = sources.flat_map(|source| {
+            let format = source.about().format;
+            let summary = move |stream| StreamSummary::of(stream, source.name(), &format);
+            source.streams().iter().map(summary)
+        });
+        let about = corpus.about();
         let streams_of_samples =
             corpus.streams().iter().filter(|stream| stream.extent != Extent::Sequence);
         let sample_bytes: u64 = match corpus.streams().iter().any(|s| s.kind == Kind::Sparse) {
             true => corpus.held_bytes(),
             false => streams_of_samples.map(|stream| stream.sample_bytes() as u64).sum(),
         };
-        let skipped = opened.report().dropped.iter().map(|group| Skipped {
-            reason: group.reason.clone(),
+        let skipped = about.report.dropped.into_iter().map(|group| Skipped {
+            reason: group.reason,
             count: group.count,
-            examples: group.examples.clone(),
+            examples: group.examples,
         });
         let lengths: Vec<u32> = (0..index.len() as u32).map(|s| index.samples(s)).collect();
         Self {
-            streams,
+            streams: streams.collect(),
             length_histogram: lengths::histogram(&lengths),
-            frame_shift: opened.frame_shift(),
+            frame_shift: about.frame_shift,
             sequences: index.len() as u64,
             samples: index.total_samples(),
             chunks: index.chunk_count() as u64,
             lengths: Lengths::of(lengths),
             bytes: index.total_samples() * sample_bytes,
-            spooled_bytes: opened.spooled_bytes(),
+            spooled_bytes: about.spooled_bytes,
             skipped: skipped.collect(),
         }
     }

@@ -38,8 +38,8 @@ fn groups_are_the_chunks_of_a_corpus() {
     let options = ArrowOptions { chunk_samples: 20, ..ArrowOptions::default() };
     let source = open_with(&path, &options).unwrap();
     let chunks = source.index().chunk_count();
-    assert_eq!(source.format(), format!("parquet, {chunks} row groups"));
-    assert_eq!(source.spooled_bytes(), 0, "small row groups are read in place");
+    assert_eq!(source.about().format, format!("parquet, {chunks} row groups"));
+    assert_eq!(source.about().spooled_bytes, 0, "small row groups are read in place");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn large_row_groups_are_decoded_once() {
     let source = open_with(&path, &options).unwrap();
     let samples: usize = lengths.iter().sum();
     // Values, and nothing else, are in the spool.
-    assert_eq!(source.spooled_bytes(), (samples * (3 + 1) * 4) as u64);
+    assert_eq!(source.about().spooled_bytes, (samples * (3 + 1) * 4) as u64);
     let blocks = load(&source).unwrap();
     for number in 0..lengths.len() {
         assert_eq!(content(&blocks[0], number), content(&held.blocks[0], number));
@@ -124,7 +124,7 @@ fn a_stream_comes_through_a_pipe() {
     let open = |opener| seqfeed_arrow::ArrowSource::open(&name, &options, &opener);
     assert!(open(Opener::default()).is_err(), "commands must be allowed");
     let source = open(Opener::with_pipes()).unwrap();
-    assert_eq!(source.spooled_bytes(), file.metadata().unwrap().len());
+    assert_eq!(source.about().spooled_bytes, file.metadata().unwrap().len());
     assert_eq!(source.index().key(0), Key(b"utt-a"));
     assert_eq!(load(&source).unwrap()[0].len(), 4);
 }

@@ -1,13 +1,14 @@
 //! A CTF file as a source.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Offsets, Problem, Result,
-    Source, Stream,
+    About, Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Offsets, Problem,
+    Remark, Result, Severity, Source, Stream,
 };
 use seqfeed_io::{DataFile, Opener, RxFilename, run_of, shown_name};
 
@@ -15,13 +16,15 @@ use super::cache::{self, Stamp};
 use super::lines::{self, LineColumn};
 use super::{
     CTF, CtfFloat, CtfIncidents, CtfIndex, CtfInput, CtfSequence, KeyKind, Names, Parser,
-    ParserOptions, ScanOptions, SequenceSamples, scan_in_parallel,
+    ParserOptions, ScanOptions, SequenceSamples, UndeclaredInput, scan_in_parallel,
 };
 
 /// Bytes that are read at once, where sequences lie side by side.
 const RUN: u64 = 4 << 20;
 /// Bytes between two sequences that are rather read than passed over.
 const GAP: u64 = 64 << 10;
+/// Most warnings shown of a file.
+const SHOWN: usize = 10;
 
 /// The fewest bytes of text that a value with its index takes: ` 1:2`.
 const VALUE_BYTES: u64 = 4;
@@ -49,6 +52,9 @@ pub struct CtfOptions {
     pub longer_than_inputs: bool,
     /// Threads that make the index.
     pub threads: usize,
+    /// What is to be said of it (`traceLevel`): 0 errors, 1 warnings, 2 also inputs that nobody
+    /// declares.
+    pub trace_level: i64,
 }
 
 impl Default for CtfOptions {
@@ -64,6 +70,7 @@ impl Default for CtfOptions {
             cache_index: false,
             longer_than_inputs: false,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(8)),
+            trace_level: 1,
         }
     }
 }
@@ -106,13 +113,14 @@ pub struct CtfSource {
     held_bytes: u64,
     cache: CacheUse,
     repeated: Option<Repeated>,
+    trace_level: i64,
     /// The cache that is being written; waited for when the source is dropped.
     _writing: Option<cache::Writing>,
 }
 
 /// What became of the index cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CacheUse {
+enum CacheUse {
     /// Not asked for, or there is no file that one could stand beside.
     No,
     /// The index came from this file.
@@ -125,11 +133,27 @@ pub enum CacheUse {
 /// Ids of sequences that come again behind others, which CNTK's document does not allow. Each time
 /// it is another sequence, of the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repeated {
+struct Repeated {
     /// The key of one of them.
-    pub key: String,
+    key: String,
     /// How many ids come more than once.
-    pub ids: u64,
+    ids: u64,
+}
+
+impl fmt::Display for Repeated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let others = match self.ids {
+            1 => String::new(),
+            2 => ", and so does one other".to_owned(),
+            ids => format!(", and so do {} others", ids - 1),
+        };
+        write!(
+            f,
+            "sequence ids must be unique, but {} comes again behind other sequences{others}: each time it is a \
+             sequence of its own",
+            self.key
+        )
+    }
 }
 
 impl Repeated {
@@ -259,6 +283,7 @@ impl CtfSource {
             held_bytes,
             cache,
             repeated,
+            trace_level: options.trace_level,
             _writing: writing,
         })
     }
@@ -269,15 +294,9 @@ impl CtfSource {
         &self.incidents
     }
 
-    /// Ids that come again behind others.
-    #[must_use]
-    pub fn repeated(&self) -> Option<&Repeated> {
-        self.repeated.as_ref()
-    }
-
-    /// Lines and columns of places in the file (decompressed, where it is compressed), such
-    /// as those of warnings: none for those that are very far. The file is read again up to
-    /// the last one.
+    /// Lines and columns of places in the file (decompressed, where it is compressed), such as
+    /// those of warnings: none for those that are very far. The file is read again up to the last
+    /// one.
     ///
     /// # Errors
     ///
@@ -293,16 +312,38 @@ impl CtfSource {
         Ok(lines)
     }
 
-    /// Bytes decoded into a temporary file.
-    #[must_use]
-    pub fn spooled_bytes(&self) -> u64 {
-        self.data.spooled_bytes()
-    }
-
-    /// What became of the index cache.
-    #[must_use]
-    pub fn cache(&self) -> &CacheUse {
-        &self.cache
+    /// What was passed over so far, and what is odd.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let CacheUse::Made(Some(reason)) = &self.cache {
+            warnings.push(format!("the index was made anew: {reason}"));
+        }
+        let (name, incidents) = (&self.name, &self.incidents);
+        warnings.extend(self.repeated.iter().map(|repeated| format!("{name}: {repeated}")));
+        let first = incidents.first_warnings();
+        let first = &first[..first.len().min(SHOWN)];
+        let offsets: Vec<u64> = first.iter().map(|one| one.offset).collect();
+        let lines = self.lines_of(&offsets).unwrap_or_else(|_| vec![None; first.len()]);
+        warnings.extend(first.iter().zip(lines).map(|(one, line)| match line {
+            Some(at) => format!("{name}:{}:{}: {}", at.line, at.column, one.message),
+            None => format!("{name} @ {}: {}", one.offset, one.message),
+        }));
+        let more = incidents.warnings().saturating_sub(SHOWN as u64);
+        if more > 0 {
+            warnings.push(format!("{name}: {more} more warnings"));
+        }
+        if incidents.errors() > 0 {
+            warnings.push(format!("{name}: {} errors were passed over", incidents.errors()));
+        }
+        if self.trace_level >= 2 {
+            warnings.extend(incidents.undeclared().into_iter().map(|input| {
+                format!(
+                    "{name} @ {}: input |{} is not declared: its samples are passed over",
+                    input.offset, input.name
+                )
+            }));
+        }
+        warnings
     }
 
     fn load_with<T: CtfFloat>(
@@ -404,6 +445,28 @@ impl Source for CtfSource {
 
     fn index(&self) -> &Arc<Index> {
         &self.index
+    }
+
+    fn about(&self) -> About {
+        let format = match &self.cache {
+            CacheUse::No => "CTF".to_owned(),
+            CacheUse::Read(path) => format!("CTF, index from {}", shown_name(path)),
+            CacheUse::Made(_) => "CTF, index cache being made".to_owned(),
+        };
+        let warnings = if self.trace_level < 1 { Vec::new() } else { self.warnings() };
+        About { format, warnings, spooled_bytes: self.data.spooled_bytes(), ..About::default() }
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        let remark = |input: UndeclaredInput| {
+            let name = input.name;
+            let what = format!("input |{name} is not declared: its samples are passed over");
+            let cure = "is it an alias of an input (`alias = \"...\"`), or misspelt?";
+            let error = Error::corpus(what).in_file(&self.name).at_byte(input.offset);
+            let severity = Severity::Warning;
+            Remark { severity, kind: "undeclared-input", error: error.with_help(cure) }
+        };
+        Ok(self.incidents.undeclared().into_iter().map(remark).collect())
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
-    Block, Chunking, Corpus, Element, Error, Extent, Index, IndexBuilder, JoinPolicy, Kept, Key,
-    Kind, Result, Series, SeriesKeys, Source, Stream, Tolerance,
+    About, Block, Chunking, Corpus, Element, Error, Extent, Index, IndexBuilder, JoinPolicy, Kept,
+    Key, Kind, Remark, Result, Series, SeriesKeys, Source, Stream, Tolerance,
 };
 
 /// Four sequences of one sample; the second is wrong. It records what was asked.
@@ -62,6 +62,14 @@ impl Source for Recorder {
     fn index(&self) -> &Arc<Index> {
         &self.index
     }
+    fn about(&self) -> About {
+        self.note("about");
+        About { warnings: vec!["odd".to_owned()], ..About::default() }
+    }
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.note("examine");
+        Ok(Vec::new())
+    }
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         self.note("load");
         blocks.iter_mut().try_for_each(|block| self.fill(sequences, block))
@@ -108,10 +116,12 @@ fn each_question_reaches_the_source() {
         let files = wrapper.files();
         assert_eq!(files, [0, last], "{name}");
         assert!(wrapper.held_bytes() >= 77, "{name}");
+        assert_eq!(wrapper.about().warnings, ["odd"], "{name}");
+        assert!(wrapper.examine().unwrap().is_empty());
         assert!(wrapper.fault(0).is_none());
         assert_eq!(wrapper.fault(1).is_some(), name != "corpus", "{name}");
         let asked = recorder.take();
-        for what in ["files", "held_bytes", "fault"] {
+        for what in ["files", "held_bytes", "fault", "about", "examine"] {
             assert!(asked.contains(&what), "{name}: {what} did not arrive");
         }
         // What is kept was loaded as a whole.

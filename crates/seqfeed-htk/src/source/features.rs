@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem,
-    Result, Source, Stream, Tolerance,
+    About, Block, Damage, Element, Error, Extent, Fact, Index, IndexBuilder, JoinReport, Key, Kind,
+    Problem, Remark, Result, Severity, Source, Stream, Tolerance,
 };
 use seqfeed_io::run_of;
 
 use super::files::{Files, Shape};
-use crate::param::{ParamKind, ReadOptions, Warning};
+use crate::param::ReadOptions;
 use crate::script::{Entry, Script, Segment};
 
 /// The name of the format in messages.
@@ -68,6 +68,9 @@ pub struct HtkOptions {
     pub directory: Option<PathBuf>,
     /// How files are read.
     pub read: ReadOptions,
+    /// With readers of CNTK (`traceLevel`): what is left out is not reported but warned of, from
+    /// level 1 on.
+    pub trace_level: Option<i64>,
 }
 
 impl Default for HtkOptions {
@@ -86,6 +89,7 @@ impl Default for HtkOptions {
             errors: Tolerance::Stop,
             directory: None,
             read: ReadOptions { verify: false, ..ReadOptions::default() },
+            trace_level: None,
         }
     }
 }
@@ -121,6 +125,7 @@ pub struct HtkSource {
     single: bool,
     report: JoinReport,
     faults: Vec<Damage>,
+    trace_level: Option<i64>,
 }
 
 /// An entry of the script as it is found.
@@ -185,6 +190,7 @@ impl HtkSource {
             single,
             report,
             faults,
+            trace_level: options.trace_level,
         })
     }
 
@@ -194,62 +200,25 @@ impl HtkSource {
         self.context
     }
 
-    /// What was left out of the script.
-    #[must_use]
-    pub fn report(&self) -> &JoinReport {
-        &self.report
+    /// What is odd about files that are read all the same (a sample period of 0, bytes behind the
+    /// data).
+    fn warnings(&self) -> Vec<String> {
+        let (count, first) = self.files.warnings();
+        let more = count.saturating_sub(first.len() as u64);
+        let more = (more > 0).then(|| format!("{}: {more} more such warnings", self.name));
+        first.iter().cloned().chain(more).collect()
     }
 
-    /// How much is odd about files that are read all the same (a sample period of 0, bytes behind
-    /// the data), and the first few of it.
-    #[must_use]
-    pub fn warnings(&self) -> (u64, &[String]) {
-        self.files.warnings()
-    }
-
-    /// Why entries were left out, with their places: the first 10,000.
-    #[must_use]
-    pub fn faults(&self) -> &[Damage] {
-        &self.faults
-    }
-
-    /// Number of parameter files.
-    #[must_use]
-    pub fn file_count(&self) -> usize {
-        self.files.len()
-    }
-
-    /// Reads a whole file, by its number from 0, and verifies its checksum, if it has one; its
-    /// name, and what is odd about it.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read, or the checksum is wrong.
-    pub fn verify_file(&self, number: u32) -> Result<(String, Vec<Warning>)> {
+    /// Reads a whole file and verifies its checksum, if it has one.
+    fn verify_file(&self, number: u32, remarks: &mut Vec<Remark>) -> Result<()> {
         let file = self.files.get(number)?;
         file.verify()?;
-        Ok((file.name().to_owned(), file.warnings().to_vec()))
-    }
-
-    /// Seconds from one frame to the next, as the headers say; nothing where they say nothing.
-    #[must_use]
-    pub fn frame_shift(&self) -> Option<f64> {
-        // Headers count in 100 ns.
-        let period = self.files.shape().map(|shape| shape.period).filter(|&period| period > 0)?;
-        Some(f64::from(period) / 1e7)
-    }
-
-    /// Kind and frame period (in units of 100 ns) of its files; nothing, if it has no files.
-    #[must_use]
-    pub fn parameters(&self) -> Option<(ParamKind, i32)> {
-        self.files.shape().map(|shape| (shape.kind, shape.period))
-    }
-
-    /// What it is: "HTK features, FBANK of 40 values".
-    #[must_use]
-    pub fn format(&self) -> String {
-        let kind = self.files.shape().map(|shape| shape.kind.to_string()).unwrap_or_default();
-        format!("HTK features, {kind} of {} values", self.columns)
+        remarks.extend(file.warnings().iter().map(|warning| Remark {
+            severity: Severity::Warning,
+            kind: "header",
+            error: Error::corpus(warning.to_string()).in_file(file.name()),
+        }));
+        Ok(())
     }
 
     /// Loads a run of sequences that lie one behind the other in one file.
@@ -310,6 +279,51 @@ impl Source for HtkSource {
 
     fn index(&self) -> &Arc<Index> {
         &self.index
+    }
+
+    fn about(&self) -> About {
+        let mut about = About {
+            format: "HTK features".to_owned(),
+            report: self.report.clone(),
+            faults: self.faults.clone(),
+            warnings: self.warnings(),
+            ..About::default()
+        };
+        if let Some(shape) = self.files.shape() {
+            about.format += &format!(", {} of {} values", shape.kind, self.columns);
+            // Headers count in 100 ns.
+            about.frame_shift = (shape.period > 0).then(|| f64::from(shape.period) / 1e7);
+            let words = format!(
+                "frames are of kind {}, one every {} ms,",
+                shape.kind,
+                f64::from(shape.period) / 10_000.0
+            );
+            let options = vec![
+                ("htk-kind", shape.kind.to_string()),
+                ("htk-period", shape.period.to_string()),
+            ];
+            about.facts.push(Fact { words, options });
+        }
+        if let Some(level) = self.trace_level {
+            let report = std::mem::take(&mut about.report);
+            let left_out = report.dropped.iter().map(|group| format!("{}: {group}", self.name));
+            let warnings = left_out.chain(std::mem::take(&mut about.warnings));
+            about.warnings = warnings.filter(|_| level >= 1).collect();
+        }
+        about
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        let mut remarks = Vec::new();
+        for number in 0..self.files.len() as u32 {
+            if let Err(error) = self.verify_file(number, &mut remarks) {
+                let error = error.damage()?.into_error();
+                let checksum = error.message().contains("checksum");
+                let kind = if checksum { "checksum" } else { "unreadable" };
+                remarks.push(Remark { severity: Severity::Error, kind, error });
+            }
+        }
+        Ok(remarks)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
-    Block, Damage, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem, Result,
-    Source, Stream,
+    About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem,
+    Result, Source, Stream,
 };
 use seqfeed_io::{DataFile, run_of};
 
@@ -26,6 +26,8 @@ const GAP: u64 = 64 << 10;
 const AHEAD: u64 = 1 << 20;
 /// Incidents of the index that are kept to be shown.
 const INCIDENTS: usize = 10_000;
+/// Most of them that are warned of one by one.
+const SHOWN: usize = 10;
 
 /// What labels are for a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,11 @@ pub struct MlfOptions {
     pub extent: Extent,
     /// Whether the files are in CNTK's binary format.
     pub binary: bool,
+    /// With readers of CNTK (`traceLevel`): what is left out is not reported but warned of, from
+    /// level 1 on.
+    pub trace_level: Option<i64>,
+    /// What is odd about the list of states.
+    pub warnings: Vec<String>,
 }
 
 impl Default for MlfOptions {
@@ -66,6 +73,8 @@ impl Default for MlfOptions {
             phone_boundaries: false,
             extent: Extent::Samples,
             binary: false,
+            trace_level: None,
+            warnings: Vec::new(),
         }
     }
 }
@@ -87,6 +96,8 @@ pub struct MlfSource {
     binary: bool,
     incidents: u64,
     first_incidents: Vec<Damage>,
+    trace_level: Option<i64>,
+    warnings: Vec<String>,
     ahead: Mutex<Ahead>,
 }
 
@@ -130,7 +141,7 @@ impl MlfSource {
     /// Opens label files, one behind the other, and finds their utterances.
     ///
     /// Utterances that cannot be used (without a name in quotes, without lines, without a dot, with
-    /// a key that was there before) are left out; they are [counted](MlfSource::incidents).
+    /// a key that was there before) are left out; [`about`](Source::about) tells of them.
     ///
     /// # Errors
     ///
@@ -215,21 +226,10 @@ impl MlfSource {
             binary: options.binary,
             incidents,
             first_incidents,
+            trace_level: options.trace_level,
+            warnings: options.warnings.clone(),
             ahead: Mutex::default(),
         })
-    }
-
-    /// How many utterances cannot be used, and the first 10,000 reasons.
-    #[must_use]
-    pub fn incidents(&self) -> (u64, &[Damage]) {
-        (self.incidents, &self.first_incidents)
-    }
-
-    /// What it is: "master label file, 132 classes".
-    #[must_use]
-    pub fn format(&self) -> String {
-        let binary = if self.binary { "binary " } else { "" };
-        format!("{binary}master label file, {} classes", self.dim)
     }
 
     /// Decodes the classes of an utterance, and with phone boundaries the values.
@@ -327,6 +327,37 @@ impl Source for MlfSource {
         }
         let bytes = std::mem::take(&mut work.bytes);
         self.decode(sequence, &bytes, &mut work).err()
+    }
+
+    fn about(&self) -> About {
+        let binary = if self.binary { "binary " } else { "" };
+        let mut about = About {
+            format: format!("{binary}master label file, {} classes", self.dim),
+            faults: self.first_incidents.clone(),
+            warnings: self.warnings.clone(),
+            ..About::default()
+        };
+        let (count, first) = (self.incidents, &self.first_incidents);
+        let Some(level) = self.trace_level else {
+            for error in first {
+                let key = error.place().key.clone().unwrap_or_default();
+                let example = format!("{key} ({}: {})", error.place(), error.message());
+                about.report.add("unusable labels", example);
+            }
+            for _ in first.len() as u64..count {
+                about.report.add("unusable labels", Key(b"").to_string());
+            }
+            return about;
+        };
+        let said = first
+            .iter()
+            .take(SHOWN)
+            .map(|error| format!("left out: {}: {}", error.place(), error.message()));
+        about.warnings.extend(said);
+        let more = count.saturating_sub(SHOWN as u64);
+        about.warnings.extend((more > 0).then(|| format!("{more} more utterances were left out")));
+        about.warnings.retain(|_| level >= 1);
+        about
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -17,24 +17,24 @@ const LONGEST_KEY: usize = 4096;
 
 /// An entry of a script file that leads behind another key than its own in the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misplaced {
+pub(super) struct Misplaced {
     /// The key of the entry.
-    pub key: Vec<u8>,
+    pub(super) key: Vec<u8>,
     /// The script file.
-    pub script: PathBuf,
+    pub(super) script: PathBuf,
     /// The line of the script file, from 1.
-    pub line: u64,
+    pub(super) line: u64,
     /// The archive.
-    pub archive: PathBuf,
+    pub(super) archive: PathBuf,
     /// The offset in it.
-    pub offset: u64,
+    pub(super) offset: u64,
     /// What stands there.
-    pub found: KeyThere,
+    pub(super) found: KeyThere,
 }
 
 /// The key in front of the object that an entry leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeyThere {
+pub(super) enum KeyThere {
     /// A key that the script file has at another place, which is wrong too: the entry leads to the
     /// object of another sequence.
     OfAnother(Vec<u8>),
@@ -84,7 +84,7 @@ enum Before {
 ///
 /// Fails if the rspecifier is none, or a file cannot be read. Lines and entries that are wrong
 /// themselves are passed over: who opens the table is told.
-pub fn misplaced_entries(
+pub(super) fn misplaced_entries(
     rspecifier: &(impl AsRef<OsStr> + ?Sized),
     base: Option<&Path>,
 ) -> Result<Vec<Misplaced>> {

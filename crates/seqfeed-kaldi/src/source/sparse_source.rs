@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Most,
-    Problem, Result, Source, Stream, Tolerance,
+    About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Most,
+    Problem, Remark, Result, Source, Stream, Tolerance,
 };
 use seqfeed_io::{DataFile, RxFilename, Spool, shown_name};
 
 use super::entry::Skips;
+use super::examined::TableNames;
 use super::table_source::{TableOptions, shown};
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
@@ -55,6 +56,7 @@ pub struct SparseSource {
     format: String,
     report: JoinReport,
     faults: Vec<Damage>,
+    names: TableNames,
 }
 
 /// Where a sequence lies in the spool: the end of each frame, then indices, then values.
@@ -135,31 +137,8 @@ impl SparseSource {
             format: format!("kaldi tables, {}", named.join(", ")),
             report: skips.report,
             faults: skips.faults,
+            names: TableNames::new(rspecifiers, options),
         })
-    }
-
-    /// What the tables are, in words: "kaldi tables, 20 posteriors".
-    #[must_use]
-    pub fn format(&self) -> &str {
-        &self.format
-    }
-
-    /// What was skipped.
-    #[must_use]
-    pub fn report(&self) -> &JoinReport {
-        &self.report
-    }
-
-    /// Why objects were skipped, with their places: the first 10,000.
-    #[must_use]
-    pub fn faults(&self) -> &[Damage] {
-        &self.faults
-    }
-
-    /// Bytes decoded into a temporary file.
-    #[must_use]
-    pub fn spooled_bytes(&self) -> u64 {
-        self.file.as_ref().map_or(0, DataFile::len)
     }
 }
 
@@ -174,6 +153,20 @@ impl Source for SparseSource {
 
     fn index(&self) -> &Arc<Index> {
         &self.index
+    }
+
+    fn about(&self) -> About {
+        About {
+            format: self.format.clone(),
+            report: self.report.clone(),
+            faults: self.faults.clone(),
+            spooled_bytes: self.file.as_ref().map_or(0, DataFile::len),
+            ..About::default()
+        }
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.names.examine(self)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

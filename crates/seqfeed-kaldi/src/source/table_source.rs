@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key,
-    Kind as StreamKind, Problem, Result, Source, Stream, Tolerance,
+    About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key,
+    Kind as StreamKind, Problem, Remark, Result, Source, Stream, Tolerance,
 };
 use seqfeed_io::{Compression, DataFile, Opener, RxFilename, shown_name};
 
 use super::archive::{ArchiveScan, Found, header_at, inside};
 use super::decode::Part;
 use super::entry::{Entries, Entry, Kind, SPOOL, Skips, part};
+use super::examined::TableNames;
 use super::files::Files;
 use super::header::{Header, LONGEST_HEADER, Object};
 use super::load::Loader;
@@ -105,6 +106,7 @@ pub struct TableSource {
     tables: Vec<TableKind>,
     report: JoinReport,
     faults: Vec<Damage>,
+    names: TableNames,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -171,37 +173,12 @@ impl TableSource {
             tables,
             report: skips.report,
             faults: skips.faults,
+            names: TableNames::new(rspecifiers, options),
         })
     }
 
-    /// What was skipped.
-    #[must_use]
-    pub fn report(&self) -> &JoinReport {
-        &self.report
-    }
-
-    /// Why objects were skipped, with their places: the first 10,000.
-    #[must_use]
-    pub fn faults(&self) -> &[Damage] {
-        &self.faults
-    }
-
-    /// Bytes decoded into a temporary file.
-    #[must_use]
-    pub fn spooled_bytes(&self) -> u64 {
-        self.spooled_bytes
-    }
-
-    /// Number of objects whose values are 64-bit floats in their files, whatever type they
-    /// are loaded as.
-    #[must_use]
-    pub fn doubles(&self) -> u64 {
-        self.counts.doubles
-    }
-
     /// What the tables are, in words: "kaldi archive, 8 matrices, 3 of them compressed".
-    #[must_use]
-    pub fn format(&self) -> String {
+    fn format(&self) -> String {
         let Counts { matrices, compressed, vectors, decoded, .. } = self.counts;
         let container = match &self.tables[..] {
             [TableKind::Archive] => "kaldi archive",
@@ -566,6 +543,22 @@ impl Source for TableSource {
 
     fn index(&self) -> &Arc<Index> {
         &self.index
+    }
+
+    fn about(&self) -> About {
+        let narrowed = self.counts.doubles > 0 && self.streams[0].element == Element::F32;
+        About {
+            format: self.format(),
+            report: self.report.clone(),
+            faults: self.faults.clone(),
+            spooled_bytes: self.spooled_bytes,
+            narrowed: narrowed.then(|| self.streams[0].name.clone()).into_iter().collect(),
+            ..About::default()
+        }
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.names.examine(self)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem, Result,
-    Source, Stream, Tolerance,
+    About, Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem,
+    Remark, Result, SampleRates, Source, Stream, Tolerance,
 };
 use seqfeed_io::{Compression, DataFile, Input, RxFilename, Spool};
 
 use super::entry::{SPOOL, Skips};
+use super::examined::TableNames;
 use super::files::Files;
 use super::table_source::{TableOptions, shown};
 use crate::beside::{Beside, renamed};
@@ -68,6 +69,7 @@ pub struct WaveSource {
     spooled_bytes: u64,
     report: JoinReport,
     warnings: Vec<String>,
+    names: TableNames,
 }
 
 /// Where the samples of a wave lie.
@@ -176,6 +178,7 @@ impl WaveSource {
             spooled_bytes,
             report: skips.report,
             warnings,
+            names: TableNames::new(rspecifiers, options),
         })
     }
 
@@ -187,30 +190,6 @@ impl WaveSource {
     #[must_use]
     pub fn sample_rate(&self, sequence: u32) -> u32 {
         self.entries[sequence as usize].rate
-    }
-
-    /// What the tables are, in words: "waves at 16000 Hz".
-    #[must_use]
-    pub fn format(&self) -> &str {
-        &self.format
-    }
-
-    /// What was skipped.
-    #[must_use]
-    pub fn report(&self) -> &JoinReport {
-        &self.report
-    }
-
-    /// What is wrong with waves but keeps none from being read: sizes in headers.
-    #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Bytes decoded into a temporary file.
-    #[must_use]
-    pub fn spooled_bytes(&self) -> u64 {
-        self.spooled_bytes
     }
 }
 
@@ -225,6 +204,27 @@ impl Source for WaveSource {
 
     fn index(&self) -> &Arc<Index> {
         &self.index
+    }
+
+    fn about(&self) -> About {
+        let rates = SampleRates::of(&self.index, |sequence| self.sample_rate(sequence));
+        let rate = (!self.index.is_empty()).then(|| self.sample_rate(0));
+        About {
+            format: self.format.clone(),
+            report: self.report.clone(),
+            warnings: self.warnings.clone(),
+            spooled_bytes: self.spooled_bytes,
+            frame_shift: rate.map(|rate| 1.0 / f64::from(rate)),
+            sample_rates: rates
+                .map(|rates| (self.streams[0].name.clone(), rates))
+                .into_iter()
+                .collect(),
+            ..About::default()
+        }
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.names.examine(self)
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

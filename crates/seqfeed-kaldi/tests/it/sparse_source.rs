@@ -79,7 +79,7 @@ fn posteriors_come_out_of_archives_and_script_files() {
         let stream = &source.streams()[0];
         assert_eq!((stream.kind, stream.dim, stream.element), (Kind::Sparse, 8, Element::F32));
         assert_eq!(loaded(&source), expected());
-        assert!(source.spooled_bytes() > 0 && source.format().contains("3 posteriors"));
+        assert!(source.about().spooled_bytes > 0 && source.about().format.contains("3 posteriors"));
         let lines = objects.iter().zip(&places).rev();
         let script: String = lines
             .map(|((key, _), place)| format!("{key} {}/post.ark:{place}\n", at.display()))
@@ -122,7 +122,7 @@ fn sparse_matrices_are_the_same_and_say_their_dimension() {
         let source = open(write(&directory.path().join("sparse.ark"), &bytes)).unwrap();
         assert_eq!(source.streams()[0].dim, 20);
         assert_eq!(loaded(&source), expected());
-        assert!(source.format().contains("3 sparse matrices"));
+        assert!(source.about().format.contains("3 sparse matrices"));
     }
 }
 
@@ -137,16 +137,16 @@ fn what_does_not_fit_is_refused_or_left_out() {
     assert_eq!(error.place().key.as_deref(), Some("b"));
     let skip = TableOptions { errors: Tolerance::Skip, ..options() };
     let source = SparseSource::open(tables, Some(9), &skip).unwrap();
-    assert_eq!((source.index().len(), source.faults().len()), (1, 2));
+    assert_eq!((source.index().len(), source.about().faults.len()), (1, 2));
     assert_eq!(source.streams()[0].dim, 9);
     let one = TableOptions { extent: Some(Extent::Sequence), ..skip };
     let source = SparseSource::open(tables, None, &one).unwrap();
-    assert_eq!((source.index().len(), source.faults().len()), (1, 2));
+    assert_eq!((source.index().len(), source.about().faults.len()), (1, 2));
     let cut = write(&directory.path().join("cut.ark"), b"a [ 1 1 ] \nb [ 1 ");
     assert!(SparseSource::open(std::slice::from_ref(&cut), None, &options()).is_err());
     let permitted = open(cut.replace("ark:", "ark,p:")).unwrap();
     assert_eq!(permitted.index().len(), 1);
-    assert!(!permitted.report().dropped.is_empty());
+    assert!(!permitted.about().report.dropped.is_empty());
 }
 
 #[test]

@@ -87,9 +87,9 @@ fn all_containers_give_the_same_samples() {
             assert!(WaveSource::is_wave(&names, &options), "{name}");
             let source = WaveSource::open(&names, &options).unwrap();
             assert_eq!(source.streams()[0].dim, channels, "{name}");
-            assert_eq!(source.spooled_bytes() > 0, spooled, "{name}");
+            assert_eq!(source.about().spooled_bytes > 0, spooled, "{name}");
             assert_eq!((source.index().len(), source.sample_rate(2)), (4, 8000));
-            assert_eq!(source.format(), "waves at 8000 Hz");
+            assert_eq!(source.about().format, "waves at 8000 Hz");
             for number in 0..4 {
                 let wave = wave(number, channels);
                 assert_eq!(source.index().samples(number as u32), wave.samples.cols as u32);
@@ -121,10 +121,10 @@ fn what_does_not_fit_is_passed_over_where_that_is_allowed() {
     let mut options = options(base);
     options.errors = Tolerance::Skip;
     let source = WaveSource::open(&["scp:x.scp".to_owned()], &options).unwrap();
-    assert_eq!((source.index().len(), source.report().total()), (3, 3));
+    assert_eq!((source.index().len(), source.about().report.total()), (3, 3));
     // A file that was cut short gives what is there, as in Kaldi.
     assert_eq!(source.index().samples(1), source.index().samples(0) - 2);
-    assert_eq!(source.warnings().len(), 1);
+    assert_eq!(source.about().warnings.len(), 1);
     assert_eq!(samples(&source, 1), samples(&source, 0)[..6]);
     options.extent = Some(Extent::Sequence);
     assert!(WaveSource::open(&["scp:x.scp".to_owned()], &options).unwrap_err().is_usage());

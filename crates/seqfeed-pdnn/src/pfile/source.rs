@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream,
+    About, Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream,
 };
 use seqfeed_io::Opener;
 
@@ -165,6 +165,18 @@ impl Source for PFileSource {
 
     fn index(&self) -> &Arc<Index> {
         &self.index
+    }
+
+    fn about(&self) -> About {
+        let first = self.file.first_number();
+        let warning = (first > 0)
+            .then(|| format!("{}: sentences are counted from {first}", self.file.name()));
+        About {
+            format: "PFile".to_owned(),
+            warnings: warning.into_iter().collect(),
+            spooled_bytes: self.file.spooled_bytes(),
+            ..About::default()
+        }
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

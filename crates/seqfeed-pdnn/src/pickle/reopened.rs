@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use seqfeed_core::{Block, Error, Index, Key, Result, Source, Stream};
+use seqfeed_core::{About, Block, Error, Index, Key, Result, Source, Stream};
 use seqfeed_io::{Opener, refuse_named_pipe, shown_name};
 
 use super::{PickleSource, PickledData};
@@ -52,6 +52,10 @@ impl Source for ReopenedPickle {
 
     fn index(&self) -> &Arc<Index> {
         &self.index
+    }
+
+    fn about(&self) -> About {
+        About { format: "numpy arrays".to_owned(), ..About::default() }
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

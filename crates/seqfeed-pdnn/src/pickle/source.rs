@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream,
+    About, Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Result, Source, Stream,
 };
 use seqfeed_io::{Opener, shown_name};
 
@@ -76,6 +76,10 @@ impl Source for PickleSource {
 
     fn index(&self) -> &Arc<Index> {
         &self.index
+    }
+
+    fn about(&self) -> About {
+        About { format: "numpy arrays".to_owned(), ..About::default() }
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {

@@ -7,10 +7,9 @@ use seqfeed_core::{Error, Result, Series, SeriesKeys, Source};
 use seqfeed_io::{RxFilename, name_from_text, name_to_text};
 
 use super::{Wanted, is_arrow, split};
-use crate::htk_files::OpenedStream;
 
 /// Opens all columns of files that follow one another.
-pub(crate) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream> {
+pub(crate) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
     if let Some(name) = names.iter().find(|name| split(name).1.is_some()) {
         let (file, column) = split(name);
         return Err(Error::usage(format!("{name} is one column, not a corpus")).with_help(format!(
@@ -23,7 +22,7 @@ pub(crate) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedSt
 }
 
 /// Opens one stream: the column that is named, or that has the stream's name, or the only one.
-pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<OpenedStream> {
+pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
     open(names, wanted, |name| {
         let (file, column) = split(name);
         let mut options =
@@ -64,9 +63,8 @@ fn open(
     names: &[String],
     wanted: &Wanted<'_>,
     open: impl Fn(&str) -> Result<ArrowSource>,
-) -> Result<OpenedStream> {
+) -> Result<Arc<dyn Source>> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
-    let (mut formats, mut spooled_bytes) = (Vec::new(), 0);
     for name in names {
         let (file, column) = split(name);
         if !is_arrow(name) {
@@ -80,18 +78,10 @@ fn open(
             None => file.to_owned(),
         };
         let column = column.map(|column| format!("#{column}")).unwrap_or_default();
-        let part = open(&format!("{file}{column}"))?;
-        spooled_bytes += part.spooled_bytes();
-        formats.push(part.format().to_owned());
-        parts.push(Arc::new(part));
+        parts.push(Arc::new(open(&format!("{file}{column}"))?));
     }
-    let format = match &formats[..] {
-        [one] => one.clone(),
-        all => format!("{} files, the first one: {}", all.len(), all[0]),
-    };
-    let source: Arc<dyn Source> = match parts.len() {
+    Ok(match parts.len() {
         1 => parts.remove(0),
         _ => Arc::new(Series::new(parts, SeriesKeys::Own)?),
-    };
-    Ok(OpenedStream { spooled_bytes, ..OpenedStream::new(source, format) })
+    })
 }

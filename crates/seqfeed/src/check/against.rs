@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use seqfeed_core::{Block, Key, Kind, Result, Source};
+use seqfeed_core::{Block, Key, Kind, Result, Severity, Source};
 
+use super::Finding;
 use super::keys::by_key;
-use super::{Finding, Severity};
 use crate::runs::{all_cores, each_run};
 use crate::sequence::{Sample, Sequence, SequenceStream};
 

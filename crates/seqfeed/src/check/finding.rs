@@ -2,37 +2,15 @@
 
 use std::fmt;
 
-use seqfeed_core::{Damage, Key};
-use serde::Serialize;
-
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing; nothing has to be done.
-    Note,
-    /// Probably not meant so; a feed goes on, without what is left out.
-    Warning,
-    /// Wrong: a feed stops at it, or delivers values that are no numbers, or those of
-    /// another sequence.
-    Error,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        })
-    }
-}
+use seqfeed_core::{Damage, Error, Key, Remark, Severity};
+use serde::{Serialize, Serializer};
 
 /// Something found in a corpus: what, where, and how to cure it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// How bad it is.
+    #[serde(serialize_with = "word")]
     pub severity: Severity,
     /// The kind of finding, in one word for machines: `nan`, `missing-key`.
     pub kind: &'static str,
@@ -60,15 +38,24 @@ impl Finding {
 
     /// An error as a finding: what lies in the data alone.
     pub(super) fn of_error(kind: &'static str, stream: Option<&str>, error: &Damage) -> Self {
+        let found = Self::said(Severity::Error, kind, error);
+        Self { stream: stream.map(str::to_owned), ..found }
+    }
+
+    /// What a source has found.
+    pub(super) fn of_remark(remark: &Remark) -> Self {
+        Self::said(remark.severity, remark.kind, &remark.error)
+    }
+
+    fn said(severity: Severity, kind: &'static str, error: &Error) -> Self {
         let mut place = error.place().clone();
         let key = place.key.take();
         let place = place.to_string();
         Self {
-            stream: stream.map(str::to_owned),
             key,
             place: (!place.is_empty()).then_some(place),
             cure: error.help().map(str::to_owned),
-            ..Self::new(Severity::Error, kind, error.message())
+            ..Self::new(severity, kind, error.message())
         }
     }
 
@@ -91,6 +78,10 @@ impl Finding {
         self.cure = Some(cure.into());
         self
     }
+}
+
+fn word<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(severity)
 }
 
 impl fmt::Display for Finding {

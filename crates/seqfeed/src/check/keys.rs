@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use seqfeed_core::{Extent, Key, Source};
+use seqfeed_core::{Extent, Key, Severity, Source};
 
 use super::part::Part;
-use super::{CheckOptions, Finding, Severity};
+use super::{CheckOptions, Finding};
 
 /// Checks the order and the names of each source's sequences, and how sources fit together.
 pub(super) fn check(
@@ -67,21 +67,6 @@ fn check_part(part: &Part, contexts: &[(String, usize)], found: &mut Vec<Finding
             let cure = "leave out very short utterances, or take less context";
             found.push(finding(Severity::Note, "short", message).cure(cure));
         }
-    }
-    let unsorted = (1..index.len() as u32).find(|&s| index.key(s).0 < index.key(s - 1).0);
-    if let Some(sequence) = unsorted.filter(|_| part.table) {
-        let before = index.key(sequence - 1);
-        let message = format!(
-            "the table is not sorted: this key comes behind {before}; Kaldi's tools fail where an rspecifier \
-             says `s` or `cs`"
-        );
-        found.push(
-            Finding::new(Severity::Note, "unsorted", message)
-                .stream(&part.name)
-                .key(index.key(sequence))
-                .at(file)
-                .cure("sort it (LC_ALL=C sort, or seqfeed copy --sort; --fix does); seqfeed needs no order"),
-        );
     }
 }
 

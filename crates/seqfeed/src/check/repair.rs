@@ -142,8 +142,8 @@ impl Check {
                 leave_out("unreadable or not all numbers");
                 continue;
             }
-            if numbers.iter().zip(&self.parts).any(|(number, part)| part.of_others.contains(number))
-            {
+            let shown = key.to_string();
+            if self.parts.iter().any(|part| part.of_others.contains(&shown)) {
                 leave_out("another key's object");
                 continue;
             }

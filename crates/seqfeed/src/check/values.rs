@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use seqfeed_core::{Block, Element, Extent, Kind, Result, Source, Stream};
+use seqfeed_core::{Block, Element, Extent, Kind, Result, Severity, Source, Stream};
 
 use super::part::Part;
-use super::{CheckOptions, Finding, Severity};
+use super::{CheckOptions, Finding};
 use crate::runs::{all_cores, each_run};
 use crate::statistics::{Number, StreamStatistics, numbers};
 

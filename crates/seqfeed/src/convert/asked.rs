@@ -1,9 +1,9 @@
 //! Options as people write them, on the command line and in Python.
 
-use seqfeed_core::{Error, Extent, Kind, Result, Stream};
+use seqfeed_core::{Error, Extent, Kind, Result, SampleRates, Stream};
 use seqfeed_kaldi::CompressionMethod;
 
-use super::{ConvertOptions, SampleRates, TargetFormat};
+use super::{ConvertOptions, TargetFormat};
 
 /// The level of Zstandard where none is given: its own default.
 const ZSTD: i32 = 3;

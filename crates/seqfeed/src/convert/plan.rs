@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use seqfeed_core::{Corpus, Element, Error, Extent, Index, Kind, Result, Source, Stream};
+use seqfeed_core::{
+    Corpus, Element, Error, Extent, Index, Kind, Result, SampleRates, Source, Stream,
+};
 
 use super::shaped::Change;
 use super::target::TargetFormat;
-use super::{ConvertOptions, ConvertPlan, Loss, LossKind, SampleRates};
+use super::{ConvertOptions, ConvertPlan, Loss, LossKind};
 
 impl ConvertPlan {
     /// Plans the conversion of a corpus; reads no data and writes nothing.

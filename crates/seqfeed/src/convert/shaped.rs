@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use seqfeed_core::{Block, Element, Error, Extent, Index, Key, Kind, Most, Result, Source, Stream};
+use seqfeed_core::{
+    About, Block, Element, Error, Extent, Index, Key, Kind, Most, Remark, Result, Source, Stream,
+};
 
 /// What becomes of the values of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +101,14 @@ impl seqfeed_core::Wrapper for Shaped<'_> {
             change.push(&from, place, block, &self.streams[stream], key)?;
         }
         Ok(())
+    }
+
+    fn about(&self) -> About {
+        self.source.about()
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.source.examine()
     }
 
     fn fault(&self, sequence: u32) -> Option<Error> {

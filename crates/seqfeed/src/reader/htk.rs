@@ -19,8 +19,8 @@ use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptio
 use seqfeed_htk::state_list::StateList;
 use seqfeed_io::{name_from_text, name_to_text, path_from_text, read_settings};
 
+use super::find;
 use super::settings::rolls;
-use super::{FileSource, ReaderFile, find};
 
 /// Scripts and lists are no larger.
 const LARGEST_LIST: u64 = u32::MAX as u64;
@@ -28,7 +28,6 @@ const LARGEST_LIST: u64 = u32::MAX as u64;
 /// A deserializer that is open.
 pub(super) struct Opened {
     pub(super) source: Arc<dyn Source>,
-    pub(super) file: ReaderFile,
     pub(super) context: Option<Context>,
 }
 
@@ -151,6 +150,7 @@ fn open_features(
         max_frames: *max_sequence_size,
         chunk_frames: *frames_per_chunk,
         duplicates: Duplicates::LeaveOut,
+        trace_level: Some(*trace_level),
         ..HtkOptions::default()
     };
     let source = Arc::new(HtkSource::open(&name, &script, &options, &|name| key(name, keys))?);
@@ -158,9 +158,7 @@ fn open_features(
         (0, 0) => None,
         (left, right) => Some(Context { stream: stream.clone(), left, right }),
     };
-    let file =
-        ReaderFile { source: FileSource::Htk(Arc::clone(&source)), trace_level: *trace_level };
-    Ok(Opened { source, file, context })
+    Ok(Opened { source, context })
 }
 
 fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Opened> {
@@ -209,11 +207,11 @@ fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Ope
         phone_boundaries: *phone_boundaries,
         extent: if *frame_mode { Extent::Samples } else { own(reader) },
         binary: *binary,
+        trace_level: Some(*trace_level),
+        warnings,
     };
     let source = Arc::new(MlfSource::open(&files, &options, &|name| key(name, keys))?);
-    let read = FileSource::Mlf(Arc::clone(&source), warnings);
-    let file = ReaderFile { source: read, trace_level: *trace_level };
-    Ok(Opened { source, file, context: None })
+    Ok(Opened { source, context: None })
 }
 
 /// Streams may differ in length, except in the reader that leaves such sequences out.

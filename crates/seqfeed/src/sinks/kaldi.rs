@@ -1,6 +1,8 @@
 //! A corpus as Kaldi's tables, one a stream.
 
-use seqfeed_core::{Block, Element, Error, Extent, Key, Kind, Result, Sink, Stream, Written};
+use seqfeed_core::{
+    Block, Element, Error, Extent, Key, Kind, Result, SampleRates, Sink, Stream, Written,
+};
 use seqfeed_io::{InputFiles, Opener, Output, name_from_text};
 use seqfeed_kaldi::{
     AnyObject, CompressedMatrix, CompressionMethod, Matrix, Posterior, TableWriter, Vector, Wave,
@@ -8,7 +10,6 @@ use seqfeed_kaldi::{
 
 use super::listed;
 use super::values::Values;
-use crate::convert::SampleRates;
 
 /// A table to be written.
 #[derive(Clone, Debug)]

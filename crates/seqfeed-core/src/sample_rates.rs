@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seqfeed_core::{Key, Source};
-use seqfeed_kaldi::WaveSource;
+use crate::{Index, Key};
 
 /// Samples a second of a stream's sequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,14 +20,14 @@ impl SampleRates {
         Self { common: rate, others: BTreeMap::new() }
     }
 
-    /// The rates of a table of waves; none, if it is empty.
+    /// The rates of the sequences of an index; none, if it is empty.
     #[must_use]
-    pub fn of(waves: &WaveSource) -> Option<Self> {
-        let sequences = 0..waves.index().len() as u32;
-        let common = waves.sample_rate(sequences.clone().next()?);
-        let other = sequences.filter(|&sequence| waves.sample_rate(sequence) != common);
-        let key = |sequence| waves.index().key(sequence).0.to_vec();
-        let others = other.map(|sequence| (key(sequence), waves.sample_rate(sequence))).collect();
+    pub fn of(index: &Index, rate: impl Fn(u32) -> u32) -> Option<Self> {
+        let sequences = 0..index.len() as u32;
+        let common = rate(sequences.clone().next()?);
+        let other = sequences.filter(|&sequence| rate(sequence) != common);
+        let key = |sequence| index.key(sequence).0.to_vec();
+        let others = other.map(|sequence| (key(sequence), rate(sequence))).collect();
         Some(Self { common, others })
     }
 
