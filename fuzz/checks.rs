@@ -1,5 +1,6 @@
 //! What must hold for any bytes.
 
+#[path = "../crates/seqfeed-feed/tests/it/memory_corpus.rs"]
 mod memory_corpus;
 
 pub use memory_corpus::{MemoryCorpus, STEP};

@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 
+use std::sync::Arc;
+
 use checks::{MemoryCorpus, STEP};
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use seqfeed_feed::{
@@ -193,7 +195,8 @@ fn agreeing(mut settings: Settings) -> Settings {
 
 impl Case {
     fn open(&self, rank: usize, state: Option<&State>) -> Option<Feed> {
-        let corpus = MemoryCorpus::new(&self.lengths, self.chunk, self.own);
+        let corpus = MemoryCorpus::new(&self.lengths, self.chunk);
+        let corpus = Arc::new(if self.own { corpus.with_words() } else { corpus });
         let settings = Settings { rank, ..self.settings.clone() };
         let limit = settings.memory;
         let feed = match Feed::new(corpus, settings, state) {

@@ -76,7 +76,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (count, rest) = rest.split_first().map_or((1, rest), |(&count, rest)| (count, rest));
     let (lengths, rest) = rest.split_at(rest.len().min(usize::from(count % 16)));
     let lengths: Vec<u32> = lengths.iter().map(|&length| u32::from(length % 32)).collect();
-    let source: Arc<dyn Source> = MemoryCorpus::new(&lengths, 50, false);
+    let source: Arc<dyn Source> = Arc::new(MemoryCorpus::new(&lengths, 50));
     let Ok(corpus) = Corpus::join(vec![source], &JoinPolicy::default()) else { return };
     let corpus = Arc::new(corpus);
     let directory = tempfile::tempdir().expect("a temporary directory");

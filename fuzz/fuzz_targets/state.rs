@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use checks::{MemoryCorpus, choose};
+use seqfeed_core::Source as _;
 use seqfeed_feed::{
     BatchSize, Cut, Epoch, Feed, Layout, Order, PartState, Settings, State, Truncation, Unit,
     Window,
@@ -52,7 +53,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(state) = State::from_json(text) else { return };
     assert_eq!(State::from_json(&state.to_json()).expect("what was written can be read"), state);
-    let (settings, corpus) = (settings(choice), MemoryCorpus::new(&[3, 0, 5, 9, 1, 4], 8, false));
+    let (settings, corpus) = (settings(choice), Arc::new(MemoryCorpus::new(&[3, 0, 5, 9, 1, 4], 8)));
     let Ok(feed) = Feed::new(Arc::clone(&corpus) as _, settings.clone(), None) else { return };
     // Its digest is right, so that the rest is looked at.
     let state = State { corpus: feed.state().corpus.clone(), ..state };
@@ -68,7 +69,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
     // Three sweeps, minibatches of one sample at least, perhaps an empty one at each
     // end of a sweep.
-    let most = 3 * (corpus.samples() + 6) + 12;
+    let most = 3 * (corpus.index().total_samples() + 6) + 12;
     let mut count = 0;
     for minibatch in feed {
         minibatch.expect("memory holds every sequence");

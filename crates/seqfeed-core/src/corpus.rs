@@ -1,14 +1,17 @@
 //! Several sources joined by key.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+mod join;
+mod report;
+
+pub use report::{Dropped, JoinReport};
+
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::{
-    About, Block, Error, Extent, Index, IndexBuilder, Key, Most, Problem, Remark, Result, Source,
-    Stream, Tolerance,
+    About, Block, Error, Extent, Index, Most, Problem, Remark, Result, Source, Stream, Tolerance,
 };
 
 /// Several [`Source`]s joined by key; itself a source.
@@ -82,65 +85,6 @@ impl Default for JoinPolicy {
     }
 }
 
-/// What a join dropped.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct JoinReport {
-    /// What was dropped, with its reason, in the order it was found; groups of like reason.
-    pub dropped: Vec<Dropped>,
-}
-
-/// Sequences dropped for one reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dropped {
-    /// The reason: "not in stream labels".
-    pub reason: String,
-    /// How many.
-    pub count: u64,
-    /// The first few keys, with what is particular to them.
-    pub examples: Vec<String>,
-}
-
-impl JoinReport {
-    /// Most examples kept for a reason.
-    const EXAMPLES: usize = 10;
-
-    /// Counts a dropped sequence.
-    pub fn add(&mut self, reason: &str, example: String) {
-        let group = match self.dropped.iter_mut().find(|group| group.reason == reason) {
-            Some(group) => group,
-            None => {
-                self.dropped.push(Dropped {
-                    reason: reason.to_owned(),
-                    count: 0,
-                    examples: Vec::new(),
-                });
-                self.dropped.last_mut().expect("just pushed")
-            }
-        };
-        group.count += 1;
-        if group.examples.len() < Self::EXAMPLES {
-            group.examples.push(example);
-        }
-    }
-
-    /// Number of sequences dropped.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.dropped.iter().map(|group| group.count).sum()
-    }
-}
-
-impl fmt::Display for Dropped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.count, self.reason, self.examples.join(", "))?;
-        if self.count > self.examples.len() as u64 {
-            f.write_str(", ...")?;
-        }
-        Ok(())
-    }
-}
-
 impl Corpus {
     /// Joins sources by key; the first is the primary one.
     ///
@@ -165,38 +109,9 @@ impl Corpus {
                 return Ok(Self { name, sources, streams, index, rows, length, report });
             }
         }
-        let lookups: Vec<HashMap<Key<'_>, u32>> = sources[1..]
-            .iter()
-            .map(|source| lookup(source.as_ref(), policy))
-            .collect::<Result<_>>()?;
-        let first = primary.index();
-        let mut join = Join {
-            sources: &sources,
-            policy,
-            rows: vec![Vec::new(); sources.len()],
-            builder: IndexBuilder::new(match policy.chunks {
-                Chunking::Samples(most) => most,
-                Chunking::Primary => u64::MAX,
-            }),
-            report: JoinReport::default(),
-            missing: 0,
-            wrong: 0,
-        };
-        for chunk in 0..first.chunk_count() {
-            for sequence in first.chunk(chunk) {
-                join.add(sequence, &lookups)?;
-            }
-            if policy.chunks == Chunking::Primary {
-                join.builder.end_chunk();
-            }
-        }
-        let Join { rows, builder, report, .. } = join;
-        if builder.is_empty() {
-            return Err(Error::corpus(nothing_left(&sources, &report)));
-        }
+        let (rows, builder, report) = join::join(&sources, policy)?;
         let name = sources.iter().map(|source| source.name()).collect::<Vec<_>>().join(" + ");
         let index = Arc::new(builder.finish());
-        drop(lookups);
         let length = policy.length;
         Ok(Self { name, sources, streams, index, rows, length, report })
     }
@@ -428,164 +343,6 @@ impl fmt::Debug for Corpus {
     }
 }
 
-struct Join<'a> {
-    sources: &'a [Arc<dyn Source>],
-    policy: &'a JoinPolicy,
-    rows: Vec<Vec<u32>>,
-    builder: IndexBuilder,
-    report: JoinReport,
-    missing: u64,
-    wrong: u64,
-}
-
-impl Join<'_> {
-    fn add(&mut self, sequence: u32, lookups: &[HashMap<Key<'_>, u32>]) -> Result<()> {
-        let key = self.sources[0].index().key(sequence);
-        let mut numbers = vec![sequence];
-        for (source, keys) in self.sources[1..].iter().zip(lookups) {
-            match keys.get(&key) {
-                Some(&number) => numbers.push(number),
-                None => return self.drop_missing(key, source.as_ref()),
-            }
-        }
-        let (samples, withheld) = match self.length(key, &numbers)? {
-            Some(samples) if self.check(key, &numbers, samples)? => (samples, false),
-            Some(samples) if self.policy.keep_places => (samples, true),
-            _ => return Ok(()),
-        };
-        for (rows, number) in self.rows.iter_mut().zip(numbers) {
-            rows.push(number);
-        }
-        match withheld {
-            true => self.builder.push_withheld(key, samples),
-            false => self.builder.push(key, samples),
-        }
-        Ok(())
-    }
-
-    /// Whether nothing is wrong with a sequence in any source; an error if too much is.
-    fn check(&mut self, key: Key<'_>, numbers: &[u32], samples: u32) -> Result<bool> {
-        for (source, &number) in self.sources.iter().zip(numbers) {
-            let found = source.index().samples(number);
-            let stream = &source.streams()[0];
-            let short = self.policy.length == LengthRule::Primary
-                && stream.extent != Extent::Sequence
-                && found < samples;
-            let error = if short {
-                let first = &self.sources[0].streams()[0].name;
-                let name = &stream.name;
-                Error::corpus(format!("{name} has {found} samples, but {first} has {samples}"))
-                    .in_file(source.name())
-                    .of_key(key)
-            } else if let Some(error) = source.fault(number) {
-                error
-            } else {
-                continue;
-            };
-            let error = error.damage()?;
-            self.wrong += 1;
-            if !self.policy.errors.allows(self.wrong) {
-                let most = self.so_many(self.wrong, self.policy.errors);
-                let error = error.into_error();
-                return Err(match most.is_empty() {
-                    true => error,
-                    false => error.with_help(format!("that is{most}").replace(['(', ')'], "")),
-                });
-            }
-            self.report.add("wrong", format!("{key} ({})", error.message()));
-            return Ok(false);
-        }
-        Ok(true)
-    }
-
-    fn drop_missing(&mut self, key: Key<'_>, source: &dyn Source) -> Result<()> {
-        let stream = &source.streams()[0].name;
-        self.missing += 1;
-        if self.policy.missing.allows(self.missing) {
-            self.report.add(&format!("not in stream {stream}"), key.to_string());
-            return Ok(());
-        }
-        let message = format!(
-            "the key is not in stream {stream}{}",
-            self.so_many(self.missing, self.policy.missing)
-        );
-        Err(Error::corpus(message)
-            .in_file(source.name())
-            .of_key(key)
-            .with_help("allow it with `missing = \"skip\"`, or give the missing data"))
-    }
-
-    /// The length that the streams agree on, or `None` if they don't and that is allowed.
-    fn length(&mut self, key: Key<'_>, numbers: &[u32]) -> Result<Option<u32>> {
-        let sources = self.sources.iter().zip(numbers);
-        let mut lengths = sources.map(|(source, &number)| source.index().samples(number));
-        let samples = match self.policy.length {
-            LengthRule::Agreed => return self.agreed_length(key, numbers),
-            LengthRule::Longest => lengths.max(),
-            LengthRule::Source(number) => lengths.nth(number),
-            LengthRule::Primary => lengths.next(),
-        };
-        Ok(self.unless_empty(key, samples.unwrap_or(0)))
-    }
-
-    fn agreed_length(&mut self, key: Key<'_>, numbers: &[u32]) -> Result<Option<u32>> {
-        let mut agreed: Option<(u32, &str, &str)> = None;
-        let mut longest = None;
-        for (source, &number) in self.sources.iter().zip(numbers) {
-            let samples = source.index().samples(number);
-            let of = |extent| source.streams().iter().find(|stream| stream.extent == extent);
-            let Some(stream) = of(Extent::Samples) else {
-                // Lengths of their own count where there are no others.
-                if of(Extent::Own).is_some() {
-                    longest = longest.max(Some(samples));
-                }
-                continue;
-            };
-            match agreed {
-                None => agreed = Some((samples, &stream.name, source.name())),
-                Some((expected, first, _)) if expected != samples => {
-                    self.wrong += 1;
-                    let what = format!(
-                        "{} has {samples} samples, but {first} has {expected}",
-                        stream.name
-                    );
-                    if self.policy.errors.allows(self.wrong) {
-                        self.report.add("of different lengths", format!("{key} ({what})"));
-                        return Ok(None);
-                    }
-                    let message = what + &self.so_many(self.wrong, self.policy.errors);
-                    return Err(Error::corpus(message)
-                        .in_file(source.name())
-                        .of_key(key)
-                        .with_help(
-                            "allow it with `errors = \"skip\"` or a number, or mend the data",
-                        ));
-                }
-                Some(_) => {}
-            }
-        }
-        let samples = agreed.map(|(samples, ..)| samples).or(longest).unwrap_or(1);
-        Ok(self.unless_empty(key, samples))
-    }
-
-    fn unless_empty(&mut self, key: Key<'_>, samples: u32) -> Option<u32> {
-        if samples == 0 {
-            self.report.add("empty", key.to_string());
-            return None;
-        }
-        Some(samples)
-    }
-
-    fn so_many(&self, count: u64, tolerance: Tolerance) -> String {
-        match tolerance {
-            Tolerance::SkipUpTo(most) => {
-                format!(" (number {count} of such sequences, at most {most} allowed)")
-            }
-            _ => String::new(),
-        }
-    }
-}
-
 fn distinct_streams(sources: &[Arc<dyn Source>]) -> Result<Vec<Stream>> {
     let mut streams: Vec<Stream> = Vec::new();
     let mut names = HashSet::new();
@@ -598,37 +355,10 @@ fn distinct_streams(sources: &[Arc<dyn Source>]) -> Result<Vec<Stream>> {
     Ok(streams)
 }
 
-fn lookup<'a>(source: &'a dyn Source, policy: &JoinPolicy) -> Result<HashMap<Key<'a>, u32>> {
-    let index = source.index();
-    let mut keys = HashMap::with_capacity(index.len());
-    for sequence in 0..index.len() as u32 {
-        match keys.entry(index.key(sequence)) {
-            Entry::Vacant(free) => *free.insert(sequence),
-            Entry::Occupied(taken) if policy.length != LengthRule::Agreed => *taken.into_mut(),
-            Entry::Occupied(taken) => {
-                return Err(Error::format("table", Problem::DuplicateKey)
-                    .in_file(source.name())
-                    .of_key(*taken.key())
-                    .with_help("a stream that others are joined to must have each key once"));
-            }
-        };
-    }
-    Ok(keys)
-}
-
-fn nothing_left(sources: &[Arc<dyn Source>], report: &JoinReport) -> String {
-    let names: Vec<&str> = sources.iter().map(|source| source.name()).collect();
-    if report.dropped.is_empty() {
-        return format!("{} holds no sequences", names[0]);
-    }
-    let reasons: Vec<String> = report.dropped.iter().map(ToString::to_string).collect();
-    format!("no sequence is left after joining {}: {}", names.join(" and "), reasons.join("; "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Element, Kind};
+    use crate::{Element, IndexBuilder, Key, Kind};
 
     /// A source in memory: key and values of each sequence.
     struct Memory {

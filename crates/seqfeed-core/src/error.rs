@@ -267,6 +267,14 @@ impl Error {
         self
     }
 
+    /// Stands where its cause does, and has the cure of it.
+    #[must_use]
+    pub(crate) fn placed_as(mut self, cause: Self) -> Self {
+        let Inner { place, quote, help, .. } = *cause.0;
+        (self.0.place, self.0.quote, self.0.help) = (place, quote, help);
+        self
+    }
+
     /// What kind of error it is.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {

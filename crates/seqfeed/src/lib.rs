@@ -67,7 +67,7 @@ pub use picture::Picture;
 pub use seqfeed_core::{
     About, Corpus, Dropped, Element, Error, ErrorKind, Extent, Fact, Index, JoinReport, Key, Kind,
     Place, Position, Printable, PrintableLines, Problem, Quote, Remark, Result, SampleRates,
-    Severity, Sink, Source, Stream, float_text, is_hidden,
+    Severity, Sink, Source, Stream, float_text, is_hidden, nearest_name,
 };
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, DealtState, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout,

@@ -2,15 +2,17 @@
 //! the settings.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+#[path = "../../seqfeed-feed/tests/it/memory_corpus.rs"]
+mod memory_corpus;
+
 use std::path::Path;
-use std::sync::Arc;
 
 use peak_alloc::PeakAlloc;
 use seqfeed::io::Opener;
-use seqfeed::{
-    Description, Element, ErrorKind, Extent, HtkOptions, Index, Key, Kind, Result, Source, Stream,
-};
-use seqfeed_core::{Block, IndexBuilder};
+use seqfeed::{Description, ErrorKind, Extent, HtkOptions, Key};
+use seqfeed_core::IndexBuilder;
+
+use crate::memory_corpus::{MemoryCorpus, dense, labels};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -38,51 +40,16 @@ impl Random {
     }
 }
 
-/// Features and labels of given lengths.
-struct Corpus {
-    streams: Vec<Stream>,
-    index: Arc<Index>,
-}
-
-impl Corpus {
-    fn new(lengths: &[u32]) -> Self {
-        let mut builder = IndexBuilder::new(1000);
-        for (number, &length) in lengths.iter().enumerate() {
-            builder.push(Key(format!("{number}").as_bytes()), length);
-        }
-        let stream = |name: &str, kind, element, dim| Stream {
-            name: name.to_owned(),
-            kind,
-            element,
-            dim,
-            extent: Extent::Samples,
-        };
-        let streams = vec![
-            stream("features", Kind::Dense, Element::F32, DIM),
-            stream("labels", Kind::Label, Element::I32, 1),
-        ];
-        Self { streams, index: Arc::new(builder.finish()) }
+/// Features and labels of given lengths, for formats of all kinds.
+fn corpus(lengths: &[u32]) -> MemoryCorpus {
+    let mut builder = IndexBuilder::new(1000);
+    for (number, &length) in lengths.iter().enumerate() {
+        builder.push(Key(format!("{number}").as_bytes()), length);
     }
-}
-
-impl Source for Corpus {
-    fn name(&self) -> &str {
-        "corpus"
-    }
-    fn streams(&self) -> &[Stream] {
-        &self.streams
-    }
-    fn index(&self) -> &Arc<Index> {
-        &self.index
-    }
-    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
-        for &sequence in sequences {
-            let samples = self.index.samples(sequence) as usize;
-            blocks[0].push_f32(samples).fill(sequence as f32);
-            blocks[1].push_i32(samples).fill((sequence % 7) as i32);
-        }
-        Ok(())
-    }
+    let streams = vec![dense("features", DIM), labels("labels", Extent::Samples)];
+    let mut corpus = MemoryCorpus::of_streams(streams, builder.finish());
+    corpus.classes = Some(7);
+    corpus
 }
 
 /// Lengths: even, mixed, or few long ones among many short ones.
@@ -108,7 +75,7 @@ fn lengths(random: &mut Random) -> Vec<u32> {
 /// Writes a corpus, and again a smaller one behind it, in all formats; what opens it, and the units
 /// it can be dealt in.
 fn formats(directory: &Path, lengths: &[u32]) -> Vec<(String, bool)> {
-    let (all, rest) = (Corpus::new(lengths), Corpus::new(&lengths[..lengths.len() / 2]));
+    let (all, rest) = (corpus(lengths), corpus(&lengths[..lengths.len() / 2]));
     let path = |name: &str| directory.join(name).display().to_string();
     let opener = Opener::default();
     let mut ctf = Vec::new();

@@ -346,54 +346,6 @@ macro_rules! readers {
     };
 }
 
-readers! {
-    FloatMatrix(Matrix<f32>),
-    DoubleMatrix(Matrix<f64>),
-    FloatVector(Vector<f32>),
-    DoubleVector(Vector<f64>),
-    CompressedMatrix(CompressedMatrix),
-    SparseMatrix(SparseMatrix<f32>),
-    SparseVector(SparseVector<f32>),
-    DoubleSparseMatrix(SparseMatrix<f64>),
-    DoubleSparseVector(SparseVector<f64>),
-    FloatPackedMatrix(PackedMatrix<f32>),
-    DoublePackedMatrix(PackedMatrix<f64>),
-    Int8(i8),
-    Int16(i16),
-    Int32(i32),
-    Int64(i64),
-    Uint8(u8),
-    Uint16(u16),
-    Uint32(u32),
-    Uint64(u64),
-    Float(f32),
-    Double(f64),
-    Bool(bool),
-    Int32Vector(Vec<i32>),
-    Int8Vector(Vec<i8>),
-    Int16Vector(Vec<i16>),
-    Int64Vector(Vec<i64>),
-    FloatBasicVector(Vec<f32>),
-    DoubleBasicVector(Vec<f64>),
-    Int32VectorVector(Vec<Vec<i32>>),
-    Int32PairVector(Vec<(i32, i32)>),
-    FloatPairVector(Vec<(f32, f32)>),
-    Token(Token),
-    TokenVector(TokenVector),
-    Posterior(Posterior),
-    GaussPosterior(GaussPosterior),
-    Wave(Wave),
-    HtkMatrix(HtkMatrix),
-    NnetExample(NnetExample),
-    NnetChainExample(NnetChainExample),
-    Fst(StdVectorFst),
-    Lattice(Lattice),
-    CompactLattice(CompactLattice),
-    Blob(Blob),
-    FloatNumpyArray(NumpyArray<f32>),
-    DoubleNumpyArray(NumpyArray<f64>),
-}
-
 macro_rules! basics {
     ($($variant:ident($type:ty),)*) => {
         /// The types of basic values.
@@ -444,18 +396,62 @@ macro_rules! basics {
     };
 }
 
-basics! {
-    Int8(i8),
-    Int16(i16),
-    Int32(i32),
-    Int64(i64),
-    Uint8(u8),
-    Uint16(u16),
-    Uint32(u32),
-    Uint64(u64),
-    Float(f32),
-    Double(f64),
-    Bool(bool),
+// All types that are read. Basic values also stand inside of objects.
+macro_rules! types {
+    (basic { $($basic:ident($basic_type:ty),)* } $($variant:ident($type:ty),)*) => {
+        readers! { $($basic($basic_type),)* $($variant($type),)* }
+        basics! { $($basic($basic_type),)* }
+    };
+}
+
+types! {
+    basic {
+        Int8(i8),
+        Int16(i16),
+        Int32(i32),
+        Int64(i64),
+        Uint8(u8),
+        Uint16(u16),
+        Uint32(u32),
+        Uint64(u64),
+        Float(f32),
+        Double(f64),
+        Bool(bool),
+    }
+    FloatMatrix(Matrix<f32>),
+    DoubleMatrix(Matrix<f64>),
+    FloatVector(Vector<f32>),
+    DoubleVector(Vector<f64>),
+    CompressedMatrix(CompressedMatrix),
+    SparseMatrix(SparseMatrix<f32>),
+    SparseVector(SparseVector<f32>),
+    DoubleSparseMatrix(SparseMatrix<f64>),
+    DoubleSparseVector(SparseVector<f64>),
+    FloatPackedMatrix(PackedMatrix<f32>),
+    DoublePackedMatrix(PackedMatrix<f64>),
+    Int32Vector(Vec<i32>),
+    Int8Vector(Vec<i8>),
+    Int16Vector(Vec<i16>),
+    Int64Vector(Vec<i64>),
+    FloatBasicVector(Vec<f32>),
+    DoubleBasicVector(Vec<f64>),
+    Int32VectorVector(Vec<Vec<i32>>),
+    Int32PairVector(Vec<(i32, i32)>),
+    FloatPairVector(Vec<(f32, f32)>),
+    Token(Token),
+    TokenVector(TokenVector),
+    Posterior(Posterior),
+    GaussPosterior(GaussPosterior),
+    Wave(Wave),
+    HtkMatrix(HtkMatrix),
+    NnetExample(NnetExample),
+    NnetChainExample(NnetChainExample),
+    Fst(StdVectorFst),
+    Lattice(Lattice),
+    CompactLattice(CompactLattice),
+    Blob(Blob),
+    FloatNumpyArray(NumpyArray<f32>),
+    DoubleNumpyArray(NumpyArray<f64>),
 }
 
 /// A table that is to be opened for objects of an own type.

@@ -9,8 +9,8 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use seqfeed::Error;
 use seqfeed::io::{Opener, name_to_text, shown_name};
+use seqfeed::{Error, nearest_name};
 use seqfeed_kaldi_tools::{Surroundings, TOOLS, Tool, find};
 
 #[derive(Args, Debug)]
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     let name = name_to_text(name);
     let Some(tool) = find(&name) else {
-        let near = TOOLS.iter().map(|tool| tool.name).find(|tool| is_near(tool, &name));
+        let near = nearest_name(&name, TOOLS.iter().map(|tool| tool.name));
         let error = Error::usage(format!("there is no tool `{name}`"));
         bail!(match near {
             Some(near) => error.with_help(format!("did you mean `{near}`?")),
@@ -115,14 +115,4 @@ fn install(directory: &Path) -> Result<()> {
         .into());
     }
     Ok(())
-}
-
-/// Whether one letter more, less or other, or two swapped, makes one name the other.
-fn is_near(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let before = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[before..], &b[before..]);
-    let behind = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[..a.len() - behind], &b[..b.len() - behind]);
-    (a.len() <= 1 && b.len() <= 1) || matches!((a, b), ([a1, a2], [b1, b2]) if a1 == b2 && a2 == b1)
 }

@@ -15,7 +15,6 @@ mod deserializer;
 mod htk;
 mod ignored;
 mod known;
-mod nearest;
 mod window;
 mod words;
 

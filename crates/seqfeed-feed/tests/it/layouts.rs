@@ -5,7 +5,8 @@ use std::sync::Arc;
 use seqfeed_core::{Error, Source};
 use seqfeed_feed::{BatchSize, Context, Feed, Layout, Order, Settings, Unit, Window};
 
-use crate::memory_corpus::{MemoryCorpus, all_samples, corpus, run, samples};
+use crate::memory_corpus::MemoryCorpus;
+use crate::runs::{all_samples, corpus, run, samples};
 
 fn sequential() -> Settings {
     Settings { order: Order::Sequential, sweeps: Some(1), ..Settings::default() }

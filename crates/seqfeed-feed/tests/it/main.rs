@@ -8,5 +8,6 @@ mod parallel_rows;
 mod partitions;
 mod ranks;
 mod resume;
+mod runs;
 mod timelines;
 mod workers;

@@ -9,7 +9,8 @@ use seqfeed_feed::{
     Window,
 };
 
-use crate::memory_corpus::{MemoryCorpus, samples};
+use crate::memory_corpus::MemoryCorpus;
+use crate::runs::samples;
 
 /// What `numpy.random.RandomState(18877).shuffle(range(n))` gives, for some `n` (numpy 1.16).
 const NUMPY: [(usize, &[usize]); 3] =

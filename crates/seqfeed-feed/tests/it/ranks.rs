@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use seqfeed_feed::{BatchSize, Feed, Order, Partial, Settings, Shard, State, Unit, Window};
 
-use crate::memory_corpus::{all_samples, corpus, run, samples};
+use crate::runs::{all_samples, corpus, run, samples};
 
 fn settings(unit: Unit, window: Window, rank: usize, ranks: usize) -> Settings {
     Settings {

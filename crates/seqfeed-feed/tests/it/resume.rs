@@ -8,7 +8,8 @@ use seqfeed_feed::{
     BatchSize, Cut, Epoch, Feed, Layout, Order, Partial, Settings, State, Unit, Window,
 };
 
-use crate::memory_corpus::{MemoryCorpus, corpus, run, samples};
+use crate::memory_corpus::MemoryCorpus;
+use crate::runs::{corpus, run, samples};
 
 fn all_settings() -> Vec<Settings> {
     let mut all = Vec::new();

@@ -11,7 +11,8 @@ use seqfeed_feed::{
 };
 use serde::Deserialize;
 
-use crate::memory_corpus::{MemoryCorpus, all_samples, corpus, run, samples};
+use crate::memory_corpus::MemoryCorpus;
+use crate::runs::{all_samples, corpus, run, samples};
 
 /// Lengths of the sequences of each chunk, and settings.
 #[derive(Clone, Deserialize)]

@@ -1,6 +1,6 @@
 //! The options of a data specification.
 
-use seqfeed_core::{Error, Result};
+use seqfeed_core::{Error, Result, nearest_name};
 
 use super::at_column;
 
@@ -53,15 +53,6 @@ impl DataOptions {
         "reshuffle",
         "batch",
     ];
-
-    /// The option that was probably meant by a name that is none.
-    #[must_use]
-    pub fn likely(name: &str) -> Option<&'static str> {
-        let plain = name.trim().to_ascii_lowercase().replace('_', "-");
-        let distance = |known: &&&'static str| distance(plain.as_bytes(), known.as_bytes());
-        let near = Self::KEYS.iter().filter(|known| distance(known) <= 2);
-        near.min_by_key(distance).copied()
-    }
 
     /// Reads the value of `ignore-label`: `0:2:7-9`.
     ///
@@ -163,7 +154,7 @@ impl<'a> Parser<'a> {
 
     /// PDNN passes over what it does not know, so that such a specification has worked.
     fn unknown(&mut self, at: usize, key: &str) {
-        let message = match DataOptions::likely(key) {
+        let message = match nearest_name(key, DataOptions::KEYS) {
             Some(known) => format!("unknown option `{key}` has no effect; is `{known}` meant?"),
             None => format!("unknown option `{key}` has no effect"),
         };
@@ -277,22 +268,4 @@ impl<'a> Value<'a> {
         };
         self.split('/').map(pair).collect()
     }
-}
-
-/// How many letters must change to make one word of another.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    if a.len().abs_diff(b.len()) > 2 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -1,6 +1,6 @@
 //! Keys and values that a description does not know: what was probably meant.
 
-use seqfeed_core::Error;
+use seqfeed_core::{Error, nearest_name};
 
 /// The error for what serde says of a description; of unknown words, with the one that was
 /// probably meant.
@@ -9,7 +9,7 @@ pub(super) fn error(prefix: &str, message: &str) -> Error {
         return Error::usage(format!("{prefix}: {message}"));
     };
     let said = |message: &str| Error::usage(format!("{prefix}: {message}"));
-    match (nearest(word, &known), what) {
+    match (nearest_name(word, known.iter().copied()), what) {
         (Some(near), "field") => {
             said(&format!("unknown field `{word}`")).with_help(format!("did you mean `{near}`?"))
         }
@@ -30,18 +30,6 @@ fn unknown(message: &str) -> Option<(&str, &str, Vec<&str>)> {
     let all = known.clone();
     known.retain(|name| !name.contains('_') || !all.contains(&name.replace('_', "-").as_str()));
     Some((what, word, known))
-}
-
-/// The name that is most like this one: at most a third of it differs, and at most three letters.
-fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    let word = word.to_lowercase().replace('_', "-");
-    let allowed = (word.chars().count() / 3).clamp(1, 3);
-    let distance = |name: &str| strsim::damerau_levenshtein(&word, name);
-    let near = known.iter().copied().filter(|name| {
-        // What is much longer or shorter is not even looked at.
-        name.len().abs_diff(word.len()) <= allowed && distance(name) <= allowed
-    });
-    near.min_by_key(|name| distance(name))
 }
 
 #[cfg(test)]

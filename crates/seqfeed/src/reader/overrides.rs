@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use seqfeed_cntk::config::{ReaderConfig, path};
-use seqfeed_core::{Error, Result};
+use seqfeed_core::{Error, Result, nearest_name};
 use seqfeed_io::path_from_text;
 use seqfeed_pdnn::spec::DataOptions;
 use toml::Value;
@@ -149,7 +149,7 @@ pub(super) fn load(
     let mut warnings = Vec::new();
     for (name, _) in &given {
         if with(Some(name)).is_ok_and(|without| without == reader) {
-            let meant = match DataOptions::likely(name) {
+            let meant = match nearest_name(name, DataOptions::KEYS) {
                 Some(option) => format!("; is the option `{option}` meant?"),
                 None => String::new(),
             };

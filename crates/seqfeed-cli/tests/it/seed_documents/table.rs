@@ -14,6 +14,11 @@ pub(super) const PDNN: &str = "004";
 /// Document, first words, what is done, outcome.
 pub(super) type Row = (&'static str, &'static str, Way, Result<&'static str, &'static str>);
 
+/// What is said of labels whose last line begins with dots instead of times.
+const NO_TIMES: &str = "1 not in stream y: id; id was left out: master label file: the start time \
+                        is not a number that fits: \"...\"\n  --> x.mlf:6 (key id)\n  help: a line \
+                        of labels is `START END NAME`, with times in 100 ns or in frames";
+
 /// Document, first words (of names and options all), what is done with it, and a part of what the
 /// program prints when it then works, or fails.
 pub(super) const TABLE: &[Row] = &[
@@ -137,7 +142,7 @@ pub(super) const TABLE: &[Row] = &[
     (HTK, "train-dr1-fcjf0-si1027.plp", Script, Err("expected an entry without blanks")),
     (HTK, "train-dr1-fcjf0-si1657.plp", Script, Err("expected an entry without blanks")),
     (HTK, "train-dr1-fcjf0-si648.plp", Script, Err("expected an entry without blanks")),
-    (HTK, "#!MLF!# \"id\"", LabelFile, Err("1 not in stream y: id")),
+    (HTK, "#!MLF!# \"id\"", LabelFile, Err(NO_TIMES)),
     (HTK, "#!MLF!# \"train", LabelFile, Ok("samples      28")),
     (HTK, "struct fileheader", Header, Ok("samples      3")),
     // PDNN's specifications.

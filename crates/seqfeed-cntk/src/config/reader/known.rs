@@ -1,10 +1,9 @@
 //! Names that readers know, what comes of each, and what was probably meant by others.
 
-use seqfeed_core::Result;
+use seqfeed_core::{Result, nearest_name};
 
 use super::super::section::Section;
 use super::super::value::Value;
-use super::nearest::nearest;
 
 /// A name that CNTK does not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -267,7 +266,7 @@ impl WithoutEffect {
     /// Adds a name that is not known.
     pub(super) fn add_unknown(&mut self, section: &Section, name: &str, known: &[&[Name]]) {
         let names = known.iter().flat_map(|list| list.iter().map(|known| known.name));
-        let suggestion = nearest(name, names).map(str::to_owned);
+        let suggestion = nearest_name(name, names).map(str::to_owned);
         self.unknown.push(UnknownKey { path: path(section, name), suggestion });
     }
 

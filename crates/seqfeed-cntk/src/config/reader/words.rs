@@ -1,10 +1,9 @@
 //! Values of which only some make sense.
 
-use seqfeed_core::Result;
+use seqfeed_core::{Result, nearest_name};
 
 use super::super::text::excerpt;
 use super::super::value::Value;
-use super::nearest::nearest;
 
 /// The value that one of a few words stands for, in any case; `message` is what is wrong
 /// with others.
@@ -13,7 +12,7 @@ pub(super) fn one_of<T: Copy>(value: &Value, words: &[(&str, T)], message: &str)
     if let Some((_, found)) = words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word)) {
         return Ok(*found);
     }
-    let likely = nearest(&text, words.iter().map(|(word, _)| *word));
+    let likely = nearest_name(&text, words.iter().map(|(word, _)| *word));
     let shown = excerpt(&text);
     let help = match likely {
         Some(word) => format!("it is '{shown}': is '{word}' meant?"),

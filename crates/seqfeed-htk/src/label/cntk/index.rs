@@ -145,7 +145,11 @@ impl CntkIndex {
                     Problem::CountMismatch { what: "lines of labels", expected: 1, found: 0 };
                 Err(fail(number, problem).with_help("an utterance without labels is left out"))
             } else {
-                frames_of(&body.last_line).map_err(|problem| fail(body.last_line_number, problem))
+                frames_of(&body.last_line).map_err(|problem| {
+                    fail(body.last_line_number, problem).with_help(
+                        "a line of labels is `START END NAME`, with times in 100 ns or in frames",
+                    )
+                })
             };
             match unusable {
                 Ok(frames) => {
