@@ -28,12 +28,16 @@ pub(crate) fn stream<'py>(
                 return Err(seqfeed::Error::usage("the table of a file object has no streams")
                     .with_help("open it by its name"));
             }
-            (None, Recipe::Kaldi { rspecifier, opener, .. }) => {
+            (None, Recipe::Kaldi { rspecifier, options, .. }) => {
                 let stream = stream_of(backend.as_ref(), &rspecifier)?;
                 let mut given = seqfeed::Table::new();
                 given.insert(stream.to_owned(), Value::String(rspecifier.in_description()));
+                if let Some(limit) = options.line_limit.and_then(|limit| i64::try_from(limit).ok())
+                {
+                    given.insert("line-limit".to_owned(), Value::Integer(limit));
+                }
                 let description = Description::from_table(given)?;
-                Arc::clone(description.open_exactly(&opener)?.corpus())
+                Arc::clone(description.open_exactly(&options.opener)?.corpus())
             }
         };
         RecordBatches::new(source as Arc<dyn Source>, WriteOptions::default().group_samples)

@@ -89,7 +89,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
 
 /// Cures name options as the command line spells them.
 fn in_python(text: &str) -> String {
-    const SPELLED: [(&str, &str); 10] = [
+    const SPELLED: [(&str, &str); 12] = [
         ("--allow-pipes", "allow_pipes=True"),
         ("--allow-lossy", "allow_lossy=True"),
         ("--to STREAM=ark:NAME", "to={\"STREAM\": \"ark:NAME\"}"),
@@ -100,6 +100,8 @@ fn in_python(text: &str) -> String {
         ("with --streams", "with streams=[...]"),
         ("--sample-rate", "sample_rate"),
         ("--verify", "verify=True"),
+        ("--type", "object_type"),
+        ("--line-limit", "line_limit"),
     ];
     SPELLED.iter().fold(text.to_owned(), |text, (command, python)| text.replace(command, python))
 }

@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use seqfeed::io::Opener;
+use seqfeed::kaldi::ReadOptions;
 use seqfeed::{Corpus, Key, Stream};
 
 use crate::corpus_table::{CorpusTable, Loaded};
@@ -16,7 +17,7 @@ use crate::kaldi::file_like;
 use crate::kaldi::file_table::FileTable;
 use crate::kaldi::table::KaldiTable;
 use crate::kaldi::to_python::value_to_python;
-use crate::kaldi::types::{Value, Wanted};
+use crate::kaldi::types::{Value, Wanted, read_options};
 use crate::keys::Name;
 use crate::{describe, errors, keys, values};
 
@@ -83,7 +84,7 @@ pub(crate) enum Recipe {
     Kaldi {
         rspecifier: Name,
         wanted: Option<Wanted>,
-        opener: Opener,
+        options: Box<ReadOptions>,
     },
     Corpus {
         description: Box<seqfeed::Description>,
@@ -96,8 +97,8 @@ pub(crate) enum Recipe {
 impl Recipe {
     fn open(self) -> seqfeed::Result<(Arc<dyn Backend>, Vec<String>)> {
         match self {
-            Recipe::Kaldi { rspecifier, wanted, opener } => {
-                let table = KaldiTable::open(rspecifier, wanted, opener)?;
+            Recipe::Kaldi { rspecifier, wanted, options } => {
+                let table = KaldiTable::open(rspecifier, wanted, *options)?;
                 Ok((Arc::new(table), Vec::new()))
             }
             Recipe::Corpus { description, opener } => {
@@ -153,16 +154,18 @@ impl Table {
 #[pymethods]
 impl Table {
     #[new]
-    #[pyo3(signature = (source, *, object_type=None, allow_pipes=false, **options))]
+    #[pyo3(signature = (source, *, object_type=None, allow_pipes=false, line_limit=None, **options))]
     fn new(
         py: Python<'_>,
         source: Bound<'_, PyAny>,
         object_type: Option<Bound<'_, PyAny>>,
         allow_pipes: bool,
+        line_limit: Option<usize>,
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = options.unwrap_or_else(|| PyDict::new(py));
         let opener = Opener::allowing_pipes(allow_pipes);
+        let reading = read_options(allow_pipes, line_limit);
         let wanted = Wanted::given(object_type.as_ref())?;
         let named = keys::name_of(&source)?;
         let table = named.as_ref().filter(|_| options.is_empty());
@@ -173,10 +176,14 @@ impl Table {
                 }
                 let (name, file) = (file_like::name_of(&source), source.clone().unbind());
                 let called = name.clone();
-                let table = errors::raise(py.detach(|| FileTable::read(file, called, wanted)))?;
+                let table =
+                    errors::raise(py.detach(|| FileTable::read(file, called, wanted, &reading)))?;
                 (name.as_str().into(), Recipe::File(Arc::new(table)))
             }
-            Some(rspecifier) => (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, opener }),
+            Some(rspecifier) => {
+                let options = Box::new(reading);
+                (rspecifier.clone(), Recipe::Kaldi { rspecifier, wanted, options })
+            }
             None if wanted.is_some() => {
                 return Err(errors::to_python(
                     &seqfeed::Error::usage("only tables of Kaldi have objects of a type")
@@ -184,6 +191,9 @@ impl Table {
                 ));
             }
             None => {
+                if line_limit.is_some() {
+                    options.set_item("line_limit", line_limit)?;
+                }
                 let described =
                     describe::describe_table(&source, &options, &["object_type", "allow_pipes"])?;
                 for warning in &described.warnings {
@@ -200,6 +210,7 @@ impl Table {
         }
         options.set_item("object_type", object_type)?;
         options.set_item("allow_pipes", allow_pipes)?;
+        options.set_item("line_limit", line_limit)?;
         let backend = PerProcess::new(Some(backend));
         Ok(Self { name, recipe, backend, source: source.unbind(), options: options.unbind() })
     }

@@ -70,7 +70,9 @@ def test_arrays_come_back(tmp_path: Path, name: str, endian: str) -> None:
 def test_seqfeed_reads_the_same(tmp_path: Path, name: str) -> None:
     with kaldiio.WriteHelper(f"ark,scp:{tmp_path}/a.ark,{tmp_path}/a.scp") as writer:
         writer("a", ARRAYS[name])
-    [(key, value)] = kaldi.SequentialReader(f"scp:{tmp_path}/a.scp")
+    # Nothing tells what an empty vector is one of.
+    object_type = "int32-vector" if name == "no integers" else None
+    [(key, value)] = kaldi.SequentialReader(f"scp:{tmp_path}/a.scp", object_type=object_type)
     assert key == "a" and np.array_equal(value, ARRAYS[name]) and value.dtype == ARRAYS[name].dtype
 
 

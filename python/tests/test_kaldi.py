@@ -386,3 +386,70 @@ def test_what_is_a_truth_value(tmp_path: Path) -> None:
             with pytest.raises(TypeError, match="truth"):
                 writer["x"] = wrong
     assert [value for _, value in kaldi.SequentialReader(path)] == [True, False, True, False]
+
+
+def test_values_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
+    archive, script = tmp_path / "a.ark", tmp_path / "a.scp"
+    with kaldi.Writer(f"ark,scp:{archive},{script}") as writer:
+        for number in range(3):
+            writer[f"utt{number}"] = np.full((2, 3), number, np.float32)
+    lines = script.read_text().splitlines()
+    (tmp_path / "bad.scp").write_text("\n".join([lines[0], "gone nowhere.ark:5", *lines[1:]]) + "\n")
+
+    def read(reader: kaldi.SequentialReader, wanted: str) -> list[tuple[str, float | None]]:
+        found: list[tuple[str, float | None]] = []
+        while (key := reader.next_key()) is not None:
+            found.append((key, reader.value()[0, 0] if key == wanted else None))
+        return found
+
+    expected = [("utt0", None), ("utt1", 1.0), ("utt2", None)]
+    for object_type in (None, "float-matrix", "double-matrix", "compressed-matrix"):
+        for source in (f"ark:{archive}", f"scp:{script}", f"ark,p,bg:{archive}"):
+            if object_type != "compressed-matrix":
+                assert read(kaldi.SequentialReader(source, object_type=object_type), "utt1") == expected
+    with open(archive, "rb") as file:
+        assert read(kaldi.SequentialReader(file), "utt1") == expected
+    # An entry that nobody asks for is not looked at.
+    reader = kaldi.SequentialReader(f"scp:{tmp_path}/bad.scp")
+    assert [key for key, _ in read(reader, "")] == ["utt0", "gone", "utt1", "utt2"]
+    reader = kaldi.SequentialReader(f"scp:{tmp_path}/bad.scp")
+    assert (reader.next_key(), reader.next_key()) == ("utt0", "gone")
+    with pytest.raises(seqfeed.NotFoundError) as raised:
+        reader.value()
+    assert raised.value.key == "gone"
+    assert reader.next_key() == "utt1"
+    with pytest.raises(seqfeed.UsageError):
+        kaldi.SequentialReader(f"ark:{archive}").value()
+    reader = kaldi.SequentialReader(f"scp:{tmp_path}/bad.scp")
+    assert reader.next_key() == "utt0"
+    assert next(reader := kaldi.SequentialReader(f"scp:{script}"))[0] == "utt0"
+    # Where it stands goes with it.
+    copy = pickle.loads(pickle.dumps(reader))
+    assert copy.next_key() == "utt1"
+    copy.close()
+    with pytest.raises(ValueError, match="closed"):
+        copy.next_key()
+
+
+def test_types_that_nothing_tells_are_to_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.ark"
+    with kaldi.Writer(f"ark:{path}", object_type="float") as writer:
+        writer["a"], writer["b"] = 0.5, 3.0
+    opened = (
+        lambda **options: dict(kaldi.SequentialReader(f"ark:{path}", **options)),
+        lambda **options: dict(kaldi.SequentialReader(f"ark:cat {path} |", allow_pipes=True, **options)),
+        lambda **options: dict(kaldi.SequentialReader(io.BytesIO(path.read_bytes()), **options)),
+        lambda **options: {key: kaldi.RandomAccessReader(f"ark:{path}", **options)[key] for key in "ab"},
+        lambda **options: dict(seqfeed.open(f"ark:{path}", **options).items()),
+        lambda **options: {"a": kaldi.load(f"{path}:2", **options), "b": kaldi.load(f"{path}:11", **options)},
+    )
+    for read in opened:
+        with pytest.raises(seqfeed.CorpusError, match="float, int32") as raised:
+            read()
+        assert "object_type" in raised.value.help
+        assert read(object_type="float") == {"a": 0.5, "b": 3.0}
+    # All objects together tell what one alone does not.
+    with kaldi.Writer(f"ark:{path}", object_type="int32") as writer:
+        writer["a"], writer["b"] = 1_000_000_000, 1
+    for read in opened[:-1]:
+        assert read() == {"a": 1_000_000_000, "b": 1}

@@ -18,7 +18,7 @@ use crate::pipe::{self, FailedCommand, Running};
 use crate::recording::Recording;
 use crate::same_file::open_file;
 use crate::standard::{self, Stdin};
-use crate::{Compression, Opener, RxFilename, shown_name};
+use crate::{Compression, Opener, RxFilename, Spool, shown_name};
 
 /// A stream of bytes read once from front to back, decompressed where its first bytes say so.
 ///
@@ -290,6 +290,19 @@ impl Input {
         };
         self.stream = Stream::Own(Buffered::new(Box::new(recorder.recording(inner)), 0));
         Ok((self, recording))
+    }
+
+    /// Copies the rest into a temporary file, and reads on there from the same position: what
+    /// passes once can be [gone back](Self::seek) to here then.
+    ///
+    /// # Errors
+    ///
+    /// When reading or writing fails, and for devices, which have no end.
+    pub fn spooled(self) -> Result<Self> {
+        let (name, position) = (self.name.clone(), self.position());
+        let (file, len) = Spool::file_of(self, position)?;
+        let stream = Stream::Own(Buffered::of_file(file, len, position));
+        Ok(Self { name, compression: Compression::None, stream, command: None, device: false })
     }
 
     /// How many bytes are left, where that is known: in an uncompressed regular file. Where that is

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs::File;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::{self, BufRead, BufWriter, Seek, SeekFrom, Write};
 
 use seqfeed_core::{Error, Result};
 
@@ -11,8 +11,9 @@ use crate::{DataFile, Input, shown_name};
 
 /// How much is written between two looks at how much room is left.
 const LOOK: u64 = 64 << 20;
-/// The part of a file system that is left to others.
+/// What is left to others of a file system: a twentieth, but no more than so many bytes.
 const LEFT: u64 = 20;
+const MOST_LEFT: u64 = 1_000_000_000;
 
 /// An unnamed temporary file for data that cannot be read in place twice (pipes, compressed
 /// archives, text): written once in order, then read at offsets. It is gone with its last user.
@@ -46,7 +47,27 @@ impl Spool {
     /// # Errors
     ///
     /// When reading or writing fails, and for devices, which have no end.
-    pub fn copy(mut input: Input, name: &str) -> Result<DataFile> {
+    pub fn copy(input: Input, name: &str) -> Result<DataFile> {
+        Ok(Self::new()?.filled(input, name)?.into_data_file()?.with_name(name))
+    }
+
+    /// A file with all that an input gives, behind a gap of so many bytes; it stands behind the
+    /// gap. And its length.
+    pub(crate) fn file_of(input: Input, gap: u64) -> Result<(File, u64)> {
+        let mut spool = Self::new()?;
+        let fail = |error| failed("seeking", error, String::new());
+        spool.writer.seek(SeekFrom::Start(gap)).map_err(fail)?;
+        spool.position = gap;
+        let name = input.name().to_owned();
+        let spool = spool.filled(input, &name)?;
+        let len = spool.position;
+        let mut file = spool.into_file()?;
+        file.seek(SeekFrom::Start(gap)).map_err(fail)?;
+        Ok((file, len))
+    }
+
+    /// Writes all that an input gives, and ends the input.
+    fn filled(mut self, mut input: Input, name: &str) -> Result<Self> {
         if input.is_device() {
             let device = io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -56,12 +77,11 @@ impl Spool {
                 .in_file(name)
                 .with_help("a regular file is needed, a pipe or standard input"));
         }
-        let mut spool = Self::new()?;
         loop {
             let count = match input.fill_buf() {
                 Ok([]) => break,
                 Ok(bytes) => {
-                    spool.write_all(bytes)?;
+                    self.write_all(bytes)?;
                     bytes.len()
                 }
                 Err(error) => return Err(input.error(error)),
@@ -69,7 +89,7 @@ impl Spool {
             input.consume(count);
         }
         input.finish()?;
-        Ok(spool.into_data_file()?.with_name(name))
+        Ok(self)
     }
 
     /// Makes an empty one in the directory for temporary files (`TMPDIR`, else `/tmp`).
@@ -99,9 +119,9 @@ impl Spool {
     ///
     /// # Errors
     ///
-    /// When the operating system fails to write, above all because the disk is full. So it counts
-    /// when a twentieth of it is left: what never ends, or stands for too much, is not to take the
-    /// last room of others.
+    /// When the operating system fails to write, above all because the disk is full. It counts as
+    /// full when a twentieth of it is free, or less than 1 GB of a large one: what never ends is
+    /// not to take the last room of others.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
         self.writer
             .write_all(bytes)
@@ -116,8 +136,11 @@ impl Spool {
 
     fn check_room(&self) -> Result<()> {
         let found = rustix::fs::fstatvfs(self.writer.get_ref());
-        let full = found.is_ok_and(|found| found.f_bavail < found.f_blocks / LEFT);
-        match full {
+        let full = found.map(|found| {
+            let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
+            is_full(bytes(found.f_bavail), bytes(found.f_blocks))
+        });
+        match full.unwrap_or(false) {
             true => Err(failed("writing", io::ErrorKind::StorageFull.into(), self.name.clone())
                 .at_byte(self.position)),
             false => Ok(()),
@@ -131,11 +154,19 @@ impl Spool {
     ///
     /// When the operating system fails to write the rest.
     pub fn into_data_file(self) -> Result<DataFile> {
-        match self.writer.into_inner() {
-            Ok(file) => Ok(DataFile::of_spool(self.name, file, self.position)),
-            Err(error) => Err(failed("writing", error.into_error(), self.name)),
-        }
+        let (name, position) = (self.name.clone(), self.position);
+        Ok(DataFile::of_spool(name, self.into_file()?, position))
     }
+
+    fn into_file(self) -> Result<File> {
+        let Self { name, writer, .. } = self;
+        writer.into_inner().map_err(|error| failed("writing", error.into_error(), name))
+    }
+}
+
+/// Whether a file system of so many bytes has no more free than is left to others.
+fn is_full(free: u64, size: u64) -> bool {
+    free < (size / LEFT).min(MOST_LEFT)
 }
 
 pub(crate) fn failed(action: &'static str, error: io::Error, name: String) -> Error {
@@ -153,6 +184,15 @@ mod tests {
     use std::fs::OpenOptions;
 
     use super::*;
+
+    #[test]
+    fn the_room_that_is_left_is_a_twentieth_and_1_gb_at_most() {
+        const GB: u64 = 1_000_000_000;
+        // Of 10 GB, half a gigabyte is left to others; of 2 TB, one.
+        assert!(is_full(GB / 2 - 1, 10 * GB) && !is_full(GB / 2, 10 * GB));
+        assert!(is_full(GB - 1, 2000 * GB) && !is_full(GB, 2000 * GB));
+        assert!(!is_full(0, 0));
+    }
 
     #[test]
     fn a_full_disk_names_the_cure() {

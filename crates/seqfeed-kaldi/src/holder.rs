@@ -3,10 +3,10 @@
 use seqfeed_core::{Error, Problem, Result};
 
 use crate::object_reader::ObjectReader;
-use crate::objects::any::ObjectType;
 use crate::range::Range;
 use crate::specifier::Rspecifier;
 use crate::tables::options::ReadOptions;
+use crate::tables::typing::Typing;
 use crate::{OBJECT, SCRIPT};
 
 /// The two forms of every object.
@@ -76,12 +76,19 @@ pub trait Holder: Sized + Send + 'static {
     /// itself what there is; the mode that it is given says nothing.
     const HEADER: bool = true;
 
-    /// The type that all objects of a table are read as, where objects can be of several types: one
-    /// decision for a table, before its first object is read.
+    /// What the objects of a table are read as, where they can be of several types: one decision
+    /// for a table, before its first object is read.
     #[doc(hidden)]
-    fn known_type(table: &Rspecifier, options: &ReadOptions) -> Result<Option<ObjectType>> {
-        let _ = table;
-        Ok(options.object_type)
+    fn typing(table: &Rspecifier, options: &ReadOptions) -> Result<Typing> {
+        let _ = (table, options);
+        Ok(Typing::default())
+    }
+
+    /// What the objects of an archive are read as that is a stream.
+    #[doc(hidden)]
+    fn typing_of_stream(options: &ReadOptions) -> Typing {
+        let _ = options;
+        Typing::default()
     }
 
     /// Reads an object; the reader stands behind the `\0B`, or at the object's first byte of text

@@ -7,7 +7,7 @@ use seqfeed_core::{Error, ErrorKind, Key, Problem, Result};
 use seqfeed_io::{Input, Opener, RxFilename};
 
 use crate::holder::Mode;
-use crate::objects::any::ObjectType;
+use crate::tables::typing::Typing;
 use crate::{ARCHIVE, OBJECT};
 
 /// Memory is taken in steps of this size where it is not known how much there is to read, so that a
@@ -23,7 +23,7 @@ pub struct ObjectReader {
     /// The mode of the object that is next, if its `\0B` was read already.
     pub(crate) mode_read: Option<Mode>,
     /// What objects of any type are read as.
-    pub(crate) object_type: Option<ObjectType>,
+    pub(crate) typing: Typing,
     /// Most bytes of a key or a token.
     pub(crate) line_limit: usize,
 }
@@ -43,7 +43,7 @@ impl ObjectReader {
     /// Reads from an input.
     #[must_use]
     pub fn new(input: Input) -> Self {
-        Self { input, mode_read: None, object_type: None, line_limit: LINE_LIMIT }
+        Self { input, mode_read: None, typing: Typing::default(), line_limit: LINE_LIMIT }
     }
 
     /// Opens an rxfilename.
@@ -70,6 +70,18 @@ impl ObjectReader {
     #[must_use]
     pub fn position(&self) -> u64 {
         self.input.position()
+    }
+
+    /// Copies the rest of the stream into a temporary file, so that it can be [gone
+    /// back](Self::seek) to this place.
+    ///
+    /// # Errors
+    ///
+    /// As [`Input::spooled`]. Nothing more can be read then.
+    pub(crate) fn spool(&mut self) -> Result<()> {
+        let input = std::mem::replace(&mut self.input, Input::from_reader("", std::io::empty()));
+        self.input = input.spooled()?;
+        Ok(())
     }
 
     /// Ends reading: a command that failed is an error here.

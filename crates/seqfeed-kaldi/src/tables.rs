@@ -13,4 +13,5 @@ pub(crate) mod sequential_reader;
 pub(crate) mod sorted_archive;
 pub(crate) mod table_type;
 pub(crate) mod table_writer;
+pub(crate) mod typing;
 pub(crate) mod warnings;

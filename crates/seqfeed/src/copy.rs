@@ -10,9 +10,9 @@ use seqfeed_io::{
     open_file,
 };
 use seqfeed_kaldi::{
-    AnyObject, CompressedMatrix, CompressionMethod, ObjectType, RandomAccessReader, ReadOptions,
-    Rspecifier, ScriptLine, SequentialReader, TableKind, TableType, TableWriter, WriteReport,
-    Wspecifier, find_table_type,
+    AnyObject, CompressedMatrix, CompressionMethod, Mode, ObjectType, RandomAccessReader,
+    ReadOptions, Rspecifier, ScriptLine, SequentialReader, TableKind, TableType, TableWriter,
+    WriteReport, Wspecifier,
 };
 
 use crate::convert::numbered_wspecifier;
@@ -60,46 +60,6 @@ pub struct CopyReport {
     pub table_type: Option<TableType>,
 }
 
-/// The type of an object that may be another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Guess {
-    key: Vec<u8>,
-    /// What it was taken for.
-    taken: ObjectType,
-    /// What it may be.
-    others: Vec<ObjectType>,
-}
-
-/// Which types are certain, and which were guessed.
-#[derive(Debug, Default)]
-struct Guesses {
-    certain: HashSet<ObjectType>,
-    guessed: Vec<Guess>,
-}
-
-impl Guesses {
-    fn add(&mut self, key: Key<'_>, object: &AnyObject) {
-        let taken = object.object_type();
-        let others = object.other_types();
-        if others.is_empty() {
-            self.certain.insert(taken);
-        } else if self.guessed.iter().all(|guess| guess.taken != taken) {
-            self.guessed.push(Guess { key: key.0.to_vec(), taken, others });
-        }
-    }
-
-    /// A guess is good where other objects of the table are certainly of that type, and none
-    /// of the others.
-    fn finish(self) -> Vec<Guess> {
-        let Self { certain, mut guessed } = self;
-        guessed.retain(|guess| {
-            let other = guess.others.iter().any(|other| certain.contains(other));
-            other || !certain.contains(&guess.taken)
-        });
-        guessed
-    }
-}
-
 /// Copies a table: its objects may be of any type, and of several. One object is in memory at a
 /// time; with [`sort`](CopyOptions::sort), also the keys and the places of all objects.
 ///
@@ -142,19 +102,12 @@ pub fn copy_table(
         false => to.to_owned(),
     };
     let inputs = InputFiles::record();
-    let mut reading = ReadOptions {
+    let reading = ReadOptions {
         opener: options.opener.clone(),
         object_type: options.object_type,
+        written_as: Some(if Wspecifier::parse(&to)?.text { Mode::Text } else { Mode::Binary }),
         ..ReadOptions::default()
     };
-    let table_type = match options.object_type {
-        Some(_) => None,
-        None => find_table_type(&Rspecifier::parse(from)?, &reading)?,
-    };
-    if let Some(found) = &table_type {
-        check_type(found, Wspecifier::parse(&to)?.text)?;
-        reading.object_type = found.object_type;
-    }
     let parts = options.split.unwrap_or(1);
     if parts == 0 {
         return Err(Error::usage("a table cannot be split into no tables"));
@@ -171,8 +124,7 @@ pub fn copy_table(
     look_at_entries(from, &outputs)?;
     let mut choice = Choice::new(options);
     if options.sort {
-        let report = sorted(from, names, outputs, &reading, choice, progress)?;
-        return Ok(CopyReport { table_type, ..report });
+        return sorted(from, names, outputs, &reading, choice, progress);
     }
     let each = match parts {
         1 => u64::MAX,
@@ -187,7 +139,7 @@ pub fn copy_table(
         }
     };
     let mut reader = SequentialReader::<AnyObject>::open_with(from, &reading)?;
-    let mut writing = Writing::new(names, outputs, each, options, reading.object_type)?;
+    let mut writing = Writing::new(names, outputs, each, options)?;
     let (mut key, mut object) = (Vec::new(), AnyObject::default());
     while choice.goes_on() && reader.next_into(&mut key, &mut object)? {
         if choice.takes(&key) {
@@ -196,34 +148,11 @@ pub fn copy_table(
         }
     }
     let complete = choice.goes_on();
+    let table_type = reader.table_type().cloned();
     let skipped = if complete { reader.close()?.skipped } else { reader.report().skipped };
     let written = writing.finish()?;
     let report = choice.report(written, skipped, complete);
     Ok(CopyReport { table_type, ..report })
-}
-
-/// Fails where the objects of a table may be of several types, and what is written depends on
-/// which it is.
-fn check_type(found: &TableType, text: bool) -> Result<()> {
-    let depends = match found.binary {
-        true => text,
-        false => !text && found.mixed,
-    };
-    if !depends || found.others.is_empty() {
-        return Ok(());
-    }
-    let types: Vec<&str> =
-        found.object_type.iter().chain(&found.others).map(|one| one.name()).collect();
-    Err(several_types(&found.key, &types))
-}
-
-fn several_types(key: &[u8], types: &[&str]) -> Error {
-    Error::corpus(format!(
-        "the objects do not say what they are, and fit several types: {}",
-        types.join(", ")
-    ))
-    .of_key(Key(key))
-    .with_help(format!("say which is meant, such as --type {}", types[0]))
 }
 
 /// What is written, to be compared with what is read.
@@ -304,8 +233,7 @@ fn sorted(
         let (objects, parts) = (keys.len(), names.len());
         return Err(Error::usage(format!("{objects} objects cannot be split into {parts} tables")));
     }
-    let known = reading.object_type;
-    let mut writing = Writing::new(names, outputs, keys.len() as u64, choice.options, known)?;
+    let mut writing = Writing::new(names, outputs, keys.len() as u64, choice.options)?;
     let mut skipped = 0;
     for key in &keys {
         match reader.get(Key(key))? {
@@ -319,7 +247,8 @@ fn sorted(
     }
     let complete = choice.goes_on();
     let written = writing.finish()?;
-    Ok(choice.report(written, skipped, complete))
+    let table_type = reader.table_type().cloned();
+    Ok(CopyReport { table_type, ..choice.report(written, skipped, complete) })
 }
 
 /// How many objects will be copied; reads no more than keys and headers.
@@ -394,8 +323,6 @@ struct Writing<'a> {
     /// Tables that are whole, but have no names yet.
     outputs: Vec<Output>,
     written: WriteReport,
-    /// Where types are found and text is written, which depends on them.
-    guesses: Option<Guesses>,
     options: &'a CopyOptions,
 }
 
@@ -405,13 +332,10 @@ impl<'a> Writing<'a> {
         mut to_be: Outputs,
         total: u64,
         options: &'a CopyOptions,
-        known: Option<ObjectType>,
     ) -> Result<Self> {
         let parts = names.len() as u64;
         let mut names = names.into_iter();
         let first = names.next().unwrap_or_default();
-        let text = Wspecifier::parse(&first)?.text;
-        let guesses = (text && known.is_none()).then(Guesses::default);
         // Known by now: what is read, unless names of it come through a pipe.
         to_be.check()?;
         let writer = TableWriter::create(&first, &options.opener)?;
@@ -419,19 +343,7 @@ impl<'a> Writing<'a> {
         to_be.check()?;
         let (outputs, written) = (Vec::new(), WriteReport::default());
         let (part, objects) = (0, 0);
-        Ok(Self {
-            names,
-            to_be,
-            parts,
-            total,
-            part,
-            objects,
-            writer,
-            outputs,
-            written,
-            guesses,
-            options,
-        })
+        Ok(Self { names, to_be, parts, total, part, objects, writer, outputs, written, options })
     }
 
     fn write(&mut self, key: Key<'_>, object: &AnyObject) -> Result<()> {
@@ -446,9 +358,6 @@ impl<'a> Writing<'a> {
             self.part += 1;
         }
         self.objects += 1;
-        if let Some(guesses) = &mut self.guesses {
-            guesses.add(key, object);
-        }
         match self.options.compress {
             None => self.writer.write(key, object),
             Some(method) => {
@@ -459,11 +368,6 @@ impl<'a> Writing<'a> {
     }
 
     fn finish(mut self) -> Result<WriteReport> {
-        if let Some(guess) = self.guesses.map(Guesses::finish).unwrap_or_default().first() {
-            let types: Vec<&str> =
-                [guess.taken].iter().chain(&guess.others).map(|one| one.name()).collect();
-            return Err(several_types(&guess.key, &types));
-        }
         let whole = self.writer.into_outputs()?;
         put_away(whole, &mut self.written, &mut self.outputs);
         self.to_be.check()?;

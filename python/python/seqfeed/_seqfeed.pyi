@@ -227,6 +227,7 @@ class Table:
         *,
         object_type: str | type | None = None,
         allow_pipes: bool = False,
+        line_limit: int | None = None,
         **options: Any,
     ) -> Table: ...
     def __getitem__(self, key: str | bytes, /) -> Any: ...
@@ -359,8 +360,20 @@ class SequentialReader:
     ``source`` is an rspecifier (``scp:feats.scp``, ``ark,p:feats.ark``), the path of an archive or
     script file, or a file object with an archive in it, opened in binary mode. ``object_type`` is
     one of ``object_types()``, or ``matrix-shape`` or ``wave-info`` for what headers say; without
-    it, each object's type is learned from its data. Integers in binary form look alike: vectors of
-    vectors, pairs and posteriors need it where objects are short.
+    it, the type is learned from the data of all objects. Integers and floats in binary form look
+    alike: where several types fit, it is an error that it was not given. ``line_limit`` is the most
+    bytes of a key, a token or a line of a script file.
+
+    ``next_key()`` reads a key, and its value is read only where ``value()`` asks for it:
+
+    >>> import io
+    >>> from seqfeed import kaldi
+    >>> archive = io.BytesIO(b"utt1 [ 1 2 ]\\nutt2 [ 3 4 5 ]\\n")
+    >>> reader = kaldi.SequentialReader(archive)
+    >>> while (key := reader.next_key()) is not None:
+    ...     if key == "utt2":
+    ...         print(reader.value())
+    [3. 4. 5.]
 
     :raises seqfeed.Error: where the name is wrong, or an object cannot be read; the next call goes
         on with the next entry of a script file
@@ -372,9 +385,21 @@ class SequentialReader:
         *,
         object_type: str | type | None = None,
         allow_pipes: bool = False,
+        line_limit: int | None = None,
     ) -> SequentialReader: ...
     def __iter__(self) -> SequentialReader: ...
     def __next__(self) -> tuple[str, Any]: ...
+    def next_key(self) -> str | None:
+        """The next key, or ``None`` at the end.
+
+        Its object is read by ``value()``, and gone over if nobody asks for it.
+        """
+    def value(self) -> Any:
+        """The object of the key that ``next_key()`` gave, read now. It can be asked for once.
+
+        :raises seqfeed.Error: if it cannot be read; ``next_key()`` goes on with the next entry of a
+            script file
+        """
     def _skip_to(self, done: int) -> None: ...
     @property
     def name(self) -> str:
@@ -404,6 +429,7 @@ class RandomAccessReader:
         object_type: str | type | None = None,
         utt2spk: _Name | None = None,
         allow_pipes: bool = False,
+        line_limit: int | None = None,
     ) -> RandomAccessReader: ...
     def __getitem__(self, key: str | bytes, /) -> Any: ...
     def __contains__(self, key: str | bytes, /) -> bool: ...

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use seqfeed::Stream;
+use seqfeed::kaldi::ReadOptions;
 
-use crate::kaldi::file_like::{self, FileArchive};
+use crate::kaldi::file_like;
 use crate::kaldi::table::cut_value;
-use crate::kaldi::types::{Sequential, Value, Wanted};
+use crate::kaldi::types::{Origin, Value, Wanted, open_sequential};
 use crate::table::{Backend, Item, Walk};
 
 type Entries = Arc<Vec<(Vec<u8>, Value)>>;
@@ -26,9 +27,10 @@ impl FileTable {
         file: Py<PyAny>,
         name: String,
         wanted: Option<Wanted>,
+        options: &ReadOptions,
     ) -> seqfeed::Result<Self> {
-        let reader = file_like::object_reader(file, name);
-        let mut archive = FileArchive { reader, wanted, ended: false };
+        let origin = Origin::Stream(file_like::input(file, name));
+        let mut archive = open_sequential(origin, wanted, options)?;
         let (mut entries, mut places, mut key) = (Vec::new(), HashMap::new(), Vec::new());
         while let Some(value) = archive.next(&mut key)? {
             places.entry(key.clone()).or_insert(entries.len());

@@ -12,11 +12,13 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use seqfeed::Result;
-use seqfeed::kaldi::{Holder, Mode, ObjectReader, RandomAccessReader, Range, SequentialReader};
+use seqfeed::kaldi::{
+    Holder, Mode, ObjectReader, RandomAccessReader, Range, ReadOptions, SequentialReader,
+};
 use seqfeed_core::{Error, Key, Problem};
 
 use crate::kaldi::object_reader::PyObjectReader;
-use crate::kaldi::types::{Random, Sequential, Value};
+use crate::kaldi::types::{Origin, Random, Sequential, Value};
 
 /// A class with `read`, which takes an `ObjectReader` and gives an object, or `write`, which takes
 /// an object and an `ObjectWriter`, or both.
@@ -50,14 +52,17 @@ impl OwnType {
     }
 
     /// Opens a table in order.
-    pub(crate) fn open_sequential(&self, open: &dyn OpenSequential) -> Result<Box<dyn Sequential>> {
-        Ok(match self.header {
-            true => {
-                Box::new(Table { reader: self.with(|| open.with_header())?, own: self.clone() })
-            }
-            false => {
-                Box::new(Table { reader: self.with(|| open.without_header())?, own: self.clone() })
-            }
+    pub(crate) fn open_sequential(
+        &self,
+        origin: Origin<'_>,
+        options: &ReadOptions,
+    ) -> Result<Box<dyn Sequential>> {
+        let own = self.clone();
+        self.with(|| -> Result<Box<dyn Sequential>> {
+            Ok(match self.header {
+                true => Box::new(Table { reader: origin.open::<Own<true>>(options)?, own }),
+                false => Box::new(Table { reader: origin.open::<Own<false>>(options)?, own }),
+            })
         })
     }
 
@@ -96,12 +101,6 @@ impl OwnType {
             (done, _) => done,
         }
     }
-}
-
-/// How a sequential reader of either kind is opened.
-pub(crate) trait OpenSequential {
-    fn with_header(&self) -> Result<SequentialReader<Own<true>>>;
-    fn without_header(&self) -> Result<SequentialReader<Own<false>>>;
 }
 
 /// How a reader for random access of either kind is opened.
@@ -202,6 +201,11 @@ impl<const HEADER: bool> Sequential for Table<SequentialReader<Own<HEADER>>> {
     fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
         let Self { reader, own } = self;
         own.with(|| reader.next_key(key))
+    }
+
+    fn value(&mut self) -> Result<Value> {
+        let Self { reader, own } = self;
+        own.with(|| reader.take_value().map(|object| Value::Own(object.0)))
     }
 
     fn skipped(&self) -> u64 {

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use seqfeed::io::Opener;
+use seqfeed::kaldi::ReadOptions;
 use seqfeed_core::Key;
 
 use crate::describe::is_table;
 use crate::forks::{PerProcess, lock};
 use crate::kaldi::table::rows;
 use crate::kaldi::to_python::value_to_python;
-use crate::kaldi::types::{Random, Value, Wanted, open_mapped, open_random};
+use crate::kaldi::types::{Random, Value, Wanted, open_mapped, open_random, read_options};
 use crate::keys::Name;
 use crate::{describe, errors, keys};
 
@@ -27,7 +27,7 @@ pub(crate) struct RandomAccessReader {
     /// The rspecifier of a map from keys to those of the table.
     utt2spk: Option<Name>,
     wanted: Option<Wanted>,
-    opener: Opener,
+    options: ReadOptions,
     /// None when it is closed.
     reader: PerProcess<Option<Box<dyn Random>>>,
 }
@@ -36,11 +36,11 @@ fn open(
     rspecifier: &Name,
     utt2spk: Option<&Name>,
     wanted: Option<Wanted>,
-    opener: &Opener,
+    options: &ReadOptions,
 ) -> seqfeed::Result<Box<dyn Random>> {
     match utt2spk {
-        Some(map) => open_mapped(rspecifier, map, wanted, opener),
-        None => open_random(rspecifier, wanted, opener),
+        Some(map) => open_mapped(rspecifier, map, wanted, options),
+        None => open_random(rspecifier, wanted, options),
     }
 }
 
@@ -51,7 +51,7 @@ impl RandomAccessReader {
         }
         let closed = self.reader.peek(Option::is_none).unwrap_or(false);
         let open =
-            || open(&self.rspecifier, self.utt2spk.as_ref(), self.wanted.clone(), &self.opener);
+            || open(&self.rspecifier, self.utt2spk.as_ref(), self.wanted.clone(), &self.options);
         let fresh = errors::raise(py.detach(open))?;
         Ok(self.reader.renew((!closed).then_some(fresh)))
     }
@@ -87,16 +87,17 @@ impl RandomAccessReader {
 #[pymethods]
 impl RandomAccessReader {
     #[new]
-    #[pyo3(signature = (source, *, object_type=None, utt2spk=None, allow_pipes=false))]
+    #[pyo3(signature = (source, *, object_type=None, utt2spk=None, allow_pipes=false, line_limit=None))]
     fn new(
         py: Python<'_>,
         source: Bound<'_, PyAny>,
         object_type: Option<Bound<'_, PyAny>>,
         utt2spk: Option<Bound<'_, PyAny>>,
         allow_pipes: bool,
+        line_limit: Option<usize>,
     ) -> PyResult<Self> {
         let wanted = Wanted::given(object_type.as_ref())?;
-        let opener = Opener::allowing_pipes(allow_pipes);
+        let options = read_options(allow_pipes, line_limit);
         let Some(name) = keys::name_of(&source)? else {
             return Err(errors::wrong_type("an rspecifier or a path", &source));
         };
@@ -104,9 +105,9 @@ impl RandomAccessReader {
         let utt2spk = utt2spk.map(|map| keys::needed_name(&map)).transpose()?;
         // A file of its own, as Kaldi's recipes have it, is an archive of tokens.
         let utt2spk = utt2spk.map(|map| if is_table(&map) { map } else { map.behind("ark:") });
-        let reader = py.detach(|| open(&rspecifier, utt2spk.as_ref(), wanted.clone(), &opener));
+        let reader = py.detach(|| open(&rspecifier, utt2spk.as_ref(), wanted.clone(), &options));
         let reader = PerProcess::new(Some(errors::raise(reader)?));
-        Ok(Self { rspecifier, utt2spk, wanted, opener, reader })
+        Ok(Self { rspecifier, utt2spk, wanted, options, reader })
     }
 
     fn __getitem__<'py>(
@@ -181,7 +182,8 @@ impl RandomAccessReader {
         let wanted = self.wanted.as_ref().map(|wanted| wanted.to_python(py));
         options.set_item("object_type", wanted)?;
         options.set_item("utt2spk", self.utt2spk.as_ref().map(Name::as_ref))?;
-        options.set_item("allow_pipes", self.opener.allows_pipes())?;
+        options.set_item("allow_pipes", self.options.opener.allows_pipes())?;
+        options.set_item("line_limit", self.options.line_limit)?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (self.rspecifier.as_ref(),), options, py.None());
         Ok((remake, arguments).into_pyobject(py)?.into_any())

@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use seqfeed::io::Opener;
+use pyo3::types::{PyString, PyTuple};
+use seqfeed::kaldi::ReadOptions;
+
+use seqfeed_core::Key;
 
 use crate::forks::{PerProcess, lock};
-use crate::kaldi::file_like::{self, FileArchive};
+use crate::kaldi::file_like;
 use crate::kaldi::to_python::value_to_python;
-use crate::kaldi::types::{Sequential, Wanted, open_sequential};
+use crate::kaldi::types::{Origin, Sequential, Wanted, open_sequential, read_options};
 use crate::keys::Name;
 use crate::{describe, errors, keys};
 
@@ -22,7 +24,7 @@ pub(crate) struct SequentialReader {
     name: Name,
     from_file: bool,
     wanted: Option<Wanted>,
-    opener: Opener,
+    options: ReadOptions,
     state: PerProcess<State>,
 }
 
@@ -32,29 +34,39 @@ struct State {
     done: u64,
     skipped: u64,
     closed: bool,
+    /// The last key, where its object may be asked for.
+    key: Option<Vec<u8>>,
 }
 
 impl State {
     fn new(reader: Box<dyn Sequential>) -> Self {
-        Self { reader: Some(reader), done: 0, skipped: 0, closed: false }
+        Self { reader: Some(reader), done: 0, skipped: 0, closed: false, key: None }
+    }
+
+    fn next_key(&mut self) -> seqfeed::Result<Option<Vec<u8>>> {
+        let mut key = Vec::new();
+        self.key = None;
+        let Some(reader) = &mut self.reader else { return Ok(None) };
+        let found = reader.next_key(&mut key);
+        self.skipped = reader.skipped();
+        if found? {
+            self.done += 1;
+            self.key = Some(key);
+        }
+        Ok(self.key.clone())
     }
 
     /// Reads over objects, to where another reader stood.
     fn go_to(&mut self, done: u64) -> seqfeed::Result<()> {
-        let mut key = Vec::new();
-        while let Some(reader) = self.reader.as_mut().filter(|_| self.done < done) {
-            if !reader.next_key(&mut key)? {
-                break;
-            }
-            self.done += 1;
-        }
+        while self.done < done && self.next_key()?.is_some() {}
         Ok(())
     }
 }
 
 impl SequentialReader {
     fn open(&self) -> seqfeed::Result<State> {
-        open_sequential(&self.name, self.wanted.clone(), &self.opener).map(State::new)
+        let origin = Origin::Named(&self.name);
+        open_sequential(origin, self.wanted.clone(), &self.options).map(State::new)
     }
 
     fn state(&self, py: Python<'_>) -> PyResult<Arc<Mutex<State>>> {
@@ -79,34 +91,38 @@ impl SequentialReader {
 #[pymethods]
 impl SequentialReader {
     #[new]
-    #[pyo3(signature = (source, *, object_type=None, allow_pipes=false))]
+    #[pyo3(signature = (source, *, object_type=None, allow_pipes=false, line_limit=None))]
     fn new(
         py: Python<'_>,
         source: Bound<'_, PyAny>,
         object_type: Option<Bound<'_, PyAny>>,
         allow_pipes: bool,
+        line_limit: Option<usize>,
     ) -> PyResult<Self> {
         let wanted = Wanted::given(object_type.as_ref())?;
-        let opener = Opener::allowing_pipes(allow_pipes);
+        let options = read_options(allow_pipes, line_limit);
         let (name, from_file, reader): (_, _, Box<dyn Sequential>) = match keys::name_of(&source)? {
             Some(name) => {
                 let name = describe::rspecifier_of(&name).unwrap_or(name);
-                let reader = py.detach(|| open_sequential(&name, wanted.clone(), &opener));
+                let origin = Origin::Named(&name);
+                let reader = py.detach(|| open_sequential(origin, wanted.clone(), &options));
                 (name, false, errors::raise(reader)?)
             }
             None if source.hasattr("read")? => {
                 let name = file_like::name_of(&source);
                 let (file, called) = (source.unbind(), name.clone());
-                let reader = py.detach(|| file_like::object_reader(file, called));
-                let name = Name::from(name.as_str());
-                (name, true, Box::new(FileArchive { reader, wanted: wanted.clone(), ended: false }))
+                let reader = py.detach(|| {
+                    let origin = Origin::Stream(file_like::input(file, called));
+                    open_sequential(origin, wanted.clone(), &options)
+                });
+                (Name::from(name.as_str()), true, errors::raise(reader)?)
             }
             None => {
                 return Err(errors::wrong_type("an rspecifier, a path or a file object", &source));
             }
         };
         let state = PerProcess::new(State::new(reader));
-        Ok(Self { name, from_file, wanted, opener, state })
+        Ok(Self { name, from_file, wanted, options, state })
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -120,6 +136,7 @@ impl SequentialReader {
             let mut state = lock(&state);
             closed = state.closed;
             let mut key = Vec::new();
+            state.key = None;
             let Some(reader) = &mut state.reader else { return Ok(None) };
             let object = reader.next(&mut key);
             state.skipped = reader.skipped();
@@ -132,6 +149,36 @@ impl SequentialReader {
         let Some((key, object)) = errors::raise(read)? else { return Ok(None) };
         let pair = (keys::to_python(py, &key)?, value_to_python(py, object)?);
         Ok(Some(pair.into_pyobject(py)?.into_any()))
+    }
+
+    /// The next key; its object is read by `value`, and gone over if nobody asks for it.
+    fn next_key<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
+        let state = self.state(py)?;
+        let read = py.detach(|| {
+            let mut state = lock(&state);
+            if state.closed { None } else { Some(state.next_key()) }
+        });
+        let closed = || PyValueError::new_err("the reader is closed");
+        let key = errors::raise(read.ok_or_else(closed)?)?;
+        key.map(|key| keys::to_python(py, &key)).transpose()
+    }
+
+    /// The object of the last key of `next_key`: read now, and once.
+    fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let state = self.state(py)?;
+        let read = py.detach(|| {
+            let mut state = lock(&state);
+            let key = state.key.clone();
+            let value = state.reader.as_mut().map(|reader| reader.value());
+            value.map(|value| {
+                value.map_err(|error| match &key {
+                    Some(key) => error.of_key(Key(key)),
+                    None => error,
+                })
+            })
+        });
+        let closed = || PyValueError::new_err("the reader is closed");
+        value_to_python(py, errors::raise(read.ok_or_else(closed)?)?)
     }
 
     /// What it reads: an rspecifier, or the name of a file object.
@@ -178,7 +225,8 @@ impl SequentialReader {
         let options = pyo3::types::PyDict::new(py);
         let wanted = self.wanted.as_ref().map(|wanted| wanted.to_python(py));
         options.set_item("object_type", wanted)?;
-        options.set_item("allow_pipes", self.opener.allows_pipes())?;
+        options.set_item("allow_pipes", self.options.opener.allows_pipes())?;
+        options.set_item("line_limit", self.options.line_limit)?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (self.name.as_ref(),), options, done);
         Ok((remake, arguments).into_pyobject(py)?.into_any())

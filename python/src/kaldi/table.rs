@@ -3,13 +3,14 @@
 use std::ops::Range as Rows;
 use std::sync::Mutex;
 
-use seqfeed::io::Opener;
-use seqfeed::kaldi::{AnyObject, Range, Rspecifier, TableKind, is_token};
+use seqfeed::kaldi::{AnyObject, Range, ReadOptions, Rspecifier, TableKind, is_token};
 use seqfeed::{ErrorKind, Problem, Stream};
 use seqfeed_core::Key;
 
 use crate::forks::lock;
-use crate::kaldi::types::{Random, Sequential, Value, Wanted, open_random, open_sequential};
+use crate::kaldi::types::{
+    Origin, Random, Sequential, Value, Wanted, open_random, open_sequential,
+};
 use crate::keys::Name;
 use crate::table::{Backend, Item, Walk};
 
@@ -17,7 +18,7 @@ use crate::table::{Backend, Item, Walk};
 pub(crate) struct KaldiTable {
     rspecifier: Name,
     wanted: Option<Wanted>,
-    opener: Opener,
+    options: ReadOptions,
     random: Mutex<Option<Box<dyn Random>>>,
     count: Mutex<Option<usize>>,
 }
@@ -27,22 +28,26 @@ impl KaldiTable {
     pub(crate) fn open(
         rspecifier: Name,
         wanted: Option<Wanted>,
-        opener: Opener,
+        options: ReadOptions,
     ) -> seqfeed::Result<Self> {
         let parsed = Rspecifier::parse(&rspecifier)?;
         // What is wrong with the name is said now; a command is not run before it is needed.
         let random = match parsed.kind {
             TableKind::Archive
                 if parsed.rxfilename.as_encoded_bytes().trim_ascii_end().ends_with(b"|")
-                    && opener.allows_pipes() =>
+                    && options.opener.allows_pipes() =>
             {
                 None
             }
             _ if parsed.rxfilename == "-" => None,
-            _ => Some(open_random(&rspecifier, wanted.clone(), &opener)?),
+            _ => Some(open_random(&rspecifier, wanted.clone(), &options)?),
         };
         let (random, count) = (Mutex::new(random), Mutex::new(None));
-        Ok(Self { rspecifier, wanted, opener, random, count })
+        Ok(Self { rspecifier, wanted, options, random, count })
+    }
+
+    fn in_order(&self) -> seqfeed::Result<Box<dyn Sequential>> {
+        open_sequential(Origin::Named(&self.rspecifier), self.wanted.clone(), &self.options)
     }
 
     fn with_random<R>(
@@ -52,7 +57,7 @@ impl KaldiTable {
         let mut random = lock(&self.random);
         let reader = match &mut *random {
             Some(reader) => reader,
-            none => none.insert(open_random(&self.rspecifier, self.wanted.clone(), &self.opener)?),
+            none => none.insert(open_random(&self.rspecifier, self.wanted.clone(), &self.options)?),
         };
         use_it(reader.as_mut())
     }
@@ -84,7 +89,7 @@ impl Backend for KaldiTable {
         if let Some(count) = *lock(&self.count) {
             return Ok(count);
         }
-        let mut reader = open_sequential(&self.rspecifier, self.wanted.clone(), &self.opener)?;
+        let mut reader = self.in_order()?;
         let (mut key, mut count) = (Vec::new(), 0);
         while reader.next_key(&mut key)? {
             count += 1;
@@ -94,11 +99,7 @@ impl Backend for KaldiTable {
     }
 
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>> {
-        Ok(Box::new(KaldiWalk(open_sequential(
-            &self.rspecifier,
-            self.wanted.clone(),
-            &self.opener,
-        )?)))
+        Ok(Box::new(KaldiWalk(self.in_order()?)))
     }
 
     fn streams(&self) -> Vec<Stream> {

@@ -7,18 +7,19 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use seqfeed::Result;
-use seqfeed::io::{Opener, RxFilename};
+use seqfeed::io::{Input, Opener, RxFilename};
 use seqfeed::kaldi::{
     AnyObject, Basic as _, Blob, CompactLattice, CompressedMatrix, GaussPosterior, Holder,
     HtkMatrix, Lattice, Matrix, MatrixShape, Mode, NnetChainExample, NnetExample, NumpyArray,
-    ObjectReader, ObjectType, PackedMatrix, Posterior, RandomAccessReader, Range, SequentialReader,
-    SparseMatrix, SparseVector, StdVectorFst, Token, TokenVector, Vector, Wave, WaveInfo,
+    ObjectReader, ObjectType, PackedMatrix, Posterior, RandomAccessReader, Range, ReadOptions,
+    SequentialReader, SparseMatrix, SparseVector, StdVectorFst, Token, TokenVector, Vector, Wave,
+    WaveInfo,
 };
 use seqfeed_core::{Error, Key};
 
 use crate::errors;
 use crate::kaldi::lent;
-use crate::kaldi::own::{OpenRandom, OpenSequential, Own, OwnType};
+use crate::kaldi::own::{OpenRandom, Own, OwnType};
 use crate::keys::Name;
 
 /// What is read: an object, or what its header says of it.
@@ -72,7 +73,9 @@ impl Wanted {
 /// A sequential reader of objects of some type.
 pub(crate) trait Sequential: Send {
     fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>>;
+    /// The next key; its object is read by `value`, once, or gone over.
     fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool>;
+    fn value(&mut self) -> Result<Value>;
     /// Objects that `p` passed over.
     fn skipped(&self) -> u64;
 }
@@ -99,6 +102,10 @@ impl<T: Holder> Sequential for Typed<SequentialReader<T>, T> {
         self.0.next_key(key)
     }
 
+    fn value(&mut self) -> Result<Value> {
+        self.0.take_value().map(self.1)
+    }
+
     fn skipped(&self) -> u64 {
         self.0.report().skipped
     }
@@ -115,6 +122,10 @@ impl<T: Holder + Default> Sequential for Matrices<T> {
 
     fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
         self.0.next_key(key)
+    }
+
+    fn value(&mut self) -> Result<Value> {
+        self.0.take_value().map(self.2)
     }
 
     fn skipped(&self) -> u64 {
@@ -162,10 +173,10 @@ pub(crate) fn open_mapped(
     rspecifier: &Name,
     map: &Name,
     wanted: Option<Wanted>,
-    opener: &Opener,
+    options: &ReadOptions,
 ) -> Result<Box<dyn Random>> {
-    let table = open_random(rspecifier, wanted, opener)?;
-    let reader = RandomAccessReader::open(map, opener)?;
+    let table = open_random(rspecifier, wanted, options)?;
+    let reader = RandomAccessReader::open_with(map, options)?;
     Ok(Box::new(Mapped { table, map: reader, map_name: map.clone() }))
 }
 
@@ -181,6 +192,12 @@ impl<R: Sequential> Sequential for Guessed<R> {
 
     fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
         self.0.next_key(key)
+    }
+
+    fn value(&mut self) -> Result<Value> {
+        let value = self.0.value()?;
+        check_guess(Some(&value), Key(b""))?;
+        Ok(value)
     }
 
     fn skipped(&self) -> u64 {
@@ -219,35 +236,57 @@ pub(crate) fn check_guess(value: Option<&Value>, key: Key<'_>) -> Result<()> {
     }
     let name = name.escape_ascii();
     let what = format!("the value is the name of an object, `{name}`: is this a script file?");
-    Err(Error::usage(what).of_key(key).with_help(
+    let error = Error::usage(what);
+    let error = if key.0.is_empty() { error } else { error.of_key(key) };
+    Err(error.with_help(
         "open it with `scp:` instead of `ark:`; as words, with object_type=\"token\" or \"token-vector\"",
     ))
 }
 
-/// Opens a table in order; without a type, each object's is learned from its data.
+/// How tables are read, by the arguments of readers.
+pub(crate) fn read_options(allow_pipes: bool, line_limit: Option<usize>) -> ReadOptions {
+    let opener = Opener::allowing_pipes(allow_pipes);
+    ReadOptions { opener, line_limit, ..ReadOptions::default() }
+}
+
+/// What is read in order: a table by its name, or a stream with an archive.
+pub(crate) enum Origin<'a> {
+    Named(&'a Name),
+    Stream(Input),
+}
+
+impl Origin<'_> {
+    pub(crate) fn open<T: Holder>(self, options: &ReadOptions) -> Result<SequentialReader<T>> {
+        match self {
+            Self::Named(rspecifier) => SequentialReader::open_with(rspecifier, options),
+            Self::Stream(stream) => Ok(SequentialReader::of_stream(stream, options)),
+        }
+    }
+}
+
+/// Opens a table in order; without a type, that of its objects is learned from the data.
 pub(crate) fn open_sequential(
-    rspecifier: &Name,
+    origin: Origin<'_>,
     wanted: Option<Wanted>,
-    opener: &Opener,
+    options: &ReadOptions,
 ) -> Result<Box<dyn Sequential>> {
     match wanted {
         None => Ok(Box::new(Guessed(Matrices(
-            SequentialReader::open(rspecifier, opener)?,
+            origin.open(options)?,
             || AnyObject::FloatMatrix(lent::matrix()),
             Value::Object,
         )))),
-        Some(Wanted::Own(own)) => own.open_sequential(&Named(rspecifier, opener)),
-        Some(Wanted::Object(ObjectType::FloatMatrix)) => Ok(Box::new(Matrices(
-            SequentialReader::open(rspecifier, opener)?,
-            lent::matrix::<f32>,
-            |matrix| Value::Object(AnyObject::FloatMatrix(matrix)),
-        ))),
-        Some(Wanted::Object(ObjectType::DoubleMatrix)) => Ok(Box::new(Matrices(
-            SequentialReader::open(rspecifier, opener)?,
-            lent::matrix::<f64>,
-            |matrix| Value::Object(AnyObject::DoubleMatrix(matrix)),
-        ))),
-        Some(wanted) => open_sequential_as(rspecifier, wanted, opener),
+        Some(Wanted::Object(ObjectType::FloatMatrix)) => {
+            Ok(Box::new(Matrices(origin.open(options)?, lent::matrix::<f32>, |matrix| {
+                Value::Object(AnyObject::FloatMatrix(matrix))
+            })))
+        }
+        Some(Wanted::Object(ObjectType::DoubleMatrix)) => {
+            Ok(Box::new(Matrices(origin.open(options)?, lent::matrix::<f64>, |matrix| {
+                Value::Object(AnyObject::DoubleMatrix(matrix))
+            })))
+        }
+        Some(wanted) => open_sequential_as(origin, wanted, options),
     }
 }
 
@@ -268,22 +307,16 @@ impl<T: Holder + Clone> Random for Typed<RandomAccessReader<T>, T> {
 macro_rules! readers {
     ($($variant:ident($type:ty),)*) => {
         fn open_sequential_as(
-            rspecifier: &Name,
+            origin: Origin<'_>,
             wanted: Wanted,
-            opener: &Opener,
+            options: &ReadOptions,
         ) -> Result<Box<dyn Sequential>> {
             match wanted {
-                Wanted::Shape => Ok(Box::new(Typed(
-                    SequentialReader::open(rspecifier, opener)?,
-                    Value::Shape,
-                ))),
-                Wanted::WaveInfo => Ok(Box::new(Typed(
-                    SequentialReader::open(rspecifier, opener)?,
-                    Value::WaveInfo,
-                ))),
-                Wanted::Own(own) => own.open_sequential(&Named(rspecifier, opener)),
+                Wanted::Shape => Ok(Box::new(Typed(origin.open(options)?, Value::Shape))),
+                Wanted::WaveInfo => Ok(Box::new(Typed(origin.open(options)?, Value::WaveInfo))),
+                Wanted::Own(own) => own.open_sequential(origin, options),
                 $(Wanted::Object(ObjectType::$variant) => Ok(Box::new(Typed(
-                    SequentialReader::<$type>::open(rspecifier, opener)?,
+                    origin.open::<$type>(options)?,
                     |object| Value::Object(AnyObject::$variant(object)),
                 ))),)*
                 Wanted::Object(other) => Err(unknown(other)),
@@ -294,24 +327,24 @@ macro_rules! readers {
         pub(crate) fn open_random(
             rspecifier: &Name,
             wanted: Option<Wanted>,
-            opener: &Opener,
+            options: &ReadOptions,
         ) -> Result<Box<dyn Random>> {
             match wanted {
                 None => Ok(Box::new(Guessed(Typed(
-                    RandomAccessReader::open(rspecifier, opener)?,
+                    RandomAccessReader::open_with(rspecifier, options)?,
                     Value::Object,
                 )))),
-                Some(Wanted::Own(own)) => own.open_random(&Named(rspecifier, opener)),
+                Some(Wanted::Own(own)) => own.open_random(&Named(rspecifier, options)),
                 Some(Wanted::Shape) => Ok(Box::new(Typed(
-                    RandomAccessReader::open(rspecifier, opener)?,
+                    RandomAccessReader::open_with(rspecifier, options)?,
                     Value::Shape,
                 ))),
                 Some(Wanted::WaveInfo) => Ok(Box::new(Typed(
-                    RandomAccessReader::open(rspecifier, opener)?,
+                    RandomAccessReader::open_with(rspecifier, options)?,
                     Value::WaveInfo,
                 ))),
                 $(Some(Wanted::Object(ObjectType::$variant)) => Ok(Box::new(Typed(
-                    RandomAccessReader::<$type>::open(rspecifier, opener)?,
+                    RandomAccessReader::<$type>::open_with(rspecifier, options)?,
                     |object| Value::Object(AnyObject::$variant(object)),
                 ))),)*
                 Some(Wanted::Object(other)) => Err(unknown(other)),
@@ -455,25 +488,15 @@ types! {
 }
 
 /// A table that is to be opened for objects of an own type.
-struct Named<'a>(&'a Name, &'a Opener);
-
-impl OpenSequential for Named<'_> {
-    fn with_header(&self) -> Result<SequentialReader<Own<true>>> {
-        SequentialReader::open(self.0, self.1)
-    }
-
-    fn without_header(&self) -> Result<SequentialReader<Own<false>>> {
-        SequentialReader::open(self.0, self.1)
-    }
-}
+struct Named<'a>(&'a Name, &'a ReadOptions);
 
 impl OpenRandom for Named<'_> {
     fn with_header(&self) -> Result<RandomAccessReader<Own<true>>> {
-        RandomAccessReader::open(self.0, self.1)
+        RandomAccessReader::open_with(self.0, self.1)
     }
 
     fn without_header(&self) -> Result<RandomAccessReader<Own<false>>> {
-        RandomAccessReader::open(self.0, self.1)
+        RandomAccessReader::open_with(self.0, self.1)
     }
 }
 
@@ -490,7 +513,7 @@ pub(crate) fn read_one(reader: &mut ObjectReader, wanted: Option<&Wanted>) -> Re
         Some(Wanted::Shape) => reader.read().map(Value::Shape),
         Some(Wanted::WaveInfo) => reader.read().map(Value::WaveInfo),
         Some(Wanted::Own(own)) => own.read(reader),
-        None => reader.read().map(Value::Object),
+        None => reader.read_any().map(Value::Object),
     }
 }
 

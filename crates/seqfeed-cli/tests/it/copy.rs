@@ -322,3 +322,85 @@ fn text_that_32_bits_do_not_hold_is_read_as_doubles() {
     assert_eq!(fs::read(at.join("i.ark")).unwrap(), expected.concat());
     assert_eq!(text(at, &["ark:i.ark", "ark,t:-"]), "a 1 -9000000000 3 \n");
 }
+
+#[test]
+fn what_passes_once_is_decided_before_anything_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    // All of them together are of one type, as in a file.
+    let numbers = "a 1 \nb 16777216 \nc 1000000000 \nd 2147483647 \ne 0 \n";
+    fs::write(at.join("i.txt"), numbers).unwrap();
+    text(at, &["ark:i.txt", "ark:i.ark", "--type", "int32"]);
+    for more in [&[][..], &["--sort"]] {
+        let output = copy(at, &[&["ark:cat i.ark |", "ark,t:-"], more].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), numbers, "{said}");
+        assert!(said.contains("note: the objects were taken for those of type int32\n"), "{said}");
+    }
+    // Text whose lines are of one type only together.
+    fs::write(at.join("t.txt"), "a 1\nb 2.5\n").unwrap();
+    // Objects that fit several types, and one whose type no other one tells.
+    fs::write(at.join("f.txt"), "a 0.5\nb 3\n").unwrap();
+    text(at, &["ark:f.txt", "ark:f.ark", "--type", "float"]);
+    fs::write(at.join("v.txt"), "a 5 6 7\n").unwrap();
+    text(at, &["ark:v.txt", "ark:v.ark", "--type", "int32-vector"]);
+    fs::write(at.join("one.txt"), "z 1000000000\n").unwrap();
+    text(at, &["ark:one.txt", "ark:one.ark", "--type", "int32"]);
+    let files = ["v.ark", "one.ark"].map(|name| fs::read(at.join(name)).unwrap());
+    fs::write(at.join("two.ark"), files.concat()).unwrap();
+    let cases = [
+        ("ark:cat t.txt |", "ark:-", "float, double", "(key a)", 0),
+        ("ark:cat f.ark |", "ark,t:-", "float, int32", "(key a)", 0),
+        ("ark:two.ark", "ark,t:-", "float, int32", "(key z)", 0),
+        ("ark:cat two.ark |", "ark,t:-", "float, int32", "(key z)", 1),
+    ];
+    for (from, to, types, key, lines) in cases {
+        let output = copy(at, &[from, to]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{from}: {said}");
+        assert!(said.contains(types) && said.contains("--type"), "{from}: {said}");
+        assert!(said.contains(key), "{from}: {said}");
+        let written = output.stdout.iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!(written, lines, "{from}: {}", output.stdout.escape_ascii());
+        refused(at, &[from, &to.replace(":-", ":file")]);
+        assert!(!at.join("file").exists());
+    }
+    // Bytes that stay as they are have no need of a type.
+    text(at, &["ark:cat two.ark |", "ark:same.ark"]);
+    assert_eq!(fs::read(at.join("same.ark")).unwrap(), fs::read(at.join("two.ark")).unwrap());
+}
+
+#[test]
+fn entries_that_pass_once_are_read_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    fs::write(at.join("i.txt"), "a 5 \nb 6 \n").unwrap();
+    text(at, &["ark:i.txt", "ark,scp:i.ark,i.scp", "--type", "int32"]);
+    let object = fs::read(at.join("i.ark")).unwrap()[2..9].to_vec();
+    fs::write(at.join("object"), &object).unwrap();
+    let script = fs::read_to_string(at.join("i.scp")).unwrap();
+    fs::write(at.join("first.scp"), format!("001 -\n{script}")).unwrap();
+    fs::write(at.join("last.scp"), format!("{script}001 -\n")).unwrap();
+    fs::write(at.join("command.scp"), format!("{script}001 echo >> ran; cat object |\n")).unwrap();
+    let values = "a 5 \nb 6 \n";
+    for (name, expected) in [
+        ("first.scp", format!("001 5 \n{values}")),
+        ("last.scp", format!("{values}001 5 \n")),
+        ("command.scp", format!("{values}001 5 \n")),
+    ] {
+        for more in [&[][..], &["--sort"]] {
+            let mut command = crate::program::seqfeed(at, &["copy", "--allow-pipes"]);
+            command.args([&format!("scp:{name}"), "ark,t:-"]).args(more);
+            command.stdin(fs::File::open(at.join("object")).unwrap());
+            let output = command.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            let mut expected: Vec<&str> = expected.lines().collect();
+            if !more.is_empty() {
+                expected.sort_unstable();
+            }
+            let found = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(found.lines().collect::<Vec<_>>(), expected, "{name}: {said}");
+        }
+    }
+    assert_eq!(fs::read_to_string(at.join("ran")).unwrap(), "\n\n", "once a run");
+}

@@ -320,6 +320,8 @@ fn what_is_read_slowly_is_passed_on_at_once() {
         (vec!["kaldi", "copy-feats", "ark:-", "ark,t:-"], false),
         (vec!["kaldi", "copy-feats", "ark:cat |", "ark,t:-"], false),
         (vec!["kaldi", "copy-feats", "ark:-", line], true),
+        (vec!["copy", "ark:-", "ark,t:-"], false),
+        (vec!["copy", "ark:cat |", "ark,t:-"], false),
     ] {
         let mut child = seqfeed(at, &words)
             .stdin(Stdio::piped())

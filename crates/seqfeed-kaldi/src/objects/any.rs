@@ -6,7 +6,7 @@ use crate::holder::{Holder, Mode, write_object};
 use crate::object_reader::ObjectReader;
 use crate::objects::blob::Blob;
 use crate::objects::compressed_matrix::CompressedMatrix;
-use crate::objects::detect::{detect, fitting_types};
+use crate::objects::detect::fitting_types;
 use crate::objects::egs::{NnetChainExample, NnetExample};
 use crate::objects::fst::{CompactLattice, Lattice, StdVectorFst};
 use crate::objects::gauss_posterior::GaussPosterior;
@@ -20,9 +20,10 @@ use crate::objects::token::{Token, TokenVector};
 use crate::objects::vector::Vector;
 use crate::objects::wave::Wave;
 use crate::range::Range;
-use crate::specifier::Rspecifier;
+use crate::specifier::{Rspecifier, TableKind};
 use crate::tables::options::ReadOptions;
 use crate::tables::table_type::find_table_type;
+use crate::tables::typing::{Need, Typing, type_of_next};
 
 macro_rules! any_object {
     ($($(#[$doc:meta])* $variant:ident($type:ty) = $name:literal,)*) => {
@@ -124,7 +125,8 @@ macro_rules! any_object {
         }
 
         impl ObjectReader {
-            fn skip_as(&mut self, object_type: ObjectType) -> Result<()> {
+            /// Reads over an object of a type.
+            pub(crate) fn skip_as(&mut self, object_type: ObjectType) -> Result<()> {
                 match object_type {
                     $(ObjectType::$variant => self.skip::<$type>(),)*
                 }
@@ -263,6 +265,20 @@ impl AnyObject {
     }
 }
 
+impl ObjectReader {
+    /// Reads an object of the type that its bytes tell, with its `\0B` where it has one. Unlike
+    /// [`read`](Self::read), it does not choose where the bytes of a binary object fit several
+    /// types.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), and where several types fit.
+    pub fn read_any(&mut self) -> Result<AnyObject> {
+        self.typing = Typing::by_object(Need::Values, false);
+        self.read()
+    }
+}
+
 impl Default for AnyObject {
     /// An empty float matrix: the most common type, in whose place others are read.
     fn default() -> Self {
@@ -288,42 +304,46 @@ impl std::fmt::Display for ObjectType {
     }
 }
 
-/// The type that was asked for, or that the data tell.
-fn known_or_found(reader: &mut ObjectReader) -> Result<ObjectType> {
-    match reader.object_type {
-        Some(object_type) => Ok(object_type),
-        None => detect(reader),
-    }
-}
-
 impl Holder for AnyObject {
     const TYPE: &'static str = "object";
     const HEADER: bool = false;
 
-    fn known_type(table: &Rspecifier, options: &ReadOptions) -> Result<Option<ObjectType>> {
+    fn typing(table: &Rspecifier, options: &ReadOptions) -> Result<Typing> {
+        if let Some(known) = options.object_type {
+            return Ok(Typing::known(known));
+        }
+        let need = Need::of(options);
+        let Some(found) = find_table_type(table, options)? else {
+            return Ok(Typing::by_object(need, table.kind == TableKind::Archive));
+        };
+        found.check(need)?;
+        Ok(Typing::found(found))
+    }
+
+    fn typing_of_stream(options: &ReadOptions) -> Typing {
         match options.object_type {
-            Some(known) => Ok(Some(known)),
-            None => Ok(find_table_type(table, options)?.and_then(|found| found.object_type)),
+            Some(known) => Typing::known(known),
+            None => Typing::by_object(Need::of(options), true),
         }
     }
 
     fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
-        let object_type = known_or_found(reader)?;
+        let object_type = type_of_next(reader)?;
         Self::read_as(object_type, reader)
     }
 
     fn read_into(&mut self, reader: &mut ObjectReader, _: Mode) -> Result<()> {
-        let object_type = known_or_found(reader)?;
+        let object_type = type_of_next(reader)?;
         self.read_over(object_type, reader)
     }
 
     fn skip(reader: &mut ObjectReader, _: Mode) -> Result<()> {
-        let object_type = known_or_found(reader)?;
+        let object_type = type_of_next(reader)?;
         reader.skip_as(object_type)
     }
 
     fn read_part(reader: &mut ObjectReader, _: Mode, range: &Range) -> Result<Option<Self>> {
-        let object_type = known_or_found(reader)?;
+        let object_type = type_of_next(reader)?;
         Self::read_part_as(object_type, reader, range)
     }
 

@@ -15,13 +15,12 @@ pub(crate) fn detect(reader: &mut ObjectReader) -> Result<ObjectType> {
     // Most binary objects say what they are at once.
     let buffered = reader.fill()?;
     if let [0, b'B', b'A'..=b'Z' | b'<', ..] = buffered
-        && buffered.len() > 32
+        && (buffered.len() > 32 || says_its_type(&buffered[2..]))
         && let Some(found) = binary_type(&buffered[2..], false)
     {
         return Ok(found);
     }
-    let window = reader.ensure(WINDOW)?;
-    let (window, ended) = (&window[..window.len().min(WINDOW)], window.len() < WINDOW);
+    let (window, ended) = window(reader)?;
     let found = match window {
         [0, b'B', binary @ ..] => binary_type(binary, ended),
         [b'R', b'I', b'F', b'F' | b'X', ..] => Some(ObjectType::Wave),
@@ -35,6 +34,55 @@ pub(crate) fn detect(reader: &mut ObjectReader) -> Result<ObjectType> {
             .unexpected(OBJECT, "an object of a known type")
             .with_help("is it damaged, or of a type that must be named (htk-matrix)?")
     })
+}
+
+/// Whether a binary object begins with a whole word that says its type, whatever follows.
+fn says_its_type(bytes: &[u8]) -> bool {
+    let Some(end) = bytes.iter().position(|&byte| is_space(byte)) else { return false };
+    let words: [&[u8]; 11] = [
+        b"FM",
+        b"DM",
+        b"FV",
+        b"DV",
+        b"CM",
+        b"CM2",
+        b"CM3",
+        b"FP",
+        b"DP",
+        b"<Nnet3Eg>",
+        b"<Nnet3ChainEg>",
+    ];
+    words.contains(&&bytes[..end])
+}
+
+/// The bytes that an object's type is told from, and whether the stream ends with them. No more are
+/// waited for than are needed: what comes slowly is passed on at once.
+fn window(reader: &mut ObjectReader) -> Result<(&[u8], bool)> {
+    let ended = loop {
+        let buffered = reader.fill()?;
+        let len = buffered.len();
+        if len >= WINDOW || is_whole_text(buffered) {
+            break false;
+        }
+        if reader.ensure(len + 1)?.len() == len {
+            break true;
+        }
+    };
+    let buffered = reader.fill()?;
+    Ok((&buffered[..buffered.len().min(WINDOW)], ended))
+}
+
+/// Whether text has all that its type is told from: its line, or its lines up to the closing
+/// bracket.
+fn is_whole_text(text: &[u8]) -> bool {
+    let Some(end) = memchr::memchr(b'\n', text) else { return false };
+    let line = text[..end].trim_ascii();
+    match line.first() {
+        Some(b'[') => memchr::memchr(b']', text)
+            .is_some_and(|bracket| memchr::memchr(b'\n', &text[bracket..]).is_some()),
+        Some(first) => first.is_ascii_graphic(),
+        None => false,
+    }
 }
 
 /// The type of a transducer in OpenFst's form, from the name of its arcs.
@@ -122,17 +170,21 @@ fn has_doubles(bytes: &[u8]) -> bool {
 
 /// What an object may be, from its first bytes: what it is taken for, and all types that they fit,
 /// those with which the object ends at the same place; none, if the object itself says what it is.
+#[derive(Clone)]
 pub(crate) struct Fits {
     pub(crate) taken: ObjectType,
     pub(crate) types: Vec<ObjectType>,
     pub(crate) binary: bool,
 }
 
-/// What the object that is next may be. Nothing is read.
-pub(crate) fn fits(reader: &mut ObjectReader) -> Result<Fits> {
-    let taken = detect(reader)?;
-    let window = reader.ensure(WINDOW)?;
-    let (window, ended) = (&window[..window.len().min(WINDOW)], window.len() < WINDOW);
+/// What the object that is next may be, which was [taken](detect) for one of a type. Nothing is
+/// read.
+pub(crate) fn fits(reader: &mut ObjectReader, taken: ObjectType) -> Result<Fits> {
+    if !may_be_another(taken) {
+        // Most objects are not looked at further: more bytes may be long in coming.
+        return Ok(Fits { taken, types: Vec::new(), binary: reader.peek()? == Some(0) });
+    }
+    let (window, ended) = window(reader)?;
     let (binary, types) = match window {
         [0, b'B', bytes @ ..] => (true, Tagged { bytes, ended }.types(taken)),
         [b'\n' | b' ' | b'\t' | b'0'..=b'9' | b'-' | b'A'..=b'z', ..] => {
@@ -142,6 +194,26 @@ pub(crate) fn fits(reader: &mut ObjectReader) -> Result<Fits> {
         _ => (false, Vec::new()),
     };
     Ok(Fits { taken, types, binary })
+}
+
+/// Whether what was taken for an object of a type may be one of another, in binary form or as text.
+fn may_be_another(taken: ObjectType) -> bool {
+    use ObjectType as T;
+    matches!(
+        taken,
+        T::Int32
+            | T::Int64
+            | T::Uint64
+            | T::Float
+            | T::Double
+            | T::Int32Vector
+            | T::Int32PairVector
+            | T::FloatPairVector
+            | T::Int32VectorVector
+            | T::Posterior
+            | T::Token
+            | T::TokenVector
+    )
 }
 
 /// The types that a line of numbers or words may be of.

@@ -7,7 +7,7 @@ use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::float::{Brackets, Float, read_rows, write_float};
 use crate::objects::matrix::{
-    check_count, read_floats, size, width, write_size, write_values, wrong_token,
+    add, check_count, read_floats, size, width, write_size, write_values, wrong_token,
 };
 
 /// The lower triangle of a symmetric or triangular matrix, row after row: Kaldi's `SpMatrix` and
@@ -23,6 +23,31 @@ pub struct PackedMatrix<T> {
     pub size: usize,
     /// `size * (size + 1) / 2` values.
     pub values: Vec<T>,
+}
+
+impl<T: Float> PackedMatrix<T> {
+    /// Reads a matrix as [`Holder::read`] does and adds its values to those that are here, as
+    /// [`Matrix::read_add`](crate::Matrix::read_add) does: Kaldi's `PackedMatrix::Read` with `add =
+    /// true`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Holder::read`], and if the sizes differ. Nothing was added then.
+    pub fn read_add(&mut self, reader: &mut ObjectReader, mode: Mode) -> Result<()> {
+        let start = reader.position();
+        let read = Self::read(reader, mode)?;
+        if self.size == 0 {
+            *self = read;
+        } else if read.size != 0 {
+            if read.size != self.size {
+                let (found, here) = (read.size, self.size);
+                let what = format!("a triangle of {found} rows cannot be added to one of {here}");
+                return Err(reader.error_at(start, OBJECT, Problem::Unsupported(what.into())));
+            }
+            add(&mut self.values, &read.values);
+        }
+        Ok(())
+    }
 }
 
 /// Values of a triangle.

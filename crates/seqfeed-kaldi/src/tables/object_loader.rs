@@ -12,6 +12,7 @@ use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
 use crate::tables::options::ReadOptions;
+use crate::tables::typing::Typing;
 
 /// Loads objects by rxfilename, perhaps with a range.
 pub(crate) struct ObjectLoader<T> {
@@ -21,6 +22,8 @@ pub(crate) struct ObjectLoader<T> {
     file: Option<(PathBuf, ObjectReader)>,
     /// The object of the last range, whole, and its name.
     whole: Option<(OsString, T)>,
+    /// What is known of the objects' types.
+    pub(crate) typing: Typing,
 }
 
 impl<T: Holder> ObjectLoader<T> {
@@ -32,7 +35,8 @@ impl<T: Holder> ObjectLoader<T> {
     pub(crate) fn new(options: &ReadOptions, script: &OsStr) -> Result<Self> {
         let beside = Beside::new(&options.name(script)?, options.beside.as_deref());
         let options = ReadOptions { opener: options.opener.of_contents(), ..options.clone() };
-        Ok(Self { options, beside, file: None, whole: None })
+        let typing = options.typing.of_entries();
+        Ok(Self { options, beside, file: None, whole: None, typing })
     }
 
     /// Loads an object or a range of it, in the place of an older value where there is one.
@@ -89,6 +93,19 @@ impl<T: Holder> ObjectLoader<T> {
         renamed(&name, found)
     }
 
+    /// Whether the object of a name can be read once only: from a command, standard input or a
+    /// named pipe.
+    pub(crate) fn passes_once(&self, rxfilename: &OsStr) -> bool {
+        match self.options.name(rxfilename).map(|name| self.found(name)) {
+            Ok(RxFilename::File(path) | RxFilename::Offset(path, _)) => {
+                path.metadata().is_ok_and(|metadata| !metadata.is_file())
+            }
+            Ok(RxFilename::Stdin | RxFilename::Pipe(_)) => true,
+            // What is no name is an error when it is read.
+            Err(_) => false,
+        }
+    }
+
     fn with_reader<R>(
         &mut self,
         rxfilename: &OsStr,
@@ -100,7 +117,8 @@ impl<T: Holder> ObjectLoader<T> {
             RxFilename::Offset(path, offset) => (path, *offset),
             RxFilename::Stdin | RxFilename::Pipe(_) => {
                 let mut reader = self.options.open(&name)?;
-                let value = read(&mut reader).map_err(|error| explain(error, &name))?;
+                let value = read_typed(&mut reader, &mut self.typing, read)
+                    .map_err(|error| explain(error, &name))?;
                 // Before the object is given: it may not be whole if the command failed.
                 reader.finish()?;
                 return Ok(value);
@@ -116,13 +134,26 @@ impl<T: Holder> ObjectLoader<T> {
             Some(reader) => reader,
             None => self.options.open(&name)?,
         };
-        let value = read(&mut reader).map_err(|error| explain(error, &name))?;
+        let value = read_typed(&mut reader, &mut self.typing, read)
+            .map_err(|error| explain(error, &name))?;
         // A file by itself is opened anew each time, as in Kaldi: it may have been replaced.
         if offset_name {
             self.file = Some((path.clone(), reader));
         }
         Ok(value)
     }
+}
+
+/// Reads with what is known of the types of other objects, and learns of this one.
+fn read_typed<R>(
+    reader: &mut ObjectReader,
+    typing: &mut Typing,
+    read: impl FnOnce(&mut ObjectReader) -> Result<R>,
+) -> Result<R> {
+    reader.typing = std::mem::take(typing);
+    let value = read(reader);
+    *typing = std::mem::take(&mut reader.typing);
+    value
 }
 
 enum Loaded<T> {

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use seqfeed_core::{Damage, Error, Result};
 use seqfeed_io::{Input, Opener, RxFilename};
 
+use crate::holder::Mode;
 use crate::object_reader::{LINE_LIMIT, ObjectReader};
 use crate::objects::any::ObjectType;
+use crate::tables::typing::Typing;
 use crate::tables::warnings::{Warning, Warnings};
 
 /// How tables are read, apart from what rspecifiers say.
@@ -24,20 +26,27 @@ pub struct ReadOptions {
     /// on the disk. All lines are then read at opening.
     pub any_order: bool,
     /// With readers of [`AnyObject`](crate::AnyObject): the type that objects are read as.
-    /// Otherwise it is found from the data.
+    /// Otherwise it is found from the data: one type for a table, where its objects do not say what
+    /// they are. Where several fit, and the values would differ, that is an error.
     pub object_type: Option<ObjectType>,
+    /// What objects are written as, if they are read for nothing else: objects that stay in the
+    /// form in which they stand stay as they are, whatever their type.
+    pub written_as: Option<Mode>,
     /// Most bytes of a key, a token, or a line of a script file: 65,536, if none are given.
     pub line_limit: Option<usize>,
     /// Where readers tell what is worth a warning. With it, they are as patient with commands as
     /// Kaldi's: see [`Warnings`]. Without it, a command that failed is an error.
     pub warnings: Option<Warnings>,
+    /// What readers of a table know of its objects.
+    #[doc(hidden)]
+    pub typing: Typing,
 }
 
 impl ReadOptions {
     /// A reader of what an input holds.
     pub(crate) fn reader(&self, input: Input) -> ObjectReader {
         let mut reader = ObjectReader::new(input);
-        reader.object_type = self.object_type;
+        reader.typing = self.typing.clone();
         reader.line_limit = self.line_limit.unwrap_or(LINE_LIMIT);
         reader
     }

@@ -13,6 +13,7 @@ use crate::tables::object_loader::{read_or_replace, with_cure};
 use crate::tables::options::{Excuses, ReadOptions};
 use crate::tables::random_access_reader::asked_twice;
 use crate::tables::random_access_script::SORT_HELP;
+use crate::tables::typing::Typing;
 
 /// An archive that is read forward as far as needed; where objects lie is remembered.
 pub(crate) struct RandomAccessArchive<T> {
@@ -27,6 +28,8 @@ pub(crate) struct RandomAccessArchive<T> {
     read: Vec<bool>,
     rspecifier: Rspecifier,
     options: ReadOptions,
+    /// What is known of the objects' types.
+    pub(crate) typing: Typing,
     loaded: Option<usize>,
     value: Option<T>,
     pub(crate) excuses: Excuses,
@@ -65,6 +68,7 @@ impl<T: Holder> RandomAccessArchive<T> {
             read: Vec::new(),
             rspecifier: rspecifier.clone(),
             options: options.clone(),
+            typing: options.typing.clone(),
             loaded: None,
             value: None,
             excuses: Excuses::new(options),
@@ -149,6 +153,8 @@ impl<T: Holder> RandomAccessArchive<T> {
         }
         let Values::Open(reader) = &mut self.values else { return Ok(None) };
         reader.seek(self.index.value(number))?;
+        // What was learned while the archive was read over.
+        reader.typing = self.typing.clone();
         Ok(Some(reader))
     }
 
@@ -194,7 +200,9 @@ impl<T: Holder> RandomAccessArchive<T> {
             reader.skip::<T>().map_err(|error| error.of_key(Key(&key)))?;
             Ok(Some(offset))
         };
-        let offset = match scan() {
+        let scanned = scan();
+        self.typing = reader.typing.clone();
+        let offset = match scanned {
             Ok(Some(offset)) => offset,
             Ok(None) => {
                 if let Some(Err(error)) = self.scan.take().map(ObjectReader::finish) {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::sync::Arc;
 
 use seqfeed_core::{Error, Key, Result};
 use seqfeed_io::{Opener, shown_name};
@@ -14,6 +15,7 @@ use crate::tables::options::{ReadOptions, ReadReport};
 use crate::tables::random_access_archive::RandomAccessArchive;
 use crate::tables::random_access_script::RandomAccessScript;
 use crate::tables::sorted_archive::SortedArchive;
+use crate::tables::table_type::TableType;
 
 /// Reads objects of a table by their keys: Kaldi's `RandomAccessTableReader`.
 ///
@@ -56,6 +58,8 @@ use crate::tables::sorted_archive::SortedArchive;
 pub struct RandomAccessReader<T> {
     rspecifier: String,
     table: Table<T>,
+    /// What was found of the objects' types at opening.
+    found: Option<Arc<TableType>>,
 }
 
 enum Table<T> {
@@ -86,8 +90,8 @@ impl<T: Holder> RandomAccessReader<T> {
     ) -> Result<Self> {
         let rspecifier = rspecifier.as_ref();
         let parsed = Rspecifier::parse(rspecifier)?;
-        let object_type = T::known_type(&parsed, options)?;
-        let options = &ReadOptions { object_type, ..options.clone() };
+        let typing = T::typing(&parsed, options)?;
+        let options = &ReadOptions { typing: typing.clone(), ..options.clone() };
         let table = match parsed.kind {
             TableKind::Script => RandomAccessScript::open(&parsed, options).map(Table::Script),
             TableKind::Archive if parsed.sorted && parsed.called_sorted => {
@@ -97,7 +101,17 @@ impl<T: Holder> RandomAccessReader<T> {
                 .map(|table| Table::Archive(Box::new(table))),
         };
         let table = table.map_err(|error| parsed.explain(error))?;
-        Ok(Self { rspecifier: shown_name(rspecifier), table })
+        Ok(Self { rspecifier: shown_name(rspecifier), table, found: typing.found })
+    }
+
+    /// What objects were taken for together that do not say it themselves, as far as they were
+    /// read.
+    #[must_use]
+    pub fn table_type(&self) -> Option<&TableType> {
+        match &self.table {
+            Table::Archive(table) => table.typing.found.as_deref(),
+            _ => self.found.as_deref(),
+        }
     }
 
     /// The object of a key, if there is one.

@@ -39,6 +39,11 @@ impl ScriptLines {
         self.next_by(ScriptLine::parse)
     }
 
+    /// The line that was read last.
+    pub(crate) fn current(&self) -> Result<ScriptLine<'_>> {
+        ScriptLine::parse(&self.line)
+    }
+
     /// The key and the name of the next line, of which a part in brackets is no range.
     pub(crate) fn next_pair(&mut self) -> Result<Option<(Key<'_>, &[u8])>> {
         self.next_by(ScriptLine::split)

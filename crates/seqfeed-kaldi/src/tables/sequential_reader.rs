@@ -2,9 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::sync::Arc;
 
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::{Opener, RxFilename, shown_name};
+use seqfeed_io::{Input, Opener, RxFilename, shown_name};
 
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
@@ -14,11 +15,14 @@ use crate::tables::object_loader::{ObjectLoader, read_or_replace, with_cure};
 use crate::tables::options::{Excuses, ReadOptions, ReadReport};
 use crate::tables::read_ahead::ReadAhead;
 use crate::tables::script_lines::ScriptLines;
+use crate::tables::table_type::TableType;
 
 /// Reads a table object by object: Kaldi's `SequentialTableReader`.
 ///
 /// An iterator of keys and values. Where a value's memory shall be used again for the next one,
-/// take [`next_into`](Self::next_into); where only keys are wanted, [`next_key`](Self::next_key).
+/// take [`next_into`](Self::next_into). Where the key decides whether the object is wanted, take
+/// [`next_key`](Self::next_key): the object is read when [`value`](Self::value) asks for it, and
+/// gone over otherwise.
 ///
 /// One object is in memory at a time (with `bg`, four). After an object of an archive that cannot
 /// be read nothing more can be found in it; an entry of a script file that cannot be loaded is an
@@ -53,6 +57,24 @@ pub struct SequentialReader<T> {
     excuses: Excuses,
     /// Why reading has ended before the end.
     failed: Option<Error>,
+    /// The last key of [`next_key`](Self::next_key), and where its object is.
+    key: Vec<u8>,
+    object: Object,
+    /// An object that was read, whose memory is used again.
+    value: Option<T>,
+    /// What is known of the objects' types where the table is not there to be asked.
+    found: Option<Arc<TableType>>,
+}
+
+/// The object of the last key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Object {
+    /// There is none, or it was taken.
+    None,
+    /// It is next in the archive, or stands in the last line of the script file.
+    Unread,
+    /// It is in `value`.
+    Loaded,
 }
 
 enum Table<T> {
@@ -70,8 +92,8 @@ struct Script<T> {
 /// The entries of a script file.
 enum Entries {
     Lines(Box<ScriptLines>),
-    /// Read at opening and put in the order of the disk.
-    Sorted(std::vec::IntoIter<Entry>),
+    /// Read at opening and put in the order of the disk; and the last one that was taken out.
+    Sorted(std::vec::IntoIter<Entry>, Option<Entry>),
 }
 
 struct Entry {
@@ -82,12 +104,6 @@ struct Entry {
 
 /// What `p` does in an archive.
 const BEFORE: &str = "ends reading here, with what stands before";
-
-/// What to do with the next object.
-enum Take<'a, T> {
-    Value(&'a mut Option<T>),
-    Nothing,
-}
 
 impl<T: Holder> SequentialReader<T> {
     /// Opens a table.
@@ -114,8 +130,9 @@ impl<T: Holder> SequentialReader<T> {
     }
 
     fn open_parsed(rspecifier: &OsStr, parsed: &Rspecifier, options: &ReadOptions) -> Result<Self> {
-        let object_type = T::known_type(parsed, options)?;
-        let options = &ReadOptions { object_type, ..options.clone() };
+        let typing = T::typing(parsed, options)?;
+        let found = typing.found.clone();
+        let options = &ReadOptions { typing, ..options.clone() };
         let table = match parsed.kind {
             TableKind::Archive => {
                 let name = options.name(&parsed.rxfilename)?;
@@ -124,7 +141,7 @@ impl<T: Holder> SequentialReader<T> {
             TableKind::Script => {
                 let lines = ScriptLines::open(&parsed.rxfilename, options)?;
                 let entries = match options.any_order {
-                    true => Entries::Sorted(sorted(lines, options)?.into_iter()),
+                    true => Entries::Sorted(sorted(lines, options)?.into_iter(), None),
                     false => Entries::Lines(Box::new(lines)),
                 };
                 Table::Script(Box::new(Script {
@@ -133,25 +150,48 @@ impl<T: Holder> SequentialReader<T> {
                 }))
             }
         };
-        let mut reader = Self {
-            rspecifier: shown_name(rspecifier),
-            table,
-            permissive: parsed.permissive,
-            excuses: Excuses::new(options),
-            failed: None,
-        };
-        if parsed.background {
-            let foreground = std::mem::replace(&mut reader.table, Table::Ended);
-            let foreground = Self { table: foreground, ..reader };
-            reader = Self {
-                rspecifier: shown_name(rspecifier),
-                table: Table::Background(ReadAhead::start(foreground)?),
-                permissive: parsed.permissive,
-                excuses: Excuses::default(),
-                failed: None,
-            };
+        let mut reader = Self::new(shown_name(rspecifier), table);
+        reader.permissive = parsed.permissive;
+        reader.excuses = Excuses::new(options);
+        reader.found = found;
+        if !parsed.background {
+            return Ok(reader);
         }
-        Ok(reader)
+        let (name, found) = (reader.rspecifier.clone(), reader.found.clone());
+        let mut ahead = Self::new(name, Table::Background(ReadAhead::start(reader)?));
+        ahead.found = found;
+        Ok(ahead)
+    }
+
+    fn new(rspecifier: String, table: Table<T>) -> Self {
+        Self {
+            rspecifier,
+            table,
+            permissive: false,
+            excuses: Excuses::default(),
+            failed: None,
+            key: Vec::new(),
+            object: Object::None,
+            value: None,
+            found: None,
+        }
+    }
+
+    /// Reads an archive from a stream.
+    ///
+    /// ```
+    /// use seqfeed_io::Input;
+    /// use seqfeed_kaldi::{ReadOptions, SequentialReader, Vector};
+    ///
+    /// let stream = Input::from_reader("memory", &b"a [ 1 2 ]\nb [ 3 ]\n"[..]);
+    /// let table = SequentialReader::<Vector<f32>>::of_stream(stream, &ReadOptions::default());
+    /// assert_eq!(table.count(), 2);
+    /// ```
+    #[must_use]
+    pub fn of_stream(stream: Input, options: &ReadOptions) -> Self {
+        let name = stream.name().to_owned();
+        let options = ReadOptions { typing: T::typing_of_stream(options), ..options.clone() };
+        Self::new(name, Table::Archive(options.reader(stream)))
     }
 
     /// Reads the next object in the place of an older one, and its key; `false` at the end.
@@ -164,29 +204,132 @@ impl<T: Holder> SequentialReader<T> {
         T: Default,
     {
         let mut slot = Some(std::mem::take(value));
-        let found = self.step(key, &mut Take::Value(&mut slot))?;
+        let found = self.step(key, Some(&mut slot))?;
         *value = slot.unwrap_or_default();
         Ok(found)
     }
 
-    /// Reads the next key and goes over its object; `false` at the end.
+    /// Reads the next key; `false` at the end. [`value`](Self::value) reads its object; if nobody
+    /// asks for that, the next call goes over it, as far as possible by what headers say.
+    ///
+    /// ```
+    /// use seqfeed_io::Opener;
+    /// use seqfeed_kaldi::{Matrix, SequentialReader};
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let name = directory.path().join("feats.ark").display().to_string();
+    /// # std::fs::write(&name, "utt1 [\n1 2 ]\nutt2 [\n3 4\n5 6 ]\n").unwrap();
+    ///
+    /// let mut table =
+    ///     SequentialReader::<Matrix<f32>>::open(&format!("ark:{name}"), &Opener::default())?;
+    /// let mut key = Vec::new();
+    /// while table.next_key(&mut key)? {
+    ///     if key == b"utt2" {
+    ///         assert_eq!(table.value()?.rows, 2);
+    ///     }
+    /// }
+    /// # Ok::<(), seqfeed_core::Error>(())
+    /// ```
+    ///
+    /// With `p` an object is read with its key: whether it counts as there is known only then. With
+    /// `bg` the thread reads all.
     ///
     /// # Errors
     ///
-    /// As the iterator, as far as errors can be seen: objects of script files are not looked
-    /// at (except with `p`, which leaves out those that cannot be loaded, and with `bg`,
-    /// which loads all).
+    /// As the iterator. An object that nobody asks for is wrong only where the end of it cannot be
+    /// found: in an archive the call fails that goes over it, and names its key; an entry of a
+    /// script file is not looked at.
     pub fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
-        self.step(key, &mut Take::Nothing)
+        let reads = self.permissive || matches!(self.table, Table::Background(_));
+        let mut value = self.value.take();
+        let found = self.step(key, reads.then_some(&mut value));
+        self.value = value;
+        if let Ok(true) = found {
+            self.key.clone_from(key);
+            self.object = if reads { Object::Loaded } else { Object::Unread };
+        }
+        found
+    }
+
+    /// The object of the last key of [`next_key`](Self::next_key): read now, if it was not before.
+    /// The next object takes its memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the object cannot be read; in an archive nothing is found behind it then. Fails
+    /// where no key was read, and where the object was taken.
+    pub fn value(&mut self) -> Result<&T> {
+        self.load()?;
+        self.value.as_ref().ok_or_else(no_object)
+    }
+
+    /// The object of the last key, to keep.
+    ///
+    /// # Errors
+    ///
+    /// As [`value`](Self::value).
+    pub fn take_value(&mut self) -> Result<T> {
+        self.load()?;
+        self.object = Object::None;
+        self.value.take().ok_or_else(no_object)
+    }
+
+    /// Reads the object of the last key, where nobody has asked for it.
+    fn load(&mut self) -> Result<()> {
+        match self.object {
+            Object::None => return Err(no_object()),
+            Object::Loaded => return Ok(()),
+            Object::Unread => {}
+        }
+        let mut value = self.value.take();
+        let loaded = match &mut self.table {
+            Table::Archive(reader) => read_or_replace(reader, &mut value),
+            Table::Script(script) => script.load(&mut value),
+            Table::Background(_) | Table::Ended => Err(no_object()),
+        };
+        match loaded {
+            Ok(()) => {
+                (self.value, self.object) = (value, Object::Loaded);
+                Ok(())
+            }
+            Err(error) => {
+                let error = error.of_key(Key(&self.key));
+                if !matches!(self.table, Table::Archive(_)) {
+                    return Err(error);
+                }
+                let error = with_cure(error, BEFORE);
+                (self.table, self.object) = (Table::Ended, Object::None);
+                self.failed = Some(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the object of the last key can be read once only.
+    pub(crate) fn object_passes_once(&self) -> bool {
+        match &self.table {
+            Table::Script(script) => script.object_passes_once(),
+            _ => false,
+        }
+    }
+
+    /// What objects were taken for together that do not say it themselves, as far as they were
+    /// read.
+    #[must_use]
+    pub fn table_type(&self) -> Option<&TableType> {
+        match &self.table {
+            Table::Archive(reader) => reader.typing.found.as_deref(),
+            Table::Script(script) => script.loader.typing.found.as_deref(),
+            _ => self.found.as_deref(),
+        }
     }
 
     pub(crate) fn next_entry(&mut self, key: &mut Vec<u8>, value: &mut Option<T>) -> Result<bool> {
-        self.step(key, &mut Take::Value(value))
+        self.step(key, Some(value))
     }
 
-    fn step(&mut self, key: &mut Vec<u8>, take: &mut Take<'_, T>) -> Result<bool> {
+    fn step(&mut self, key: &mut Vec<u8>, mut value: Option<&mut Option<T>>) -> Result<bool> {
         loop {
-            let error = match self.try_step(key, take) {
+            let error = match self.try_step(key, value.as_deref_mut()) {
                 Ok(true) => {
                     self.excuses.report.objects += 1;
                     return Ok(true);
@@ -217,30 +360,35 @@ impl<T: Holder> SequentialReader<T> {
         }
     }
 
-    fn try_step(&mut self, key: &mut Vec<u8>, take: &mut Take<'_, T>) -> Result<bool> {
+    fn try_step(&mut self, key: &mut Vec<u8>, value: Option<&mut Option<T>>) -> Result<bool> {
+        let unread = std::mem::replace(&mut self.object, Object::None) == Object::Unread;
         match &mut self.table {
             Table::Ended => Ok(false),
             Table::Archive(reader) => {
+                if unread {
+                    reader
+                        .skip::<T>()
+                        .map_err(|error| with_cure(error.of_key(Key(&self.key)), BEFORE))?;
+                }
                 if !reader.read_key(key).map_err(|error| with_cure(error, BEFORE))? {
                     if let Table::Archive(reader) = std::mem::replace(&mut self.table, Table::Ended)
                     {
+                        self.found.clone_from(&reader.typing.found);
                         reader.finish()?;
                     }
                     return Ok(false);
                 }
-                match take {
-                    Take::Value(value) => read_or_replace(reader, value),
-                    Take::Nothing => reader.skip::<T>(),
+                if let Some(value) = value {
+                    read_or_replace(reader, value)
+                        .map_err(|error| with_cure(error.of_key(Key(key)), BEFORE))?;
                 }
-                .map_err(|error| with_cure(error.of_key(Key(key)), BEFORE))?;
                 Ok(true)
             }
             Table::Script(script) => {
                 let Script { entries, loader } = &mut **script;
-                let mut load = |rxfilename: &OsStr, range: Option<&Range>| match take {
-                    Take::Value(value) => loader.load(rxfilename, range, value),
-                    Take::Nothing if self.permissive => loader.load(rxfilename, range, &mut None),
-                    Take::Nothing => Ok(()),
+                let load = |rxfilename: &OsStr, range: Option<&Range>| match value {
+                    Some(value) => loader.load(rxfilename, range, value),
+                    None => Ok(()),
                 };
                 let loaded = match entries {
                     Entries::Lines(lines) => match lines.next()? {
@@ -251,20 +399,20 @@ impl<T: Holder> SequentialReader<T> {
                             load(line.rxfilename, line.range.as_ref())
                         }
                     },
-                    Entries::Sorted(entries) => match entries.next() {
-                        None => return Ok(false),
-                        Some(entry) => {
-                            *key = entry.key;
-                            load(&entry.rxfilename, entry.range.as_ref())
+                    Entries::Sorted(entries, last) => {
+                        *last = entries.next();
+                        match last {
+                            None => return Ok(false),
+                            Some(entry) => {
+                                key.clone_from(&entry.key);
+                                load(&entry.rxfilename, entry.range.as_ref())
+                            }
                         }
-                    },
+                    }
                 };
                 loaded.map_err(|error| error.of_key(Key(key))).map(|()| true)
             }
-            Table::Background(ahead) => match take {
-                Take::Value(value) => ahead.next(key, value),
-                Take::Nothing => ahead.next(key, &mut None),
-            },
+            Table::Background(ahead) => ahead.next(key, value.unwrap_or(&mut None)),
         }
     }
 
@@ -293,6 +441,38 @@ impl<T: Holder> SequentialReader<T> {
             None => Ok(self.excuses.report),
         }
     }
+}
+
+impl<T: Holder> Script<T> {
+    /// Loads the object of the last entry.
+    fn load(&mut self, value: &mut Option<T>) -> Result<()> {
+        let Self { entries, loader } = self;
+        match entries {
+            Entries::Lines(lines) => {
+                let line = lines.current()?;
+                loader.load(line.rxfilename, line.range.as_ref(), value)
+            }
+            Entries::Sorted(_, Some(entry)) => {
+                loader.load(&entry.rxfilename, entry.range.as_ref(), value)
+            }
+            Entries::Sorted(_, None) => Err(no_object()),
+        }
+    }
+
+    fn object_passes_once(&self) -> bool {
+        match &self.entries {
+            Entries::Lines(lines) => {
+                lines.current().is_ok_and(|line| self.loader.passes_once(line.rxfilename))
+            }
+            Entries::Sorted(_, entry) => {
+                entry.as_ref().is_some_and(|entry| self.loader.passes_once(&entry.rxfilename))
+            }
+        }
+    }
+}
+
+fn no_object() -> Error {
+    Error::usage("there is no object to read: no key was read before it, or the object was taken")
 }
 
 /// Errors of the script file itself end reading: what follows in it cannot be trusted. They are

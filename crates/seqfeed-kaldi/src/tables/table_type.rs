@@ -1,14 +1,15 @@
 //! The type of a table whose objects do not say what they are: one decision, from all of them.
 
-use seqfeed_core::{Error, Result};
+use seqfeed_core::{Error, Key, Result};
 
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
-use crate::objects::any::{AnyObject, ObjectType};
-use crate::objects::detect::fits;
+use crate::objects::any::ObjectType;
+use crate::objects::detect::{Fits, detect, fits};
 use crate::specifier::{Rspecifier, TableKind};
 use crate::tables::options::ReadOptions;
 use crate::tables::sequential_reader::SequentialReader;
+use crate::tables::typing::Need;
 
 /// What the objects of a table are, as far as all of them together tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,9 +27,33 @@ pub struct TableType {
     pub key: Vec<u8>,
 }
 
+impl TableType {
+    /// Fails where the objects may be of several types, and their values would differ.
+    pub(crate) fn check(&self, need: Need) -> Result<()> {
+        // Texts that all are taken for one type are of that type: it is the usual one.
+        let settled = self.others.is_empty() || (!self.binary && !self.mixed);
+        if settled || !need.tells_types_apart(self.binary) {
+            return Ok(());
+        }
+        let types: Vec<ObjectType> = self.object_type.iter().chain(&self.others).copied().collect();
+        let error = several_types(&types);
+        Err(if self.key.is_empty() { error } else { error.of_key(Key(&self.key)) })
+    }
+}
+
+/// The error that nothing says which of several types is meant.
+pub(crate) fn several_types(types: &[ObjectType]) -> Error {
+    let names: Vec<&str> = types.iter().map(|one| one.name()).collect();
+    Error::corpus(format!(
+        "the objects do not say what they are, and fit several types: {}",
+        names.join(", ")
+    ))
+    .with_help(format!("say which type is meant with --type, such as {}", names[0]))
+}
+
 /// Finds the type of a table from all of its objects, where the first one does not say it itself;
 /// none where each object says it, or where the table can be read only once (a command, standard
-/// input, a named pipe).
+/// input, a named pipe). Entries of a script file that can be read once are not looked at.
 ///
 /// # Errors
 ///
@@ -42,29 +67,42 @@ pub fn find_table_type(table: &Rspecifier, options: &ReadOptions) -> Result<Opti
     if !path.is_file() {
         return Ok(None);
     }
-    let plain = Rspecifier { background: false, ..table.clone() };
-    // What is passed over is reported when the table is read.
+    // Damage is an error, or is passed over, when the table is read.
+    let plain = Rspecifier { background: false, permissive: false, ..table.clone() };
     let reading = ReadOptions { warnings: None, object_type: None, ..options.clone() };
-    let mut reader = SequentialReader::<Fitting>::open_with(&plain.name(), &reading)?;
-    let mut evidence = Evidence::default();
-    let (mut key, mut value) = (Vec::new(), Fitting::default());
-    loop {
-        match reader.next_into(&mut key, &mut value) {
-            Ok(true) => {}
-            // What is damaged is an error when it is read.
-            Ok(false) => break,
-            Err(_) if table.kind == TableKind::Script => continue,
+    let mut reader = SequentialReader::<Fits>::open_with(&plain.name(), &reading)?;
+    let (mut evidence, mut key) = (Evidence::default(), Vec::new());
+    while let Ok(true) = reader.next_key(&mut key) {
+        if reader.object_passes_once() {
+            continue;
+        }
+        match reader.value() {
+            Ok(object) if object.types.is_empty() && evidence.first.is_none() => return Ok(None),
+            Ok(object) => evidence.add(&key, object),
+            Err(_) if table.kind == TableKind::Script => {}
             Err(_) => break,
         }
-        if value.types.is_empty() {
-            if evidence.first.is_none() {
-                return Ok(None);
-            }
-            value.types.extend(value.taken);
-        }
-        evidence.add(&key, &value);
     }
     Ok(evidence.decide())
+}
+
+/// Finds the type of the objects of an archive from here on, where the first one is next, whose key
+/// was read. The rest of the stream is copied into a temporary file for that, and is next again.
+pub(crate) fn find_rest_type(reader: &mut ObjectReader) -> Result<TableType> {
+    let start = reader.position();
+    if !reader.seek(start)? {
+        reader.spool()?;
+    }
+    let (mut evidence, mut key) = (Evidence::default(), Vec::new());
+    while let Ok(object) = Fits::read(reader, Mode::Binary) {
+        evidence.add(&key, &object);
+        key.clear();
+        if !matches!(reader.read_key(&mut key), Ok(true)) {
+            break;
+        }
+    }
+    reader.seek(start)?;
+    Ok(evidence.decide().unwrap_or_default())
 }
 
 /// What is known of a table.
@@ -72,34 +110,47 @@ pub fn find_table_type(table: &Rspecifier, options: &ReadOptions) -> Result<Opti
 struct Evidence {
     first: Option<(Vec<u8>, ObjectType)>,
     types: Vec<ObjectType>,
+    /// The first one that alone fits several types.
+    unsure: Option<(Vec<u8>, Vec<ObjectType>)>,
     text: bool,
     mixed: bool,
 }
 
 impl Evidence {
-    fn add(&mut self, key: &[u8], object: &Fitting) {
+    fn add(&mut self, key: &[u8], object: &Fits) {
+        let itself = [object.taken];
+        let types = if object.types.is_empty() { &itself[..] } else { &object.types };
         match &self.first {
             None => {
-                self.first = object.taken.map(|taken| (key.to_vec(), taken));
-                self.types.clone_from(&object.types);
+                self.first = Some((key.to_vec(), object.taken));
+                self.types = types.to_vec();
             }
             Some((_, taken)) => {
-                self.mixed |= object.taken != Some(*taken);
-                self.types.retain(|one| object.types.contains(one));
+                self.mixed |= object.taken != *taken;
+                self.types.retain(|one| types.contains(one));
                 // The order of the last one that has something to say: zeros say nothing.
-                if object.types.len() <= self.types.len() {
-                    let types = std::mem::take(&mut self.types);
-                    self.types =
-                        object.types.iter().copied().filter(|one| types.contains(one)).collect();
+                if types.len() <= self.types.len() {
+                    let before = std::mem::take(&mut self.types);
+                    self.types = types.iter().copied().filter(|one| before.contains(one)).collect();
                 }
             }
+        }
+        if types.len() > 1 && self.unsure.is_none() {
+            self.unsure = Some((key.to_vec(), types.to_vec()));
         }
         self.text |= !object.binary;
     }
 
     fn decide(self) -> Option<TableType> {
         let (key, taken) = self.first?;
-        let Self { mut types, text, mixed, .. } = self;
+        let Self { mut types, unsure, text, mixed, .. } = self;
+        if types.is_empty()
+            && !text
+            && let Some((key, others)) = unsure
+        {
+            // Each object is of a type of its own, and this one does not say of which.
+            return Some(TableType { object_type: None, others, binary: true, mixed, key });
+        }
         let object_type = match types.contains(&taken) && !mixed {
             true => Some(taken),
             // Lines stay as they are, where they are written as lines again.
@@ -116,25 +167,16 @@ impl Evidence {
     }
 }
 
-/// An object that is read over: what it may be.
-#[derive(Default)]
-struct Fitting {
-    taken: Option<ObjectType>,
-    types: Vec<ObjectType>,
-    binary: bool,
-}
-
-impl Holder for Fitting {
+/// Reads over objects, to see what they may be.
+impl Holder for Fits {
     const TYPE: &'static str = "object";
     const HEADER: bool = false;
 
-    fn read(reader: &mut ObjectReader, mode: Mode) -> Result<Self> {
-        let found = fits(reader)?;
-        reader.object_type = Some(found.taken);
-        let skipped = AnyObject::skip(reader, mode);
-        reader.object_type = None;
-        skipped?;
-        Ok(Self { taken: Some(found.taken), types: found.types, binary: found.binary })
+    fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
+        let taken = detect(reader)?;
+        let found = fits(reader, taken)?;
+        reader.skip_as(taken)?;
+        Ok(found)
     }
 
     fn write(&self, _: &mut Vec<u8>, _: Mode) -> Result<()> {
@@ -142,6 +184,6 @@ impl Holder for Fitting {
     }
 
     fn extract(&self, _: &crate::Range) -> Result<Self> {
-        Ok(Self { taken: self.taken, types: self.types.clone(), binary: self.binary })
+        Ok(self.clone())
     }
 }

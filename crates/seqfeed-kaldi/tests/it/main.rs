@@ -7,6 +7,7 @@ mod damage;
 mod golden;
 mod graphs;
 mod in_place;
+mod lazy;
 mod limits;
 mod matrices;
 mod objects;

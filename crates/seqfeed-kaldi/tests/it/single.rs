@@ -5,8 +5,8 @@ use std::fs;
 use seqfeed_core::Key;
 use seqfeed_io::{Opener, RxFilename};
 use seqfeed_kaldi::{
-    AnyObject, Holder, IntegerVector, Matrix, Mode, ObjectReader, ObjectWriter, TableWriter,
-    Vector, load, save, write_token,
+    AnyObject, Holder, IntegerVector, Matrix, Mode, ObjectReader, ObjectWriter, PackedMatrix,
+    TableWriter, Vector, load, save, write_token,
 };
 
 fn matrix() -> Matrix<f32> {
@@ -162,4 +162,23 @@ fn what_is_read_is_added() {
     add(" [ ]\n").unwrap();
     add(" [ 1 2 3 ]\n").unwrap_err();
     assert_eq!(sum.0, [3.0, 0.1f32 + 0.2f32]);
+}
+
+#[test]
+fn packed_matrices_are_added() {
+    let mut sum = PackedMatrix::<f64>::default();
+    // An empty one takes over what is read, and adds nothing.
+    for text in ["[\n1 \n2 3 ]\n", "[ ]\n", "[\n10 \n20 30 ]\n"] {
+        let mut reader = ObjectReader::from_bytes("text", text);
+        sum.read_add(&mut reader, Mode::Text).unwrap();
+    }
+    assert_eq!((sum.size, &sum.values[..]), (2, &[11.0, 22.0, 33.0][..]));
+    let mut bytes = Vec::new();
+    PackedMatrix { size: 2, values: vec![0.5f32; 3] }.write(&mut bytes, Mode::Binary).unwrap();
+    sum.read_add(&mut ObjectReader::from_bytes("binary", bytes), Mode::Binary).unwrap();
+    assert_eq!(sum.values, [11.5, 22.5, 33.5]);
+    let mut other = ObjectReader::from_bytes("text", "[\n1 ]\n");
+    let error = sum.read_add(&mut other, Mode::Text).unwrap_err().to_string();
+    assert!(error.contains("1 rows cannot be added to one of 2"), "{error}");
+    assert_eq!(sum.values, [11.5, 22.5, 33.5]);
 }

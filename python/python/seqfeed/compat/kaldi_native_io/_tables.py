@@ -134,6 +134,7 @@ class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
     _key: str | None = None
     _value: Any = None
     _error: KaldiError | None = None
+    _is_unread: bool = False
 
     def __init__(self, rspecifier: str) -> None:
         self.open(rspecifier)
@@ -154,15 +155,17 @@ class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
 
     def _step(self, reader: kaldi.SequentialReader) -> None:
         self._key = self._value = self._error = None
+        self._is_unread = False
         try:
-            for self._key, self._value in reader:
-                break
+            self._key = reader.next_key()
+            if self._key is not None:
+                # As in the original, objects of archives are read at once, and entries when they are asked for.
+                self._is_unread = self._is_script
+                if not self._is_script:
+                    self._value = reader.value()
         except Error as error:
-            found = as_kaldi_error(error)
-            # An entry that cannot be loaded has a key, and others behind it.
-            if not self._is_script or error.key is None:
-                raise found from error
-            self._key, self._error = error.key, found
+            self._key = None
+            raise as_kaldi_error(error) from error
 
     def _convert(self, value: Any) -> T:
         found: T = value
@@ -189,6 +192,12 @@ class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
         """
         if self.done:
             raise KaldiError("Value() called on TableReader object at the wrong time: it is at the end")
+        if self._is_unread:
+            self._is_unread = False
+            try:
+                self._value = self._open_one().value()
+            except Error as error:
+                self._error = as_kaldi_error(error)
         if self._error is not None:
             raise self._error
         if self._value is None:
@@ -198,7 +207,7 @@ class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
     def free_current(self) -> None:
         """Forgets the object."""
         self._open_one()
-        self._value = None
+        self._value, self._is_unread = None, False
 
     def next(self) -> None:
         """Goes to the next object.
