@@ -159,7 +159,7 @@ class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
         try:
             self._key = reader.next_key()
             if self._key is not None:
-                # As in the original, objects of archives are read at once, and entries when they are asked for.
+                # As in the original: objects of archives are read at once, entries when asked for.
                 self._is_unread = self._is_script
                 if not self._is_script:
                     self._value = reader.value()
