@@ -29,7 +29,7 @@ impl FileTable {
         wanted: Option<Wanted>,
         options: &ReadOptions,
     ) -> seqfeed::Result<Self> {
-        let origin = Origin::Stream(file_like::input(file, name));
+        let origin = Origin::Stream(Box::new(file_like::input(file, name)));
         let mut archive = open_sequential(origin, wanted, options)?;
         let (mut entries, mut places, mut key) = (Vec::new(), HashMap::new(), Vec::new());
         while let Some(value) = archive.next(&mut key)? {

@@ -112,7 +112,7 @@ impl SequentialReader {
                 let name = file_like::name_of(&source);
                 let (file, called) = (source.unbind(), name.clone());
                 let reader = py.detach(|| {
-                    let origin = Origin::Stream(file_like::input(file, called));
+                    let origin = Origin::Stream(Box::new(file_like::input(file, called)));
                     open_sequential(origin, wanted.clone(), &options)
                 });
                 (Name::from(name.as_str()), true, errors::raise(reader)?)

@@ -252,14 +252,14 @@ pub(crate) fn read_options(allow_pipes: bool, line_limit: Option<usize>) -> Read
 /// What is read in order: a table by its name, or a stream with an archive.
 pub(crate) enum Origin<'a> {
     Named(&'a Name),
-    Stream(Input),
+    Stream(Box<Input>),
 }
 
 impl Origin<'_> {
     pub(crate) fn open<T: Holder>(self, options: &ReadOptions) -> Result<SequentialReader<T>> {
         match self {
             Self::Named(rspecifier) => SequentialReader::open_with(rspecifier, options),
-            Self::Stream(stream) => Ok(SequentialReader::of_stream(stream, options)),
+            Self::Stream(stream) => Ok(SequentialReader::of_stream(*stream, options)),
         }
     }
 }
