@@ -1,6 +1,7 @@
-//! The project's own tasks: `cargo xtask test [python]`, `lint`, `docs`, `wheel`, `bench`.
+//! The project's own tasks: `cargo xtask test [python]`, `lint`, `edges`, `docs`, `wheel`, `bench`.
 
 mod bench;
+mod edges;
 mod lint;
 mod python;
 mod skips;
@@ -24,11 +25,12 @@ fn main() -> ExitCode {
         },
         Some("bench") => bench::run(&arguments[1..]),
         Some("lint") => lint::run(),
+        Some("edges") => edges::run(),
         Some("docs") => docs(),
         Some("wheel") => python::wheel(),
         _ => {
             eprintln!(
-                "usage: cargo xtask test [python] | lint | docs | wheel | bench \
+                "usage: cargo xtask test [python] | lint | edges | docs | wheel | bench \
                  [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]"
             );
             return ExitCode::from(2);
