@@ -10,8 +10,8 @@ use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use seqfeed_core::{Block, Element, Error, Extent, Key, Kind, Result, Stream};
 
+use crate::key_type::{self, KeyType};
 use crate::schema::{item, pair, sample_type};
-use crate::writer::KeyType;
 
 /// Values of a batch that 32-bit offsets can count, with room for one more sequence.
 const MOST_VALUES: u64 = i32::MAX as u64;
@@ -100,7 +100,7 @@ impl Batch {
                 None => return Err(Error::corpus("the key is no UTF-8").of_key(key)),
             },
             Keys::Bytes(keys) => keys.push(key.0.to_vec()),
-            Keys::Numbers(keys) => match crate::writer::number_of(key) {
+            Keys::Numbers(keys) => match key_type::number_of(key) {
                 Some(number) => keys.push(number),
                 None => return Err(Error::corpus("the key is no number").of_key(key)),
             },

@@ -43,6 +43,7 @@
 mod arrays;
 mod batch;
 mod ipc;
+mod key_type;
 mod keys;
 mod number;
 mod panics;
@@ -54,11 +55,12 @@ mod store;
 mod stream;
 mod writer;
 
+pub use key_type::KeyType;
 pub use panics::silence_caught_panics;
 pub use schema::{ArrowOptions, ColumnChoice};
 pub use source::ArrowSource;
 pub use stream::{FFI_ArrowArrayStream, RecordBatches};
-pub use writer::{ArrowWriter, Compress, KeyType, ParquetWriter, WriteOptions};
+pub use writer::{ArrowWriter, Compress, ParquetWriter, WriteOptions};
 
 /// What files are called in messages.
 const ARROW: &str = "Arrow file";

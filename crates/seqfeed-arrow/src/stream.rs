@@ -9,7 +9,8 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use seqfeed_core::{Block, Result, Source};
 
-use crate::writer::{Gather, KeyType, WriteOptions};
+use crate::key_type::KeyType;
+use crate::writer::{Gather, WriteOptions};
 
 /// The sequences of a corpus in its order, a row each, as an Arrow file of them has them: see the
 /// [crate](crate). A chunk and the batches of it are in memory at a time.

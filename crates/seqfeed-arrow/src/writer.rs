@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter as Parquet;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
-use seqfeed_core::{Block, Error, Extent, Index, Key, Kind, Result, Stream};
+use seqfeed_core::{Block, Error, Extent, Key, Kind, Result, Stream};
 use seqfeed_io::{Opener, Output, WxFilename};
 
 use crate::batch::Batch;
+use crate::key_type::KeyType;
 use crate::schema::written;
 
 /// Most rows in a record batch or row group.
@@ -39,66 +40,10 @@ pub enum Compress {
     Zstd(i32),
 }
 
-/// What keys are written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyType {
-    /// Text (`utf8`).
-    Text,
-    /// Bytes (`binary`).
-    Bytes,
-    /// Numbers (`int64`).
-    Number,
-}
-
 impl Default for WriteOptions {
     fn default() -> Self {
         Self { group_samples: 32_768, compress: Compress::None }
     }
-}
-
-impl KeyType {
-    /// What holds all keys of an index: numbers where all are decimal numbers as they are usually
-    /// written, else text, or bytes where a key is no UTF-8.
-    ///
-    /// ```
-    /// use seqfeed_arrow::KeyType;
-    /// use seqfeed_core::{IndexBuilder, Key};
-    ///
-    /// let of = |keys: &[&[u8]]| {
-    ///     let mut builder = IndexBuilder::new(1);
-    ///     keys.iter().for_each(|key| builder.push(Key(key), 1));
-    ///     KeyType::of(&builder.finish())
-    /// };
-    /// assert_eq!(of(&[b"7", b"-12"]), KeyType::Number);
-    /// assert_eq!(of(&[b"7", b"012"]), KeyType::Text);
-    /// assert_eq!(of(&[b"7", b"\xff"]), KeyType::Bytes);
-    /// ```
-    #[must_use]
-    pub fn of(index: &Index) -> Self {
-        let all = |holds: &dyn Fn(Key<'_>) -> bool| {
-            (0..index.len() as u32).all(|sequence| holds(index.key(sequence)))
-        };
-        match () {
-            () if !index.is_empty() && all(&|key| number_of(key).is_some()) => KeyType::Number,
-            () if all(&|key| key.as_str().is_some()) => KeyType::Text,
-            () => KeyType::Bytes,
-        }
-    }
-
-    fn data_type(self) -> DataType {
-        match self {
-            KeyType::Text => DataType::Utf8,
-            KeyType::Bytes => DataType::Binary,
-            KeyType::Number => DataType::Int64,
-        }
-    }
-}
-
-/// The number that a key is, if it is written as numbers are.
-pub(crate) fn number_of(key: Key<'_>) -> Option<i64> {
-    let text = key.as_str()?;
-    let number: i64 = text.parse().ok()?;
-    (number.to_string() == text).then_some(number)
 }
 
 /// Writes an Arrow IPC file, one sequence at a time.

@@ -59,14 +59,11 @@ mod records;
 mod section;
 mod text;
 mod tree;
-mod value;
-mod variables;
 
 pub use files::{Files, Texts};
 pub use reader::*;
-pub use section::Section;
+pub use section::{Kind, Section, Value};
 pub use tree::Tree;
-pub use value::{Kind, Value};
 
 /// A configuration: the outermost [`Section`], which it stands for.
 #[derive(Clone, Debug)]

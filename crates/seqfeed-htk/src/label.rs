@@ -13,6 +13,7 @@ pub mod cntk;
 mod files;
 mod matching;
 mod mlf;
+mod options;
 pub mod other;
 mod parse;
 mod pieces;
@@ -23,7 +24,8 @@ mod write;
 
 pub use files::LabelFiles;
 pub use mlf::{Body, Duplicate, MlfEntry, MlfIndex, MlfOptions};
-pub use parse::{ParseOptions, parse};
+pub use options::ParseOptions;
+pub use parse::parse;
 pub use transcription::{Labels, Name, Segment, Transcription};
 pub use write::{MLF_HEADER, write, write_mlf_entry};
 

@@ -9,6 +9,7 @@ mod binary;
 mod features;
 mod files;
 mod labels;
+mod place;
 
 pub use crate::decoded::open_decoded;
 pub use features::{Duplicates, HtkOptions, HtkSource, Keys};

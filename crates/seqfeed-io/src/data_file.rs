@@ -10,7 +10,7 @@ use seqfeed_core::{Error, Problem, Result};
 
 use crate::compression::ENOUGH;
 use crate::same_file::open_file;
-use crate::{Compression, Input, Mapped, Opener, RxFilename, Spool, shown_name};
+use crate::{Compression, Mapped, shown_name};
 
 /// A regular file read at given offsets, from several threads at once: it has no cursor to share.
 ///
@@ -39,27 +39,6 @@ impl DataFile {
         let metadata = file.metadata().map_err(fail)?;
         check_regular(&metadata, &name)?;
         Ok(Self { name, file: Arc::new(file), len: metadata.len(), temporary: false })
-    }
-
-    /// Opens what a name stands for, to be read at any place after it was decoded: an uncompressed
-    /// regular file as it lies; what is compressed or passes once (a command, standard input), or
-    /// the rest of a file behind an offset, out of a temporary copy.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be opened, decoded or copied; for directories and devices.
-    pub fn decoded(name: &RxFilename, opener: &Opener) -> Result<Self> {
-        if let RxFilename::File(path) = name {
-            match Self::open(path) {
-                Ok(file) if file.compression()? == Compression::None => return Ok(file),
-                Err(error) if error.is_not_found() || path.is_dir() => return Err(error),
-                // What is no regular file, such as a named pipe, passes once.
-                _ => {}
-            }
-        }
-        let input = Input::open(name, opener)?;
-        let name = input.name().to_owned();
-        Spool::copy(input, &name)
     }
 
     /// A temporary file that was written.

@@ -15,10 +15,9 @@ use crate::compression::ENOUGH;
 use crate::decode::decode;
 use crate::interrupts::Waiting;
 use crate::pipe::{self, FailedCommand, Running};
-use crate::recording::Recording;
 use crate::same_file::open_file;
-use crate::standard::{self, Stdin};
-use crate::{Compression, Opener, RxFilename, Spool, shown_name};
+use crate::standard_input::{self, Stdin};
+use crate::{Compression, Opener, RxFilename, shown_name};
 
 /// A stream of bytes read once from front to back, decompressed where its first bytes say so.
 ///
@@ -102,9 +101,9 @@ impl Input {
         match name {
             RxFilename::Stdin => {
                 let stdin = Stdin::open()
-                    .map_err(|error| Error::io("reading", error).in_file(standard::INPUT_NAME))?;
+                    .map_err(|error| Error::io("reading", error).in_file(standard_input::NAME))?;
                 Ok(Self {
-                    name: standard::INPUT_NAME.to_owned(),
+                    name: standard_input::NAME.to_owned(),
                     compression: stdin.compression(),
                     stream: Stream::Stdin(stdin),
                     command: None,
@@ -199,9 +198,9 @@ impl Input {
         Ok(input)
     }
 
-    /// A regular file that is read as it is, from its start.
-    pub(crate) fn plain(name: String, file: File, len: u64) -> Self {
-        let stream = Stream::Own(Buffered::of_file(file, len, 0));
+    /// A regular file that is read as it is, from a position.
+    pub(crate) fn plain(name: String, file: File, len: u64, position: u64) -> Self {
+        let stream = Stream::Own(Buffered::of_file(file, len, position));
         Self { name, compression: Compression::None, stream, command: None, device: false }
     }
 
@@ -276,33 +275,17 @@ impl Input {
         read
     }
 
-    /// Copies what is read from here on into a temporary file, from which it can be read again, at
-    /// any place and before the end: how a stream that passes once is read out of order.
-    ///
-    /// # Errors
-    ///
-    /// When no temporary file can be made.
-    pub fn recorded(mut self) -> Result<(Self, Recording)> {
-        let (recorder, recording) = Recording::start(self.name())?;
+    /// The same input, whose bytes go through another reader from here on.
+    pub(crate) fn through(
+        mut self,
+        wrap: impl FnOnce(Box<dyn Read + Send>) -> Box<dyn Read + Send>,
+    ) -> Self {
         let inner: Box<dyn Read + Send> = match self.stream.take() {
             Stream::Own(stream) => Box::new(stream),
             Stream::Stdin(stdin) => Box::new(stdin),
         };
-        self.stream = Stream::Own(Buffered::new(Box::new(recorder.recording(inner)), 0));
-        Ok((self, recording))
-    }
-
-    /// Copies the rest into a temporary file, and reads on there from the same position: what
-    /// passes once can be [gone back](Self::seek) to here then.
-    ///
-    /// # Errors
-    ///
-    /// When reading or writing fails, and for devices, which have no end.
-    pub fn spooled(self) -> Result<Self> {
-        let (name, position) = (self.name.clone(), self.position());
-        let (file, len) = Spool::file_of(self, position)?;
-        let stream = Stream::Own(Buffered::of_file(file, len, position));
-        Ok(Self { name, compression: Compression::None, stream, command: None, device: false })
+        self.stream = Stream::Own(Buffered::new(wrap(inner), 0));
+        self
     }
 
     /// How many bytes are left, where that is known: in an uncompressed regular file. Where that is

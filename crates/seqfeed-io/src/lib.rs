@@ -64,7 +64,8 @@ mod same_file;
 mod settings_file;
 mod specifier;
 mod spool;
-mod standard;
+mod standard_input;
+mod standard_output;
 mod temporary;
 mod until_failed;
 

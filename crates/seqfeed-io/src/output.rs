@@ -13,7 +13,7 @@ use crate::buffered::CAPACITY;
 use crate::interrupts::Waiting;
 use crate::passing::Passing;
 use crate::pipe::{self, Running};
-use crate::standard::{OUTPUT_NAME, Stdout};
+use crate::standard_output::{self, Stdout};
 use crate::{Opener, WxFilename, shown_name};
 
 /// A named output that appears only when it is complete.
@@ -68,7 +68,7 @@ impl Output {
     pub fn create(name: &WxFilename, opener: &Opener) -> Result<Self> {
         let wxfilename = name.clone();
         let (name, sink) = match name {
-            WxFilename::Stdout => (OUTPUT_NAME.to_owned(), Sink::Stdout(Stdout)),
+            WxFilename::Stdout => (standard_output::NAME.to_owned(), Sink::Stdout(Stdout)),
             WxFilename::Pipe(command) => {
                 opener.check_pipe(name)?;
                 let (running, stdin) = pipe::write_to(command)?;

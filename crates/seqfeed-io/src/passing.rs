@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, IoSlice, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::buffered::CAPACITY;
-use crate::standard;
+use crate::standard_output;
 
 /// A buffered output that is flushed when this process is about to wait.
 pub(crate) struct Passing<W: Write + Send + 'static>(Arc<Mutex<Buffer<W>>>);
@@ -74,7 +74,7 @@ impl<W: Write + Send + 'static> Write for Passing<W> {
 /// Hands on what is buffered for readers who wait. What another thread writes just now
 /// is left to it.
 pub(crate) fn flush_all() {
-    standard::flush_what_there_is();
+    standard_output::flush_what_there_is();
     let open: Vec<_> = lock(&OPEN).iter().filter_map(Weak::upgrade).collect();
     for output in open {
         if let Ok(mut output) = output.try_lock() {

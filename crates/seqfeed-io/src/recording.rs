@@ -5,8 +5,7 @@ use std::io::{self, Read, Write};
 
 use seqfeed_core::Result;
 
-use crate::spool::failed;
-use crate::temporary::{TemporaryName, unnamed_file};
+use crate::temporary::{TemporaryName, failed, unnamed_file};
 use crate::{Input, shown_name};
 
 /// What was read of a stream so far, in a temporary file; see [`Input::recorded`].
@@ -41,7 +40,20 @@ impl Recording {
         let fail = |error| failed("opening", error, shown_name(self.path.path()));
         let file = File::open(self.path.path()).map_err(fail)?;
         let len = file.metadata().map_err(fail)?.len();
-        Ok(Input::plain(self.name.clone(), file, len))
+        Ok(Input::plain(self.name.clone(), file, len, 0))
+    }
+}
+
+impl Input {
+    /// Copies what is read from here on into a temporary file, from which it can be read again, at
+    /// any place and before the end: how a stream that passes once is read out of order.
+    ///
+    /// # Errors
+    ///
+    /// When no temporary file can be made.
+    pub fn recorded(self) -> Result<(Self, Recording)> {
+        let (recorder, recording) = Recording::start(self.name())?;
+        Ok((self.through(|inner| Box::new(recorder.recording(inner))), recording))
     }
 }
 

@@ -7,7 +7,8 @@ use std::io::{self, BufRead, BufWriter, Seek, SeekFrom, Write};
 use seqfeed_core::{Error, Result};
 
 use crate::buffered::CAPACITY;
-use crate::{DataFile, Input, shown_name};
+use crate::temporary::failed;
+use crate::{Compression, DataFile, Input, Opener, RxFilename, shown_name};
 
 /// How much is written between two looks at how much room is left.
 const LOOK: u64 = 64 << 20;
@@ -169,14 +170,41 @@ fn is_full(free: u64, size: u64) -> bool {
     free < (size / LEFT).min(MOST_LEFT)
 }
 
-pub(crate) fn failed(action: &'static str, error: io::Error, name: String) -> Error {
-    let help = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "set TMPDIR to a directory with more room"
+impl Input {
+    /// Copies the rest into a temporary file, and reads on there from the same position: what
+    /// passes once can be [gone back](Self::seek) to here then.
+    ///
+    /// # Errors
+    ///
+    /// When reading or writing fails, and for devices, which have no end.
+    pub fn spooled(self) -> Result<Self> {
+        let (name, position) = (self.name().to_owned(), self.position());
+        let (file, len) = Spool::file_of(self, position)?;
+        Ok(Self::plain(name, file, len, position))
+    }
+}
+
+impl DataFile {
+    /// Opens what a name stands for, to be read at any place after it was decoded: an uncompressed
+    /// regular file as it lies; what is compressed or passes once (a command, standard input), or
+    /// the rest of a file behind an offset, out of a temporary copy.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened, decoded or copied; for directories and devices.
+    pub fn decoded(name: &RxFilename, opener: &Opener) -> Result<Self> {
+        if let RxFilename::File(path) = name {
+            match Self::open(path) {
+                Ok(file) if file.compression()? == Compression::None => return Ok(file),
+                Err(error) if error.is_not_found() || path.is_dir() => return Err(error),
+                // What is no regular file, such as a named pipe, passes once.
+                _ => {}
+            }
         }
-        _ => "set TMPDIR to a directory that can be written to",
-    };
-    Error::system(action, error).in_file(name).with_help(help)
+        let input = Input::open(name, opener)?;
+        let name = input.name().to_owned();
+        Spool::copy(input, &name)
+    }
 }
 
 #[cfg(test)]

@@ -399,6 +399,17 @@ impl Drop for OutputDirectory {
     }
 }
 
+/// The error of a temporary file, with what can be done about it.
+pub(crate) fn failed(action: &'static str, error: io::Error, name: String) -> Error {
+    let help = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "set TMPDIR to a directory with more room"
+        }
+        _ => "set TMPDIR to a directory that can be written to",
+    };
+    Error::system(action, error).in_file(name).with_help(help)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

@@ -3,14 +3,11 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, Write};
-use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 
 use seqfeed_core::{Error, ErrorKind, PrintableLines, Problem};
 use seqfeed_io::{InputFiles, Opener, WxFilename, name_from_text};
 use seqfeed_kaldi::{Range, ReadOptions, Warning, Warnings};
-
-use crate::options::{self, Opt};
 
 /// The version of Kaldi whose behaviour and messages are followed.
 pub const KALDI_VERSION: &str = "5.5.0";
@@ -191,16 +188,6 @@ impl Call<'_> {
     /// Prints to standard output.
     pub(crate) fn print(&mut self, text: &[u8]) -> Result<(), Stop> {
         self.around.out.write_all(text).map_err(print_error)
-    }
-
-    /// Reads options and arguments, and echoes the command line, as every tool of Kaldi does first.
-    pub(crate) fn parse(
-        &mut self,
-        usage: &str,
-        count: RangeInclusive<usize>,
-        options: &mut [Opt<'_>],
-    ) -> Result<Vec<String>, Stop> {
-        options::parse(self, usage, count, options)
     }
 
     /// Says how the call ended; the exit code.

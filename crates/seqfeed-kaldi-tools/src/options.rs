@@ -123,7 +123,19 @@ const TO_BOOL: &str = "ToBool():util/parse-options.cc:583";
 const NOT_A_LINE: &str = "ReadConfigFile():util/parse-options.cc:480";
 const NO_CONFIG: &str = "ReadConfigFile():util/parse-options.cc:463";
 
-pub(crate) fn parse(
+impl Call<'_> {
+    /// Reads options and arguments, and echoes the command line, as every tool of Kaldi does first.
+    pub(crate) fn parse(
+        &mut self,
+        usage: &str,
+        count: RangeInclusive<usize>,
+        options: &mut [Opt<'_>],
+    ) -> Result<Vec<String>, Stop> {
+        parse(self, usage, count, options)
+    }
+}
+
+fn parse(
     call: &mut Call<'_>,
     usage: &str,
     count: RangeInclusive<usize>,

@@ -20,6 +20,7 @@
 mod array;
 mod arrays_writer;
 mod bytes;
+mod callable;
 mod calls;
 mod convert;
 mod data;
@@ -39,7 +40,7 @@ mod writer;
 pub use array::Array;
 pub use arrays_writer::{ArraysLayout, ArraysWriter, Container};
 pub use bytes::Bytes;
-pub use calls::Callable;
+pub use callable::Callable;
 pub use data::PickledData;
 pub use element::{Dtype, Number};
 pub use machine::{Limits, load};

@@ -3,8 +3,8 @@
 use seqfeed_core::{Error, Result};
 
 use super::Config;
+use super::section::Kind;
 use super::section::Section;
-use super::value::Kind;
 
 /// Splits `file#dotted.path`; without `#` the path is empty.
 ///

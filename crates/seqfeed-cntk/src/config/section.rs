@@ -1,5 +1,8 @@
 //! Sections: names and their values, and the sections around them.
 
+mod value;
+mod variables;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,8 +12,9 @@ use serde_json::Value as Json;
 use super::braces::MAX_DEPTH;
 use super::records::{Assignments, assignments};
 use super::text::{Origin, Text, excerpt, fault, limit};
-use super::value::{Content, Value};
-use super::variables::resolve;
+use value::Content;
+pub use value::{Kind, Value};
+use variables::resolve;
 
 /// A section: names, in any case, and their values.
 ///

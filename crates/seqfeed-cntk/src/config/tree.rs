@@ -6,8 +6,8 @@ use std::fmt;
 use seqfeed_core::Result;
 
 use super::section::Section;
+use super::section::{Kind, Value};
 use super::text::limit;
-use super::value::{Kind, Value};
 
 /// A value and all that is in it, as [`Value::kind`] sees it.
 ///

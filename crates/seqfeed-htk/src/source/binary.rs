@@ -17,7 +17,7 @@ use std::io::{BufReader, Read};
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
 use seqfeed_io::DataFile;
 
-use super::labels::Place;
+use super::place::Place;
 use crate::decoded::FromStart;
 use crate::label::cntk::MAX_FRAMES;
 

@@ -14,6 +14,7 @@ use seqfeed_io::{DataFile, run_of};
 
 use super::binary;
 use super::features::Keys;
+use super::place::Place;
 use crate::decoded::{FromStart, open_decoded};
 use crate::label::MLF_FORMAT;
 use crate::label::cntk::{CntkIndex, FrameParser, Utterance};
@@ -99,22 +100,6 @@ pub struct MlfSource {
     trace_level: Option<i64>,
     warnings: Vec<String>,
     ahead: Mutex<Ahead>,
-}
-
-/// Where an utterance is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) offset: u64,
-    pub(super) bytes: u32,
-    pub(super) line: u32,
-    pub(super) file: u32,
-}
-
-impl Place {
-    /// From where to where it lies in its file.
-    fn range(self) -> Range<u64> {
-        self.offset..self.offset + u64::from(self.bytes)
-    }
 }
 
 /// A part of a file in memory.

@@ -6,7 +6,8 @@ use seqfeed_core::{Error, ErrorKind, Problem, Result};
 use seqfeed_io::Input;
 
 use super::bytes::read;
-use super::calls::{Callable, build, call};
+use super::callable::Callable;
+use super::calls::{build, call};
 use super::objects::{Heap, Item, Object};
 use super::text::{self, ended};
 use super::{PICKLE, Value};

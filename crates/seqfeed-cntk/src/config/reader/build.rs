@@ -3,7 +3,7 @@
 use seqfeed_core::{Error, Result};
 
 use super::super::section::Section;
-use super::super::value::{Kind, Value};
+use super::super::section::{Kind, Value};
 use super::ctf::{self, Common};
 use super::htk;
 use super::known::{self, WithoutEffect};

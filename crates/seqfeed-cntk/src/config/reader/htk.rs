@@ -3,7 +3,7 @@
 use seqfeed_core::Result;
 
 use super::super::section::Section;
-use super::super::value::{Kind, Value};
+use super::super::section::{Kind, Value};
 use super::ctf::Common;
 use super::known::{self, WithoutEffect};
 use super::words::positive;

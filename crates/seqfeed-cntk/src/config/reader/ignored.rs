@@ -4,7 +4,7 @@
 use seqfeed_core::Result;
 
 use super::super::section::Section;
-use super::super::value::{Kind, Value};
+use super::super::section::{Kind, Value};
 use super::build::deserializer_sections;
 use super::known::WithoutEffect;
 use super::{Deserializer, Precision, Randomize, ReadMethod, ReaderConfig, ReaderKind};

@@ -3,7 +3,7 @@
 use seqfeed_core::{Result, nearest_name};
 
 use super::super::section::Section;
-use super::super::value::Value;
+use super::super::section::Value;
 
 /// A name that CNTK does not read.
 #[derive(Clone, Debug, PartialEq, Eq)]

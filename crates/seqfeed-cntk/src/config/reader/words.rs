@@ -2,8 +2,8 @@
 
 use seqfeed_core::{Result, nearest_name};
 
+use super::super::section::Value;
 use super::super::text::excerpt;
-use super::super::value::Value;
 
 /// The value that one of a few words stands for, in any case; `message` is what is wrong
 /// with others.

@@ -2,10 +2,10 @@
 
 use seqfeed_core::Result;
 
-use super::braces::MAX_DEPTH;
-use super::files::{MAX_BYTES, strip_comment};
-use super::section::Section;
-use super::text::{Text, excerpt, limit};
+use super::super::braces::MAX_DEPTH;
+use super::super::files::{MAX_BYTES, strip_comment};
+use super::super::text::{Text, excerpt, limit};
+use super::Section;
 
 /// How many variables one value may draw in, counted through all levels.
 const MAX_SUBSTITUTIONS: usize = 10_000;
@@ -156,7 +156,7 @@ fn indent(line: &str, kept: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Config;
+    use super::super::super::Config;
 
     fn value(text: &str) -> Result<String, String> {
         let config = Config::parse("f", text).map_err(|error| error.to_string())?;

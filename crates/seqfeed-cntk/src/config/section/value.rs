@@ -5,9 +5,9 @@ use std::str::FromStr;
 use seqfeed_core::{Error, Result};
 use serde_json::Value as Json;
 
-use super::records::elements;
-use super::section::Section;
-use super::text::{Text, excerpt, fault};
+use super::super::records::elements;
+use super::super::text::{Text, excerpt, fault};
+use super::Section;
 
 /// What a value looks like. CNTK itself only knows what the reader of a value takes it for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +218,7 @@ impl Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Config;
+    use super::super::super::Config;
     use super::*;
 
     fn value(text: &str) -> Value {

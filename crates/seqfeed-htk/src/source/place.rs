@@ -1,0 +1,19 @@
+//! Where utterances lie in master label files.
+
+use std::ops::Range;
+
+/// Where an utterance is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) offset: u64,
+    pub(super) bytes: u32,
+    pub(super) line: u32,
+    pub(super) file: u32,
+}
+
+impl Place {
+    /// From where to where it lies in its file.
+    pub(super) fn range(self) -> Range<u64> {
+        self.offset..self.offset + u64::from(self.bytes)
+    }
+}
