@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyMapping};
 use seqfeed::Sharding;
 use seqfeed::io::{InputFiles, Opener};
 
@@ -39,7 +39,7 @@ const OWN: &[&str] = &[
 #[pyo3(signature = (
     source, target, *, streams=None, classes=None, to=None, dtype=None, compress=None, sample_rate=None,
     protocol=None, frame_period=None, htk_kind=None, state_names=None, shards=1, jobs=1, anew=false, verify=false,
-    describe=false, allow_lossy=false, allow_pipes=false, **options
+    describe=false, allow_lossy=false, overrides=None, allow_pipes=false, **options
 ))]
 #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
 pub(crate) fn convert<'py>(
@@ -62,11 +62,12 @@ pub(crate) fn convert<'py>(
     verify: bool,
     describe: bool,
     allow_lossy: bool,
+    overrides: Option<Bound<'py, PyMapping>>,
     allow_pipes: bool,
     options: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let inputs = InputFiles::record();
-    let given = options.unwrap_or_else(|| PyDict::new(py));
+    let given = describe::with_overrides(py, options, overrides)?;
     let named = keys::name_of(source)?;
     // The file of a table of Kaldi's may be named alone, as in `seqfeed.open`.
     let rspecifier = named.as_ref().and_then(describe::rspecifier_of);

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyTuple};
 use seqfeed::{Description, Table, Value};
 
 use crate::keys::Name;
@@ -40,6 +40,19 @@ pub(crate) fn describe(
     let described = of_name(name.as_ref(), given);
     let (description, warnings) = described.map_err(|error| explain(&error, options, own))?;
     Ok(Described { description, warnings, name: called })
+}
+
+/// The keywords of a call, with values for a configuration of CNTK's among them.
+pub(crate) fn with_overrides<'py>(
+    py: Python<'py>,
+    options: Option<Bound<'py, PyDict>>,
+    overrides: Option<Bound<'py, PyMapping>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = options.unwrap_or_else(|| PyDict::new(py));
+    if let Some(overrides) = overrides {
+        options.set_item("overrides", py.get_type::<PyDict>().call1((overrides,))?)?;
+    }
+    Ok(options)
 }
 
 /// An error about a description; an option that there is not is spelled as Python spells it.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyMapping, PyTuple};
 use seqfeed::io::Opener;
 use seqfeed::{Description, Opened, Source, State};
 
@@ -162,15 +162,18 @@ impl Drop for Feed {
 #[pymethods]
 impl Feed {
     #[new]
-    #[pyo3(signature = (source=None, *, allow_pipes=false, progress=None, **options))]
+    #[pyo3(signature = (
+        source=None, *, overrides=None, allow_pipes=false, progress=None, **options
+    ))]
     fn new(
         py: Python<'_>,
         source: Option<Bound<'_, PyAny>>,
+        overrides: Option<Bound<'_, PyMapping>>,
         allow_pipes: bool,
         progress: Option<Py<PyAny>>,
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let options = options.unwrap_or_else(|| PyDict::new(py));
+        let options = describe::with_overrides(py, options, overrides)?;
         let described =
             describe::describe(source.as_ref(), &options, &["progress", "allow_pipes"])?;
         options.set_item("allow_pipes", allow_pipes)?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyMapping, PyTuple};
 use seqfeed::io::Opener;
 use seqfeed::kaldi::ReadOptions;
 use seqfeed::{Corpus, Key, Stream};
@@ -154,16 +154,19 @@ impl Table {
 #[pymethods]
 impl Table {
     #[new]
-    #[pyo3(signature = (source, *, object_type=None, allow_pipes=false, line_limit=None, **options))]
+    #[pyo3(signature = (
+        source, *, object_type=None, overrides=None, allow_pipes=false, line_limit=None, **options
+    ))]
     fn new(
         py: Python<'_>,
         source: Bound<'_, PyAny>,
         object_type: Option<Bound<'_, PyAny>>,
+        overrides: Option<Bound<'_, PyMapping>>,
         allow_pipes: bool,
         line_limit: Option<usize>,
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let options = options.unwrap_or_else(|| PyDict::new(py));
+        let options = describe::with_overrides(py, options, overrides)?;
         let opener = Opener::allowing_pipes(allow_pipes);
         let reading = read_options(allow_pipes, line_limit);
         let wanted = Wanted::given(object_type.as_ref())?;

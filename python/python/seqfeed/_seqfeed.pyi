@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _Name = str | os.PathLike[str]
+_Overrides = Mapping[str, str | os.PathLike[str] | float]
 
 class _Writable(Protocol):
     def write(self, data: bytes, /) -> Any: ...
@@ -46,6 +47,10 @@ class Feed:
     features, a reader of CNTK (``train.cntk#reader``), a CTF file, an HTK script, a data
     specification of PDNN (``train.pfile,context=5``), or a description's keys as a dictionary.
     ``options`` are keys of a description, with ``_`` for ``-``; they replace those of the source.
+
+    ``overrides`` are values for the configuration of a CNTK reader, as on CNTK's command line: for
+    its variables (``{"ScpDir": "/data"}`` for ``$ScpDir$``), and for its settings
+    (``{"Train.reader.randomize": "none"}``).
 
     One loop goes through one sweep; the next loop goes on with the next sweep, which has an order
     of its own. A loop that is left in the middle is gone on with by the next one. Where ``sweeps``
@@ -69,6 +74,7 @@ class Feed:
         cls,
         source: _Name | dict[str, Any] | None = None,
         *,
+        overrides: _Overrides | None = None,
         allow_pipes: bool = False,
         progress: Callable[[Progress], object] | None = None,
         **options: Any,
@@ -226,6 +232,7 @@ class Table:
         source: _Name | dict[str, Any] | Readable,
         *,
         object_type: str | type | None = None,
+        overrides: _Overrides | None = None,
         allow_pipes: bool = False,
         line_limit: int | None = None,
         **options: Any,
@@ -615,6 +622,7 @@ def convert(
     verify: bool = False,
     describe: bool = False,
     allow_lossy: bool = False,
+    overrides: _Overrides | None = None,
     allow_pipes: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
@@ -622,8 +630,8 @@ def convert(
 
     ``source`` is the name of a corpus, or a description's keys as a dictionary, as ``open`` takes
     them; ``options`` are keys of a description, with ``_`` for ``-`` (``labels``, ``states`` ...).
-    ``target`` is what ``Writer`` takes. The result is what was written, as
-    ``seqfeed convert --json`` prints it.
+    ``overrides`` are as for ``Feed``. ``target`` is what ``Writer`` takes. The result is what was
+    written, as ``seqfeed convert --json`` prints it.
 
     >>> import tempfile
     >>> directory = tempfile.mkdtemp()

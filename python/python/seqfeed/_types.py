@@ -246,6 +246,7 @@ def open_table(
     source: str | os.PathLike[str] | Mapping[str, Any] | Readable,
     *,
     object_type: str | type | None = None,
+    overrides: Mapping[str, str | os.PathLike[str] | float] | None = None,
     allow_pipes: bool = False,
     **options: Any,
 ) -> Table:
@@ -255,8 +256,8 @@ def open_table(
     (``feats.scp``, ``ali.ark.gz``), an HTK script or master label file, a CTF file or a reader of
     CNTK (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), a description
     (``corpus.toml``), or a description's keys as a dictionary. ``options`` are keys of a
-    description, with ``_`` for ``-``. A file object, opened in binary mode, is read as an archive
-    of Kaldi's, at once and into memory.
+    description, with ``_`` for ``-``; ``overrides`` are as for ``Feed``. A file object,
+    opened in binary mode, is read as an archive of Kaldi's, at once and into memory.
 
     The value of a key is an array, a fresh one each time: floats of shape (frames, dim), labels of
     shape (frames,), ``Sparse`` rows. Of several streams it is a dictionary of them. Tables of Kaldi
@@ -272,7 +273,9 @@ def open_table(
     """
     if isinstance(source, Mapping) and not isinstance(source, dict):
         source = dict(source)
-    return Table(source, object_type=object_type, allow_pipes=allow_pipes, **options)
+    return Table(
+        source, object_type=object_type, overrides=overrides, allow_pipes=allow_pipes, **options
+    )
 
 
 def _remake(kind: Any, arguments: tuple[Any, ...], options: dict[str, Any], state: Any) -> Any:
