@@ -31,14 +31,15 @@ fn corpus(name: &OsStr) {
 
 fn target(name: &OsStr) {
     let Ok(target) = Target::parse(name) else { return };
-    let printed = match target.wspecifier() {
-        Some(wspecifier) => wspecifier.to_owned(),
-        None => format!("{}:{}", target.format().name(), target.name()),
+    let of_tables = target.format().capabilities().file_a_stream;
+    let printed = match of_tables {
+        true => target.name().to_owned(),
+        false => format!("{}:{}", target.format().name(), target.name()),
     };
     assert_eq!(Target::parse(&name_from_text(&printed)).expect("what was parsed"), target);
     if let Some(beside) = target.description_file() {
         // Of a table the script file may be one where the archive goes to standard output.
-        assert!(!target.is_standard_output() || target.wspecifier().is_some());
+        assert!(!target.is_standard_output() || of_tables);
         assert!(beside.extension() == Some("toml".as_ref()));
     }
 }

@@ -44,20 +44,17 @@ impl Asked<'_> {
             let mut options = ConvertOptions::new(Target::parse(&name)?);
             options.others = others;
             options.dtype = self.dtype.as_deref().map(float).transpose()?;
-            if let Some(text) = compress {
-                options.compress_by(&text)?;
-            }
-            if let Some(protocol) = self.protocol {
-                options.protocol = protocol.try_into()?;
-            }
-            if let Some(kind) = self.htk_kind {
-                options.encoding.kind = kind.parse().map_err(|error: Error| {
-                    Error::usage(format!("htk_kind: {}", error.message()))
-                        .with_help(error.help().unwrap_or_default().to_owned())
-                })?;
-            }
-            if let Some(seconds) = self.frame_period {
-                options.encoding.period = period(seconds)?;
+            let period = self.frame_period.map(period).transpose()?;
+            let given = [
+                ("compress", compress),
+                ("protocol", self.protocol.map(|protocol| protocol.to_string())),
+                ("htk-kind", self.htk_kind),
+                ("htk-period", period.map(|period| period.to_string())),
+            ];
+            for (option, value) in given {
+                if let Some(value) = value {
+                    options.set(option, value)?;
+                }
             }
             options.states = names.unwrap_or_default();
             options.describe = self.describe;

@@ -79,7 +79,6 @@ pub(crate) fn convert<'py>(
         None => source.clone(),
     };
     let described = describe::describe_table(&source, &given, OWN)?;
-    let (own_kind, own_period) = (htk_kind.is_none(), frame_period.is_none());
     let own_states = state_names.is_none();
     let asked = Asked {
         target,
@@ -114,13 +113,6 @@ pub(crate) fn convert<'py>(
     let mut warnings = opened.warnings();
     warnings.extend(opened.report().dropped.iter().map(|group| format!("skipped {group}")));
     warn(&warnings)?;
-    options.parameters = opened.parameters();
-    if let Some((kind, period)) = options.parameters {
-        // What is not asked for is as in the source.
-        options.encoding.kind = if own_kind { kind } else { options.encoding.kind };
-        options.encoding.period = if own_period { period } else { options.encoding.period };
-    }
-    options.sample_rates = opened.sample_rates();
     let corpus = Arc::clone(opened.corpus());
     let (plan, report) = stoppable(py, move |stop| {
         let plan = conversion::plan(&corpus, options, sample_rate)?;

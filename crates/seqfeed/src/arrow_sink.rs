@@ -4,8 +4,8 @@ use seqfeed_arrow::{KeyType, WriteOptions};
 use seqfeed_core::{Result, Sink, Source};
 use seqfeed_io::{Opener, WxFilename};
 
+use crate::formats::{ArrowContainer, ArrowSink};
 use crate::sequences::each_sequence;
-use crate::sinks::{ArrowContainer, ArrowSink};
 
 /// Writes the first `most` sequences of a corpus as a Parquet file, in its order, one chunk in
 /// memory at a time: a row a sequence, a column a stream, as [`seqfeed_arrow`] says.

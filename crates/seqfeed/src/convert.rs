@@ -1,8 +1,6 @@
 //! Any corpus as any format that can hold it.
 
 mod asked;
-mod describe;
-mod loss;
 mod plan;
 mod record;
 mod run;
@@ -10,12 +8,9 @@ mod shaped;
 mod target;
 mod verify;
 
-pub use asked::kaldi_compression;
-pub use loss::{Loss, LossKind};
 pub use run::{ConvertReport, ShardReport};
-pub(crate) use shaped::{Change, Shaped};
-pub(crate) use target::numbered_wspecifier;
-pub use target::{Target, TargetFormat};
+pub(crate) use shaped::Shaped;
+pub use target::Target;
 pub use verify::Verified;
 
 use std::collections::BTreeMap;
@@ -23,10 +18,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use seqfeed_core::{Corpus, Element, SampleRates};
-use seqfeed_htk::param::{Encoding, ParamKind};
 use seqfeed_io::{InputFiles, Opener};
-use seqfeed_kaldi::CompressionMethod;
-use seqfeed_pdnn::pickle::Protocol;
+
+use crate::format::Change;
+use crate::loss::Loss;
 
 /// How a corpus is converted.
 #[derive(Clone, Debug)]
@@ -43,22 +38,13 @@ pub struct ConvertOptions {
     pub classes: Vec<String>,
     /// The type of floats, instead of that of the source.
     pub dtype: Option<Element>,
-    /// With Kaldi's tables: how matrices are compressed.
-    pub compress: Option<CompressionMethod>,
-    /// With Parquet and Arrow files: the level of Zstandard, from 1 to 22, that values are
-    /// compressed at. (Arrow files know no levels.)
-    pub zstd: Option<i32>,
-    /// Streams that are sound, and their sample rates
-    /// ([`Opened::sample_rates`](crate::Opened::sample_rates) tells those of a source): they
-    /// become tables of waves, where Kaldi's tables are written, unless `dtype`, `compress` or
+    /// Options of the format that is written, by the names that the command line has for them;
+    /// [`set`](Self::set) checks them.
+    pub options: BTreeMap<String, String>,
+    /// Streams that are sound, and their sample rates, beside those that say so themselves: they
+    /// become tables of waves, where Kaldi's tables are written, unless `dtype`, compression or
     /// text is asked for.
     pub sample_rates: BTreeMap<String, SampleRates>,
-    /// With pickles.
-    pub protocol: Protocol,
-    /// With HTK's files: kind, frame period and byte order.
-    pub encoding: Encoding,
-    /// Kind and frame period of the source, if it is of HTK's: what other formats do not hold.
-    pub parameters: Option<(ParamKind, i32)>,
     /// With HTK's files: names of labels, the first one for label 0. Those that are missing are
     /// `s0`, `s1`, ...
     pub states: Vec<String>,
@@ -98,7 +84,7 @@ impl ConvertOptions {
     #[must_use]
     pub fn writes_standard_output(&self) -> bool {
         let mut others = self.others.values();
-        self.target.is_standard_output() || others.any(|name| target::is_to_standard_output(name))
+        self.target.is_standard_output() || others.any(|name| self.target.stands_for_stdout(name))
     }
 
     /// All of a corpus, as it is.
@@ -110,12 +96,8 @@ impl ConvertOptions {
             streams: Vec::new(),
             classes: Vec::new(),
             dtype: None,
-            compress: None,
-            zstd: None,
+            options: BTreeMap::new(),
             sample_rates: BTreeMap::new(),
-            protocol: Protocol::Five,
-            encoding: Encoding::default(),
-            parameters: None,
             states: Vec::new(),
             sharding: Sharding::default(),
             describe: false,
@@ -157,10 +139,12 @@ pub struct ConvertPlan {
     options: ConvertOptions,
     /// Numbers of the corpus' streams, and what becomes of them.
     picks: Vec<(usize, Change)>,
-    /// With Kaldi's tables: the wspecifiers of streams of `picks`, before they are numbered.
-    wspecifiers: Vec<(usize, String)>,
-    /// With Kaldi's tables: sample rates of those streams of `picks` that are written as waves.
-    waves: BTreeMap<usize, SampleRates>,
+    /// Where streams of `picks` go that have names of their own, before these are numbered.
+    names: Vec<(usize, String)>,
+    /// Sample rates of those streams of `picks` that are written as sound.
+    sound: BTreeMap<usize, SampleRates>,
+    /// The options of the format, also those that make it say what the source says.
+    format_options: BTreeMap<String, String>,
     /// Keys stand in the files as they are.
     keeps_keys: bool,
     losses: Vec<Loss>,

@@ -15,7 +15,7 @@ use seqfeed_kaldi::{
     WriteReport, Wspecifier,
 };
 
-use crate::convert::numbered_wspecifier;
+use crate::formats::numbered_wspecifier;
 
 /// How a table is copied.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use seqfeed_core::{Result, Source};
 
+use crate::formats::CtfSink;
 use crate::sequences::each_sequence;
-use crate::sinks::CtfSink;
 
 /// Writes the sequences of a corpus as CTF, in its order, one chunk in memory at a time.
 ///

@@ -479,7 +479,8 @@ impl Description {
     /// Whether a file, by its content, is an HTK script, parameter file, or master label file.
     #[must_use]
     pub fn is_htk_file(name: &str) -> bool {
-        crate::htk_files::is_htk(&[name.to_owned()], None)
+        let found = crate::formats::recognised(name, None, |_| true);
+        found.is_some_and(|(format, _)| format.name() == "htk")
     }
 
     /// Passes over everything that is wrong or missing, so that the rest can be looked at.

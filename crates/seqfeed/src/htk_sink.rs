@@ -4,9 +4,10 @@ use seqfeed_core::{Error, Kind, Result, Sink, Source};
 use seqfeed_htk::param::Encoding;
 use seqfeed_io::Opener;
 
-use crate::convert::{Change, Shaped};
+use crate::convert::Shaped;
+use crate::format::Change;
+use crate::formats::{HtkLayout, HtkSink};
 use crate::sequences::each_sequence;
-use crate::sinks::{HtkLayout, HtkSink};
 
 /// How HTK's files are written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,7 +21,6 @@
 
 #![forbid(unsafe_code)]
 
-mod arrow_files;
 #[cfg(feature = "arrow")]
 mod arrow_sink;
 mod check;
@@ -32,9 +31,11 @@ mod ctf_sink;
 mod data;
 mod description;
 mod fingerprint;
+mod format;
+mod formats;
 mod frames;
-mod htk_files;
 mod htk_sink;
+mod loss;
 mod name;
 mod open;
 mod pdnn_sink;
@@ -44,30 +45,33 @@ mod reader;
 mod runs;
 mod sequence;
 mod sequences;
-mod sinks;
 mod statistics;
 
 #[cfg(feature = "arrow")]
 pub use arrow_sink::{write_arrow, write_parquet};
 pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Trimmed, compare};
 pub use convert::{
-    ConvertOptions, ConvertPlan, ConvertReport, Loss, LossKind, ShardReport, Sharding, Target,
-    TargetFormat, Verified, kaldi_compression,
+    ConvertOptions, ConvertPlan, ConvertReport, ShardReport, Sharding, Target, Verified,
 };
 pub use copy::{CopyOptions, CopyReport, copy_table};
 pub use corpus_spool::CorpusSpool;
 pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
 pub use fingerprint::{Fingerprint, Fingerprinter, StreamFingerprint, fingerprint};
+pub use format::{
+    Candidate, Capabilities, Certainty, Change, Draft, Format, Keys, Wanted, Writing, WrittenParts,
+};
+pub use formats::{kaldi_compression, register};
 pub use htk_sink::{HtkOptions, write_htk};
+pub use loss::{Loss, LossKind};
 pub use name::Named;
 pub use open::Opened;
 pub use pdnn_sink::write_pdnn;
 pub use picture::Picture;
 pub use seqfeed_core::{
-    About, Corpus, Dropped, Element, Error, ErrorKind, Extent, Fact, Index, JoinReport, Key, Kind,
-    Place, Position, Printable, PrintableLines, Problem, Quote, Remark, Result, SampleRates,
-    Severity, Sink, Source, Stream, float_text, is_hidden, nearest_name,
+    About, Block, Corpus, Dropped, Element, Error, ErrorKind, Extent, Fact, Index, JoinReport, Key,
+    Kind, Place, Position, Printable, PrintableLines, Problem, Quote, Remark, Result, SampleRates,
+    Severity, Sink, Source, Stream, Written, float_text, is_hidden, nearest_name,
 };
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, DealtState, Epoch, Feed, LabelMap, LabelRules, LabelSet, Layout,

@@ -11,8 +11,9 @@ use seqfeed_io::{name_from_text, name_to_text, path_from_text};
 use seqfeed_pdnn::spec;
 use toml::{Table, Value};
 
-use crate::arrow_files;
 use crate::description::Description;
+use crate::format::Certainty;
+use crate::formats;
 use crate::reader;
 
 /// What a name means.
@@ -88,27 +89,16 @@ impl Description {
                 }
             }
         }
-        let mut one = |key: &str, name: &str| {
-            instead.insert(key.to_owned(), Value::String(name.to_owned()));
-            Self::from_table(std::mem::take(&mut instead))
-        };
-        let description = if is_rspecifier(&name) {
-            if typed_features {
+        let found = formats::recognised(&name, None, |_| true);
+        let found = found.filter(|(_, certainty)| *certainty > Certainty::Otherwise);
+        let description = if let Some((format, _)) = found {
+            let keys = format.description(&name);
+            if typed_features && keys.contains_key("features") {
                 let message = format!("the features are given twice: {name} and --features");
                 return Err(Error::usage(message));
             }
-            one("features", &name)?
-        } else if !typed_features && is_htk(&name) {
-            one("features", &name)?
-        } else if let Some(column) = arrow_files::column(&name) {
-            let source = Table::from_iter([("source".to_owned(), Value::String(name.clone()))]);
-            let stream = Table::from_iter([(column.to_owned(), Value::Table(source))]);
-            instead.insert("streams".to_owned(), Value::Table(stream));
+            instead.extend(keys);
             Self::from_table(instead)?
-        } else if arrow_files::is_arrow(&name) {
-            one("corpus", &name)?
-        } else if is_reader(&name) {
-            one("reader", &name)?
         } else {
             refuse_pattern(&name)?;
             Self::from_file_with(&path_from_text(&name), instead)?
@@ -154,15 +144,6 @@ fn is_htk(name: &str) -> bool {
 /// Whether a script, which PDNN could read too, is one of HTK's.
 fn is_htk_script(name: &str) -> bool {
     name.starts_with("htk:") || name.to_ascii_lowercase().ends_with(".scp") && is_htk(name)
-}
-
-/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
-fn is_reader(name: &str) -> bool {
-    let file = name.split('#').next().unwrap_or_default();
-    let file =
-        [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
-    [".json", ".cntk", ".config", ".ctf"].iter().any(|end| file.ends_with(end))
-        || name.contains('#')
 }
 
 #[cfg(test)]

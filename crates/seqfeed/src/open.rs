@@ -1,24 +1,21 @@
 //! From a description to a corpus.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result,
-    SampleRates, Source, Stream, Tolerance,
+    Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result, Source,
+    Stream, Tolerance,
 };
 use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
-use seqfeed_htk::param::ParamKind;
 use seqfeed_io::Opener;
-use seqfeed_kaldi::{Role, SparseSource, TableOptions, TableSource, WaveSource};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
-use crate::arrow_files;
 use crate::data::{self, Rounding};
 use crate::description::{Description, FloatName, KindName, StreamDescription};
+use crate::format::Wanted;
+use crate::formats;
 use crate::frames::FrameSource;
-use crate::htk_files::{self, Wanted};
-use crate::name::{joined, names_of};
+use crate::name::joined;
 use crate::quantity::{self, Partition};
 use crate::reader;
 
@@ -79,16 +76,30 @@ impl Description {
         names: &[String],
         opener: &Opener,
     ) -> Result<Arc<dyn Source>> {
-        let wanted = arrow_files::Wanted {
-            stream: "",
+        let wanted = Wanted {
+            stream: None,
             kind: None,
             element: None,
             extent: None,
+            dim: None,
+            states: None,
+            errors: self.join_rules()?.errors,
             chunk_samples: self.chunk_samples()?,
+            map: self.map.unwrap_or(false),
             opener: self.opener_of("corpus", opener),
             base: self.base_of("corpus"),
+            primary: None,
         };
-        arrow_files::open_all(names, &wanted)
+        let name = names.first().map_or("", String::as_str);
+        let found = formats::recognised(name, wanted.base, |format| format.reads_corpora);
+        let Some((format, _)) = found else {
+            let formats = formats::all().into_iter();
+            let formats = formats.filter(|format| format.capabilities().reads_corpora);
+            let known: Vec<&str> = formats.map(|format| format.capabilities().called).collect();
+            return Err(Error::usage(format!("`{name}` is not known to hold a corpus"))
+                .with_help(format!("`corpus` is for {}", known.join(", "))));
+        };
+        format.open(names, &wanted)
     }
 
     /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no
@@ -127,7 +138,7 @@ impl Description {
     pub fn state_names(&self) -> Result<Vec<String>> {
         let named = self.streams().find_map(|(name, stream)| Some((name, stream.states?)));
         match named {
-            Some((stream, states)) => htk_files::state_names(&states, self.base_of(&stream)),
+            Some((stream, states)) => formats::state_names(&states, self.base_of(&stream)),
             None => Ok(Vec::new()),
         }
     }
@@ -313,67 +324,27 @@ impl Description {
             (false, Some(FloatName::Float64)) => Element::F64,
             (false, _) => Element::F32,
         };
-        let extent = stream.extent.map(Extent::from);
-        let opener = self.opener_of(name, opener);
         let (names, base) = (source.to_vec(), self.base_of(name));
-        if names.first().is_some_and(|name| arrow_files::is_arrow(name)) {
-            if stream.dim.is_some() {
-                return Err(Error::usage(format!("stream {name}: dim is for Kaldi's tables"))
-                    .with_help("leave it out: the column says it"));
-            }
-            let wanted = arrow_files::Wanted {
-                stream: name,
-                kind: stream.kind.map(Kind::from),
-                element: Some(element),
-                extent,
-                chunk_samples: self.chunk_samples()?,
-                opener,
-                base,
-            };
-            return arrow_files::open_one(&names, &wanted);
-        }
-        if htk_files::is_htk(&names, base) {
-            if sparse {
-                return Err(Error::usage(format!("stream {name}: HTK's files are not sparse"))
-                    .with_help("leave kind out for features; kind = \"label\" is for labels"));
-            }
-            let wanted = Wanted {
-                stream: name,
-                label,
-                element,
-                extent,
-                errors,
-                states: stream.states.as_deref(),
-                base,
-                primary,
-            };
-            return htk_files::open(&names, &wanted);
-        }
-        if stream.states.is_some() {
-            return Err(Error::usage(format!("stream {name}: states are for master label files"))
-                .with_help("give labels = \"train.mlf\", or no states"));
-        }
-        let options = TableOptions {
-            stream: name.to_owned(),
-            role: if label { Role::Labels } else { Role::Features },
-            element,
-            extent,
-            chunk_samples: self.chunk_samples()?,
-            opener,
-            map: self.map.unwrap_or(false),
-            or_compressed: false,
-            errors,
-            base: base.map(std::path::Path::to_owned),
-            line_limit: None,
+        let first = names.first().map_or("", String::as_str);
+        let found = formats::recognised(first, base, |format| format.reads_streams);
+        let Some((format, _)) = found else {
+            return Err(Error::usage(format!("stream {name}: no format is known for `{first}`")));
         };
-        let tables = names_of(&names);
-        Ok(match sparse {
-            true => Arc::new(SparseSource::open(&tables, stream.dim, &options)?),
-            false if !label && WaveSource::is_wave(&tables, &options) => {
-                Arc::new(WaveSource::open(&tables, &options)?)
-            }
-            false => Arc::new(TableSource::open(&tables, &options)?),
-        })
+        let wanted = Wanted {
+            stream: Some(name),
+            kind: stream.kind.map(Kind::from),
+            element: Some(element),
+            extent: stream.extent.map(Extent::from),
+            dim: stream.dim,
+            states: stream.states.as_deref(),
+            errors,
+            chunk_samples: self.chunk_samples()?,
+            map: self.map.unwrap_or(false),
+            opener: self.opener_of(name, opener),
+            base,
+            primary,
+        };
+        format.open(&names, &wanted)
     }
 }
 
@@ -382,23 +353,6 @@ impl Opened {
     #[must_use]
     pub fn corpus(&self) -> &Arc<Corpus> {
         &self.corpus
-    }
-
-    /// Kind and frame period (in units of 100 ns) of its features, if they are HTK's.
-    #[must_use]
-    pub fn parameters(&self) -> Option<(ParamKind, i32)> {
-        let facts = self.corpus.about().facts;
-        let said = |name: &str| {
-            let mut options = facts.iter().flat_map(|fact| &fact.options);
-            options.find(|(option, _)| *option == name).map(|(_, value)| value.as_str())
-        };
-        Some((said("htk-kind")?.parse().ok()?, said("htk-period")?.parse().ok()?))
-    }
-
-    /// Sample rates of those of its streams that are tables of waves.
-    #[must_use]
-    pub fn sample_rates(&self) -> BTreeMap<String, SampleRates> {
-        self.corpus.about().sample_rates
     }
 
     /// The settings of its feed.

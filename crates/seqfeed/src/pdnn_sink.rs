@@ -4,8 +4,8 @@ use seqfeed_core::{Error, Extent, Kind, Result, Sink, Source, Stream};
 use seqfeed_io::{Opener, WxFilename, name_from_text};
 use seqfeed_pdnn::pickle::{Container, Protocol};
 
+use crate::formats::{AlignmentSink, ArraysSink, PFileSink};
 use crate::sequences::each_sequence;
-use crate::sinks::{AlignmentSink, ArraysSink, PFileSink};
 
 /// Writes the first `most` sequences of a corpus (one stream of 32-bit floats, one of labels).
 ///

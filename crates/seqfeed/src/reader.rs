@@ -76,6 +76,15 @@ pub(crate) fn is_bare_ctf(name: &str) -> bool {
     section.is_empty() && ![".json", ".cntk", ".config"].iter().any(|end| file.ends_with(end))
 }
 
+/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
+pub(crate) fn is_reader(name: &str) -> bool {
+    let file = name.split('#').next().unwrap_or_default();
+    let file =
+        [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
+    [".json", ".cntk", ".config", ".ctf"].iter().any(|end| file.ends_with(end))
+        || name.contains('#')
+}
+
 /// The inputs of a bare CTF file, as found from its data; `None` for any other reader.
 pub(crate) fn inputs_of(
     name: &str,

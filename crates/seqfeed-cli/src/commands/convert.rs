@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use seqfeed::htk::param::{ByteOrder, Encoding, ParamKind};
 use seqfeed::io::{InputFiles, name_from_text, read_file, shown_name};
 use seqfeed::{
     ConvertOptions, ConvertPlan, ConvertReport, Element, Error, Sharding, Source, Target,
@@ -139,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     opened.warnings().iter().for_each(|warning| report::warning(warning));
 
-    let mut options = arguments.options(target, opened.parameters())?;
+    let mut options = arguments.options(target)?;
     options.inputs = inputs;
     let to_stdout = options.writes_standard_output();
     if arguments.json && to_stdout {
@@ -152,7 +151,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => description.state_names()?,
     };
     let corpus = opened.corpus();
-    options.sample_rates = opened.sample_rates();
     if let Some(rate) = arguments.sample_rate {
         options.sound_at(rate, corpus.streams())?;
     }
@@ -219,13 +217,8 @@ impl Arguments {
         })
     }
 
-    fn options(
-        &self,
-        target: Target,
-        parameters: Option<(ParamKind, i32)>,
-    ) -> Result<ConvertOptions> {
+    fn options(&self, target: Target) -> Result<ConvertOptions> {
         let mut options = ConvertOptions::new(target);
-        options.parameters = parameters;
         options.others =
             self.to.iter().map(|text| other(text)).collect::<Result<BTreeMap<_, _>>>()?;
         options.streams.clone_from(&self.streams);
@@ -234,27 +227,18 @@ impl Arguments {
             Dtype::Float32 => Element::F32,
             Dtype::Float64 => Element::F64,
         });
-        if let Some(text) = &self.compress {
-            options.compress_by(text)?;
+        let given = [
+            ("compress", self.compress.clone()),
+            ("protocol", self.protocol.map(|protocol| protocol.to_string())),
+            ("htk-kind", self.htk_kind.clone()),
+            ("htk-period", self.htk_period.map(|period| period.to_string())),
+            ("htk-little-endian", self.htk_little_endian.then(|| "true".to_owned())),
+        ];
+        for (option, value) in given {
+            if let Some(value) = value {
+                options.set(option, value)?;
+            }
         }
-        if let Some(protocol) = self.protocol {
-            options.protocol = protocol.try_into()?;
-        }
-        let mut encoding = Encoding::default();
-        if let Some((kind, period)) = parameters {
-            (encoding.kind, encoding.period) = (kind, period);
-        }
-        if let Some(kind) = &self.htk_kind {
-            encoding.kind = kind.parse().map_err(|error: Error| {
-                Error::usage(format!("--htk-kind: {}", error.message()))
-                    .with_help(error.help().unwrap_or_default().to_owned())
-            })?;
-        }
-        encoding.period = self.htk_period.unwrap_or(encoding.period);
-        if self.htk_little_endian {
-            encoding.order = ByteOrder::Little;
-        }
-        options.encoding = encoding;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         options.sharding =
             Sharding { shards: self.shards, jobs: self.jobs.unwrap_or(cores), anew: self.anew };

@@ -1,26 +1,37 @@
 //! Options as people write them, on the command line and in Python.
 
 use seqfeed_core::{Error, Extent, Kind, Result, SampleRates, Stream};
-use seqfeed_kaldi::CompressionMethod;
 
-use super::{ConvertOptions, TargetFormat};
-
-/// The level of Zstandard where none is given: its own default.
-const ZSTD: i32 = 3;
+use super::ConvertOptions;
+use crate::format::Format;
+use crate::formats;
 
 impl ConvertOptions {
-    /// Compresses what is written: `auto` or a method of Kaldi's by its number, with its tables;
-    /// `zstd` or `zstd:LEVEL`, with Parquet and Arrow files, where `auto` is `zstd`.
+    /// Sets an option of the format that is written, such as `compress`, `protocol` or `htk-kind`.
     ///
     /// # Errors
     ///
-    /// Fails if it is none of these.
-    pub fn compress_by(&mut self, text: &str) -> Result<()> {
-        if text.starts_with("zstd") || self.target.format().is_columnar() {
-            self.zstd = Some(zstd(text)?);
-        } else {
-            self.compress = Some(kaldi_compression(text)?);
+    /// Fails if the format does not take it, or not with this value.
+    pub fn set(&mut self, option: &str, value: impl Into<String>) -> Result<()> {
+        let (value, format) = (value.into(), self.target.format());
+        if let Err(error) = takes(format, option, &value) {
+            let mut others = formats::all().into_iter();
+            let other = others.find(|other| takes(*other, option, &value).is_ok());
+            let known = format.capabilities().options.contains(&option);
+            return Err(match other.filter(|_| !known) {
+                None => error,
+                Some(other) => {
+                    // What is meant is told by the value, unless that is any.
+                    let value = if value == "auto" { String::new() } else { format!("={value}") };
+                    let of = other.capabilities().called;
+                    Error::usage(format!(
+                        "--{option}{value} is for {of}, not for {}",
+                        format.name()
+                    ))
+                }
+            });
         }
+        self.options.insert(option.to_owned(), value);
         Ok(())
     }
 
@@ -29,9 +40,9 @@ impl ConvertOptions {
     ///
     /// # Errors
     ///
-    /// Fails if what is written holds no waves.
+    /// Fails if what is written holds no sound.
     pub fn sound_at(&mut self, rate: u32, streams: &[Stream]) -> Result<()> {
-        if self.target.format() != TargetFormat::Kaldi {
+        if !self.target.format().capabilities().sound {
             return Err(Error::usage(
                 "--sample-rate is for waves, which are written as Kaldi's tables",
             )
@@ -48,35 +59,10 @@ impl ConvertOptions {
     }
 }
 
-/// A level of Zstandard: `zstd` or `zstd:9`.
-fn zstd(text: &str) -> Result<i32> {
-    match text.strip_prefix("zstd") {
-        Some("") => Some(ZSTD),
-        None if text == "auto" => Some(ZSTD),
-        Some(level) => level.strip_prefix(':').and_then(|level| level.parse().ok()),
-        None => None,
+/// Whether a format takes an option with a value.
+fn takes(format: &dyn Format, option: &str, value: &str) -> Result<()> {
+    if !format.capabilities().options.contains(&option) {
+        return Err(Error::usage(format!("--{option} is not for {}", format.name())));
     }
-    .filter(|level| (1..=22).contains(level))
-    .ok_or_else(|| {
-        Error::usage(format!("--compress={text}: expected a way to compress columns"))
-            .with_help("zstd, or zstd:LEVEL with a level from 1 to 22")
-    })
-}
-
-/// A compression method of Kaldi's, `auto` or by its number.
-///
-/// # Errors
-///
-/// Fails if it is none.
-pub fn kaldi_compression(text: &str) -> Result<CompressionMethod> {
-    if text == "auto" {
-        return Ok(CompressionMethod::Auto);
-    }
-    let method = text.parse().ok().and_then(|number: i32| CompressionMethod::try_from(number).ok());
-    method.ok_or_else(|| {
-        Error::usage(format!("--compress={text}: expected a compression method of Kaldi's")).with_help(
-            "1 or auto, 2 (speech features), 3 (two bytes), 4 (two bytes, integers), 5 (one byte), \
-             6 (one byte, integers), 7 (one byte, 0 to 1)",
-        )
-    })
+    format.check_option(option, value)
 }

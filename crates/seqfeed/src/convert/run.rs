@@ -7,31 +7,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-#[cfg(feature = "arrow")]
-use seqfeed_arrow::{Compress, KeyType, WriteOptions};
-use seqfeed_core::{Error, Index, Key, Kind, Result, Sink, Source, Stream, Written};
-use seqfeed_io::{
-    CompressedOutput, OutputDirectory, WxFilename, name_from_text, name_to_text, path_from_text,
-    shown_name, write_atomically,
-};
-use seqfeed_kaldi::Wspecifier;
-use seqfeed_pdnn::pickle::Container;
+use seqfeed_core::{Error, Index, Key, Result, Sink, Source, Stream, Written};
+use seqfeed_io::{WxFilename, name_to_text, shown_name, write_atomically};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-use super::describe::describe;
 use super::record::RecordFile;
 use super::shaped::Shaped;
-use super::target::{Target, TargetFormat, numbered_wspecifier};
+use super::target::Target;
 use super::{ConvertPlan, Loss};
 use crate::fingerprint::{Fingerprint, Fingerprinter};
+use crate::format::Writing;
 use crate::sequences::each_sequence_ahead;
-use crate::sinks::{
-    AlignmentSink, ArraysSink, CtfSink, HtkLayout, HtkSink, KaldiOptions, KaldiSink, KaldiTable,
-    PFileSink,
-};
-#[cfg(feature = "arrow")]
-use crate::sinks::{ArrowContainer, ArrowSink};
 
 /// What the name of the record of shards ends with.
 const RECORD: &str = "shards.json";
@@ -222,18 +209,15 @@ impl ConvertPlan {
         let Some(path) = options.target.file_beside(RECORD) else { return Ok(None) };
         // All that decides which bytes are written.
         let conversion = format!(
-            "{} -> {:?} {} {:?}; streams {:?}; others {:?}; compress {:?} {:?}; waves {:?}; {:?}; {:?}; states {:016x}; index {:016x}",
+            "{} -> {:?} {} {:?}; streams {:?}; others {:?}; options {:?}; sound {:?}; states {:016x}; index {:016x}",
             source.name(),
             options.target,
             options.sharding.shards,
             self.picks,
             source.streams(),
             options.others,
-            options.compress,
-            options.zstd,
-            self.waves,
-            options.protocol,
-            options.encoding,
+            self.format_options,
+            self.sound,
             XxHash3_64::oneshot(options.states.join("\n").as_bytes()),
             source.index().digest(),
         );
@@ -272,7 +256,9 @@ impl ConvertPlan {
             .map(|sequence| u64::from(index.samples(sequence)))
             .sum();
         let streams = source.streams();
-        let mut sink = self.sink(&targets[shard], shard, targets.len(), streams, samples)?;
+        let (target, count) = (&targets[shard], targets.len());
+        let mut sink =
+            target.format().sink(&self.writing(target, shard, count, streams, samples)?)?;
         let left_out = left_out(sink.as_ref(), index, &range, streams.len());
         let mut fingerprinter = Fingerprinter::new(streams);
         let lengths = range.clone().filter(|&sequence| !index.is_withheld(sequence));
@@ -321,43 +307,18 @@ impl ConvertPlan {
     pub(super) fn check_outputs(&self) -> Result<()> {
         let target = &self.options.target;
         let count = self.options.sharding.shards;
+        let shaped = Shaped::new(self.corpus.as_ref(), self.picks.clone());
         let mut names = Vec::new();
         for shard in 0..count {
-            names.extend(self.outputs(&target.shard(shard, count)?, shard, count)?);
+            let target = target.shard(shard, count)?;
+            let writing = self.writing(&target, shard, count, shaped.streams(), 0)?;
+            names.extend(target.format().outputs(&writing)?);
         }
         names.extend(self.description.clone().map(WxFilename::File));
         if count > 1 {
             names.extend(target.file_beside(RECORD).map(WxFilename::File));
         }
         self.options.inputs.check_outputs(&names)
-    }
-
-    /// The files of a shard, as far as they are known before it is written: script files
-    /// name others.
-    fn outputs(&self, target: &Target, shard: usize, count: usize) -> Result<Vec<WxFilename>> {
-        let streams: Vec<Stream> =
-            Shaped::new(self.corpus.as_ref(), self.picks.clone()).streams().to_vec();
-        let mut names = Vec::new();
-        match target.format() {
-            TargetFormat::Kaldi => {
-                for (_, wspecifier) in self.tables(target, shard, count, &streams)? {
-                    let table = Wspecifier::parse(&name_from_text(&wspecifier))?;
-                    // A script file alone is read.
-                    let script = table.archive.is_some().then_some(table.script).flatten();
-                    names.extend(table.archive.into_iter().chain(script));
-                }
-            }
-            TargetFormat::Htk | TargetFormat::HtkFiles => {
-                let labels = streams.iter().any(|stream| stream.kind != Kind::Dense);
-                let archive = (target.format() == TargetFormat::Htk).then_some("htk");
-                let labels = labels.then_some(["mlf", "states"]).into_iter().flatten();
-                let ends = archive.into_iter().chain(["scp"]).chain(labels);
-                let name = |end| name_from_text(&format!("{}.{end}", target.name()));
-                names.extend(ends.map(name));
-            }
-            _ => names.push(name_from_text(target.name())),
-        }
-        names.iter().map(WxFilename::parse).collect()
     }
 
     /// Where files appear anew one after another, no description tells that they belong together
@@ -372,112 +333,51 @@ impl ConvertPlan {
         }
     }
 
-    /// The wspecifiers of streams, with Kaldi's tables.
-    pub(super) fn tables(
-        &self,
-        target: &Target,
+    /// What is written as a shard.
+    pub(super) fn writing<'a>(
+        &'a self,
+        target: &'a Target,
         shard: usize,
         count: usize,
-        streams: &[Stream],
-    ) -> Result<Vec<(usize, String)>> {
-        if target.format() != TargetFormat::Kaldi {
-            return Ok(Vec::new());
-        }
-        if target.wspecifier().is_some() {
-            let numbered = |(stream, text): &(usize, String)| {
-                Ok((
-                    *stream,
-                    match count {
-                        1 => text.clone(),
-                        _ => numbered_wspecifier(text, shard, count)?,
-                    },
-                ))
-            };
-            return self.wspecifiers.iter().map(numbered).collect();
-        }
-        let stem = target.name();
-        let table = |(number, stream): (usize, &Stream)| {
-            let name = format!("{stem}.{}", stream.name);
-            (number, format!("ark,scp:{name}.ark,{name}.scp"))
-        };
-        Ok(streams.iter().enumerate().map(table).collect())
-    }
-
-    fn sink(
-        &self,
-        target: &Target,
-        shard: usize,
-        count: usize,
-        streams: &[Stream],
+        streams: &'a [Stream],
         samples: u64,
-    ) -> Result<Box<dyn Sink>> {
-        let options = &self.options;
-        let opener = &options.opener;
-        let name = || WxFilename::parse(&name_from_text(target.name()));
-        let arrays = |container| -> Result<Box<dyn Sink>> {
-            Ok(Box::new(ArraysSink::create(&name()?, container, streams, samples, opener)?))
+    ) -> Result<Writing<'a>> {
+        let numbered = |(stream, name): &(usize, String)| {
+            Ok((*stream, self.options.target.numbered(name, shard, count)?))
         };
-        let htk = |layout| -> Result<Box<dyn Sink>> {
-            let (encoding, states) = (&options.encoding, &options.states);
-            Ok(Box::new(HtkSink::create(target.name(), layout, streams, encoding, states, opener)?))
-        };
-        match target.format() {
-            TargetFormat::Kaldi => {
-                let tables = self.tables(target, shard, count, streams)?;
-                let tables: Vec<KaldiTable> = tables
-                    .into_iter()
-                    .map(|(stream, wspecifier)| KaldiTable {
-                        stream,
-                        wspecifier,
-                        waves: self.waves.get(&stream).cloned(),
-                    })
-                    .collect();
-                let options = KaldiOptions {
-                    compress: options.compress,
-                    round_waves: options.allow_lossy,
-                    opener: opener.clone(),
-                    inputs: options.inputs.clone(),
-                };
-                Ok(Box::new(KaldiSink::create(&tables, streams, &options)?))
-            }
-            TargetFormat::Htk => htk(HtkLayout::Archive),
-            TargetFormat::HtkFiles => htk(HtkLayout::Files),
-            TargetFormat::Ctf => {
-                let out = CompressedOutput::create(&name()?, opener)?;
-                Ok(Box::new(CtfSink::new(out, streams, !self.keeps_keys)?))
-            }
-            TargetFormat::PFile => Ok(Box::new(PFileSink::create(&name()?, streams, opener)?)),
-            TargetFormat::Pickle => arrays(Container::Pickle(options.protocol)),
-            TargetFormat::Npy => arrays(Container::Npy),
-            TargetFormat::Npz => arrays(Container::Npz),
-            TargetFormat::Alignments => {
-                Ok(Box::new(AlignmentSink::create(&name()?, streams, opener)?))
-            }
-            TargetFormat::Parquet | TargetFormat::Arrow => self.columnar_sink(target, streams),
-        }
+        Ok(Writing {
+            name: target.name(),
+            names: self.names.iter().map(numbered).collect::<Result<_>>()?,
+            streams,
+            sound: &self.sound,
+            index: self.corpus.index(),
+            samples,
+            keeps_keys: self.keeps_keys,
+            allow_lossy: self.options.allow_lossy,
+            options: &self.format_options,
+            states: &self.options.states,
+            opener: &self.options.opener,
+            inputs: &self.options.inputs,
+        })
     }
 
-    #[cfg(feature = "arrow")]
-    fn columnar_sink(&self, target: &Target, streams: &[Stream]) -> Result<Box<dyn Sink>> {
-        let container = match target.format() {
-            TargetFormat::Parquet => ArrowContainer::Parquet,
-            _ => ArrowContainer::Ipc,
-        };
-        let writing = WriteOptions {
-            compress: self.options.zstd.map_or(Compress::None, Compress::Zstd),
-            ..WriteOptions::default()
-        };
-        // Of the whole corpus, so that all shards have the same columns.
-        let keys = KeyType::of(self.corpus.index());
-        let (name, opener) =
-            (WxFilename::parse(&name_from_text(target.name()))?, &self.options.opener);
-        let sink = ArrowSink::create(&name, container, streams, keys, &writing, opener)?;
-        Ok(Box::new(sink))
-    }
-
-    #[cfg(not(feature = "arrow"))]
-    fn columnar_sink(&self, target: &Target, _: &[Stream]) -> Result<Box<dyn Sink>> {
-        Err(crate::arrow_files::not_built(target.name()))
+    /// The description of parts that were written, in the directory of a file.
+    pub(super) fn described(
+        &self,
+        parts: &[Writing<'_>],
+        fingerprint: &Fingerprint,
+        base: &Path,
+    ) -> Option<String> {
+        let streams = parts.first()?.streams;
+        let largest = fingerprint.streams.iter().map(|stream| stream.largest).collect();
+        let described = self.options.target.format().describe(&crate::format::WrittenParts {
+            parts,
+            streams,
+            largest,
+            base,
+        })?;
+        let text = toml::to_string(&described).ok()?;
+        Some(format!("# Written by seqfeed convert. Names are relative to this file.\n{text}"))
     }
 
     fn report(
@@ -490,22 +390,19 @@ impl ConvertPlan {
         shards.iter().for_each(|shard| all.add(&shard.fingerprint));
         let mut description = None;
         if let Some(path) = &self.description {
-            let tables: Vec<Vec<(usize, String)>> = targets
-                .iter()
-                .enumerate()
-                .map(|(shard, target)| self.tables(target, shard, targets.len(), streams))
-                .collect::<Result<_>>()?;
+            let parts = targets.iter().enumerate();
+            let parts =
+                parts.map(|(shard, target)| self.writing(target, shard, targets.len(), streams, 0));
+            let parts = parts.collect::<Result<Vec<_>>>()?;
             let base =
                 path.parent().filter(|base| *base != Path::new("")).unwrap_or(Path::new("."));
-            if let Some(text) = describe(targets, &tables, streams, &all, base) {
+            if let Some(text) = self.described(&parts, &all, base) {
                 write_atomically(path, text.as_bytes(), true)?;
                 description = Some(name_to_text(path));
             }
         }
-        if self.options.target.format() == TargetFormat::HtkFiles {
-            let mut directories = targets.iter().map(|target| path_from_text(target.name()));
-            directories.try_for_each(|directory| OutputDirectory::unmark(&directory))?;
-        }
+        let names: Vec<String> = targets.iter().map(|target| target.name().to_owned()).collect();
+        self.options.target.format().complete(&names)?;
         let mut not_written: BTreeMap<String, u64> = BTreeMap::new();
         for (stream, count) in shards.iter().flat_map(|shard| &shard.not_written) {
             *not_written.entry(stream.clone()).or_default() += count;
@@ -566,6 +463,36 @@ mod tests {
 
     use super::*;
     use crate::{ConvertOptions, CorpusSpool};
+
+    #[test]
+    fn names_that_do_not_tell_what_a_file_holds_are_not_described() {
+        let described = |name: &str| {
+            let mut spool = CorpusSpool::new("made", vec![labels()]).unwrap();
+            let mut blocks = spool.new_blocks();
+            blocks[0].push_i32(1);
+            spool.push(Key(b"0"), &blocks, 0).unwrap();
+            let mut options = ConvertOptions::new(Target::parse(name).unwrap());
+            options.allow_lossy = true;
+            let plan = ConvertPlan::new(&spool.finish().unwrap(), options).unwrap();
+            let target = plan.options.target.clone();
+            let streams = [labels()];
+            let writing = plan.writing(&target, 0, 1, &streams, 0).unwrap();
+            let nothing = Fingerprinter::new(&streams).finish();
+            plan.described(&[writing], &nothing, Path::new(".")).is_some()
+        };
+        for name in ["x.pfile", "x.ctf.gz", "ctf:x"] {
+            assert!(described(name), "{name}");
+        }
+        // A description of these would open something else, or nothing.
+        for name in ["pfile:x", "pfile:x.npz", "ctf:x.json", "ctf:x#y"] {
+            assert!(!described(name), "{name}");
+        }
+    }
+
+    fn labels() -> Stream {
+        let (kind, element, extent) = (Kind::Label, Element::I32, Extent::Samples);
+        Stream { name: "labels".to_owned(), kind, element, dim: 1, extent }
+    }
 
     #[test]
     fn a_conversion_that_was_stopped_leaves_nothing() {

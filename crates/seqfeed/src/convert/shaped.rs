@@ -7,18 +7,7 @@ use seqfeed_core::{
     About, Block, Element, Error, Extent, Index, Key, Kind, Most, Remark, Result, Source, Stream,
 };
 
-/// What becomes of the values of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
-    /// They stay.
-    None,
-    /// 64-bit floats become 32-bit ones.
-    Narrow,
-    /// 32-bit floats become 64-bit ones.
-    Widen,
-    /// Sparse samples with one value, which is 1, become labels.
-    Classes,
-}
+use crate::format::Change;
 
 /// Some streams of a source, changed.
 pub(crate) struct Shaped<'a> {

@@ -1,16 +1,15 @@
 //! What was written, read back.
 
 use std::path::Path;
-use std::slice::from_ref;
 
 use seqfeed_core::{Error, Kind, Result, Source, Stream};
 
-use super::describe::describe;
 use super::shaped::Shaped;
-use super::target::{Target, TargetFormat};
+use super::target::Target;
 use super::{ConvertPlan, ConvertReport, ShardReport};
 use crate::description::Description;
 use crate::fingerprint::{Fingerprint, StreamFingerprint, fingerprint};
+use crate::format::Keys;
 
 /// What reading back has shown to be as it was handed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,12 +33,12 @@ impl ConvertPlan {
         let mut verified = Verified::default();
         for (number, shard) in report.shards.iter().enumerate() {
             let target = self.options.target.shard(number, report.shards.len())?;
-            let tables = self.tables(&target, number, report.shards.len(), source.streams())?;
             let base = target.description_file();
             let base = base.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
             let base = if base == Path::new("") { Path::new(".") } else { base };
-            let streams = source.streams();
-            let text = describe(from_ref(&target), &[tables], streams, &shard.fingerprint, base);
+            let (streams, count) = (source.streams(), report.shards.len());
+            let writing = self.writing(&target, number, count, streams, 0)?;
+            let text = self.described(&[writing], &shard.fingerprint, base);
             let text = text.ok_or_else(|| unreadable(&target))?;
             let mut description = Description::from_toml(&text)?;
             description.base = Some(base.to_owned());
@@ -58,11 +57,8 @@ impl ConvertPlan {
     /// Fails if it is not.
     pub fn check_verifiable(&self) -> Result<()> {
         let options = &self.options;
-        let rounds = match () {
-            () if options.compress.is_some() => Some("compression"),
-            () if options.target.is_kaldi_text() => Some("Kaldi's text"),
-            () => None,
-        };
+        let (target, format) = (&options.target, options.target.format());
+        let rounds = format.rounds(target.name(), &options.options);
         if let Some(rounds) = rounds {
             return Err(Error::usage(format!(
                 "--verify compares values, and {rounds} rounds them"
@@ -82,13 +78,12 @@ impl ConvertPlan {
         shard: &ShardReport,
         found: &Fingerprint,
     ) -> Result<()> {
-        let format = target.format();
         let differ = |what: String| {
             Err(Error::corpus(what).in_file(target.name()).with_help(
                 "this should not be: has something else written to the file, or is the disk damaged?",
             ))
         };
-        let one = matches!(format, TargetFormat::Pickle | TargetFormat::Npy | TargetFormat::Npz);
+        let one = target.format().capabilities().keys == Keys::OneSequence;
         let expected = &shard.fingerprint;
         if !one && found.sequences != expected.sequences {
             return differ(format!(
@@ -113,7 +108,7 @@ impl ConvertPlan {
                 return differ(format!("stream {} is not read back", stream.name));
             };
             // Sound that was cut off to 16 bits, as was allowed, has other values.
-            let rounded = self.waves.contains_key(&number) && self.options.allow_lossy;
+            let rounded = self.sound.contains_key(&number) && self.options.allow_lossy;
             let keyed = self.keeps_keys && other.sequences != stream.sequences;
             let differs = other.values != stream.values || keyed;
             if other.samples != stream.samples || differs && !rounded {

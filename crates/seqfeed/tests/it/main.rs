@@ -9,6 +9,7 @@ mod htk_files;
 mod job;
 #[cfg(not(feature = "arrow"))]
 mod no_arrow;
+mod own_format;
 mod pdnn_feed;
 mod pictures;
 mod random_jobs;

@@ -15,8 +15,8 @@ use seqfeed_io::{
     shown_name,
 };
 
-use super::values::Values;
-use super::{listed, one_stream};
+use crate::formats::values::Values;
+use crate::formats::{listed, one_stream};
 
 /// Most states that labels can name: what CNTK's readers can hold.
 const STATES: i32 = 1 << 16;

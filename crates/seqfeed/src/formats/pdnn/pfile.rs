@@ -4,8 +4,8 @@ use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
 use seqfeed_io::{Opener, WxFilename, name_to_text};
 use seqfeed_pdnn::pfile::{PFileLayout, PFileWriter};
 
-use super::one_stream;
-use super::values::Values;
+use crate::formats::one_stream;
+use crate::formats::values::Values;
 
 /// Writes a PFile: one stream of 32-bit floats, and all streams of labels side by side.
 pub(crate) struct PFileSink {

@@ -5,8 +5,8 @@ use std::io::Write;
 use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
 use seqfeed_io::{CompressedOutput, Opener, WxFilename};
 
-use super::values::Values;
-use super::{finished, one_stream};
+use crate::formats::values::Values;
+use crate::formats::{finished, one_stream};
 
 /// Writes the labels of each sequence as a line behind its key.
 pub(crate) struct AlignmentSink {

@@ -6,8 +6,8 @@ use seqfeed_cntk::ctf::{Writer, WriterSamples, WriterStream};
 use seqfeed_core::{Block, Element, Error, Key, Kind, Result, Sink, Stream, Written};
 use seqfeed_io::CompressedOutput;
 
-use super::finished;
-use super::values::Values;
+use crate::formats::finished;
+use crate::formats::values::Values;
 
 /// Classes that labels can name: what indices of CTF can count.
 const CLASSES: usize = i32::MAX as usize;

@@ -36,7 +36,7 @@ pub enum LossKind {
 }
 
 impl Loss {
-    pub(super) fn new(kind: LossKind, what: String, cure: Option<&'static str>) -> Self {
+    pub(crate) fn new(kind: LossKind, what: String, cure: Option<&'static str>) -> Self {
         Self { kind, what, cure }
     }
 }

@@ -4,8 +4,8 @@ use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
 use seqfeed_io::{Opener, WxFilename, name_to_text};
 use seqfeed_pdnn::pickle::{ArraysLayout, ArraysWriter, Container};
 
-use super::one_stream;
-use super::values::Values;
+use crate::formats::one_stream;
+use crate::formats::values::Values;
 
 /// Writes the samples of all sequences as one matrix, with labels if there are any.
 pub(crate) struct ArraysSink {

@@ -2,60 +2,39 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use seqfeed_core::{
-    About, Damage, Element, Error, Extent, Index, Problem, Result, Source, Tolerance,
-};
+use seqfeed_core::{About, Damage, Element, Error, Extent, Index, Problem, Result, Source};
 use seqfeed_htk::param::{DamagedIrefc, Layout, ReadOptions};
 use seqfeed_htk::script::{Places, Script, ScriptOptions, Style};
 use seqfeed_htk::source::{
     Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource, open_decoded,
 };
 use seqfeed_htk::state_list::StateList;
-use seqfeed_io::{
-    Input, Opener, RxFilename, name_to_text, path_from_text, refuse_named_pipe, shown_name,
-};
+use seqfeed_io::{name_to_text, path_from_text, refuse_named_pipe, shown_name};
 
+use crate::format::{Candidate, Certainty, Wanted, first_bytes};
 use crate::name::is_rspecifier;
 
 /// Classes of a label file without a list of states, where they are 16-bit numbers.
 const CLASSES: u32 = 1 << 16;
 /// How binary files of other formats begin: NumPy's, Zip's, Arrow's, Parquet's, waves.
 const OTHERS: [&[u8]; 5] = [b"\x93NUMPY", b"PK\x03\x04", b"ARROW1", b"PAR1", b"RIFF"];
-/// What is looked at to tell a file's kind.
-const HEAD: usize = 4096;
 
-/// What a stream of HTK's files is asked for.
-pub(crate) struct Wanted<'a> {
-    pub(crate) stream: &'a str,
-    pub(crate) label: bool,
-    pub(crate) element: Element,
-    pub(crate) extent: Option<Extent>,
-    pub(crate) errors: Tolerance,
-    pub(crate) states: Option<&'a str>,
-    pub(crate) base: Option<&'a Path>,
-    /// The index of the first stream, for others.
-    pub(crate) primary: Option<&'a Index>,
-}
-
-/// Whether names are those of HTK's files: `htk:NAME`, or a name without a type (`ark:`, `scp:`) of
-/// a file with the content of one.
-pub(crate) fn is_htk(names: &[String], base: Option<&Path>) -> bool {
-    names.first().is_some_and(|name| match name.strip_prefix("htk:") {
-        Some(_) => true,
-        None if is_rspecifier(name) => false,
+/// How surely a name is that of HTK's files: `htk:NAME`, or a name without a type (`ark:`, `scp:`)
+/// of a file with the content of one.
+pub(super) fn recognise(name: &Candidate<'_>) -> Option<Certainty> {
+    match name.text {
+        text if text.starts_with("htk:") => Some(Certainty::Said),
+        text if is_rspecifier(text) => None,
         // It can be nothing else, be it there or not.
-        None if name.to_ascii_lowercase().ends_with(".mlf") => true,
-        None => {
-            let path = found(name, base);
-            // What is read once, such as a pipe, is not looked into.
-            path.is_file() && Kind::of(&path, false).is_ok_and(|kind| kind.is_some())
-        }
-    })
+        text if text.to_ascii_lowercase().ends_with(".mlf") => Some(Certainty::Name),
+        // What is read once, such as a pipe, is not looked into.
+        _ if !name.path.is_file() => None,
+        _ => Kind::of(&name.path, name.head(), false).map(|_| Certainty::Content),
+    }
 }
 
 /// What a file holds.
@@ -72,23 +51,18 @@ impl Kind {
     ///
     /// Where that is not said, a script is a file `.scp` with one word in its first line: one of
     /// Kaldi's has two.
-    fn of(path: &Path, said: bool) -> Result<Option<Self>> {
-        refuse_named_pipe(path)?;
-        let mut head = Vec::with_capacity(HEAD);
-        let mut input = Input::open(&RxFilename::File(path.to_owned()), &Opener::default())?;
-        let read = (&mut input).take(HEAD as u64).read_to_end(&mut head);
-        read.map_err(|error| input.error(error))?;
+    fn of(path: &Path, head: &[u8], said: bool) -> Option<Self> {
         if head.starts_with(b"MLF\x01\0") || head.starts_with(b"MLF\x02\0") {
-            return Ok(Some(Self::BinaryLabels));
+            return Some(Self::BinaryLabels);
         }
         let name = name_to_text(path).to_ascii_lowercase();
         let packed = [".gz", ".bz2", ".zst"].iter().find_map(|end| name.strip_suffix(end));
         let plain_name = packed.unwrap_or(&name);
         if head.starts_with(b"#!MLF!#") || plain_name.ends_with(".mlf") {
-            return Ok(Some(Self::Labels));
+            return Some(Self::Labels);
         }
         if !said && OTHERS.iter().any(|magic| head.starts_with(magic)) {
-            return Ok(None);
+            return None;
         }
         if head.contains(&0) {
             // Short and damaged files are to be recognised too: what is wrong is said when
@@ -102,15 +76,15 @@ impl Kind {
                 None => path.metadata().map_or(u64::MAX, |metadata| metadata.len()),
                 Some(_) => u64::MAX,
             };
-            let is_one = said || Layout::find(&head, len, &options).is_ok();
-            return Ok(is_one.then_some(Self::Parameters));
+            let is_one = said || Layout::find(head, len, &options).is_ok();
+            return is_one.then_some(Self::Parameters);
         }
         let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
         let entry = lines.find(|line| !line.is_empty()).is_some_and(|line| {
             let one_word = !line.iter().any(|byte| matches!(byte, b' ' | b'\t'));
             line.starts_with(b"\"") || one_word || has_stray_blank(line)
         });
-        Ok((said || plain_name.ends_with(".scp") && entry).then_some(Self::Script))
+        (said || plain_name.ends_with(".scp") && entry).then_some(Self::Script)
     }
 }
 
@@ -154,31 +128,33 @@ fn found(name: &str, base: Option<&Path>) -> PathBuf {
 }
 
 /// Opens a stream of HTK's files.
-pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
+pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
     let paths: Vec<PathBuf> = names
         .iter()
         .map(|name| found(name.strip_prefix("htk:").unwrap_or(name), wanted.base))
         .collect();
     let mut kinds = Vec::new();
     for (name, path) in names.iter().zip(&paths) {
-        let kind = Kind::of(path, name.starts_with("htk:"))?;
+        refuse_named_pipe(path)?;
+        let kind = Kind::of(path, &first_bytes(path)?, name.starts_with("htk:"));
         kinds.push(kind.ok_or_else(|| {
             Error::usage("the file is no HTK script, parameter file or master label file")
                 .in_file(shown_name(path))
                 .with_help("a script of another name than *.scp is named with `htk:` before it")
         })?);
     }
+    let label = wanted.kind == Some(seqfeed_core::Kind::Label);
     let all = |kind| kinds.iter().all(|&one| one == kind);
     let of_labels = all(Kind::Labels) || all(Kind::BinaryLabels);
-    if of_labels && wanted.label {
+    if of_labels && label {
         return labels(&paths, all(Kind::BinaryLabels), wanted);
     }
-    if of_labels != wanted.label {
+    if of_labels != label {
         let (is, help) = match of_labels {
             true => ("values, but the file has labels", "it goes with features, as the labels"),
             false => ("labels, but the file is not", "labels stand in master label files"),
         };
-        return Err(Error::usage(format!("stream {} is of {is}", wanted.stream))
+        return Err(Error::usage(format!("stream {} is of {is}", wanted.stream()))
             .in_file(shown_name(&paths[0]))
             .with_help(help));
     }
@@ -209,7 +185,7 @@ pub(crate) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
         }
         _ => Err(Error::usage(format!(
             "stream {}: give scripts of one directory, or parameter files, or master label files",
-            wanted.stream
+            wanted.stream()
         ))),
     }
 }
@@ -234,8 +210,8 @@ fn features(
     wanted: &Wanted<'_>,
 ) -> Result<Arc<dyn Source>> {
     let options = HtkOptions {
-        stream: wanted.stream.to_owned(),
-        element: wanted.element,
+        stream: wanted.stream().to_owned(),
+        element: wanted.element.unwrap_or(Element::F32),
         extent: wanted.extent.unwrap_or(Extent::Samples),
         duplicates: Duplicates::Wrong,
         errors: wanted.errors,
@@ -312,7 +288,7 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Arc<dy
         }
     };
     let options = MlfOptions {
-        stream: wanted.stream.to_owned(),
+        stream: wanted.stream().to_owned(),
         dim: states.is_none().then_some(CLASSES),
         states,
         form: LabelForm::Class,

@@ -8,8 +8,8 @@ use seqfeed_kaldi::{
     AnyObject, CompressedMatrix, CompressionMethod, Matrix, Posterior, TableWriter, Vector, Wave,
 };
 
-use super::listed;
-use super::values::Values;
+use crate::formats::listed;
+use crate::formats::values::Values;
 
 /// A table to be written.
 #[derive(Clone, Debug)]

@@ -6,10 +6,11 @@ use seqfeed_arrow::{ArrowOptions, ArrowSource, ColumnChoice};
 use seqfeed_core::{Error, Result, Series, SeriesKeys, Source};
 use seqfeed_io::{RxFilename, name_from_text, name_to_text};
 
-use super::{Wanted, is_arrow, split};
+use super::{is_arrow, split};
+use crate::format::Wanted;
 
 /// Opens all columns of files that follow one another.
-pub(crate) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
+pub(super) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
     if let Some(name) = names.iter().find(|name| split(name).1.is_some()) {
         let (file, column) = split(name);
         return Err(Error::usage(format!("{name} is one column, not a corpus")).with_help(format!(
@@ -22,7 +23,11 @@ pub(crate) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn 
 }
 
 /// Opens one stream: the column that is named, or that has the stream's name, or the only one.
-pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
+pub(super) fn open_one(
+    names: &[String],
+    stream: &str,
+    wanted: &Wanted<'_>,
+) -> Result<Arc<dyn Source>> {
     open(names, wanted, |name| {
         let (file, column) = split(name);
         let mut options =
@@ -35,11 +40,10 @@ pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn 
                     all.streams().iter().map(|stream| stream.name.as_str()).collect();
                 match streams[..] {
                     [only] => only.to_owned(),
-                    _ if streams.contains(&wanted.stream) => wanted.stream.to_owned(),
+                    _ if streams.contains(&stream) => stream.to_owned(),
                     _ => {
                         return Err(Error::usage(format!(
-                            "stream {}: which column is meant? there are {}",
-                            wanted.stream,
+                            "stream {stream}: which column is meant? there are {}",
                             streams.join(", ")
                         ))
                         .in_file(file)
@@ -50,7 +54,7 @@ pub(crate) fn open_one(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn 
         };
         options.columns = vec![ColumnChoice {
             column,
-            stream: wanted.stream.to_owned(),
+            stream: stream.to_owned(),
             kind: wanted.kind,
             element: wanted.element,
             extent: wanted.extent,

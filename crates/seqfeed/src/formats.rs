@@ -1,0 +1,145 @@
+//! The formats: one line of the table and one file each.
+
+mod arrow;
+mod ctf;
+mod htk;
+mod kaldi;
+mod pdnn;
+mod values;
+
+use std::path::Path;
+use std::sync::{PoisonError, RwLock};
+
+use seqfeed_core::{Element, Error, Extent, Kind, Result, Stream, Written};
+use seqfeed_io::{Output, WxFilename, name_to_text};
+use toml::{Table, Value};
+
+use crate::format::{Candidate, Capabilities, Certainty, Format};
+
+#[cfg(feature = "arrow")]
+pub(crate) use self::arrow::{ArrowContainer, ArrowSink};
+pub(crate) use self::ctf::CtfSink;
+pub(crate) use self::htk::{HtkLayout, HtkSink, state_names};
+pub use self::kaldi::kaldi_compression;
+pub(crate) use self::kaldi::numbered_wspecifier;
+pub(crate) use self::pdnn::{AlignmentSink, ArraysSink, PFileSink};
+
+/// The formats that come with the library, in the order in which they are asked.
+pub(crate) static BUILT_IN: &[&dyn Format] = &[
+    &kaldi::Tables,
+    &kaldi::Corpora,
+    &arrow::Columns::PARQUET,
+    &arrow::Columns::ARROW,
+    &htk::Htk::ARCHIVE,
+    &htk::Htk::FILES,
+    &ctf::Ctf,
+    &pdnn::PFile,
+    &pdnn::Arrays::PICKLE,
+    &pdnn::Arrays::NPY,
+    &pdnn::Arrays::NPZ,
+    &pdnn::Alignments,
+];
+
+/// Formats that were registered, the last one first.
+static REGISTERED: RwLock<Vec<&'static dyn Format>> = RwLock::new(Vec::new());
+
+/// Makes a format known to all that opens, describes and writes names. It is asked before those
+/// that come with the library, and before those that were registered earlier.
+///
+/// # Errors
+///
+/// Fails if another format has its name.
+pub fn register(format: &'static dyn Format) -> Result<()> {
+    if all().iter().any(|other| other.name() == format.name()) {
+        return Err(Error::usage(format!("there is a format {} already", format.name())));
+    }
+    REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(0, format);
+    Ok(())
+}
+
+/// All formats, in the order in which they are asked.
+#[must_use]
+pub(crate) fn all() -> Vec<&'static dyn Format> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    registered.iter().chain(BUILT_IN).copied().collect()
+}
+
+/// The format that takes a name, and how surely.
+pub(crate) fn recognised(
+    name: &str,
+    base: Option<&Path>,
+    asked: impl Fn(&Capabilities) -> bool,
+) -> Option<(&'static dyn Format, Certainty)> {
+    let candidate = Candidate::new(name, base);
+    let formats = all().into_iter().filter(|format| asked(format.capabilities()));
+    surest(formats.filter_map(|format| Some((format, format.recognise(&candidate)?))))
+}
+
+/// The format that writes a name, and the name without what says so.
+pub(crate) fn target(text: &str) -> Option<(&'static dyn Format, &str)> {
+    let found = all().into_iter().filter_map(|format| {
+        let (certainty, name) = format.target(text)?;
+        Some(((format, name), certainty))
+    });
+    surest(found).map(|(found, _)| found)
+}
+
+fn surest<T>(found: impl Iterator<Item = (T, Certainty)>) -> Option<(T, Certainty)> {
+    // Of equals, the last one is found: so the first one must come last.
+    let found: Vec<(T, Certainty)> = found.collect();
+    found.into_iter().rev().max_by_key(|(_, certainty)| *certainty)
+}
+
+/// Ends an output, which appears.
+fn finished(output: Output) -> Result<Written> {
+    let written = Written { files: vec![listed(output.wxfilename())], bytes: output.written() };
+    output.finish().map(|()| written)
+}
+
+/// The name of what is written, in the list of a conversion's files.
+fn listed(name: &WxFilename) -> String {
+    match name {
+        WxFilename::Stdout => "standard output".to_owned(),
+        _ => name_to_text(name.name()),
+    }
+}
+
+/// The number of the only stream of a kind, if there is one.
+fn one_stream(streams: &[Stream], what: &str, is: impl Fn(Kind) -> bool) -> Result<Option<usize>> {
+    let mut found = (0..streams.len()).filter(|&number| is(streams[number].kind));
+    let first = found.next();
+    match (first, found.next()) {
+        (Some(first), Some(second)) => Err(Error::usage(format!(
+            "streams {} and {} are both {what}; the format holds one",
+            streams[first].name, streams[second].name
+        ))
+        .with_help("give the corpus with the streams that shall be written")),
+        _ => Ok(first),
+    }
+}
+
+/// A stream of a description.
+fn stream_table(stream: &Stream, source: Value) -> Value {
+    let mut table = Table::new();
+    table.insert("source".to_owned(), source);
+    if stream.kind != Kind::Dense {
+        table.insert("kind".to_owned(), Value::String(stream.kind.name().to_owned()));
+    }
+    if stream.kind == Kind::Sparse {
+        // Posteriors do not say it.
+        let dim = i64::try_from(stream.dim).unwrap_or(i64::MAX);
+        table.insert("dim".to_owned(), Value::Integer(dim));
+    }
+    if stream.element == Element::F64 {
+        table.insert("dtype".to_owned(), Value::String("float64".to_owned()));
+    }
+    if stream.extent != Extent::Samples {
+        table.insert("extent".to_owned(), Value::String(stream.extent.name().to_owned()));
+    }
+    Value::Table(table)
+}
+
+/// A description of streams alone.
+fn of_streams(described: Table) -> Table {
+    Table::from_iter([("streams".to_owned(), Value::Table(described))])
+}
