@@ -249,15 +249,21 @@ def corpus_toml():
 
 def state():
     """A byte of settings, and a state."""
-    place = '"version":1,"sweep":1,"item":4,"within":0,"samples":30,"minibatch":6,"corpus":""'
-    rows = '"truncated":{"slots":[{"delivered":1,"sequences":[[0,0,0,false]]},{"delivered":0,"sequences":[]}],"epoch":1}'
+    place = (
+        '{"version":2,"corpus":"","minibatch":6,"samples":30,'
+        '"order":{"sweep":1,"item":4,"part":{"place":0,"collected":0}},"share":{"dealt":0},'
+        '"pool":{"taken":0,"size":null},"deal":{"apart":null},"rows":{"epoch":0,"slots":[]}}'
+    )
+    slots = '[{"delivered":1,"sequences":[[0,0,0,false]]},{"delivered":0,"sequences":[]}]'
+    rows = place.replace('"epoch":0,"slots":[]', f'"epoch":1,"slots":{slots}')
     for choice in range(0, 64, 8):
-        seed("state", f"place{choice // 8}", bytes([choice]) + f"{{{place}}}".encode())
-    seed("state", "pool", b"\x11" + f"{{{place}}}".replace('"within":0', '"within":2').encode())
-    seed("state", "rows", b"\x20" + f"{{{place},{rows}}}".encode())
-    seed("state", "part", b"\x2b" + f'{{{place},"part":{{"place":2,"collected":3}}}}'.encode())
-    seed("state", "both", b"\x32" + f'{{{place},{rows},"part":{{"place":0,"collected":0}}}}'.encode())
-    seed("state", "beginning", b"\0" + re.sub(r":\d+", ":0", f"{{{place}}}").replace("n\":0", "n\":1", 1).encode())
+        seed("state", f"place{choice // 8}", bytes([choice]) + place.encode())
+    pool = place.replace('"taken":0,"size":null', '"taken":2,"size":{"samples":7}')
+    seed("state", "pool", b"\x11" + pool.encode())
+    seed("state", "rows", b"\x20" + rows.encode())
+    seed("state", "part", b"\x2b" + place.replace('"place":0,"collected":0', '"place":2,"collected":3').encode())
+    seed("state", "both", b"\x32" + rows.encode())
+    seed("state", "beginning", b"\0" + re.sub(r":\d+", ":0", place).replace("n\":0", "n\":2", 1).encode())
 
 
 def feed():

@@ -10,7 +10,8 @@ use checks::{MemoryCorpus, STEP};
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Feed, Generator, LabelMap, LabelRules, LabelSet, Layout,
-    Minibatch, Order, Partial, Settings, Shard, State, Truncation, Unit, Window,
+    Minibatch, Order, Partial, Partitions, Settings, Shard, Shuffle, State, Steps, Timeline,
+    Truncation, Unit, Window, Worker,
 };
 
 #[derive(Debug)]
@@ -45,21 +46,43 @@ impl<'a> Arbitrary<'a> for Case {
             1 | 2 => Window::Samples(number(u, 100)?),
             _ => Window::Chunks(number(u, 5)?),
         };
+        let seed = number(u, 3)?;
+        let generator = *u.choose(&[Generator::MersenneTwister, Generator::Rand])?;
         let order = match u.int_in_range(0..=4)? {
             0 => Order::Sequential,
             1 => Order::Rolling(number(u, 50)?),
-            _ => Order::Shuffle(window),
+            _ => Order::Shuffle(Shuffle { window, seed, generator }),
         };
         let size = number(u, 60)?;
+        let epoch = match u.int_in_range(0..=4)? {
+            0 => Epoch::Sweep,
+            1 => Epoch::Samples(number(u, 90)?),
+            _ => Epoch::Run,
+        };
+        let truncated =
+            maybe(u, |u| Ok(Truncation { length: number(u, 20)?, right_splice: number(u, 4)? }))?;
         let cut = match u.int_in_range(0..=6)? {
-            0..=2 => Cut::Steps,
-            3 | 4 => Cut::Worker { local_timeline: u.arbitrary()?, cross_sweeps: u.arbitrary()? },
-            5 => Cut::Timeline,
-            _ => Cut::Partitions {
+            0..=2 => Cut::Steps(Steps {
+                bucket: maybe(u, |u| Ok(number(u, 8)? as usize))?,
+                shard: *u.choose(&[Shard::Minibatches, Shard::Chunks])?,
+                partial: *u.choose(&[Partial::Keep, Partial::Drop, Partial::Even])?,
+            }),
+            3 | 4 => Cut::Worker(Worker {
+                local_timeline: u.arbitrary()?,
+                cross_sweeps: u.arbitrary()?,
+                epoch,
+                start: if u.ratio(7, 8)? { 0 } else { number(u, 200)? },
+                truncated,
+                drops_partial: u.ratio(1, 4)?,
+                htkmlf_epochs: u.ratio(1, 8)?,
+            }),
+            5 => Cut::Timeline(Timeline { epoch, truncated }),
+            _ => Cut::Partitions(Partitions {
                 frames: number(u, 50)?,
                 whole_files: u.arbitrary()?,
                 reshuffle: u.arbitrary()?,
-            },
+                drops_partial: u.arbitrary()?,
+            }),
         };
         let layouts = [
             Layout::Frames,
@@ -85,33 +108,18 @@ impl<'a> Arbitrary<'a> for Case {
         let settings = Settings {
             unit: *u.choose(&[Unit::Sequence, Unit::Frame])?,
             order,
-            seed: number(u, 3)?,
-            generator: *u.choose(&[Generator::MersenneTwister, Generator::Rand])?,
             batch: match u.int_in_range(0..=3)? {
                 0 => BatchSize::Units(size),
                 1 => BatchSize::Padded(size),
                 _ => BatchSize::Samples(size),
             },
-            bucket: maybe(u, |u| Ok(number(u, 8)? as usize))?,
+            cut,
             layout: *u.choose(&layouts)?,
+            label_padding: -100,
             context: context.into_iter().collect(),
             labels,
-            label_padding: -100,
-            partial: *u.choose(&[Partial::Keep, Partial::Drop, Partial::Even])?,
             rank: 0,
             ranks,
-            shard: *u.choose(&[Shard::Minibatches, Shard::Chunks])?,
-            cut,
-            epoch: match u.int_in_range(0..=4)? {
-                0 => Epoch::Sweep,
-                1 => Epoch::Samples(number(u, 90)?),
-                _ => Epoch::Run,
-            },
-            start: if u.ratio(7, 8)? { 0 } else { number(u, 200)? },
-            truncated: maybe(u, |u| {
-                Ok(Truncation { length: number(u, 20)?, right_splice: number(u, 4)? })
-            })?,
-            htkmlf_epochs: !u.ratio(7, 8)?,
             // Always an end.
             sweeps: Some(u.int_in_range(1..=3)?),
             samples: maybe(u, |u| number(u, 300))?,
@@ -122,7 +130,7 @@ impl<'a> Arbitrary<'a> for Case {
         let chunk = u.int_in_range(1..=64)?;
         let settings = if u.ratio(7, 8)? { agreeing(settings) } else { settings };
         // Sequences are truncated alike in all streams.
-        let own = !u.ratio(5, 6)? && settings.truncated.is_none();
+        let own = !u.ratio(5, 6)? && settings.cut.truncated().is_none();
         Ok(Self { lengths, chunk, own, settings, stop: u.int_in_range(0..=20)? })
     }
 }
@@ -135,61 +143,62 @@ fn agreeing(mut settings: Settings) -> Settings {
         Window::Samples(samples) => Window::Samples(samples.max(1)),
         Window::Corpus => Window::Corpus,
     };
+    let size = settings.batch.number().clamp(1, 100);
     settings.batch = match settings.batch {
-        BatchSize::Samples(size) => BatchSize::Samples(size.clamp(1, 100)),
-        BatchSize::Units(size) => BatchSize::Units(size.clamp(1, 100)),
-        BatchSize::Padded(size) => BatchSize::Padded(size.clamp(1, 100)),
+        BatchSize::Samples(_) => BatchSize::Samples(size),
+        BatchSize::Units(_) => BatchSize::Units(size),
+        BatchSize::Padded(_) => BatchSize::Padded(size),
     };
-    let (BatchSize::Samples(size) | BatchSize::Units(size) | BatchSize::Padded(size)) =
-        settings.batch;
     settings.ranks = settings.ranks.clamp(1, 3);
     settings.threads = settings.threads.max(1);
     settings.queue = settings.queue.min(3);
-    if let Order::Shuffle(window) = settings.order {
-        settings.order = Order::Shuffle(least_one(window));
-    }
-    if let Cut::Partitions { frames, .. } = &mut settings.cut {
-        *frames = (*frames).max(1);
-        (settings.unit, settings.shard) = (Unit::Frame, Shard::Minibatches);
-        if settings.order != Order::Sequential {
-            settings.order = Order::Shuffle(Window::Corpus);
+    let frames = settings.unit == Unit::Frame;
+    let of_sequences = |truncated: Option<Truncation>| {
+        truncated.filter(|_| !frames).map(|Truncation { length, right_splice }| {
+            let length = length.clamp(1, 20);
+            Truncation { length, right_splice: right_splice.min(length - 1) }
+        })
+    };
+    let least_epoch = |epoch| if epoch == Epoch::Samples(0) { Epoch::Sweep } else { epoch };
+    match &mut settings.cut {
+        Cut::Steps(steps) => {
+            steps.bucket = steps.bucket.filter(|_| !frames).map(|bucket| bucket.max(1));
         }
-    }
-    let is_global = matches!(settings.cut, Cut::Steps | Cut::Partitions { .. });
-    if is_global {
-        (settings.truncated, settings.epoch, settings.start) = (None, Epoch::Run, 0);
-    } else {
-        (settings.shard, settings.bucket) = (Shard::Minibatches, None);
-        settings.partial = Partial::Keep;
-        settings.batch = BatchSize::Samples(size);
-    }
-    if settings.epoch == Epoch::Samples(0) {
-        settings.epoch = Epoch::Sweep;
-    }
-    if settings.cut == Cut::Timeline {
-        settings.start = 0;
+        Cut::Worker(worker) => {
+            worker.truncated = of_sequences(worker.truncated);
+            worker.epoch = least_epoch(worker.epoch);
+            worker.drops_partial &= worker.truncated.is_none();
+            settings.batch = BatchSize::Samples(size);
+        }
+        Cut::Timeline(timeline) => {
+            timeline.truncated = of_sequences(timeline.truncated);
+            timeline.epoch = least_epoch(timeline.epoch);
+            settings.batch = BatchSize::Samples(size);
+        }
+        Cut::Partitions(partitions) => {
+            partitions.frames = partitions.frames.max(1);
+            settings.unit = Unit::Frame;
+        }
     }
     match settings.unit {
-        Unit::Frame => {
-            (settings.bucket, settings.truncated) = (None, None);
-            if matches!(settings.batch, BatchSize::Padded(_)) {
-                settings.batch = BatchSize::Samples(size);
-            }
+        Unit::Frame if matches!(settings.batch, BatchSize::Padded(_)) => {
+            settings.batch = BatchSize::Samples(size);
         }
+        Unit::Frame => {}
         Unit::Sequence => settings.labels = None,
     }
-    settings.bucket = settings.bucket.map(|bucket| bucket.max(1));
-    let rolls = settings.unit == Unit::Frame && matches!(settings.cut, Cut::Worker { .. });
-    if matches!(settings.order, Order::Rolling(_)) && !rolls {
+    let may_roll = matches!(settings.cut, Cut::Steps(_) | Cut::Worker(_));
+    let rolls = matches!(settings.order, Order::Rolling(_));
+    if rolls && (settings.unit == Unit::Sequence || !may_roll) {
         settings.order = Order::Sequential;
     }
-    if !matches!(settings.order, Order::Shuffle(Window::Chunks(_) | Window::Samples(_))) {
-        settings.generator = Generator::MersenneTwister;
+    if let Order::Shuffle(shuffle) = &mut settings.order {
+        let partitions = matches!(settings.cut, Cut::Partitions(_));
+        shuffle.window = if partitions { Window::Corpus } else { least_one(shuffle.window) };
+        if !may_roll || shuffle.window == Window::Corpus {
+            shuffle.generator = Generator::MersenneTwister;
+        }
     }
-    settings.truncated = settings.truncated.map(|Truncation { length, right_splice }| {
-        let length = length.clamp(1, 20);
-        Truncation { length, right_splice: right_splice.min(length - 1) }
-    });
     settings
 }
 
@@ -245,9 +254,11 @@ impl Case {
         }
         assert_eq!(found.len(), minibatch.samples());
         let units = minibatch.len() as u64;
-        let sharded =
-            self.settings.shard == Shard::Chunks || self.settings.partial == Partial::Even;
-        if !sharded && self.settings.truncated.is_none() && units > 1 {
+        let sharded = match self.settings.cut {
+            Cut::Steps(steps) => steps.shard == Shard::Chunks || steps.partial == Partial::Even,
+            _ => false,
+        };
+        if !sharded && self.settings.cut.truncated().is_none() && units > 1 {
             match self.settings.batch {
                 BatchSize::Samples(size) => assert!(found.len() as u64 <= size),
                 BatchSize::Units(size) => assert!(units <= size),
@@ -267,9 +278,10 @@ impl Case {
 libfuzzer_sys::fuzz_target!(|case: Case| {
     let (settings, sweeps) = (&case.settings, case.settings.sweeps.unwrap_or(0));
     let samples: u64 = case.lengths.iter().map(|&length| u64::from(length)).sum();
-    // Minibatches of one sample at least, and of samples that come again; perhaps empty ones,
-    // one an epoch.
-    let splice = settings.truncated.map_or(1, |truncation| 1 + truncation.right_splice.min(100));
+    // Minibatches of one sample at least, and of samples that come again; perhaps empty ones, one
+    // an epoch.
+    let splice =
+        settings.cut.truncated().map_or(1, |truncation| 1 + truncation.right_splice.min(100));
     let most = (sweeps * (samples + 2) * splice * 4 + 64) as usize;
     let mut times: HashMap<i32, u64> = HashMap::new();
     let ranks = settings.ranks.clamp(1, 3);
@@ -293,20 +305,21 @@ libfuzzer_sys::fuzz_target!(|case: Case| {
             *times.entry(label).or_default() += 1;
         }
     }
-    let repeats = settings.truncated.is_some_and(|truncation| truncation.right_splice > 0);
+    let repeats = settings.cut.truncated().is_some_and(|truncation| truncation.right_splice > 0);
     if !repeats {
         assert!(times.values().all(|&times| times <= sweeps), "samples came twice");
     }
     let all = ranks == settings.ranks
-        && matches!(settings.cut, Cut::Steps)
-        && settings.partial != Partial::Drop
+        && matches!(settings.cut, Cut::Steps(_))
+        && settings.cut.partial() != Partial::Drop
         && settings.labels.is_none()
         && settings.samples.is_none();
     if all {
         let found: u64 = times.values().sum();
         assert_eq!(found, samples * sweeps, "samples are missing");
     }
-    if let (Some(limit), Cut::Steps, Unit::Frame) = (settings.samples, settings.cut, settings.unit)
+    if let (Some(limit), Cut::Steps(_), Unit::Frame) =
+        (settings.samples, settings.cut, settings.unit)
     {
         assert!(times.values().sum::<u64>() <= limit);
     }

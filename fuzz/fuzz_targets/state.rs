@@ -1,5 +1,5 @@
-//! States: what is read is written and read again to the same; a feed refuses it, or goes
-//! on and ends.
+//! States: what is read is written and read again to the same; a feed refuses it, or goes on and
+//! ends.
 #![no_main]
 
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use checks::{MemoryCorpus, choose};
 use seqfeed_core::Source as _;
 use seqfeed_feed::{
-    BatchSize, Cut, Epoch, Feed, Layout, Order, PartState, Settings, State, Truncation, Unit,
-    Window,
+    BatchSize, Cut, Epoch, Feed, Layout, Order, Partitions, Settings, State, Steps, Timeline,
+    Truncation, Unit, Window, Worker,
 };
 
 /// Settings of each kind, with an end.
@@ -16,9 +16,9 @@ fn settings(choice: u8) -> Settings {
     let settings = Settings {
         order: match choice & 3 {
             0 => Order::Sequential,
-            1 => Order::Shuffle(Window::Corpus),
-            2 => Order::Shuffle(Window::Samples(20)),
-            _ => Order::Shuffle(Window::Chunks(2)),
+            1 => Order::shuffle(Window::Corpus, 0),
+            2 => Order::shuffle(Window::Samples(20), 0),
+            _ => Order::shuffle(Window::Chunks(2), 0),
         },
         batch: BatchSize::Samples(7),
         threads: 1,
@@ -27,23 +27,36 @@ fn settings(choice: u8) -> Settings {
     };
     let ended = Settings { sweeps: Some(3), samples: Some(150), ..settings.clone() };
     let (unit, layout) = (Unit::Sequence, Layout::Padded);
-    let worker = Cut::Worker { local_timeline: false, cross_sweeps: choice & 4 != 0 };
+    let worker =
+        Worker { local_timeline: false, cross_sweeps: choice & 4 != 0, ..Worker::default() };
+    let timeline = Timeline::default();
     let truncated = Some(Truncation { length: 3, right_splice: 0 });
     match choice >> 3 & 7 {
         0 => ended,
         1 => Settings { unit, layout, ..ended },
-        2 => Settings { unit, layout, bucket: Some(5), ..ended },
-        3 => Settings { cut: worker, unit, layout, ..ended },
-        4 => Settings { cut: worker, unit, truncated, epoch: Epoch::Samples(11), ..ended },
-        5 => Settings { cut: Cut::Timeline, unit, layout, ranks: 2, ..ended },
-        6 => Settings { cut: Cut::Timeline, unit, truncated, ..ended },
+        2 => {
+            let cut = Cut::Steps(Steps { bucket: Some(5), ..Steps::default() });
+            Settings { unit, layout, cut, ..ended }
+        }
+        3 => Settings { cut: Cut::Worker(worker), unit, layout, ..ended },
+        4 => {
+            let cut = Cut::Worker(Worker { truncated, epoch: Epoch::Samples(11), ..worker });
+            Settings { cut, unit, ..ended }
+        }
+        5 => Settings { cut: Cut::Timeline(timeline), unit, layout, ranks: 2, ..ended },
+        6 => {
+            let cut = Cut::Timeline(Timeline { truncated, ..timeline });
+            Settings { cut, unit, ..ended }
+        }
         _ => {
-            let cut = Cut::Partitions { frames: 9, whole_files: choice & 4 != 0, reshuffle: true };
-            let order = match settings.order {
+            let (whole_files, reshuffle) = (choice & 4 != 0, true);
+            let partitions =
+                Partitions { frames: 9, whole_files, reshuffle, ..Partitions::default() };
+            let order = match ended.order {
                 Order::Sequential => Order::Sequential,
-                _ => Order::Shuffle(Window::Corpus),
+                _ => Order::shuffle(Window::Corpus, 0),
             };
-            Settings { cut, order, ..ended }
+            Settings { cut: Cut::Partitions(partitions), order, ..ended }
         }
     }
 }
@@ -58,14 +71,13 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     // Its digest is right, so that the rest is looked at.
     let state = State { corpus: feed.state().corpus.clone(), ..state };
     drop(feed);
-    let partitions = matches!(settings.cut, Cut::Partitions { .. });
+    let partitions = matches!(settings.cut, Cut::Partitions(_));
     let Ok(feed) = Feed::new(Arc::clone(&corpus) as _, settings, Some(&state)) else { return };
-    // Without a part, the first one is meant. In a partition, what is too short for a minibatch is
-    // passed over.
-    let first = state.part.is_none() && feed.state().part == Some(PartState::default());
-    let part = if first { feed.state().part } else { state.part };
-    if !partitions {
-        assert_eq!(feed.state(), &State { part, ..state }, "it stands where the state says");
+    // In a partition, what is too short for a minibatch is passed over. A part may be through,
+    // where only the next one has more.
+    let part = feed.state().order.part == state.order.part;
+    if !partitions && part {
+        assert_eq!(feed.state(), &state, "it stands where the state says");
     }
     // Three sweeps, minibatches of one sample at least, perhaps an empty one at each
     // end of a sweep.

@@ -308,7 +308,7 @@ impl Feed {
         let options = self.options.bind(py).copy()?;
         let settings = opened.settings();
         if settings.without_effect("seed").is_none() {
-            options.set_item("seed", settings.seed)?;
+            options.set_item("seed", settings.order.seed())?;
         }
         options.set_item("sweeps", 1)?;
         options.set_item("rank", rank)?;
@@ -330,7 +330,7 @@ impl Feed {
     /// The sweep of the next minibatch, from 0: the number of sweeps that are done.
     #[getter]
     fn sweep(&self) -> u64 {
-        self.state_now().map_or(0, |state| state.sweep)
+        self.state_now().map_or(0, |state| state.order.sweep)
     }
 
     /// The streams: a dictionary of names to kind, dtype, dim (context counted) and extent.
@@ -351,7 +351,7 @@ impl Feed {
     /// The seed of the shuffle: sweep `s` is shuffled as sweep 0 of seed `seed + s`.
     #[getter]
     fn seed(&self) -> u64 {
-        lock(&self.seen).opened.settings().seed
+        lock(&self.seen).opened.settings().order.seed()
     }
 
     /// Number of utterances in the corpus.

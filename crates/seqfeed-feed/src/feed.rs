@@ -12,14 +12,16 @@ use std::time::{Duration, Instant};
 use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stream};
 
 use crate::bound::Bound;
+use crate::buffers::Buffers;
 use crate::labels::LabelMap;
-use crate::minibatch::{Buffers, Minibatch, Recycled, Shape};
+use crate::minibatch::{Minibatch, Recycled, Shape};
 use crate::pack::{Packer, Slots};
 use crate::place::Place;
 use crate::plan::{Plan, Planner};
 use crate::residency::{Loader, Residency};
 use crate::selection::{self, Selection};
 use crate::settings::{Settings, Unit};
+use crate::stages::{Planned, Position};
 use crate::state::State;
 
 /// Minibatches of a corpus, loaded and packed ahead by threads: an iterator.
@@ -85,7 +87,7 @@ struct Planning {
     planner: Planner,
     residency: Residency,
     /// The order's position for which chunks were last asked for.
-    asked_at: Option<(u64, u64, u64)>,
+    asked_at: Option<Position>,
     queue: SyncSender<Receiver<Result<Minibatch>>>,
 }
 
@@ -106,13 +108,14 @@ impl Feed {
             Some(selection) => Arc::clone(&selection.index),
             None => Arc::clone(source.index()),
         };
-        let mut planner = Planner::new(Arc::clone(&index), &source.files(), settings.clone())?;
+        let mut planner = Planner::new(&index, &source.files(), &settings)?;
         if let Some(state) = state {
             planner.restore(state, &index)?;
         }
         let place = Place::new(&settings, planner.rows());
+        let needs = planner.needs(source.index(), settings.unit);
         let dropped = selection.as_ref().map_or(0, |selection| selection.dropped);
-        let bound = Bound::new(source.as_ref(), &planner, &place, &streams, dropped);
+        let bound = Bound::new(source.as_ref(), &settings, &needs, &place, &streams, dropped);
         let memory_bound = bound.total();
         if let Some(limit) = settings.memory
             && memory_bound > limit
@@ -292,7 +295,7 @@ impl Work {
             return None;
         }
         let plan = planning.planner.next()?;
-        let slots = planning.slots(&plan);
+        let slots = planning.slots(&plan.units);
         // The place in the queue is taken while nobody else can plan, so minibatches come in the
         // order of their plans, whoever packs them first.
         let (answer, promised) = sync_channel(1);
@@ -303,12 +306,12 @@ impl Work {
     fn pack(&self, plan: Plan, slots: &Slots) -> Result<Minibatch> {
         let recycled = self.shape.recycled.buffers.lock().ok().and_then(|mut free| free.pop());
         let mut buffers = recycled.unwrap_or_else(|| Buffers::new(&self.shape.streams));
-        self.packer.pack(&plan, slots, &mut buffers)?;
+        self.packer.pack(&plan.units, slots, &mut buffers)?;
         Ok(Minibatch {
             shape: Arc::clone(&self.shape),
             index: plan.index,
-            sweep: plan.sweep,
-            end_of_sweep: plan.end_of_sweep,
+            sweep: plan.units.sweep,
+            end_of_sweep: plan.units.end_of_sweep,
             after: plan.after,
             buffers,
         })
@@ -317,12 +320,12 @@ impl Work {
 
 impl Planning {
     /// The chunks of a plan; asks for those of the order's window when that has moved.
-    fn slots(&mut self, plan: &Plan) -> Slots {
+    fn slots(&mut self, plan: &Planned) -> Slots {
         let mut chunks: Vec<u32> = plan.items.iter().map(|item| item.chunk).collect();
         chunks.sort_unstable();
         chunks.dedup();
         let slots = chunks.iter().map(|&chunk| (chunk, self.residency.slot(chunk))).collect();
-        let position = self.planner.window_position();
+        let position = self.planner.position();
         if self.asked_at != Some(position) {
             self.asked_at = Some(position);
             self.residency.want(&self.planner.window());

@@ -1,24 +1,28 @@
-//! Orders, packers, prefetching and exact state: a corpus becomes minibatches.
+//! A corpus becomes minibatches: the stages of a feed, packing, prefetching and exact state.
 //!
 //! ```text
-//! Corpus ── Order ───────── Plan ────────── Packer ──────── Minibatch
-//! chunks    which unit      a step for      gather, splice  aligned buffers,
-//! loaded    comes when      all ranks       pad             keys, lengths, state
-//! ahead
+//! Corpus ── Order ── Share ── Pool ── Cut ── Deal ── Rows ── Place ── Minibatch
+//! chunks    which    whose    like    size   to      trun-   layout   aligned buffers,
+//! loaded    unit     units    lengths        ranks   cation           keys, lengths, state
+//! ahead     when
 //! ```
 //!
 //! A [`Feed`] knows nothing of any format: it takes a [`Source`](seqfeed_core::Source) (often a
 //! [`Corpus`](seqfeed_core::Corpus)) and [`Settings`], and is an iterator of [`Minibatch`]es.
 //!
-//! Four threads of thought meet here, each in a file of its own: the *order* of units in a sweep
-//! (sequential, CNTK's windowed shuffle, one permutation of everything), the *plan* that cuts it
-//! into minibatches and deals them to ranks, *residency* (which chunks are in memory), and
-//! *packing*. [`State`] is a position between two steps of the plan.
+//! Each stage is a type in a file of its own, and answers for itself which chunks it needs, how
+//! much memory that takes, and where it stands: a [`State`] is what all of them say between two
+//! minibatches. *Residency* keeps the chunks that they need in memory, and *packing* copies samples
+//! out of these.
 
 #![forbid(unsafe_code)]
 
 mod ahead;
 mod bound;
+mod buffers;
+mod cut;
+mod deal;
+mod dealt;
 mod feed;
 mod first_fit;
 mod labels;
@@ -27,20 +31,30 @@ mod order;
 mod pack;
 mod place;
 mod plan;
+mod pool;
+mod preset;
 mod random;
+mod refused;
 mod residency;
+mod rows;
+mod run;
 mod selection;
 mod settings;
+mod share;
+mod stages;
 mod state;
-mod truncated;
 
+pub use buffers::Piece;
+pub use deal::{DealState, DealtState};
 pub use feed::Feed;
 pub use labels::{LabelMap, LabelRules, LabelSet};
-pub use minibatch::{Minibatch, Piece, SparseBatch, StreamBatch};
-pub use order::local::PartState;
+pub use minibatch::{Minibatch, SparseBatch, StreamBatch};
+pub use order::{OrderState, PartState};
+pub use pool::PoolState;
+pub use rows::{HeldState, RowsState, SlotState};
 pub use settings::{
-    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Settings, Shard, Truncation,
-    Unit, Window, tolerance,
+    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Partitions, Settings, Shard,
+    Shuffle, Steps, Timeline, Truncation, Unit, Window, Worker, tolerance,
 };
-pub use state::{DealtState, PoolState, State};
-pub use truncated::{HeldState, SlotState, TruncatedState};
+pub use share::ShareState;
+pub use state::State;

@@ -3,22 +3,12 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use seqfeed_core::{Array, Element, Extent, Index, Key, Kind, Stream};
+use seqfeed_core::{Array, Element, Index, Key, Kind, Stream};
 
-use crate::place::{Lengths, Place, Places};
+use crate::buffers::{Buffers, Piece};
+use crate::place::Place;
 use crate::settings::Layout;
 use crate::state::State;
-
-/// A piece of a sequence in a minibatch: a frame, or a whole sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Number of the sequence in the corpus.
-    pub sequence: u32,
-    /// First sample of it, from 0.
-    pub first: u32,
-    /// Number of samples.
-    pub samples: u32,
-}
 
 /// Samples packed for a trainer: for each stream one contiguous buffer; keys, lengths and flags.
 ///
@@ -39,48 +29,6 @@ pub(crate) struct Shape {
     pub(crate) streams: Vec<Stream>,
     pub(crate) place: Place,
     pub(crate) recycled: Recycled,
-}
-
-/// The memory of a minibatch, recycled.
-#[derive(Default)]
-pub(crate) struct Buffers {
-    pub(crate) pieces: Vec<Piece>,
-    /// Samples before each piece; one more entry than pieces.
-    pub(crate) offsets: Vec<u64>,
-    /// Samples of the longest piece.
-    pub(crate) longest: usize,
-    pub(crate) arrays: Vec<Array>,
-    /// For each stream, where its pieces have lengths or places of their own.
-    pub(crate) own: Vec<Lengths>,
-    /// Where all streams have the same places.
-    pub(crate) places: Places,
-    /// For each stream, where it is sparse, what stands beside its values.
-    pub(crate) rows: Vec<SparseRows>,
-}
-
-/// The rows of a sparse stream.
-#[derive(Default)]
-pub(crate) struct SparseRows {
-    pub(crate) indices: Vec<i32>,
-    /// Values before each row, padding counted as rows; one more entry than rows.
-    pub(crate) offsets: Vec<u64>,
-}
-
-impl Buffers {
-    pub(crate) fn new(streams: &[Stream]) -> Self {
-        let arrays = streams.iter().map(|stream| Array::new(stream.element)).collect();
-        let own = streams.iter().map(|_| Lengths::default()).collect();
-        let rows = streams.iter().map(|_| SparseRows::default()).collect();
-        Self { arrays, own, rows, ..Self::default() }
-    }
-
-    /// Samples before each piece of a stream and in all, and those of the longest.
-    pub(crate) fn lengths(&self, stream: &Stream, number: usize) -> (&[u64], usize) {
-        match stream.extent {
-            Extent::Own => (&self.own[number].offsets, self.own[number].longest),
-            Extent::Samples | Extent::Sequence => (&self.offsets, self.longest),
-        }
-    }
 }
 
 /// Memory of minibatches that were dropped, kept for the next ones.

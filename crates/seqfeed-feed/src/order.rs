@@ -1,37 +1,66 @@
-//! The order of the units in a sweep.
+//! The first stage: in which order the units of a sweep come.
 //!
 //! An order is a pure function of index, settings, seed and sweep. It gives units one after
-//! another, starts at any unit of any sweep, and knows which chunks the next units can come from.
+//! another, starts at any unit of any sweep, knows which chunks the next units can come from, and
+//! how much memory that takes.
 
-pub(crate) mod local;
+mod partitions;
 mod permuted;
 mod rolling;
 mod sequential;
+mod tumbling;
 mod windowed;
 
 use std::sync::Arc;
 
 use seqfeed_core::Index;
+use serde::{Deserialize, Serialize};
 
+pub(crate) use partitions::Partitions;
 pub(crate) use permuted::Permuted;
 pub(crate) use rolling::Rolling;
 pub(crate) use sequential::Sequential;
+pub(crate) use tumbling::Tumbling;
 pub(crate) use windowed::Windowed;
 
-use crate::settings::{Order, Settings, Unit, Window};
+use crate::settings::{Order, Settings, Shuffle, Unit, Window};
+use crate::share::{By, Share};
 
 /// One unit of a sweep: a frame or a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     /// The chunk that holds it.
     pub(crate) chunk: u32,
-    /// Which rank it belongs to where chunks are divided among ranks: its chunk's place in the
-    /// sweep's order of chunks.
-    pub(crate) shard: u32,
+    /// That chunk's place in the sweep's order of chunks, by which chunks are divided among ranks.
+    pub(crate) place: u32,
     /// Number of the unit (frame or sequence) in its chunk.
     pub(crate) number: u32,
     /// Its length in samples.
     pub(crate) samples: u32,
+}
+
+/// Where an order stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrderState {
+    /// The sweep of the next minibatch, from 0.
+    pub sweep: u64,
+    /// The next unit (frame or sequence) in the sweep's order, or in its part, from 0. Where units
+    /// are grouped by length, the first one of the pool.
+    pub item: u64,
+    /// Where a sweep is shuffled in parts, the part.
+    pub part: PartState,
+}
+
+/// The part of a sweep that is shuffled together: a window, or as much of it as belongs to one
+/// sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartState {
+    /// Place in the order of chunks where it begins.
+    pub place: u64,
+    /// Chunks or samples that the window had collected in earlier sweeps.
+    pub collected: u64,
 }
 
 /// Units of a sweep, one after another.
@@ -40,73 +69,256 @@ pub(crate) enum Cursor {
     Windowed(Box<Windowed>),
     Permuted(Permuted),
     Rolling(Box<Rolling>),
+    Tumbling(Box<Tumbling>),
+    Partitions(Box<Partitions>),
 }
 
 impl Cursor {
-    pub(crate) fn new(index: Arc<Index>, settings: &Settings) -> Self {
-        let (unit, seed) = (settings.unit, settings.seed);
+    /// An order of all ranks' units.
+    pub(crate) fn of_all(index: Arc<Index>, settings: &Settings) -> Self {
+        let unit = settings.unit;
         match settings.order {
-            Order::Sequential => Cursor::Sequential(Sequential::new(index, unit)),
-            Order::Shuffle(Window::Corpus) => Cursor::Permuted(Permuted::new(index, unit, seed)),
-            Order::Shuffle(window) => {
-                let generator = settings.generator;
-                Cursor::Windowed(Box::new(Windowed::new(index, unit, window, seed, generator)))
+            Order::Sequential => {
+                let all = Share::new(By::All, settings.rank, settings.ranks);
+                Cursor::Sequential(Sequential::new(index, unit, all))
+            }
+            Order::Shuffle(Shuffle { window: Window::Corpus, seed, .. }) => {
+                Cursor::Permuted(Permuted::new(index, unit, seed))
+            }
+            Order::Shuffle(shuffle) => {
+                Cursor::Windowed(Box::new(Windowed::new(index, unit, shuffle)))
             }
             Order::Rolling(window) => Cursor::Rolling(Box::new(Rolling::new(index, window))),
         }
     }
 
-    /// Goes to unit number `item` of a sweep.
-    pub(crate) fn start(&mut self, sweep: u64, item: u64) {
+    /// Goes to a unit; whether there is such a unit (or the end of a sweep).
+    fn start(&mut self, at: OrderState) -> bool {
+        let OrderState { sweep, item, part } = at;
         match self {
+            Cursor::Tumbling(order) => return order.start(sweep, part, item),
+            _ if part != PartState::default() => return false,
             Cursor::Sequential(order) => order.start(item),
             Cursor::Windowed(order) => order.start(sweep, item),
             Cursor::Permuted(order) => order.start(sweep, item),
             Cursor::Rolling(order) => order.start(sweep, item),
+            Cursor::Partitions(order) => order.start(sweep, item),
         }
+        true
     }
 
     /// The next unit, or `None` at the end of the sweep.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<Item> {
         match self {
             Cursor::Sequential(order) => order.next(),
             Cursor::Windowed(order) => order.next(),
             Cursor::Permuted(order) => order.next(),
             Cursor::Rolling(order) => order.next(),
+            Cursor::Tumbling(order) => order.next(),
+            Cursor::Partitions(order) => order.next(),
         }
     }
 
     /// A number that changes when [`window`](Cursor::window) may have changed.
-    pub(crate) fn position(&self) -> u64 {
+    fn position(&self) -> u64 {
         match self {
             Cursor::Sequential(order) => order.position(),
             Cursor::Windowed(order) => order.position(),
             Cursor::Permuted(_) => 0,
             Cursor::Rolling(order) => order.position(),
+            Cursor::Tumbling(order) => order.position(),
+            Cursor::Partitions(order) => order.position(),
         }
     }
 
-    /// The chunks that the next units come from, and one more to load ahead; each with its place
-    /// in the order of chunks (what [`Item::shard`] says).
-    pub(crate) fn window(&self) -> Vec<(u32, u32)> {
+    /// The chunks that the next units come from, and what is loaded ahead of them; each with its
+    /// place in the order of chunks (as in [`Item::place`]).
+    fn window(&self) -> Vec<(u32, u32)> {
         match self {
             Cursor::Sequential(order) => order.window(),
             Cursor::Windowed(order) => order.window(),
             Cursor::Permuted(order) => order.window(),
             Cursor::Rolling(order) => order.window(),
+            Cursor::Tumbling(order) => order.window(),
+            Cursor::Partitions(order) => order.window(),
         }
     }
 
-    /// The most samples that the chunks of a window hold, one loaded ahead and one still in use
-    /// counted in.
+    /// The most samples that the chunks of a window hold, what is loaded ahead and what is still in
+    /// use counted in. `index` is that of the source, where some samples are not dealt out.
     pub(crate) fn most_samples(&self, index: &Index) -> u64 {
         match self {
             Cursor::Sequential(_) => 3 * largest_chunk(index),
             Cursor::Windowed(order) => order.most_samples(),
             Cursor::Permuted(_) => index.total_samples(),
             Cursor::Rolling(order) => order.most_samples(),
+            Cursor::Tumbling(order) => order.most_samples(),
+            Cursor::Partitions(order) => order.most_samples(index),
         }
+    }
+
+    /// The most bytes that it takes itself: units of the window and of what is shuffled ahead, the
+    /// order of chunks.
+    pub(crate) fn most_bytes(&self, index: &Index, unit: Unit) -> u64 {
+        let units = match unit {
+            Unit::Frame => self.most_samples(index),
+            Unit::Sequence => self.most_samples(index).min(index.len() as u64),
+        };
+        match self {
+            Cursor::Sequential(_) => 0,
+            Cursor::Permuted(_) => index.len() as u64 * 4 + index.total_samples() / 128,
+            Cursor::Partitions(order) => order.most_bytes(units),
+            Cursor::Windowed(_) | Cursor::Rolling(_) | Cursor::Tumbling(_) => {
+                units.saturating_mul(16).saturating_add(index.chunk_count() as u64 * 64)
+            }
+        }
+    }
+
+    /// What the order is made of beyond index and settings, mixed into a digest of these.
+    pub(crate) fn digest(&self, digest: u64) -> u64 {
+        match self {
+            Cursor::Partitions(order) => order.digest(digest),
+            _ => digest,
+        }
+    }
+
+    /// The next unit behind `item` where a minibatch must end before the end of the sweep.
+    pub(crate) fn seam(&self, item: u64) -> u64 {
+        match self {
+            Cursor::Partitions(order) => order.seam(item),
+            _ => u64::MAX,
+        }
+    }
+}
+
+/// An order with the place in it: the units of all sweeps, one after another.
+pub(crate) struct Units {
+    pub(crate) cursor: Cursor,
+    /// Units of a sweep.
+    total: u64,
+    sweep: u64,
+    /// Units of the sweep that were taken, not counting `pending`.
+    item: u64,
+    pending: Option<Item>,
+}
+
+impl Units {
+    /// The beginning of the first sweep, which has `total` units.
+    pub(crate) fn new(cursor: Cursor, total: u64) -> Self {
+        let mut units = Self { cursor, total, sweep: 0, item: 0, pending: None };
+        units.start_sweep(0);
+        units
+    }
+
+    /// Goes to where a state was taken; whether there is such a place.
+    pub(crate) fn start(&mut self, at: OrderState) -> bool {
+        (self.sweep, self.item, self.pending) = (at.sweep, at.item, None);
+        at.item <= self.total && self.cursor.start(at)
+    }
+
+    /// Goes to the beginning of a sweep.
+    pub(crate) fn start_sweep(&mut self, sweep: u64) {
+        self.start(OrderState { sweep, ..OrderState::default() });
+    }
+
+    /// Goes on with the next sweep.
+    pub(crate) fn next_sweep(&mut self) {
+        let sweep = self.sweep.saturating_add(1);
+        match &mut self.cursor {
+            // Its windows go on over the ends of sweeps.
+            Cursor::Tumbling(order) => {
+                (self.sweep, self.item, self.pending) = (sweep, 0, None);
+                order.next_sweep();
+            }
+            _ => self.start_sweep(sweep),
+        }
+    }
+
+    /// Passes over units of the sweep, up to one.
+    pub(crate) fn go_to(&mut self, item: u64) {
+        if item != self.item {
+            self.start(OrderState { item, ..self.state() });
+        }
+    }
+
+    /// The next unit, which is not taken; `None` at the end of the sweep.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<Item> {
+        if self.pending.is_none() {
+            self.pending = self.cursor.next();
+        }
+        self.pending
+    }
+
+    /// Takes the unit that was peeked at.
+    #[inline]
+    pub(crate) fn take(&mut self) {
+        self.pending = None;
+        self.item += 1;
+    }
+
+    /// Takes so many units, or what is left of the sweep.
+    pub(crate) fn take_many(&mut self, count: u64, items: &mut Vec<Item>) {
+        let before = items.len();
+        let pending = if count > 0 { self.pending.take() } else { None };
+        items.extend(pending);
+        while ((items.len() - before) as u64) < count
+            && let Some(item) = self.cursor.next()
+        {
+            items.push(item);
+        }
+        self.item += (items.len() - before) as u64;
+    }
+
+    /// Stands at the next unit, where the part or the chunk of the last one is through.
+    pub(crate) fn settle(&mut self) {
+        match &mut self.cursor {
+            _ if self.pending.is_some() => {}
+            Cursor::Sequential(order) => order.settle(),
+            Cursor::Tumbling(order) => order.settle(),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn sweep(&self) -> u64 {
+        self.sweep
+    }
+
+    /// Number of the next unit in the sweep.
+    pub(crate) fn item(&self) -> u64 {
+        self.item
+    }
+
+    /// Units of a sweep.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The next unit behind `item` where a minibatch must end.
+    pub(crate) fn seam(&self, item: u64) -> u64 {
+        self.cursor.seam(item).min(self.total)
+    }
+
+    /// Where the next unit stands.
+    pub(crate) fn state(&self) -> OrderState {
+        let (part, item) = match &self.cursor {
+            Cursor::Tumbling(order) => order.state(self.pending.is_some()),
+            _ => (PartState::default(), self.item),
+        };
+        OrderState { sweep: self.sweep, item, part }
+    }
+
+    /// The chunks that the next units come from, perhaps more than once, each with its place in the
+    /// order of chunks.
+    pub(crate) fn window(&self) -> impl Iterator<Item = (u32, u32)> {
+        let pending = self.pending.iter().map(|item| (item.chunk, item.place));
+        pending.chain(self.cursor.window())
+    }
+
+    /// Changes when the window may have changed.
+    pub(crate) fn position(&self) -> (u64, u64) {
+        (self.sweep, self.cursor.position())
     }
 }
 
@@ -115,6 +327,14 @@ fn units(index: &Index, unit: Unit, chunk: usize) -> u64 {
     match unit {
         Unit::Frame => index.chunk_samples(chunk),
         Unit::Sequence => u64::from(index.chunk(chunk).end - index.chunk(chunk).start),
+    }
+}
+
+/// Number of units in a sweep.
+pub(crate) fn all_units(index: &Index, unit: Unit) -> u64 {
+    match unit {
+        Unit::Frame => index.total_samples(),
+        Unit::Sequence => index.len() as u64,
     }
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, Stream};
 
 use crate::ahead;
+use crate::buffers::{Buffers, Lengths, Piece, SparseRows};
 use crate::labels::LabelMap;
-use crate::minibatch::{Buffers, Piece, SparseRows};
-use crate::place::{Lengths, Place};
-use crate::plan::Plan;
+use crate::place::Place;
 use crate::residency::Slot;
 use crate::selection::Selection;
 use crate::settings::Unit;
+use crate::stages::Planned;
 
 /// Pieces that are asked for before they are copied.
 const AHEAD: usize = 8;
@@ -49,7 +49,7 @@ pub(crate) type Slots = Vec<(u32, Arc<Slot>)>;
 
 impl Packer {
     /// Fills `buffers` with the samples of a plan.
-    pub(crate) fn pack(&self, plan: &Plan, slots: &Slots, buffers: &mut Buffers) -> Result<()> {
+    pub(crate) fn pack(&self, plan: &Planned, slots: &Slots, buffers: &mut Buffers) -> Result<()> {
         let loaded: Vec<Loaded<'_>> = slots
             .iter()
             .map(|(chunk, slot)| {
@@ -168,7 +168,7 @@ impl Packer {
     /// Finds each unit's sequence and samples.
     fn find(
         &self,
-        plan: &Plan,
+        plan: &Planned,
         place: impl Fn(u32) -> u32,
         found: &mut Vec<u32>,
         buffers: &mut Buffers,
@@ -181,8 +181,8 @@ impl Packer {
         offsets.push(0);
         *longest = 0;
         let mut end = 0;
-        // The sequence of the frame before, and the samples of the source that are in it: often
-        // the next one's.
+        // The sequence of the frame before, and the samples of the source that are in it: often the
+        // next one's.
         let (mut sequence, mut inside) = (0, 0..0);
         for (number, item) in plan.items.iter().enumerate() {
             let sequences = self.index.chunk(item.chunk as usize);

@@ -2,8 +2,7 @@
 
 use seqfeed_core::{Array, Extent, Kind, Stream};
 
-use crate::first_fit::{Cell, FirstFit};
-use crate::minibatch::Buffers;
+use crate::buffers::{Buffers, Lengths, Places};
 use crate::settings::{Layout, Settings, Unit};
 
 /// The layout of all minibatches of a feed.
@@ -13,25 +12,6 @@ pub(crate) struct Place {
     /// Rows and columns of truncated sequences.
     rows: (usize, usize),
     label_padding: i32,
-}
-
-/// Lengths of the pieces in one stream.
-#[derive(Default)]
-pub(crate) struct Lengths {
-    /// Samples before each piece; one more entry than pieces.
-    pub(crate) offsets: Vec<u64>,
-    pub(crate) longest: usize,
-    pub(crate) places: Places,
-}
-
-/// Where pieces lie in parallel rows.
-#[derive(Default)]
-pub(crate) struct Places {
-    /// For each piece, the number of its first sample if all rows follow one another.
-    starts: Vec<u64>,
-    rows: usize,
-    /// Samples in a row, filled or not.
-    width: usize,
 }
 
 impl Place {
@@ -174,32 +154,5 @@ impl Place {
     /// Whether the pieces of a stream have lengths or places that are noted for this stream alone.
     pub(crate) fn notes_own(&self, stream: &Stream) -> bool {
         stream.extent == Extent::Own || self.layout == Layout::Packed
-    }
-}
-
-impl Lengths {
-    /// Takes in the lengths of all pieces.
-    pub(crate) fn measure(&mut self, lengths: impl Iterator<Item = usize>) {
-        self.offsets.clear();
-        self.offsets.push(0);
-        self.longest = 0;
-        let mut end = 0;
-        for samples in lengths {
-            end += samples as u64;
-            self.longest = self.longest.max(samples);
-            self.offsets.push(end);
-        }
-    }
-
-    /// Lays pieces out in parallel rows, by their own lengths or by those that other offsets say.
-    fn lay_out(&mut self, offsets: Option<&[u64]>) {
-        let offsets = offsets.unwrap_or(&self.offsets);
-        let lengths: Vec<u32> = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect();
-        let mut found = Vec::new();
-        let (rows, width) = FirstFit::default().lay_out(&lengths, &mut found);
-        let start = |cell: &Cell| u64::from(cell.row) * u64::from(width) + u64::from(cell.begin);
-        self.places.starts.clear();
-        self.places.starts.extend(found.iter().map(start));
-        (self.places.rows, self.places.width) = (rows, width as usize);
     }
 }

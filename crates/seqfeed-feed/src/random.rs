@@ -34,6 +34,16 @@ impl CntkRandom {
     }
 }
 
+/// The order of the chunks of a sweep, as CNTK draws it: over the whole range each time, which is
+/// not an even shuffle.
+pub(crate) fn chunk_order(random: &mut CntkRandom, chunks: usize) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..chunks as u32).collect();
+    for i in 0..chunks {
+        order.swap(i, random.below(chunks as u64) as usize);
+    }
+    order
+}
+
 /// The largest number of [`Rand`].
 const RAND_MAX: i32 = i32::MAX;
 

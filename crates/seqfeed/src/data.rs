@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Element, Error, Result, Series, SeriesKeys, Source, Tolerance};
-use seqfeed_feed::{BatchSize, Cut, Order, Partial, Settings, Unit};
+use seqfeed_feed::{BatchSize, Cut, Order, Partitions, Settings, Shuffle, Unit};
 use seqfeed_io::{Opener, name_from_text, name_to_text, path_from_text, shown_name};
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 use seqfeed_pdnn::ali::AlignmentSource;
@@ -52,12 +52,15 @@ pub(crate) fn settings() -> Settings {
     Settings {
         unit: Unit::Frame,
         order: Order::Sequential,
-        seed: DataOptions::SEED,
         batch: BatchSize::Samples(DataOptions::BATCH),
-        partial: Partial::Drop,
-        cut: Cut::Partitions { frames: u64::MAX, whole_files: true, reshuffle: false },
+        cut: Cut::Partitions(Partitions { drops_partial: true, ..Partitions::default() }),
         ..Settings::default()
     }
+}
+
+/// How PDNN shuffles.
+pub(crate) fn shuffle() -> Shuffle {
+    Shuffle { seed: DataOptions::SEED, ..Shuffle::default() }
 }
 
 /// Whether a name is that of files that PDNN reads.

@@ -6,7 +6,7 @@ use seqfeed_core::{
     Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result, Source,
     Stream, Tolerance,
 };
-use seqfeed_feed::{Context, Cut, Feed, Layout, Settings, State, Unit};
+use seqfeed_feed::{Context, Cut, Feed, Layout, Order, Partitions, Settings, State, Unit};
 use seqfeed_io::Opener;
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
@@ -152,7 +152,7 @@ impl Description {
         reader::refuse_overrides(&self.overrides)?;
         let spec = data::of_task(&DataSpec::parse(text)?, self.task)?;
         let (description, warnings) = self.with_options(&spec.options);
-        let settings = description.settings_over(data::settings())?;
+        let settings = description.settings_over(data::settings(), data::shuffle())?;
         let join = JoinPolicy {
             chunks: Chunking::Primary,
             // As PDNN, which passes over utterances whose labels are missing or too many.
@@ -168,8 +168,8 @@ impl Description {
         let opened = data::open(&spec, &opening)?;
         let corpus = Corpus::join(opened.sources, &join)?;
         let mut settings = description.settle(settings, &corpus, opened.rounding)?;
-        if let (Cut::Partitions { whole_files, .. }, true) = (&mut settings.cut, opened.streams) {
-            *whole_files = false;
+        if let (Cut::Partitions(partitions), true) = (&mut settings.cut, opened.streams) {
+            partitions.whole_files = false;
         }
         let warnings = spec.warnings.into_iter().chain(warnings).chain(opened.warnings).collect();
         Ok(Opened { corpus: Arc::new(corpus), settings, warnings })
@@ -197,7 +197,7 @@ impl Description {
         };
         let opener = self.opener_of("reader", opener);
         let opened = reader::open(&name, &self.inputs, &self.overrides, &opener)?;
-        let settings = self.settings_over(opened.settings)?;
+        let settings = self.settings_over(opened.settings, opened.shuffle)?;
         let (mut settings, corpus) = self.by_frames(settings, opened.corpus)?;
         if let Some(rows) = &opened.rows {
             rows.apply(&mut settings, corpus.index().total_samples());
@@ -216,7 +216,11 @@ impl Description {
             return Ok((settings, corpus));
         }
         settings.layout = Layout::Frames;
-        settings.truncated = None;
+        match &mut settings.cut {
+            Cut::Worker(worker) => worker.truncated = None,
+            Cut::Timeline(timeline) => timeline.truncated = None,
+            Cut::Steps(_) | Cut::Partitions(_) => {}
+        }
         let labels = settings.labels.as_ref().map(|rules| rules.stream.as_str());
         let frames = FrameSource::new(Arc::new(corpus), labels)?;
         let rules = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
@@ -255,8 +259,8 @@ impl Description {
                 .in_file(corpus.name())
                 .with_help("give them (label=FILE.ali), or leave out ignore-label and map-label"));
         }
-        if let Cut::Partitions { frames, .. } = &mut settings.cut {
-            *frames = self.frames_in_partition(streams, &settings.context, rounding)?;
+        if let Cut::Partitions(partitions) = &mut settings.cut {
+            partitions.frames = self.frames_in_partition(streams, &settings.context, rounding)?;
         }
         Ok(settings)
     }
@@ -402,8 +406,10 @@ impl Opened {
     pub fn one_sweep(&self, sweep: u64, rank: usize, ranks: usize, threads: Option<usize>) -> Self {
         let mut opened = self.clone();
         let settings = &mut opened.settings;
-        if !matches!(settings.cut, Cut::Partitions { reshuffle: false, .. }) {
-            settings.seed = settings.seed.wrapping_add(sweep);
+        let reshuffles =
+            !matches!(settings.cut, Cut::Partitions(Partitions { reshuffle: false, .. }));
+        if let (Order::Shuffle(shuffle), true) = (&mut settings.order, reshuffles) {
+            shuffle.seed = shuffle.seed.wrapping_add(sweep);
         }
         (settings.sweeps, settings.rank, settings.ranks) = (Some(1), rank, ranks);
         settings.threads = threads.unwrap_or(settings.threads);

@@ -10,7 +10,7 @@ use seqfeed_cntk::ctf::{CtfInput, CtfOptions, CtfSource, FoundInput, InputFinder
 use seqfeed_core::{
     Chunking, Corpus, Element, Error, JoinPolicy, Kept, LengthRule, Problem, Result, Source,
 };
-use seqfeed_feed::{Layout, Settings, Unit};
+use seqfeed_feed::{Layout, Settings, Shuffle, Unit};
 use seqfeed_io::{
     DataFile, Input, Opener, RxFilename, name_from_text, path_from_text, read_settings,
 };
@@ -34,6 +34,8 @@ const LARGEST_READER: u64 = 64 << 20;
 pub(crate) struct OpenedReader {
     pub(crate) corpus: Corpus,
     pub(crate) settings: Settings,
+    /// How it is shuffled where a description asks for that.
+    pub(crate) shuffle: Shuffle,
     /// What the batch size depends on beyond the settings.
     pub(crate) rows: Option<Rows>,
     /// Names in the configuration that no reader knows, or that have no effect.
@@ -161,6 +163,7 @@ fn open_reader(reader: &ReaderConfig, opener: &Opener, by_program: bool) -> Resu
     Ok(OpenedReader {
         corpus,
         settings: settings(reader, contexts, by_program),
+        shuffle: settings::shuffle(reader),
         rows: settings::rows(reader),
         unknown: remarks(reader),
     })
@@ -238,6 +241,7 @@ fn open_file(
     Ok(OpenedReader {
         corpus: Corpus::join(vec![Arc::new(source)], &join)?,
         settings,
+        shuffle: Shuffle::default(),
         rows: None,
         unknown: Vec::new(),
     })

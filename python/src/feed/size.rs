@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use seqfeed::{BatchSize, Cut, Opened, Partial, Shard, Source, Unit};
+use seqfeed::{BatchSize, Cut, Opened, Partial, Shard, Source, Steps, Unit};
 
 use crate::values;
 
@@ -12,13 +12,11 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
     let settings = opened.settings();
     let index = opened.corpus().index();
     let excluded = settings.labels.as_ref().is_some_and(|rules| !rules.ignore.is_empty());
-    let simple = settings.cut == Cut::Steps
-        && settings.shard == Shard::Minibatches
-        && settings.bucket.is_none()
-        && settings.samples.is_none()
-        && settings.truncated.is_none()
-        && !excluded
-        && !index.withholds();
+    let Cut::Steps(Steps { bucket: None, shard: Shard::Minibatches, partial }) = settings.cut
+    else {
+        return None;
+    };
+    let simple = settings.samples.is_none() && !excluded && !index.withholds();
     let (units, size) = match (settings.unit, settings.batch) {
         (Unit::Frame, BatchSize::Samples(size) | BatchSize::Units(size)) => {
             (index.total_samples(), size)
@@ -30,7 +28,7 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
         return None;
     }
     let (rank, ranks) = (settings.rank as u64, settings.ranks as u64);
-    let in_sweep = match settings.partial {
+    let in_sweep = match partial {
         Partial::Keep => (units.div_ceil(size) + ranks - 1 - rank) / ranks,
         Partial::Drop => units / (size * ranks),
         Partial::Even => units.div_ceil(size * ranks),

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use seqfeed_core::Index;
 
 use super::{Item, largest_chunk, length, units};
-use crate::random::CntkRandom;
-use crate::settings::{Generator, Unit, Window};
+use crate::random::{self, CntkRandom};
+use crate::settings::{Generator, Shuffle, Unit, Window};
 
 /// Units swapped ahead at a time.
 const AHEAD: u64 = 64;
@@ -63,13 +63,8 @@ struct Entry {
 }
 
 impl Windowed {
-    pub(crate) fn new(
-        index: Arc<Index>,
-        unit: Unit,
-        window: Window,
-        seed: u64,
-        generator: Generator,
-    ) -> Self {
+    pub(crate) fn new(index: Arc<Index>, unit: Unit, shuffle: Shuffle) -> Self {
+        let Shuffle { window, seed, generator } = shuffle;
         Self {
             index,
             unit,
@@ -123,7 +118,7 @@ impl Windowed {
         }
         let chunk = self.order[entry.origin as usize];
         let samples = length(&self.index, self.unit, chunk, entry.number);
-        Some(Item { chunk, shard: entry.origin, number: entry.number, samples })
+        Some(Item { chunk, place: entry.origin, number: entry.number, samples })
     }
 
     pub(crate) fn position(&self) -> u64 {
@@ -150,12 +145,7 @@ impl Windowed {
     fn shuffle_chunks(&mut self, seed: u64) {
         let chunks = self.index.chunk_count();
         let mut random = CntkRandom::new(self.generator, seed);
-        self.order = (0..chunks as u32).collect();
-        for i in 0..chunks {
-            // Over the whole range each time: not an even shuffle, but CNTK's.
-            let j = random.below(chunks as u64) as usize;
-            self.order.swap(i, j);
-        }
+        self.order = random::chunk_order(&mut random, chunks);
         self.sample_starts = vec![0];
         self.unit_starts = vec![0];
         for (place, &chunk) in self.order.iter().enumerate() {

@@ -32,8 +32,7 @@ fn orders_and_minibatches_equal_cntk() {
         };
         let settings = Settings {
             unit: if case.frames { Unit::Frame } else { Unit::Sequence },
-            order: Order::Shuffle(window),
-            seed: case.seed,
+            order: Order::shuffle(window, case.seed),
             batch: BatchSize::Samples(case.batch),
             sweeps: Some(2),
             ..Settings::default()

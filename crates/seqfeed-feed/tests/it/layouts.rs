@@ -3,10 +3,16 @@
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Source};
-use seqfeed_feed::{BatchSize, Context, Feed, Layout, Order, Settings, Unit, Window};
+use seqfeed_feed::{
+    BatchSize, Context, Cut, Feed, Layout, Order, Settings, Shuffle, Steps, Unit, Window,
+};
 
 use crate::memory_corpus::MemoryCorpus;
 use crate::runs::{all_samples, corpus, run, samples};
+
+fn bucketed(bucket: Option<usize>) -> Cut {
+    Cut::Steps(Steps { bucket, ..Steps::default() })
+}
 
 fn sequential() -> Settings {
     Settings { order: Order::Sequential, sweeps: Some(1), ..Settings::default() }
@@ -109,7 +115,7 @@ fn sizes_count_samples_units_or_padding() {
                 unit: Unit::Sequence,
                 layout: Layout::Padded,
                 batch,
-                bucket,
+                cut: bucketed(bucket),
                 sweeps: Some(1),
                 ..Settings::default()
             };
@@ -139,7 +145,7 @@ fn buckets_pad_less() {
             unit: Unit::Sequence,
             layout: Layout::Padded,
             batch: BatchSize::Units(4),
-            bucket,
+            cut: bucketed(bucket),
             sweeps: Some(4),
             ..Settings::default()
         };
@@ -154,13 +160,16 @@ fn buckets_pad_less() {
 fn every_order_gives_every_sample_once_and_another_seed_another_order() {
     let corpus = corpus();
     let windows = [Window::Chunks(3), Window::Samples(100), Window::Corpus];
-    let orders = windows.map(Order::Shuffle).into_iter().chain([Order::Sequential]);
+    let shuffled = windows.map(|window| Order::shuffle(window, 0));
+    let orders = shuffled.into_iter().chain([Order::Sequential]);
     for order in orders {
         for unit in [Unit::Frame, Unit::Sequence] {
             let settings = |seed| Settings {
                 unit,
-                order,
-                seed,
+                order: match order {
+                    Order::Shuffle(shuffle) => Order::Shuffle(Shuffle { seed, ..shuffle }),
+                    other => other,
+                },
                 batch: BatchSize::Samples(17),
                 sweeps: Some(1),
                 ..Settings::default()
@@ -225,7 +234,7 @@ fn settings_that_contradict_themselves_are_refused() {
         Settings { rank: 2, ranks: 2, ..Settings::default() },
         Settings { ranks: 0, ..Settings::default() },
         Settings { threads: 0, ..Settings::default() },
-        Settings { bucket: Some(10), ..Settings::default() },
+        Settings { cut: bucketed(Some(10)), ..Settings::default() },
         Settings {
             context: vec![Context { stream: "speech".into(), left: 1, right: 1 }],
             ..Settings::default()
@@ -260,7 +269,7 @@ fn a_rank_that_gets_nothing_ends() {
     let corpus = Arc::new(MemoryCorpus::new(&[10, 10], 100));
     let settings = |rank, partial| Settings {
         batch: BatchSize::Samples(10),
-        partial,
+        cut: Cut::Steps(Steps { partial, ..Steps::default() }),
         rank,
         ranks: 5,
         ..Settings::default()
@@ -284,10 +293,10 @@ fn huge_settings_do_no_harm() {
     let settings = Settings {
         batch: BatchSize::Samples(u64::MAX),
         ranks: 3,
-        order: Order::Shuffle(Window::Chunks(u64::MAX)),
+        order: Order::shuffle(Window::Chunks(u64::MAX), 0),
         ..sequential()
     };
     assert_eq!(run(&corpus(), &settings, None).len(), 1);
-    let settings = Settings { order: Order::Shuffle(Window::Samples(u64::MAX)), ..settings };
+    let settings = Settings { order: Order::shuffle(Window::Samples(u64::MAX), 0), ..settings };
     assert_eq!(run(&corpus(), &settings, None).len(), 1);
 }

@@ -1,7 +1,9 @@
 //! What a feed promises, on corpora in memory.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod algebra;
 mod cntk;
+mod compositions;
 mod layouts;
 mod memory_corpus;
 mod parallel_rows;

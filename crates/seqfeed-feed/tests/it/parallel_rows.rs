@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use seqfeed_core::Source;
 use seqfeed_feed::{
     BatchSize, Cut, Feed, Layout, Minibatch, Order, Settings, State, Truncation, Unit, Window,
+    Worker,
 };
 
 use crate::memory_corpus::MemoryCorpus;
@@ -14,12 +15,11 @@ use crate::memory_corpus::MemoryCorpus;
 fn settings(batch: u64, truncated: Option<Truncation>) -> Settings {
     Settings {
         unit: Unit::Sequence,
-        order: Order::Shuffle(Window::Samples(60)),
+        order: Order::shuffle(Window::Samples(60), 0),
         layout: Layout::Packed,
         batch: BatchSize::Samples(batch),
-        cut: Cut::Worker { local_timeline: true, cross_sweeps: true },
+        cut: Cut::Worker(Worker { truncated, ..Worker::default() }),
         sweeps: Some(2),
-        truncated,
         ..Settings::default()
     }
 }

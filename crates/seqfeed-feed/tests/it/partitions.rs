@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use seqfeed_core::{Series, SeriesKeys, Source};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Feed, LabelMap, LabelRules, LabelSet, Order, Partial, Settings, State,
-    Window,
+    BatchSize, Context, Cut, Feed, LabelMap, LabelRules, LabelSet, Order, Partitions, Settings,
+    State, Window,
 };
 
 use crate::memory_corpus::MemoryCorpus;
@@ -20,19 +20,22 @@ const NUMPY: [(usize, &[usize]); 3] =
 fn orders_are_those_of_numpy() {
     for (frames, expected) in NUMPY {
         let corpus: Arc<dyn Source> = Arc::new(MemoryCorpus::new(&[frames as u32], 4));
-        let settings = settings(100, u64::MAX, Order::Shuffle(Window::Corpus));
+        let settings = settings(100, u64::MAX, Order::shuffle(Window::Corpus, 18877));
         let mut feed = Feed::new(corpus, settings, None).unwrap();
         let order = samples(&feed.next().unwrap().unwrap());
         assert_eq!(order.iter().map(|&sample| sample as usize).collect::<Vec<_>>(), expected);
     }
 }
 
+fn partitions(frames: u64) -> Cut {
+    Cut::Partitions(Partitions { frames, whole_files: false, ..Partitions::default() })
+}
+
 fn settings(batch: u64, frames: u64, order: Order) -> Settings {
     Settings {
         order,
-        seed: 18877,
         batch: BatchSize::Samples(batch),
-        cut: Cut::Partitions { frames, whole_files: false, reshuffle: false },
+        cut: partitions(frames),
         sweeps: Some(2),
         threads: 2,
         ..Settings::default()
@@ -75,10 +78,15 @@ fn cases() -> impl Strategy<Value = Case> {
                 .map(|(sequence, low, width)| (sequence, low, low + width))
                 .map(|(sequence, low, high)| (sequence * 1000 + low, sequence * 1000 + high))
                 .collect();
-            let order = if shuffle { Order::Shuffle(Window::Corpus) } else { Order::Sequential };
+            let order =
+                if shuffle { Order::shuffle(Window::Corpus, 18877) } else { Order::Sequential };
             let settings = Settings {
-                cut: Cut::Partitions { frames, whole_files, reshuffle },
-                partial: if drop { Partial::Drop } else { Partial::Keep },
+                cut: Cut::Partitions(Partitions {
+                    frames,
+                    whole_files,
+                    reshuffle,
+                    drops_partial: drop,
+                }),
                 labels: Some(LabelRules {
                     stream: "labels".into(),
                     ignore: LabelSet::new(ignore.clone()),
@@ -97,8 +105,9 @@ fn model(case: &Case) -> Vec<Vec<Vec<i32>>> {
     let Settings { batch: BatchSize::Samples(batch), ref cut, .. } = case.settings else {
         panic!()
     };
-    let &Cut::Partitions { frames, whole_files, reshuffle } = cut else { panic!() };
-    let (drop, ranks) = (case.settings.partial == Partial::Drop, case.settings.ranks);
+    let &Cut::Partitions(cut) = cut else { panic!() };
+    let Partitions { frames, whole_files, reshuffle, drops_partial: drop } = cut;
+    let ranks = case.settings.ranks;
     let mut own = vec![Vec::new(); ranks];
     for sweep in 0..2u32 {
         let seed = 18877 + if reshuffle { sweep } else { 0 };
@@ -201,14 +210,13 @@ proptest! {
     fn every_order_deals_out_what_labels_leave(case in cases(), window in 0..4usize) {
         let order = [
             Order::Sequential,
-            Order::Shuffle(Window::Chunks(2)),
-            Order::Shuffle(Window::Samples(20)),
-            Order::Shuffle(Window::Corpus),
+            Order::shuffle(Window::Chunks(2), 0),
+            Order::shuffle(Window::Samples(20), 0),
+            Order::shuffle(Window::Corpus, 18877),
         ][window];
         let settings = Settings {
-            cut: Cut::Steps,
+            cut: Cut::default(),
             order,
-            partial: Partial::Keep,
             ranks: 1,
             sweeps: Some(1),
             ..case.settings.clone()
@@ -251,9 +259,12 @@ fn what_is_left_out_stays_as_context_and_labels_change_once() {
 fn one_partition_is_in_memory_at_a_time() {
     let corpus: Arc<dyn Source> = Arc::new(MemoryCorpus::new(&[10; 1000], 10));
     let bound = |frames, whole_files| {
-        let cut = Cut::Partitions { frames, whole_files, reshuffle: false };
-        let settings =
-            Settings { cut, queue: 1, ..settings(10, frames, Order::Shuffle(Window::Corpus)) };
+        let cut = Cut::Partitions(Partitions { frames, whole_files, ..Partitions::default() });
+        let settings = Settings {
+            cut,
+            queue: 1,
+            ..settings(10, frames, Order::shuffle(Window::Corpus, 18877))
+        };
         Feed::new(Arc::clone(&corpus), settings, None).unwrap().memory_bound()
     };
     assert!(bound(200, false) * 10 < bound(200, true));
@@ -263,8 +274,9 @@ fn one_partition_is_in_memory_at_a_time() {
 #[test]
 fn refuses_what_makes_no_sense() {
     let corpus: Arc<dyn Source> = Arc::new(MemoryCorpus::new(&[10, 10], 10));
-    let partitions = |frames| Cut::Partitions { frames, whole_files: false, reshuffle: false };
     let base = settings(8, 10, Order::Sequential);
+    let dropping =
+        Cut::Partitions(Partitions { frames: 7, drops_partial: true, ..Partitions::default() });
     let rules = |stream: &str, ignore| LabelRules {
         stream: stream.into(),
         ignore: LabelSet::new([ignore]),
@@ -273,25 +285,15 @@ fn refuses_what_makes_no_sense() {
     let cases = [
         (Settings { cut: partitions(0), ..base.clone() }, "1 frame at least"),
         (Settings { unit: seqfeed_feed::Unit::Sequence, ..base.clone() }, "of frames"),
-        (Settings { partial: Partial::Even, ranks: 2, ..base.clone() }, "not spread"),
-        (Settings { shard: seqfeed_feed::Shard::Chunks, ..base.clone() }, "not chunks"),
-        (
-            Settings { seed: 1 << 32, order: Order::Shuffle(Window::Corpus), ..base.clone() },
-            "below 2^32",
-        ),
-        (
-            Settings { cut: partitions(7), partial: Partial::Drop, ..base.clone() },
-            "no minibatch of 8",
-        ),
-        (Settings { bucket: Some(3), ..base.clone() }, "bucketed"),
-        (Settings { start: 3, ..base.clone() }, "`start`"),
+        (Settings { order: Order::shuffle(Window::Corpus, 1 << 32), ..base.clone() }, "below 2^32"),
+        (Settings { cut: dropping, ..base.clone() }, "no minibatch of 8"),
         (Settings { labels: Some(rules("features", (0, 0))), ..base.clone() }, "labels are in"),
         (Settings { labels: Some(rules("labels", (0, 9999))), ..base.clone() }, "all frames"),
         (
             Settings {
                 labels: Some(rules("labels", (0, 0))),
                 unit: seqfeed_feed::Unit::Sequence,
-                cut: Cut::Steps,
+                cut: Cut::default(),
                 ..base.clone()
             },
             "frame by frame",

@@ -2,14 +2,20 @@
 
 use std::sync::atomic::Ordering;
 
-use seqfeed_feed::{BatchSize, Feed, Order, Partial, Settings, Shard, State, Unit, Window};
+use seqfeed_feed::{
+    BatchSize, Cut, Feed, Order, Partial, Settings, Shard, State, Steps, Unit, Window,
+};
 
 use crate::runs::{all_samples, corpus, run, samples};
+
+fn steps(shard: Shard, partial: Partial, bucket: Option<usize>) -> Cut {
+    Cut::Steps(Steps { bucket, shard, partial })
+}
 
 fn settings(unit: Unit, window: Window, rank: usize, ranks: usize) -> Settings {
     Settings {
         unit,
-        order: Order::Shuffle(window),
+        order: Order::shuffle(window, 0),
         batch: BatchSize::Samples(19),
         rank,
         ranks,
@@ -29,7 +35,8 @@ fn ranks_divide_the_corpus_without_overlap() {
                         let runs: Vec<Vec<Vec<i32>>> = (0..ranks)
                             .map(|rank| {
                                 let settings = settings(unit, window, rank, ranks);
-                                let settings = Settings { shard, partial, ..settings };
+                                let settings =
+                                    Settings { cut: steps(shard, partial, None), ..settings };
                                 run(&corpus, &settings, None)
                             })
                             .collect();
@@ -53,12 +60,13 @@ fn ranks_divide_the_corpus_without_overlap() {
 
 #[test]
 fn dropping_the_rest_leaves_only_full_minibatches() {
+    let cut = steps(Shard::Minibatches, Partial::Drop, None);
     let corpus = corpus();
     for ranks in [1, 2, 3] {
         let runs: Vec<Vec<Vec<i32>>> = (0..ranks)
             .map(|rank| {
                 let settings = settings(Unit::Frame, Window::Corpus, rank, ranks);
-                run(&corpus, &Settings { partial: Partial::Drop, ..settings }, None)
+                run(&corpus, &Settings { cut, ..settings }, None)
             })
             .collect();
         let full = all_samples(&corpus).len() / (19 * ranks);
@@ -85,11 +93,12 @@ fn the_minibatches_of_a_step_do_not_depend_on_the_number_of_ranks() {
 #[test]
 fn a_rank_that_owns_chunks_loads_no_others() {
     let total = all_samples(&corpus()).len() as u64;
+    let cut = steps(Shard::Chunks, Partial::Keep, None);
     let mut loaded = 0;
     for rank in 0..3 {
         let corpus = corpus();
         let settings = settings(Unit::Frame, Window::Chunks(4), rank, 3);
-        run(&corpus, &Settings { shard: Shard::Chunks, ..settings }, None);
+        run(&corpus, &Settings { cut, ..settings }, None);
         loaded += corpus.loaded.load(Ordering::Relaxed);
     }
     // A chunk asked for at the end of one window may be asked for again.
@@ -103,6 +112,7 @@ fn a_run_stopped_with_four_ranks_goes_on_with_three() {
         for (window, bucket) in
             [(Window::Chunks(4), None), (Window::Corpus, None), (Window::Chunks(3), Some(10))]
         {
+            let cut = steps(Shard::Minibatches, Partial::Keep, bucket);
             if bucket.is_some() && unit == Unit::Frame {
                 continue;
             }
@@ -110,7 +120,7 @@ fn a_run_stopped_with_four_ranks_goes_on_with_three() {
                 let mut seen = Vec::new();
                 let mut states: Vec<State> = Vec::new();
                 for rank in 0..4 {
-                    let settings = Settings { bucket, ..settings(unit, window, rank, 4) };
+                    let settings = Settings { cut, ..settings(unit, window, rank, 4) };
                     let mut feed = Feed::new(corpus.clone() as _, settings, None).unwrap();
                     for minibatch in feed.by_ref().take(stop) {
                         seen.extend(samples(&minibatch.unwrap()));
@@ -119,7 +129,7 @@ fn a_run_stopped_with_four_ranks_goes_on_with_three() {
                 }
                 assert!(states.iter().all(|state| *state == states[0]), "{states:?}");
                 for rank in 0..3 {
-                    let settings = Settings { bucket, ..settings(unit, window, rank, 3) };
+                    let settings = Settings { cut, ..settings(unit, window, rank, 3) };
                     seen.extend(run(&corpus, &settings, Some(&states[0])).concat());
                 }
                 seen.sort_unstable();

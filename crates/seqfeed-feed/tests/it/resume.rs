@@ -5,15 +5,21 @@ use std::time::Duration;
 
 use seqfeed_core::Source;
 use seqfeed_feed::{
-    BatchSize, Cut, Epoch, Feed, Layout, Order, Partial, Settings, State, Unit, Window,
+    BatchSize, Cut, Epoch, Feed, Layout, Order, OrderState, Partitions, Settings, State, Steps,
+    Timeline, Unit, Window, Worker,
 };
 
 use crate::memory_corpus::MemoryCorpus;
 use crate::runs::{corpus, run, samples};
 
+fn bucketed(bucket: Option<usize>) -> Cut {
+    Cut::Steps(Steps { bucket, ..Steps::default() })
+}
+
 fn all_settings() -> Vec<Settings> {
     let mut all = Vec::new();
-    let windows = [Window::Chunks(4), Window::Samples(90), Window::Corpus].map(Order::Shuffle);
+    let windows = [Window::Chunks(4), Window::Samples(90), Window::Corpus];
+    let windows = windows.map(|window| Order::shuffle(window, 3));
     for order in windows.into_iter().chain([Order::Sequential]) {
         for (unit, bucket) in
             [(Unit::Frame, None), (Unit::Sequence, None), (Unit::Sequence, Some(9))]
@@ -21,8 +27,7 @@ fn all_settings() -> Vec<Settings> {
             all.push(Settings {
                 unit,
                 order,
-                bucket,
-                seed: 3,
+                cut: bucketed(bucket),
                 layout: Layout::Concatenated,
                 batch: BatchSize::Samples(41),
                 sweeps: Some(2),
@@ -101,15 +106,19 @@ fn a_state_of_another_corpus_or_order_is_refused() {
         assert!(error.is_usage() && error.help().is_some(), "{error}");
     };
     refused(MemoryCorpus::new(&[5, 5], 64).into(), settings.clone());
-    refused(corpus(), Settings { seed: 1, ..settings.clone() });
+    refused(
+        corpus(),
+        Settings { order: Order::shuffle(Window::Chunks(32), 1), ..settings.clone() },
+    );
     refused(corpus(), Settings { order: Order::Sequential, ..settings.clone() });
     refused(corpus(), Settings { unit: Unit::Sequence, ..settings.clone() });
     // Nor is a place beyond the end of the sweep one.
-    let beyond = State { item: corpus().index().total_samples() + 1, ..state.clone() };
+    let order = OrderState { item: corpus().index().total_samples() + 1, ..state.order };
+    let beyond = State { order, ..state.clone() };
     assert!(Feed::new(corpus(), settings.clone(), Some(&beyond)).unwrap_err().is_usage());
     // Where each rank cuts its own minibatches, a place is that rank's alone.
     let own = |rank, ranks| Settings {
-        cut: Cut::Worker { local_timeline: false, cross_sweeps: true },
+        cut: Cut::Worker(Worker { local_timeline: false, ..Worker::default() }),
         rank,
         ranks,
         ..settings.clone()
@@ -138,17 +147,23 @@ fn no_more_places_than_can_be_had_are_taken_for_what_waits() {
 #[test]
 fn a_state_whose_numbers_contradict_one_another_is_refused_or_ends() {
     let corpus = corpus();
-    let worker = Cut::Worker { local_timeline: true, cross_sweeps: true };
-    let partitions = Cut::Partitions { frames: 50, whole_files: false, reshuffle: false };
+    let worker = Cut::Worker(Worker::default());
+    let partitions =
+        Cut::Partitions(Partitions { frames: 50, whole_files: false, ..Partitions::default() });
     for (cut, unit) in [
         (worker, Unit::Sequence),
         (worker, Unit::Frame),
-        (Cut::Timeline, Unit::Sequence),
-        (Cut::Steps, Unit::Sequence),
-        (Cut::Steps, Unit::Frame),
+        (Cut::Timeline(Timeline::default()), Unit::Sequence),
+        (Cut::default(), Unit::Sequence),
+        (Cut::default(), Unit::Frame),
         (partitions, Unit::Frame),
     ] {
+        let window = match cut {
+            Cut::Partitions(_) => Window::Corpus,
+            _ => Window::Chunks(32),
+        };
         let settings = Settings {
+            order: Order::shuffle(window, 0),
             cut,
             unit,
             batch: BatchSize::Samples(41),
@@ -159,13 +174,18 @@ fn a_state_whose_numbers_contradict_one_another_is_refused_or_ends() {
         feed.by_ref().take(5).for_each(drop);
         let state = feed.state().clone();
         for other in [0, 1, state.samples + 1, 1 << 20, u64::MAX - 1, u64::MAX] {
-            for broken in [
-                State { samples: other, ..state.clone() },
-                State { item: other, ..state.clone() },
-                State { within: other, ..state.clone() },
-                State { sweep: other, ..state.clone() },
-                State { minibatch: other, ..state.clone() },
-            ] {
+            let change: [fn(&mut State, u64); 7] = [
+                |state, other| state.samples = other,
+                |state, other| state.order.item = other,
+                |state, other| state.order.sweep = other,
+                |state, other| state.order.part.place = other,
+                |state, other| state.pool.taken = other,
+                |state, other| state.share.dealt = other,
+                |state, other| state.minibatch = other,
+            ];
+            for change in change {
+                let mut broken = state.clone();
+                change(&mut broken, other);
                 match Feed::new(corpus.clone() as _, settings.clone(), Some(&broken)) {
                     Ok(feed) => assert!(feed.take(1000).count() < 1000, "{cut:?}: {broken:?}"),
                     Err(error) => assert!(error.is_usage(), "{error}"),
@@ -187,7 +207,7 @@ fn within_a_pool_the_size_of_minibatches_stays() {
     let corpus = std::sync::Arc::new(MemoryCorpus::new(&lengths, 64));
     let settings = |size| Settings {
         unit: Unit::Sequence,
-        bucket: Some(16),
+        cut: bucketed(Some(16)),
         batch: BatchSize::Units(size),
         sweeps: Some(1),
         ..Settings::default()
@@ -199,9 +219,11 @@ fn within_a_pool_the_size_of_minibatches_stays() {
         match Feed::new(corpus.clone() as _, settings(5), Some(&state)) {
             Ok(rest) => {
                 seen += rest.map(|m| m.unwrap().len()).sum::<usize>();
-                assert_eq!((seen, state.within), (60, 0), "after {taken} minibatches");
+                assert_eq!((seen, state.pool.taken), (60, 0), "after {taken} minibatches");
             }
-            Err(error) => assert!(state.within > 0 && error.message().contains("pool"), "{error}"),
+            Err(error) => {
+                assert!(state.pool.taken > 0 && error.message().contains("pool"), "{error}");
+            }
         }
     }
 }
@@ -209,16 +231,16 @@ fn within_a_pool_the_size_of_minibatches_stays() {
 #[test]
 fn a_state_with_what_no_feed_of_these_settings_has_is_refused() {
     let steps = Settings { sweeps: Some(2), ..Settings::default() };
-    let cut = Cut::Partitions { frames: 50, whole_files: true, reshuffle: false };
-    let order = Order::Shuffle(Window::Corpus);
+    let cut = Cut::Partitions(Partitions { frames: 50, ..Partitions::default() });
+    let order = Order::shuffle(Window::Corpus, 0);
     let unit = Unit::Sequence;
     for settings in [
         steps.clone(),
         Settings { cut, order, ..steps.clone() },
-        Settings { unit, bucket: Some(9), ..steps },
+        Settings { unit, cut: bucketed(Some(9)), ..steps },
     ] {
         let mut feed = Feed::new(corpus(), settings.clone(), None).unwrap();
-        while feed.state().within == 0 && feed.state().minibatch < 3 {
+        while feed.state().pool.taken == 0 && feed.state().minibatch < 3 {
             feed.next().unwrap().unwrap();
         }
         let text = feed.state().to_json();
@@ -227,22 +249,21 @@ fn a_state_with_what_no_feed_of_these_settings_has_is_refused() {
             Feed::new(corpus(), settings.clone(), Some(&state)).map(|feed| feed.state().clone())
         };
         assert_eq!(open(&text).unwrap(), *feed.state());
-        for more in [
-            r#""part":{"place":2,"collected":3}"#,
-            r#""part":{"place":0,"collected":0}"#,
-            r#""truncated":{"slots":[]}"#,
+        for (here, other) in [
+            (r#""place":0,"collected":0"#, r#""place":2,"collected":3"#),
+            (r#""slots":[]"#, r#""slots":[{"delivered":0,"sequences":[]}]"#),
+            (r#""dealt":0"#, r#""dealt":1"#),
         ] {
-            let text = format!("{},{more}}}", text.strip_suffix('}').unwrap());
-            let error = open(&text).unwrap_err();
-            assert!(error.message().contains("changed by hand"), "{more}: {error}");
+            let error = open(&text.replace(here, other)).unwrap_err();
+            assert!(error.message().contains("changed by hand"), "{other}: {error}");
         }
     }
     // A pool, and a place in one, where there are none.
     let settings = Settings { sweeps: Some(2), ..Settings::default() };
     let feed = Feed::new(corpus(), settings.clone(), None).unwrap();
     let text = feed.state().to_json();
-    let pool = text.replace('}', r#","pool":{"batch":{"samples":7},"scale":1}}"#);
-    for text in [pool, text.replace("\"within\":0", "\"within\":1")] {
+    let pool = text.replace(r#""size":null"#, r#""size":{"samples":7}"#);
+    for text in [pool, text.replace(r#""taken":0"#, r#""taken":1"#)] {
         let state = State::from_json(&text).unwrap();
         assert!(
             Feed::new(corpus(), settings.clone(), Some(&state)).unwrap_err().is_usage(),
@@ -253,47 +274,53 @@ fn a_state_with_what_no_feed_of_these_settings_has_is_refused() {
 
 #[test]
 fn every_place_that_can_be_started_from_can_be_gone_on_from() {
-    let cut = Cut::Worker { local_timeline: true, cross_sweeps: true };
     for epoch in [Epoch::Run, Epoch::Sweep, Epoch::Samples(7)] {
         for start in [0, 1, 90, 1 << 40, 1 << 62] {
             let order = Order::Sequential;
-            let settings =
-                Settings { cut, epoch, start, order, sweeps: Some(1), ..Settings::default() };
+            let cut = Cut::Worker(Worker { epoch, start, ..Worker::default() });
+            let settings = Settings { cut, order, sweeps: Some(1), ..Settings::default() };
             let feed = Feed::new(corpus(), settings.clone(), None).unwrap();
             let again = Feed::new(corpus(), settings, Some(feed.state())).unwrap();
             assert_eq!(again.state(), feed.state());
         }
     }
-    let settings = Settings { cut, start: u64::MAX, ..Settings::default() };
+    let cut = Cut::Worker(Worker { start: u64::MAX, ..Worker::default() });
+    let settings = Settings { cut, ..Settings::default() };
     let error = Feed::new(corpus(), settings, None).unwrap_err();
     assert!(error.is_usage() && error.message().contains("started from"), "{error}");
 }
 
 #[test]
 fn every_number_may_be_the_largest_there_is_or_is_refused() {
-    let worker = Cut::Worker { local_timeline: true, cross_sweeps: true };
+    let worker = Cut::Worker(Worker::default());
     let large: [fn(&mut Settings); 14] = [
-        |settings| settings.seed = u64::MAX,
-        |settings| settings.bucket = Some(usize::MAX),
+        |settings| settings.order = Order::shuffle(Window::Chunks(2), u64::MAX),
+        |settings| settings.cut = bucketed(Some(usize::MAX)),
         |settings| settings.batch = BatchSize::Samples(u64::MAX),
         |settings| settings.batch = BatchSize::Units(u64::MAX),
         |settings| settings.batch = BatchSize::Padded(u64::MAX),
-        |settings| settings.order = Order::Shuffle(Window::Chunks(u64::MAX)),
-        |settings| settings.order = Order::Shuffle(Window::Samples(u64::MAX)),
+        |settings| settings.order = Order::shuffle(Window::Chunks(u64::MAX), 0),
+        |settings| settings.order = Order::shuffle(Window::Samples(u64::MAX), 0),
         |settings| settings.order = Order::Rolling(u64::MAX),
-        |settings| settings.epoch = Epoch::Samples(u64::MAX),
-        |settings| settings.start = u64::MAX,
+        |settings| {
+            let epoch = Epoch::Samples(u64::MAX);
+            settings.cut = Cut::Worker(Worker { epoch, ..Worker::default() });
+        },
+        |settings| {
+            settings.cut = Cut::Worker(Worker { start: u64::MAX, ..Worker::default() });
+        },
         |settings| settings.samples = Some(u64::MAX),
         |settings| settings.sweeps = Some(u64::MAX),
         |settings| settings.ranks = usize::MAX,
         |settings| {
-            let (frames, whole_files, reshuffle) = (u64::MAX, false, true);
-            settings.cut = Cut::Partitions { frames, whole_files, reshuffle };
-            settings.order = Order::Shuffle(Window::Corpus);
+            let partitions =
+                Partitions { whole_files: false, reshuffle: true, ..Partitions::default() };
+            settings.cut = Cut::Partitions(partitions);
+            settings.order = Order::shuffle(Window::Corpus, 0);
         },
     ];
     let mut taken = 0;
-    for cut in [Cut::Steps, worker, Cut::Timeline] {
+    for cut in [Cut::default(), worker, Cut::Timeline(Timeline::default())] {
         for unit in [Unit::Frame, Unit::Sequence] {
             for set in large {
                 let mut settings = Settings { cut, unit, ..Settings::default() };
@@ -314,14 +341,14 @@ fn every_number_may_be_the_largest_there_is_or_is_refused() {
 
 #[test]
 fn within_a_partition_the_size_of_minibatches_may_change() {
-    let cut = Cut::Partitions { frames: 50, whole_files: true, reshuffle: false };
-    let order = Order::Shuffle(Window::Corpus);
-    for partial in [Partial::Keep, Partial::Drop] {
+    let order = Order::shuffle(Window::Corpus, 0);
+    for drops_partial in [false, true] {
+        let cut =
+            Cut::Partitions(Partitions { frames: 50, drops_partial, ..Partitions::default() });
         for (before, after) in [(7, 48), (48, 7), (41, 50), (13, 12)] {
             let of = |size| Settings {
                 cut,
                 order,
-                partial,
                 batch: BatchSize::Samples(size),
                 sweeps: Some(2),
                 ..Settings::default()

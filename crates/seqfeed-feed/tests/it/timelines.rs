@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use seqfeed_core::Source;
 use seqfeed_feed::{
-    BatchSize, Cut, Epoch, Feed, Layout, Minibatch, Order, Settings, State, Truncation, Unit,
-    Window,
+    BatchSize, Cut, Epoch, Feed, Layout, Minibatch, Order, OrderState, PartState, Settings,
+    Shuffle, State, Timeline, Truncation, Unit, Window, Worker,
 };
 use serde::Deserialize;
 
@@ -63,16 +63,15 @@ impl Job {
     fn settings(&self, rank: usize) -> Settings {
         let order = match (self.randomize, self.window_in_samples) {
             (false, _) => Order::Sequential,
-            (true, true) => Order::Shuffle(Window::Samples(self.window)),
-            (true, false) => Order::Shuffle(Window::Chunks(self.window)),
+            (true, true) => Order::shuffle(Window::Samples(self.window), self.seed),
+            (true, false) => Order::shuffle(Window::Chunks(self.window), self.seed),
         };
         Settings {
             unit: Unit::Sequence,
             order,
-            seed: self.seed,
             layout: Layout::Concatenated,
             batch: BatchSize::Samples(self.mb * self.workers as u64),
-            cut: Cut::Timeline,
+            cut: Cut::Timeline(Timeline::default()),
             rank,
             ranks: self.workers,
             sweeps: self.sweeps,
@@ -156,21 +155,24 @@ fn minibatches_equal_the_model_of_cntk_for_all_workers() {
     }
 }
 
+fn of(epoch: Epoch, truncated: Option<Truncation>) -> Cut {
+    Cut::Timeline(Timeline { epoch, truncated })
+}
+
 fn settings(unit: Unit, order: Order) -> Settings {
     Settings {
         unit,
         order,
-        seed: 3,
         layout: Layout::Concatenated,
         batch: BatchSize::Samples(60),
-        cut: Cut::Timeline,
+        cut: Cut::Timeline(Timeline::default()),
         ..Settings::default()
     }
 }
 
 fn orders() -> [Order; 4] {
     let windows = [Window::Chunks(2), Window::Samples(90), Window::Corpus];
-    let [a, b, c] = windows.map(Order::Shuffle);
+    let [a, b, c] = windows.map(|window| Order::shuffle(window, 3));
     [a, b, c, Order::Sequential]
 }
 
@@ -190,7 +192,7 @@ fn each_sample_reaches_one_rank_which_reads_only_its_own_chunks() {
             seen.sort_unstable();
             assert_eq!(seen, all_samples(&corpus()), "{order:?} {unit:?}");
             // What the next sweep begins with may be loaded ahead.
-            if let Order::Shuffle(Window::Chunks(_)) = order {
+            if let Order::Shuffle(Shuffle { window: Window::Chunks(_), .. }) = order {
                 assert!(loaded <= 2 * total, "{order:?} {unit:?}: {loaded} of {total}");
             }
         }
@@ -223,7 +225,7 @@ fn epochs_end_minibatches_and_truncated_rows() {
             let whole = Settings { sweeps: Some(3), ..base.clone() };
             let found = run_and_resume(&whole).concat();
             for epoch in [Epoch::Sweep, Epoch::Samples(101), Epoch::Samples(7)] {
-                let settings = Settings { epoch, ..whole.clone() };
+                let settings = Settings { cut: of(epoch, None), ..whole.clone() };
                 let minibatches = run_and_resume(&settings);
                 assert_eq!(minibatches.concat(), found, "{order:?} {epoch:?}");
                 if epoch == Epoch::Samples(7) {
@@ -232,19 +234,20 @@ fn epochs_end_minibatches_and_truncated_rows() {
                 }
             }
             let truncated = Some(Truncation { length: 10, right_splice: 0 });
+            let worker = |epoch| Cut::Worker(Worker { epoch, truncated, ..Worker::default() });
             for (epoch, cut) in [
-                (Epoch::Run, Cut::Timeline),
-                (Epoch::Sweep, Cut::Timeline),
-                (Epoch::Samples(101), Cut::Timeline),
-                (Epoch::Sweep, Cut::Worker { local_timeline: true, cross_sweeps: true }),
-                (Epoch::Samples(101), Cut::Worker { local_timeline: true, cross_sweeps: true }),
+                (Epoch::Run, of(Epoch::Run, truncated)),
+                (Epoch::Sweep, of(Epoch::Sweep, truncated)),
+                (Epoch::Samples(101), of(Epoch::Samples(101), truncated)),
+                (Epoch::Sweep, worker(Epoch::Sweep)),
+                (Epoch::Samples(101), worker(Epoch::Samples(101))),
             ] {
-                let settings = Settings { epoch, cut, truncated, ..whole.clone() };
+                let settings = Settings { cut, ..whole.clone() };
                 let mut seen = run_and_resume(&settings).concat();
                 let mut all = found.clone();
                 seen.sort_unstable();
                 all.sort_unstable();
-                if cut == Cut::Timeline {
+                if let Cut::Timeline(_) = cut {
                     assert_eq!(seen, all, "{order:?} {epoch:?}");
                 }
             }
@@ -255,7 +258,7 @@ fn epochs_end_minibatches_and_truncated_rows() {
 #[test]
 fn memory_is_that_of_two_windows() {
     let bound = |window| {
-        let settings = settings(Unit::Frame, Order::Shuffle(window));
+        let settings = settings(Unit::Frame, Order::shuffle(window, 3));
         let corpus: Arc<dyn Source> = corpus();
         Feed::new(corpus, settings, None).unwrap().memory_bound()
     };
@@ -269,38 +272,36 @@ fn what_makes_no_sense_is_refused() {
         let corpus: Arc<dyn Source> = corpus();
         Feed::new(corpus, settings, state).map(|feed| feed.state().clone())
     };
-    let base = || settings(Unit::Sequence, Order::Shuffle(Window::Chunks(2)));
+    let base = || settings(Unit::Sequence, Order::shuffle(Window::Chunks(2), 3));
     let cases = [
-        (Settings { start: 5, ..base() }, "`start`"),
         (Settings { batch: BatchSize::Units(5), ..base() }, "counts samples"),
-        (Settings { bucket: Some(5), ..base() }, "not bucketed"),
-        (Settings { epoch: Epoch::Samples(0), ..base() }, "1 sample at least"),
+        (Settings { cut: of(Epoch::Samples(0), None), ..base() }, "1 sample at least"),
     ];
     for (settings, expected) in cases {
         let error = start(settings, None).unwrap_err();
         assert!(error.is_usage() && error.message().contains(expected), "{error}");
     }
     let state = start(base(), None).unwrap();
-    assert!(state.part.is_some());
     for other in [
         Settings { rank: 1, ranks: 2, ..base() },
-        Settings { cut: Cut::Worker { local_timeline: true, cross_sweeps: true }, ..base() },
-        Settings { seed: 4, ..base() },
+        Settings { cut: Cut::Worker(Worker::default()), ..base() },
+        Settings { order: Order::shuffle(Window::Chunks(2), 4), ..base() },
     ] {
         let error = start(other, Some(&state)).unwrap_err();
         assert!(error.message().contains("another corpus or order"), "{error}");
     }
-    for broken in [
-        State { item: u64::MAX, ..state.clone() },
-        State { part: Some(seqfeed_feed::PartState { place: 99, collected: 0 }), ..state.clone() },
+    for order in [
+        OrderState { item: u64::MAX, ..state.order },
+        OrderState { part: PartState { place: 99, collected: 0 }, ..state.order },
     ] {
-        assert!(start(base(), Some(&broken)).is_err());
+        assert!(start(base(), Some(&State { order, ..state.clone() })).is_err());
     }
     // A place that is far, but exists.
-    let far = State { sweep: u64::MAX, samples: u64::MAX, ..state };
+    let order = OrderState { sweep: u64::MAX, ..state.order };
+    let far = State { order, samples: u64::MAX, ..state };
     for epoch in [Epoch::Run, Epoch::Sweep, Epoch::Samples(1)] {
         let corpus: Arc<dyn Source> = corpus();
-        let settings = Settings { epoch, ..base() };
+        let settings = Settings { cut: of(epoch, None), ..base() };
         let feed = Feed::new(corpus, settings, Some(&far)).unwrap();
         assert!(feed.take(3).all(|minibatch| minibatch.is_ok()));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use seqfeed_core::Source;
-use seqfeed_feed::{BatchSize, Cut, Epoch, Feed, Order, Settings, State, Unit, Window};
+use seqfeed_feed::{BatchSize, Cut, Epoch, Feed, Order, Settings, State, Unit, Window, Worker};
 use serde::Deserialize;
 
 use crate::memory_corpus::MemoryCorpus;
@@ -37,6 +37,11 @@ enum EpochName {
 }
 
 impl Case {
+    fn cut(&self, epoch: Epoch, start: u64) -> Cut {
+        let (local_timeline, cross_sweeps) = (self.local, self.cross);
+        Cut::Worker(Worker { local_timeline, cross_sweeps, epoch, start, ..Worker::default() })
+    }
+
     fn settings(&self) -> Settings {
         let (epoch, sweeps, samples) = match &self.epoch {
             EpochName::Samples(samples) => {
@@ -49,16 +54,13 @@ impl Case {
             unit: if self.frames { Unit::Frame } else { Unit::Sequence },
             order: match self.order.as_str() {
                 "sequential" => Order::Sequential,
-                "chunks" => Order::Shuffle(Window::Chunks(self.window)),
-                _ => Order::Shuffle(Window::Samples(self.window)),
+                "chunks" => Order::shuffle(Window::Chunks(self.window), self.seed),
+                _ => Order::shuffle(Window::Samples(self.window), self.seed),
             },
-            seed: self.seed,
             batch: BatchSize::Samples(self.batch),
             rank: self.rank,
             ranks: self.ranks,
-            cut: Cut::Worker { local_timeline: self.local, cross_sweeps: self.cross },
-            epoch,
-            start: self.start,
+            cut: self.cut(epoch, self.start),
             sweeps,
             samples,
             ..Settings::default()
@@ -119,8 +121,7 @@ fn the_workers_of_a_sweep_together_take_each_unit_once() {
         for rank in 0..case.ranks {
             let settings = Settings {
                 rank,
-                epoch: Epoch::Run,
-                start: 0,
+                cut: case.cut(Epoch::Run, 0),
                 sweeps: Some(1),
                 samples: None,
                 unit: Unit::Sequence,

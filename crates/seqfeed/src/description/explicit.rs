@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seqfeed_core::{Kind, Result, Source};
-use seqfeed_feed::{BatchSize, Cut, Epoch, Layout, Order, Unit, Window};
+use seqfeed_feed::{BatchSize, Cut, Epoch, Layout, Order, Partitions, Unit, Window};
 use seqfeed_io::{Opener, RxFilename, name_from_text, name_to_text};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
@@ -91,16 +91,17 @@ impl Description {
         let settings = opened.settings();
         let word = |text: String| Some(Text::Word(text));
         self.unit = Some(settings.unit);
-        let partitions = matches!(settings.cut, Cut::Partitions { .. });
+        let partitions = matches!(settings.cut, Cut::Partitions(_));
         (self.order, self.window) = match settings.order {
             Order::Sequential => (Some(OrderName::Sequential), None),
             Order::Shuffle(_) if partitions => (Some(OrderName::Shuffle), None),
-            Order::Shuffle(Window::Corpus) => (Some(OrderName::Shuffle), word("corpus".to_owned())),
-            Order::Shuffle(Window::Chunks(chunks)) => {
-                (Some(OrderName::Shuffle), word(format!("{chunks} chunks")))
-            }
-            Order::Shuffle(Window::Samples(samples)) => {
-                (Some(OrderName::Shuffle), word(format!("{samples} samples")))
+            Order::Shuffle(shuffle) => {
+                let window = match shuffle.window {
+                    Window::Corpus => "corpus".to_owned(),
+                    Window::Chunks(chunks) => format!("{chunks} chunks"),
+                    Window::Samples(samples) => format!("{samples} samples"),
+                };
+                (Some(OrderName::Shuffle), word(window))
             }
             // Only a reader of CNTK has it, and no key says it.
             Order::Rolling(_) => (None, None),
@@ -113,21 +114,21 @@ impl Description {
             BatchSize::Padded(size) => (size, BatchUnit::Padded),
         };
         (self.batch_size, self.batch_unit) = (Some(size), Some(unit));
-        self.partial = Some(settings.partial);
+        self.partial = Some(settings.cut.partial());
         // Frames have one layout; a reader's own stays its own.
         let said =
             matches!(settings.layout, Layout::Padded | Layout::Concatenated | Layout::Packed);
         self.layout = (settings.unit == Unit::Sequence && said).then_some(settings.layout);
         (self.local_timeline, self.cross_sweeps) = (None, None);
         self.cut = Some(match settings.cut {
-            Cut::Steps => CutName::Steps,
-            Cut::Timeline => CutName::Timeline,
-            Cut::Worker { local_timeline, cross_sweeps } => {
-                self.local_timeline = Some(local_timeline);
-                self.cross_sweeps = Some(cross_sweeps);
+            Cut::Steps(_) => CutName::Steps,
+            Cut::Timeline(_) => CutName::Timeline,
+            Cut::Worker(worker) => {
+                self.local_timeline = Some(worker.local_timeline);
+                self.cross_sweeps = Some(worker.cross_sweeps);
                 CutName::Worker
             }
-            Cut::Partitions { whole_files, reshuffle, .. } => {
+            Cut::Partitions(Partitions { whole_files, reshuffle, .. }) => {
                 self.stream = Some(!whole_files);
                 self.reshuffle = Some(reshuffle);
                 // In bytes, as it depends on the width of samples how many frames these are.
@@ -138,16 +139,16 @@ impl Description {
         });
         // What has no effect is not said.
         let has_effect = |key: &str| settings.without_effect(key).is_none();
-        self.seed = has_effect("seed").then_some(settings.seed);
+        self.seed = has_effect("seed").then_some(settings.order.seed());
         self.reshuffle = self.reshuffle.filter(|_| has_effect("reshuffle"));
         self.local_timeline = self.local_timeline.filter(|_| has_effect("local-timeline"));
         self.cross_sweeps = self.cross_sweeps.filter(|_| has_effect("cross-sweeps"));
-        self.epoch = match settings.epoch {
+        self.epoch = match settings.cut.epoch() {
             Epoch::Run => None,
             Epoch::Sweep => word("sweep".to_owned()),
             Epoch::Samples(samples) => word(samples.to_string()),
         };
-        self.truncation = settings.truncated.map(|truncated| truncated.length);
+        self.truncation = settings.cut.truncated().map(|truncated| truncated.length);
         if self.reader.is_some() || self.data.is_some() {
             let streams = opened.corpus().streams();
             let named = streams.iter().find(|stream| stream.name == "features");

@@ -2,8 +2,8 @@
 
 use seqfeed_core::{Error, Result};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Generator, LabelMap, LabelRules, LabelSet, Layout, Order, Settings,
-    Truncation, Unit, Window,
+    BatchSize, Context, Cut, Epoch, Generator, LabelMap, LabelRules, LabelSet, Layout, Order,
+    Partial, Partitions, Settings, Shuffle, Steps, Timeline, Truncation, Unit, Window, Worker,
 };
 use seqfeed_pdnn::spec::DataOptions;
 
@@ -17,11 +17,12 @@ impl Description {
     ///
     /// Fails if a value is not one, or if keys contradict one another.
     pub fn settings(&self) -> Result<Settings> {
-        self.settings_over(Settings::default())
+        self.settings_over(Settings::default(), Shuffle::default())
     }
 
-    /// Other settings, with those replaced that the description gives.
-    pub(crate) fn settings_over(&self, default: Settings) -> Result<Settings> {
+    /// Other settings, with those replaced that the description gives. Where the others shuffle
+    /// nothing, but the description asks for it, it is done as `shuffle` says.
+    pub(crate) fn settings_over(&self, default: Settings, shuffle: Shuffle) -> Result<Settings> {
         let partitions = self.cut == Some(CutName::Partitions)
             || self.partition.is_some()
             || self.stream.is_some()
@@ -31,7 +32,7 @@ impl Description {
         if unit == Unit::Frame && self.layout.is_some_and(|layout| layout != Layout::Frames) {
             return Err(Error::usage("that layout needs unit = \"sequence\""));
         }
-        let (order, batch) = (self.order_over(default.order)?, self.batch_over(default.batch));
+        let batch = self.batch_over(default.batch);
         let mut contexts = Vec::new();
         for (stream, description) in self.streams() {
             if let Some(text) = &description.context {
@@ -47,34 +48,9 @@ impl Description {
             let (left, right) = quantity::context(&text.text())?;
             contexts.push(Context { stream: "features".to_owned(), left, right });
         }
-        let cut = self.cut_over(default.cut)?;
-        let by_partitions = matches!(cut, Cut::Partitions { .. });
-        if by_partitions && self.window.is_some() {
-            return Err(Error::usage(
-                "a window does not go with partitions: they are shuffled whole",
-            ));
-        }
-        let seed = if by_partitions { DataOptions::SEED } else { default.seed };
-        let epoch = self.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
-        let truncated = match self.truncation {
-            None => default.truncated,
-            Some(length) => {
-                let right_splice = default.truncated.map_or(0, |truncated| truncated.right_splice);
-                Some(Truncation { length, right_splice })
-            }
-        };
-        // Where a reader's sequences are truncated, but frames are asked for, frames it is.
-        let frames_instead = self.unit == Some(Unit::Frame) && self.truncation.is_none();
-        let truncated = truncated.filter(|_| !frames_instead);
-        // `rand` draws for windows of chunks or samples only, whatever the reader that
-        // brings it along.
-        let in_windows = matches!(order, Order::Shuffle(Window::Chunks(_) | Window::Samples(_)));
-        let generator = match cut {
-            Cut::Steps | Cut::Worker { .. } if in_windows => default.generator,
-            _ => Generator::default(),
-        };
-        let gives_way = self.is_overridden("cut") && !self.is_overridden("shard");
-        let shard = self.shard.filter(|_| cut == Cut::Steps || !gives_way);
+        let ranks = self.ranks.unwrap_or(default.ranks);
+        let cut = self.cut_over(default.cut, ranks)?;
+        let order = self.order_over(default.order, shuffle, &cut)?;
         // Both end the run: what is given here replaces what was there.
         let (sweeps, samples) = match (self.sweeps, self.samples) {
             (None, None) => (default.sweeps, default.samples),
@@ -83,23 +59,14 @@ impl Description {
         let settings = Settings {
             unit,
             order,
-            seed: self.seed.unwrap_or(seed),
-            generator,
             batch,
-            bucket: self.bucket.or(default.bucket),
+            cut,
             layout: self.layout.unwrap_or(default.layout),
+            label_padding: self.label_padding.unwrap_or(default.label_padding),
             context: if contexts.is_empty() { default.context } else { contexts },
             labels: self.labels_over(default.labels)?,
-            label_padding: self.label_padding.unwrap_or(default.label_padding),
-            partial: self.partial.unwrap_or(default.partial),
             rank: self.rank.unwrap_or(default.rank),
-            ranks: self.ranks.unwrap_or(default.ranks),
-            shard: shard.unwrap_or(default.shard),
-            cut,
-            epoch: epoch.unwrap_or(default.epoch),
-            start: self.start.unwrap_or(default.start),
-            htkmlf_epochs: default.htkmlf_epochs && matches!(cut, Cut::Worker { .. }),
-            truncated,
+            ranks,
             sweeps,
             samples,
             threads: self.threads.unwrap_or(default.threads),
@@ -115,7 +82,6 @@ impl Description {
         let given = [
             ("seed", self.seed.is_some()),
             ("reshuffle", self.reshuffle == Some(true)),
-            ("shard", self.shard.is_some()),
             ("layout", self.layout.is_some()),
             ("label-padding", self.label_padding.is_some()),
             ("ignore-label", self.ignore_label.is_some()),
@@ -148,22 +114,39 @@ impl Description {
         Ok(())
     }
 
-    fn order_over(&self, default: Order) -> Result<Order> {
-        let window = match &self.window {
-            None => match default {
-                Order::Shuffle(window) => window,
-                Order::Sequential | Order::Rolling(_) => Window::Chunks(32),
-            },
-            Some(text) => quantity::window(&text.text())?,
-        };
-        match self.order {
-            Some(OrderName::Sequential) if self.window.is_some() => {
-                Err(Error::usage("a window is for order = \"shuffle\", not sequential"))
-            }
-            Some(OrderName::Sequential) => Ok(Order::Sequential),
-            None if self.window.is_none() => Ok(default),
-            _ => Ok(Order::Shuffle(window)),
+    fn order_over(&self, default: Order, otherwise: Shuffle, cut: &Cut) -> Result<Order> {
+        let partitions = matches!(cut, Cut::Partitions(_));
+        if partitions && self.window.is_some() {
+            return Err(Error::usage(
+                "a window does not go with partitions: they are shuffled whole",
+            ));
         }
+        let order = match (self.order, &self.window) {
+            (Some(OrderName::Sequential), Some(_)) => {
+                return Err(Error::usage("a window is for order = \"shuffle\", not sequential"));
+            }
+            (Some(OrderName::Sequential), None) => Order::Sequential,
+            (None, None) => default,
+            (_, window) => {
+                let mut shuffle = default.shuffled().unwrap_or(otherwise);
+                if let Some(text) = window {
+                    shuffle.window = quantity::window(&text.text())?;
+                }
+                Order::Shuffle(shuffle)
+            }
+        };
+        let Order::Shuffle(mut shuffle) = order else { return Ok(order) };
+        if partitions {
+            shuffle.window = Window::Corpus;
+            shuffle.seed = DataOptions::SEED;
+        }
+        shuffle.seed = self.seed.unwrap_or(shuffle.seed);
+        // `rand` draws for windows of chunks or samples only, whatever the reader that brings it
+        // along.
+        if !matches!(cut, Cut::Steps(_) | Cut::Worker(_)) || shuffle.window == Window::Corpus {
+            shuffle.generator = Generator::default();
+        }
+        Ok(Order::Shuffle(shuffle))
     }
 
     fn labels_over(&self, default: Option<LabelRules>) -> Result<Option<LabelRules>> {
@@ -180,12 +163,12 @@ impl Description {
     }
 
     fn batch_over(&self, default: BatchSize) -> BatchSize {
-        let (size, unit) = match default {
-            BatchSize::Samples(size) => (size, BatchUnit::Samples),
-            BatchSize::Units(size) => (size, BatchUnit::Sequences),
-            BatchSize::Padded(size) => (size, BatchUnit::Padded),
+        let unit = match default {
+            BatchSize::Samples(_) => BatchUnit::Samples,
+            BatchSize::Units(_) => BatchUnit::Sequences,
+            BatchSize::Padded(_) => BatchUnit::Padded,
         };
-        let size = self.batch_size.unwrap_or(size);
+        let size = self.batch_size.unwrap_or(default.number());
         match self.batch_unit.unwrap_or(unit) {
             BatchUnit::Samples => BatchSize::Samples(size),
             BatchUnit::Sequences => BatchSize::Units(size),
@@ -193,51 +176,135 @@ impl Description {
         }
     }
 
-    fn cut_over(&self, default: Cut) -> Result<Cut> {
-        let (mut local, mut cross) = match default {
-            Cut::Steps | Cut::Timeline | Cut::Partitions { .. } => (true, true),
-            Cut::Worker { local_timeline, cross_sweeps } => (local_timeline, cross_sweeps),
-        };
+    fn cut_over(&self, default: Cut, ranks: usize) -> Result<Cut> {
         let partitions = [
             ("partition", self.partition.is_some()),
             ("stream", self.stream.is_some()),
             ("reshuffle", self.reshuffle.is_some()),
         ];
         let given = partitions.iter().find(|(_, given)| *given);
-        let cut = self.cut.unwrap_or(match default {
+        let name = self.cut.unwrap_or(match default {
             _ if given.is_some() => CutName::Partitions,
-            Cut::Steps => CutName::Steps,
-            Cut::Worker { .. } => CutName::Worker,
-            Cut::Timeline => CutName::Timeline,
-            Cut::Partitions { .. } => CutName::Partitions,
+            Cut::Steps(_) => CutName::Steps,
+            Cut::Worker(_) => CutName::Worker,
+            Cut::Timeline(_) => CutName::Timeline,
+            Cut::Partitions(_) => CutName::Partitions,
         });
-        if let (Some((key, _)), true) = (given, cut != CutName::Partitions) {
+        if let (Some((key, _)), true) = (given, name != CutName::Partitions) {
             return Err(Error::usage(format!("{key} is for cut = \"partitions\"")));
         }
-        if cut != CutName::Worker && (self.local_timeline.is_some() || self.cross_sweeps.is_some())
-        {
-            return Err(Error::usage("local-timeline and cross-sweeps are for cut = \"worker\""));
+        let partial = self.partial.unwrap_or(default.partial());
+        let epoch = self.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
+        let epoch = epoch.unwrap_or(default.epoch());
+        let start = match default {
+            Cut::Worker(worker) => self.start.unwrap_or(worker.start),
+            _ => self.start.unwrap_or(0),
+        };
+        // Where a reader's sequences are truncated, but frames are asked for, frames it is.
+        let truncated = default.truncated().filter(|_| self.unit != Some(Unit::Frame));
+        let right_splice = default.truncated().map_or(0, |truncated| truncated.right_splice);
+        let truncated = match self.truncation {
+            Some(length) => Some(Truncation { length, right_splice }),
+            None => truncated,
+        };
+        let run_on = epoch != Epoch::Run || start > 0;
+        if let Some(problem) = self.without_place(name, ranks, run_on, truncated.is_some()) {
+            return Err(Error::usage(problem));
         }
-        local = self.local_timeline.unwrap_or(local);
-        cross = self.cross_sweeps.unwrap_or(cross);
-        Ok(match cut {
-            CutName::Steps => Cut::Steps,
-            CutName::Worker => Cut::Worker { local_timeline: local, cross_sweeps: cross },
-            CutName::Timeline => Cut::Timeline,
+        let drops_partial = partial == Partial::Drop;
+        Ok(match name {
+            CutName::Steps => {
+                let steps = if let Cut::Steps(steps) = default { steps } else { Steps::default() };
+                let bucket = self.bucket.or(steps.bucket);
+                Cut::Steps(Steps { bucket, shard: self.shard.unwrap_or(steps.shard), partial })
+            }
+            CutName::Worker => {
+                let default =
+                    if let Cut::Worker(worker) = default { worker } else { Worker::default() };
+                Cut::Worker(Worker {
+                    local_timeline: self.local_timeline.unwrap_or(default.local_timeline),
+                    cross_sweeps: self.cross_sweeps.unwrap_or(default.cross_sweeps),
+                    epoch,
+                    start,
+                    truncated,
+                    drops_partial,
+                    htkmlf_epochs: default.htkmlf_epochs,
+                })
+            }
+            CutName::Timeline => Cut::Timeline(Timeline { epoch, truncated }),
             CutName::Partitions => {
-                let (frames, whole, again) = match default {
-                    Cut::Partitions { frames, whole_files, reshuffle } => {
-                        (frames, whole_files, reshuffle)
-                    }
-                    _ => (u64::MAX, true, false),
-                };
-                Cut::Partitions {
+                let default =
+                    if let Cut::Partitions(cut) = default { cut } else { Partitions::default() };
+                Cut::Partitions(Partitions {
                     // What a size in bytes is in frames shows when streams are known.
-                    frames,
-                    whole_files: self.stream.map_or(whole, |stream| !stream),
-                    reshuffle: self.reshuffle.unwrap_or(again),
-                }
+                    frames: default.frames,
+                    whole_files: self.stream.map_or(default.whole_files, |stream| !stream),
+                    reshuffle: self.reshuffle.unwrap_or(default.reshuffle),
+                    drops_partial,
+                })
             }
         })
+    }
+
+    /// Why a key, or what a reader brings along, has no place in a cut; `None` where all have.
+    fn without_place(
+        &self,
+        cut: CutName,
+        ranks: usize,
+        run_on: bool,
+        truncated: bool,
+    ) -> Option<&'static str> {
+        let own = matches!(cut, CutName::Worker | CutName::Timeline);
+        let partitions = cut == CutName::Partitions;
+        let (even, drop) = (Some(Partial::Even), Some(Partial::Drop));
+        // What was typed replaces how the file's corpus was divided.
+        let gives_way = self.is_overridden("cut") && !self.is_overridden("shard");
+        let rules = [
+            (
+                cut != CutName::Worker
+                    && (self.local_timeline.is_some() || self.cross_sweeps.is_some()),
+                "local-timeline and cross-sweeps are for cut = \"worker\"",
+            ),
+            (
+                partitions && self.bucket.is_some(),
+                "minibatches of partitions are not bucketed by length",
+            ),
+            (
+                own && self.bucket.is_some(),
+                "where each rank cuts its own minibatches, they are not bucketed by length",
+            ),
+            (
+                !own && truncated,
+                "sequences are truncated where each rank cuts its own minibatches (cut = \"worker\")",
+            ),
+            (
+                !own && run_on,
+                "`start` and `epoch` are for minibatches that each rank cuts itself (cut = \"worker\")",
+            ),
+            (
+                cut == CutName::Timeline && self.start.is_some_and(|start| start > 0),
+                "where each rank has an order of its own, no common place can be started from; `start` is for \
+                 cut = \"worker\", a state for this",
+            ),
+            (
+                cut != CutName::Steps && self.shard.is_some() && !gives_way,
+                "shard has no effect here: it is for cut = \"steps\"; with the others there is one way to \
+                 divide a corpus",
+            ),
+            (
+                partitions && self.partial == even && ranks > 1,
+                "what is left of a partition is not spread over ranks: use partial = \"keep\" or \"drop\"",
+            ),
+            (
+                own && self.partial == even,
+                "partial = \"even\" is for cut = \"steps\": where each rank cuts its own minibatches, nothing is \
+                 left that could be spread over ranks",
+            ),
+            (
+                cut == CutName::Timeline && self.partial == drop,
+                "partial = \"drop\" does not go with cut = \"timeline\": minibatches go on over the ends of sweeps",
+            ),
+        ];
+        rules.into_iter().find_map(|(wrong, problem)| wrong.then_some(problem))
     }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_cntk::config::{self, ReadMethod, ReaderConfig, ReaderKind};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Settings, Truncation, Unit,
-    Window,
+    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Settings, Shuffle, Truncation, Unit,
+    Window, Worker,
 };
 use seqfeed_io::{name_to_text, path_from_text};
 
@@ -14,14 +14,6 @@ use super::htk;
 /// The settings of a reader; `by_program` if they are those of CNTK's program, not of its
 /// Python package.
 pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program: bool) -> Settings {
-    let order = match reader.window() {
-        None => Order::Sequential,
-        Some(config::Window::Samples(samples)) => match rolls(reader) {
-            true => Order::Rolling(samples),
-            false => Order::Shuffle(Window::Samples(samples)),
-        },
-        Some(config::Window::Chunks(chunks)) => Order::Shuffle(Window::Chunks(chunks)),
-    };
     let truncated = reader.truncated.then_some(Truncation {
         length: reader.truncation_length,
         right_splice: reader.right_splice,
@@ -29,12 +21,18 @@ pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program:
     let frames = reader.frame_mode && htk::is_read(reader);
     let legacy = reader.htk.as_ref().filter(|_| reader.kind == ReaderKind::HtkMlf);
     let full = legacy.is_some_and(|htk| !htk.partial_minibatches) && frames;
-    let rand = legacy.is_some_and(|htk| !htk.mersenne_twister);
-    let default = Settings::default();
+    let shuffle = |window| Order::Shuffle(Shuffle { window, ..shuffle(reader) });
+    let order = match reader.window() {
+        None => Order::Sequential,
+        Some(config::Window::Samples(samples)) => match rolls(reader) {
+            true => Order::Rolling(samples),
+            false => shuffle(Window::Samples(samples)),
+        },
+        Some(config::Window::Chunks(chunks)) => shuffle(Window::Chunks(chunks)),
+    };
     Settings {
         unit: if frames { Unit::Frame } else { Unit::Sequence },
         order,
-        seed: reader.randomization_seed,
         // Frames come one by one: sequences of one sample each. And the older reader of HTK files
         // has one row, in which sequences follow one another.
         layout: match legacy {
@@ -42,18 +40,28 @@ pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program:
             Some(htk) if htk.parallel_utterances == [1] => Layout::Concatenated,
             _ => Layout::Packed,
         },
-        partial: if full { Partial::Drop } else { Partial::Keep },
-        generator: if rand { Generator::Rand } else { Generator::MersenneTwister },
         context,
-        cut: Cut::Worker {
+        cut: Cut::Worker(Worker {
             // Readers that stand alone count all workers' samples.
             local_timeline: reader.kind == ReaderKind::Composite && reader.local_timeline,
             cross_sweeps: !by_program,
-        },
-        truncated,
-        htkmlf_epochs: legacy.is_some(),
-        ..default
+            truncated,
+            drops_partial: full,
+            htkmlf_epochs: legacy.is_some(),
+            ..Worker::default()
+        }),
+        ..Settings::default()
     }
+}
+
+/// How a reader shuffles, with the window that it has if it says none.
+pub(super) fn shuffle(reader: &ReaderConfig) -> Shuffle {
+    let htkmlf = reader.htk.as_ref().filter(|_| reader.kind == ReaderKind::HtkMlf);
+    let generator = match htkmlf {
+        Some(htk) if !htk.mersenne_twister => Generator::Rand,
+        _ => Generator::MersenneTwister,
+    };
+    Shuffle { seed: reader.randomization_seed, generator, ..Shuffle::default() }
 }
 
 /// Sequences side by side, in the readers of HTK files.
@@ -95,10 +103,11 @@ pub(super) fn rows(reader: &ReaderConfig) -> Option<Rows> {
 impl Rows {
     /// Sets the batch size for the epoch that the run begins in.
     pub(crate) fn apply(&self, settings: &mut Settings, sweep_samples: u64) {
-        let epoch = match settings.epoch {
+        let start = if let Cut::Worker(worker) = settings.cut { worker.start } else { 0 };
+        let epoch = match settings.cut.epoch() {
             Epoch::Run => 0,
-            Epoch::Sweep => settings.start / sweep_samples.max(1),
-            Epoch::Samples(samples) => settings.start / samples.max(1),
+            Epoch::Sweep => start / sweep_samples.max(1),
+            Epoch::Samples(samples) => start / samples.max(1),
         };
         let last = self.by_epoch.len().saturating_sub(1);
         let rows = self.by_epoch.get(last.min(epoch as usize)).copied().unwrap_or(1);
@@ -108,9 +117,13 @@ impl Rows {
             }
             return;
         }
-        let (BatchSize::Samples(size) | BatchSize::Units(size) | BatchSize::Padded(size)) =
-            settings.batch;
-        if let Some(truncation) = settings.truncated.as_mut().filter(|one| one.length == 0) {
+        let size = settings.batch.number();
+        let truncated = match &mut settings.cut {
+            Cut::Worker(worker) => &mut worker.truncated,
+            Cut::Timeline(timeline) => &mut timeline.truncated,
+            Cut::Steps(_) | Cut::Partitions(_) => &mut None,
+        };
+        if let Some(truncation) = truncated.as_mut().filter(|one| one.length == 0) {
             truncation.length = size;
             settings.batch = BatchSize::Samples(size.saturating_mul(rows));
         }

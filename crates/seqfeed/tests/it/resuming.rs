@@ -152,7 +152,8 @@ fn try_change(
     let what = format!("{key} after {stop} minibatches:\n{base}->\n{changed}");
     if key == "rank" {
         // Any state serves any rank where all stand at one place; elsewhere that is not promised.
-        let places: BTreeSet<_> = states.iter().map(|state| (state.sweep, state.item)).collect();
+        let places: BTreeSet<_> =
+            states.iter().map(|state| (state.order.sweep, state.order.item)).collect();
         if places.len() > 1 && changed.get("cut").and_then(|cut| cut.as_str()) != Some("worker") {
             return;
         }

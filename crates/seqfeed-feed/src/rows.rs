@@ -22,8 +22,10 @@ use std::collections::VecDeque;
 use seqfeed_core::{Error, Index, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::order::Item;
+use crate::cut::{Largest, Lengths};
+use crate::order::{Item, largest_chunk};
 use crate::settings::Truncation;
+use crate::share::Share;
 
 /// The most parallel slots that can be asked for.
 const MOST_SLOTS: u64 = 1 << 24;
@@ -65,16 +67,15 @@ pub(crate) struct Ended {
     pub(crate) epoch: bool,
 }
 
-/// What the slots hold between two minibatches. Going on also takes the order's own state at the
-/// same moment: that of the sequence to be fetched next.
+/// What the rows of truncated sequences hold between two minibatches; nothing where sequences are
+/// whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TruncatedState {
+pub struct RowsState {
+    /// The epoch under way, from 0: the next one begins when all slots are empty.
+    pub epoch: u64,
     /// The slots in order.
     pub slots: Vec<SlotState>,
-    /// The epoch under way, from 0: the next one begins when all slots are empty.
-    #[serde(default)]
-    pub epoch: u64,
 }
 
 /// What one slot holds: at most one more sequence than the truncation length, mostly one or two.
@@ -93,7 +94,7 @@ pub struct SlotState {
 pub struct HeldState(u32, u32, u32, bool);
 
 /// The slots of one worker.
-pub(crate) struct Truncated {
+pub(crate) struct Rows {
     length: u32,
     right_splice: u32,
     /// Whether each slot gets one sequence at the start of an epoch, before they are filled.
@@ -116,7 +117,7 @@ struct Held {
     end_of_sweep: bool,
 }
 
-impl Truncated {
+impl Rows {
     /// Slots for minibatches of `minibatch` samples over all workers, `length` in a row: as many as
     /// fit, one at least, divided among workers.
     ///
@@ -126,12 +127,7 @@ impl Truncated {
     /// # Errors
     ///
     /// Fails if there are fewer slots than workers, or sizes make no sense.
-    pub(crate) fn new(
-        minibatch: u64,
-        truncation: Truncation,
-        rank: usize,
-        ranks: usize,
-    ) -> Result<Self> {
+    pub(crate) fn new(minibatch: u64, truncation: Truncation, share: Share) -> Result<Self> {
         let Truncation { length, right_splice } = truncation;
         let (Ok(length), true) = (u32::try_from(length), length > 0) else {
             return Err(Error::usage(format!(
@@ -152,7 +148,7 @@ impl Truncated {
                  sequences; at most {MOST_SLOTS} can be had"
             )));
         }
-        let (rank, ranks) = (rank as u64, ranks as u64);
+        let (rank, ranks) = (share.rank(), share.ranks());
         if ranks > slots || rank >= ranks {
             return Err(Error::usage(format!(
                 "worker {rank} of {ranks} (they count from 0) has none of the {slots} parallel \
@@ -163,7 +159,7 @@ impl Truncated {
                 ranks.saturating_mul(u64::from(length))
             )));
         }
-        let own = slots / ranks + u64::from(rank < slots % ranks);
+        let own = share.of(slots);
         Ok(Self {
             length,
             right_splice: right_splice as u32,
@@ -172,20 +168,37 @@ impl Truncated {
         })
     }
 
-    /// The same; where all slots are empty, as at the start of an epoch, each first gets
-    /// one sequence.
+    /// The same; where all slots are empty, as at the start of an epoch, each first gets one
+    /// sequence.
     pub(crate) fn with_one_each(self, one_each: bool) -> Self {
         Self { one_each, ..self }
     }
 
-    /// Number of rows of a minibatch of this worker.
-    pub(crate) fn rows(&self) -> usize {
-        self.slots.len()
+    /// Rows of a minibatch of this worker, and columns, whether filled or not.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.slots.len(), self.length as usize)
     }
 
-    /// Number of columns, whether filled or not.
-    pub(crate) fn columns(&self) -> u32 {
-        self.length
+    /// Whether any slot holds a sequence.
+    pub(crate) fn are_filled(&self) -> bool {
+        self.slots.iter().any(|slot| !slot.held.is_empty())
+    }
+
+    /// The largest minibatch that can come of sequences of some lengths.
+    pub(crate) fn largest(&self, lengths: &Lengths) -> Largest {
+        let (rows, columns) = (self.slots.len() as u64, u64::from(self.length));
+        let samples = rows.saturating_mul(columns);
+        // One that goes on, whole ones, and one that begins.
+        let in_row = (columns / lengths.shortest()).saturating_add(2).min(columns);
+        let pieces = rows.saturating_mul(in_row);
+        Largest { pieces, samples, padded: samples, longest: lengths.longest(), repeats: true }
+    }
+
+    /// The most samples of the chunks that the slots hold: each may hold sequences of chunks of its
+    /// own.
+    pub(crate) fn most_samples(&self, index: &Index) -> u64 {
+        let of_slot = largest_chunk(index).saturating_mul(2) + u64::from(self.length);
+        of_slot.saturating_mul(self.slots.len() as u64)
     }
 
     /// Puts the segments of the next minibatch into `out`, row by row from left to right; `None` if
@@ -200,7 +213,7 @@ impl Truncated {
     ) -> Option<Ended> {
         out.clear();
         let mut ended = Ended::default();
-        if self.one_each && self.slots.iter().all(|slot| slot.held.is_empty()) {
+        if self.one_each && !self.are_filled() {
             for slot in &mut self.slots {
                 slot.fill(0, &mut fetch, &mut ended.sweep);
             }
@@ -211,26 +224,26 @@ impl Truncated {
         for (row, slot) in self.slots.iter_mut().enumerate() {
             ended.sweep |= slot.deliver(row as u32, self.length, self.right_splice, out);
         }
-        ended.epoch = self.slots.iter().all(|slot| slot.held.is_empty());
+        ended.epoch = !self.are_filled();
         (!out.is_empty()).then_some(ended)
     }
 
     /// The chunks of all sequences in the slots, each with its place in the order of chunks. Most
     /// come many times.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub(crate) fn window(&self) -> impl Iterator<Item = (u32, u32)> {
         let held = self.slots.iter().flat_map(|slot| &slot.held);
-        held.map(|held| (held.item.chunk, held.item.shard))
+        held.map(|held| (held.item.chunk, held.item.place))
     }
 
     /// What the slots hold, in an epoch.
-    pub(crate) fn state(&self, epoch: u64) -> TruncatedState {
+    pub(crate) fn state(&self, epoch: u64) -> RowsState {
         let slots = self.slots.iter().map(|slot| {
             let sequences = slot.held.iter().map(|&Held { item, end_of_sweep }| {
-                HeldState(item.chunk, item.shard, item.number, end_of_sweep)
+                HeldState(item.chunk, item.place, item.number, end_of_sweep)
             });
             SlotState { delivered: slot.delivered, sequences: sequences.collect() }
         });
-        TruncatedState { slots: slots.collect(), epoch }
+        RowsState { epoch, slots: slots.collect() }
     }
 
     /// Goes on where a state was taken.
@@ -239,7 +252,7 @@ impl Truncated {
     ///
     /// Fails if the state has another number of slots, or names what `index` does not have; then
     /// nothing changes.
-    pub(crate) fn restore(&mut self, state: &TruncatedState, index: &Index) -> Result<()> {
+    pub(crate) fn restore(&mut self, state: &RowsState, index: &Index) -> Result<()> {
         let help = "use the corpus, minibatch size, truncation length and number of workers that \
                     it was saved with, or remove the state to start from the beginning";
         if state.slots.len() != self.slots.len() {
@@ -256,30 +269,6 @@ impl Truncated {
             Error::usage("the state names sequences that this corpus does not have").with_help(help)
         })?;
         Ok(())
-    }
-}
-
-/// Restores the rows of truncated sequences, if there are any, from a state that must
-/// have them too.
-///
-/// # Errors
-///
-/// As [`Truncated::restore`], or if only one of both has rows.
-pub(crate) fn restore(
-    rows: Option<&mut Truncated>,
-    state: Option<&TruncatedState>,
-    index: &Index,
-) -> Result<()> {
-    match (rows, state) {
-        (Some(rows), Some(state)) => rows.restore(state, index),
-        (None, None) => Ok(()),
-        (rows, _) => {
-            let here = if rows.is_some() { "here they are" } else { "here they are not" };
-            Err(Error::usage(format!(
-                "the state belongs to a feed whose sequences are {}truncated; {here}",
-                if rows.is_some() { "not " } else { "" }
-            )))
-        }
     }
 }
 
@@ -357,7 +346,7 @@ impl SlotState {
     /// The slot that this is the state of, if it can be in this corpus.
     fn restored(&self, index: &Index) -> Option<Slot> {
         let mut slot = Slot { delivered: self.delivered, ..Slot::default() };
-        for &HeldState(chunk, shard, number, end_of_sweep) in &self.sequences {
+        for &HeldState(chunk, place, number, end_of_sweep) in &self.sequences {
             let in_index = (chunk as usize) < index.chunk_count();
             let sequences = if in_index { index.chunk(chunk as usize) } else { 0..0 };
             let sequence = sequences.start.checked_add(number)?;
@@ -366,7 +355,7 @@ impl SlotState {
                 return None;
             }
             slot.held
-                .push_back(Held { item: Item { chunk, shard, number, samples }, end_of_sweep });
+                .push_back(Held { item: Item { chunk, place, number, samples }, end_of_sweep });
             slot.buffered += u64::from(samples);
         }
         let first = slot.held.front().map_or(1, |held| held.item.samples);

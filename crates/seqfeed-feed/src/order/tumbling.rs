@@ -1,6 +1,7 @@
-//! The tumbling window: windows of this worker's chunks, shuffled one after another.
+//! The tumbling window of CNTK's local-timeline randomizers: windows of the rank's own chunks,
+//! shuffled one after another.
 //!
-//! The chunks of a sweep come in random order; every `ranks`th is this worker's. Chunks are
+//! The chunks of a sweep come in random order; every `ranks`th is this rank's. Chunks are
 //! collected until the window is full, also over the ends of sweeps. What belongs to one sweep, a
 //! *part*, is shuffled for itself (Fisher-Yates), with a seed that is the sum of the configured
 //! seed, the sweep, and the place in the order of chunks where the part begins.
@@ -12,19 +13,17 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{Entry, LocalState, PartState, TumblingWindow};
-use crate::order::{Item, largest_chunk, length, units};
-use crate::random::CntkRandom;
-use crate::settings::Generator;
-use crate::settings::Unit;
+use super::{Item, PartState, largest_chunk, length, units};
+use crate::random::{self, CntkRandom};
+use crate::settings::{Generator, Unit, Window};
+use crate::share::Share;
 
-pub(super) struct Tumbling {
+pub(crate) struct Tumbling {
     index: Arc<Index>,
     unit: Unit,
-    window: TumblingWindow,
+    window: Window,
     seed: u64,
-    rank: usize,
-    ranks: usize,
+    share: Share,
 
     /// The order of chunks in the sweep of `part`, and in the next one.
     order: Vec<u32>,
@@ -32,7 +31,7 @@ pub(super) struct Tumbling {
     part: Part,
     /// The part's units, shuffled: their places in `order` and numbers in their chunks.
     units: Vec<(u32, u32)>,
-    /// Units delivered.
+    /// Units of the part that were given.
     position: usize,
     changes: u64,
 }
@@ -41,7 +40,7 @@ pub(super) struct Tumbling {
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     sweep: u64,
-    /// Its places in the order of chunks, this worker's and others'.
+    /// Its places in the order of chunks, this rank's and others'.
     begin: usize,
     end: usize,
     /// Chunks or samples in the window before it, and with it (0 if that makes the window full).
@@ -50,21 +49,19 @@ struct Part {
 }
 
 impl Tumbling {
-    pub(super) fn new(
+    pub(crate) fn new(
         index: Arc<Index>,
         unit: Unit,
-        window: TumblingWindow,
+        window: Window,
         seed: u64,
-        rank: usize,
-        ranks: usize,
+        share: Share,
     ) -> Self {
         Self {
             index,
             unit,
             window,
             seed,
-            rank,
-            ranks,
+            share,
             order: Vec::new(),
             next_order: Vec::new(),
             part: Part::default(),
@@ -74,58 +71,66 @@ impl Tumbling {
         }
     }
 
-    /// Goes to a unit of a part; whether there is such a unit.
-    pub(super) fn start(&mut self, state: LocalState) -> bool {
-        let LocalState { sweeps, part: PartState { place, collected }, position, .. } = state;
+    /// Goes to a unit of a part; whether there is such a unit (or the end of a sweep).
+    pub(crate) fn start(&mut self, sweep: u64, part: PartState, item: u64) -> bool {
+        let PartState { place, collected } = part;
         let chunks = self.index.chunk_count() as u64;
         // Only a part at the beginning of a sweep can go on with an earlier window.
         if place >= chunks || collected >= self.full() || (place > 0 && collected > 0) {
             return false;
         }
-        self.order = self.chunk_order(sweeps);
-        self.next_order = self.chunk_order(sweeps.wrapping_add(1));
-        self.part = self.part_at(sweeps, place as usize, collected, &self.order);
+        self.order = self.chunk_order(sweep);
+        self.next_order = self.chunk_order(sweep.wrapping_add(1));
+        self.part = self.part_at(sweep, place as usize, collected, &self.order);
         self.draw();
+        self.position = usize::try_from(item).unwrap_or(usize::MAX);
         // A part of chunks without samples has no frames.
-        while position == 0 && self.units.is_empty() && !self.ends_sweep() {
-            self.next_part();
+        let exists = item == 0 || self.position < self.units.len() + usize::from(self.ends_sweep());
+        if exists {
+            self.settle();
         }
-        let entries = self.units.len() + usize::from(self.ends_sweep());
-        self.position = usize::try_from(position).unwrap_or(usize::MAX);
-        self.position < entries
+        exists
     }
 
-    /// The part, and the position in it.
-    pub(super) fn place(&self) -> (PartState, u64) {
+    /// The part of the next unit, and its number there; if it `is_given` already, that of the last
+    /// one.
+    pub(crate) fn state(&self, is_given: bool) -> (PartState, u64) {
         let Part { begin, collected, .. } = self.part;
-        (PartState { place: begin as u64, collected }, self.position as u64)
+        let position = self.position - usize::from(is_given);
+        (PartState { place: begin as u64, collected }, position as u64)
     }
 
-    pub(super) fn changes(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.changes
     }
 
     #[inline]
-    pub(super) fn peek(&self) -> Entry {
-        let Some(&(shard, number)) = self.units.get(self.position) else {
-            return Entry::EndOfSweep;
-        };
-        let chunk = self.order[shard as usize];
+    pub(crate) fn next(&mut self) -> Option<Item> {
+        self.settle();
+        let &(place, number) = self.units.get(self.position)?;
+        self.position += 1;
+        let chunk = self.order[place as usize];
         let samples = length(&self.index, self.unit, chunk, number);
-        Entry::Unit(Item { chunk, shard, number, samples })
+        Some(Item { chunk, place, number, samples })
     }
 
+    /// Goes on with the next part where nothing is left of this one, but not over the end of the
+    /// sweep.
     #[inline]
-    pub(super) fn advance(&mut self) {
-        self.position += 1;
-        // The end of a sweep is one entry more.
-        while self.position >= self.units.len() + usize::from(self.ends_sweep()) {
+    pub(crate) fn settle(&mut self) {
+        while self.position == self.units.len() && !self.ends_sweep() {
             self.next_part();
         }
     }
 
-    /// The chunks of this part, and of the next one that has any of this worker's.
-    pub(super) fn window(&self) -> Vec<(u32, u32)> {
+    /// Goes on with the next sweep, from the end of this one.
+    pub(crate) fn next_sweep(&mut self) {
+        self.next_part();
+        self.settle();
+    }
+
+    /// The chunks of this part, and of the next one that has any of this rank's.
+    pub(crate) fn window(&self) -> Vec<(u32, u32)> {
         let chunks = |part: &Part, order: &[u32]| -> Vec<(u32, u32)> {
             let places = self.own_places(part);
             places.map(|place| (order[place], place as u32)).collect()
@@ -144,11 +149,12 @@ impl Tumbling {
         }
     }
 
-    pub(super) fn most_samples(&self) -> u64 {
+    pub(crate) fn most_samples(&self) -> u64 {
         let largest = largest_chunk(&self.index);
         let window = match self.window {
-            TumblingWindow::Chunks(chunks) => chunks.max(1).saturating_mul(largest),
-            TumblingWindow::Samples(samples) => samples.saturating_add(largest),
+            Window::Chunks(chunks) => chunks.max(1).saturating_mul(largest),
+            Window::Samples(samples) => samples.saturating_add(largest),
+            Window::Corpus => u64::MAX,
         };
         // The part under way, the next one, and a chunk still in use.
         window.saturating_mul(2).saturating_add(largest).min(self.index.total_samples())
@@ -201,10 +207,10 @@ impl Tumbling {
         let mut collected_after = collected;
         let mut end = begin;
         while end < order.len() && collected_after < self.full() {
-            if end % self.ranks == self.rank {
+            if self.share.owns_chunk(end as u32) {
                 collected_after = collected_after.saturating_add(match self.window {
-                    TumblingWindow::Chunks(_) => 1,
-                    TumblingWindow::Samples(_) => self.index.chunk_samples(order[end] as usize),
+                    Window::Samples(_) => self.index.chunk_samples(order[end] as usize),
+                    Window::Chunks(_) | Window::Corpus => 1,
                 });
             }
             end += 1;
@@ -215,27 +221,24 @@ impl Tumbling {
         Part { sweep, begin, end, collected, collected_after }
     }
 
-    /// This worker's places of a part.
+    /// This rank's places of a part.
     fn own_places(&self, part: &Part) -> impl Iterator<Item = usize> {
-        let (rank, ranks) = (self.rank, self.ranks);
-        (part.begin..part.end).filter(move |place| place % ranks == rank)
+        let share = self.share;
+        (part.begin..part.end).filter(move |&place| share.owns_chunk(place as u32))
     }
 
     /// How much makes a window full.
     fn full(&self) -> u64 {
         match self.window {
-            TumblingWindow::Chunks(most) | TumblingWindow::Samples(most) => most.max(1),
+            Window::Chunks(most) | Window::Samples(most) => most.max(1),
+            // What belongs to one sweep is shuffled for itself, however wide the window.
+            Window::Corpus => u64::MAX,
         }
     }
 
-    /// The order of chunks in a sweep: the one of CNTK's block randomizer.
     fn chunk_order(&self, sweep: u64) -> Vec<u32> {
-        let chunks = self.index.chunk_count();
-        let mut random = CntkRandom::new(Generator::MersenneTwister, self.seed.wrapping_add(sweep));
-        let mut order: Vec<u32> = (0..chunks as u32).collect();
-        for i in 0..chunks {
-            order.swap(i, random.below(chunks as u64) as usize);
-        }
-        order
+        let seed = self.seed.wrapping_add(sweep);
+        let mut random = CntkRandom::new(Generator::MersenneTwister, seed);
+        random::chunk_order(&mut random, self.index.chunk_count())
     }
 }

@@ -20,7 +20,7 @@ impl Sequences {
         self.next += 1;
         let (chunk, number_in_chunk) = (number as u32 / 3, number as u32 % 3);
         Some(Fetched {
-            item: Item { chunk, shard: chunk + 7, number: number_in_chunk, samples },
+            item: Item { chunk, place: chunk + 7, number: number_in_chunk, samples },
             end_of_sweep: self.sweeps.contains(&number),
             end_of_epoch: self.epoch_is_told && self.next == self.lengths.len(),
         })
@@ -44,8 +44,9 @@ fn new_slots(
     right_splice: u64,
     rank: usize,
     ranks: usize,
-) -> Result<Truncated> {
-    Truncated::new(minibatch, Truncation { length, right_splice }, rank, ranks)
+) -> Result<Rows> {
+    let share = Share::new(crate::share::By::Chunk, rank, ranks);
+    Rows::new(minibatch, Truncation { length, right_splice }, share)
 }
 
 fn number(item: Item) -> usize {
@@ -121,7 +122,7 @@ proptest! {
             return Ok(());
         };
         let mut order = sequences.clone();
-        let rows = slots.rows();
+        let rows = slots.size().0;
         let (mut streams, mut segments) = (vec![Vec::new(); rows], Vec::new());
         let mut finished_sweeps = 0;
         let mut minibatches = 0;
@@ -138,9 +139,9 @@ proptest! {
                     finished |= segment.ends && sequences.sweeps.contains(&number(segment.item));
                     streams[segment.row as usize].push(*segment);
                 }
-                prop_assert!(column <= slots.columns());
+                prop_assert!(column <= slots.size().1 as u32);
                 // Only the end of the order leaves a row short.
-                prop_assert!(column == slots.columns() || order.next == order.lengths.len());
+                prop_assert!(column == slots.size().1 as u32 || order.next == order.lengths.len());
             }
             prop_assert!(segments.is_sorted_by_key(|segment| segment.row));
             prop_assert!(ended.sweep >= finished);
@@ -201,7 +202,7 @@ proptest! {
         let mut rest = new();
         rest.restore(&serde_json::from_str(&json).unwrap(), &index).unwrap();
         prop_assert_eq!(rest.state(3), whole.state(3));
-        prop_assert!(rest.chunks().eq(whole.chunks()));
+        prop_assert!(rest.window().eq(whole.window()));
         let (mut rest_order, mut others) = (order.clone(), Vec::new());
         for _ in 0..40 {
             let ended = whole.next_minibatch(|| order.fetch(), &mut segments);
@@ -227,13 +228,13 @@ proptest! {
             delivered,
             sequences: sequences.into_iter().map(|(c, n)| HeldState(c, 0, n, false)).collect(),
         });
-        let state = TruncatedState { slots: slots.collect(), epoch: 0 };
+        let state = RowsState { slots: slots.collect(), epoch: 0 };
         let mut truncated = new_slots(6, 3, 0, 0, 1).unwrap();
         match truncated.restore(&state, &index) {
             Ok(()) => prop_assert_eq!(truncated.state(state.epoch), state),
             Err(error) => {
                 prop_assert!(error.is_usage() && error.help().is_some());
-                prop_assert!(truncated.chunks().next().is_none());
+                prop_assert!(truncated.window().next().is_none());
             }
         }
         let mut segments = Vec::new();
@@ -243,7 +244,7 @@ proptest! {
 
 #[test]
 fn an_order_without_samples_comes_to_an_end() {
-    let item = Item { chunk: 0, shard: 0, number: 0, samples: 0 };
+    let item = Item { chunk: 0, place: 0, number: 0, samples: 0 };
     let endless = || Some(Fetched { item, end_of_sweep: true, end_of_epoch: false });
     let mut slots = new_slots(8, 4, 0, 0, 1).unwrap();
     assert_eq!(slots.next_minibatch(endless, &mut Vec::new()), None);
@@ -252,7 +253,7 @@ fn an_order_without_samples_comes_to_an_end() {
 #[test]
 fn slots_are_divided_among_workers() {
     let rows = |minibatch, length, rank, ranks| {
-        new_slots(minibatch, length, 0, rank, ranks).map(|slots| slots.rows())
+        new_slots(minibatch, length, 0, rank, ranks).map(|slots| slots.size().0)
     };
     assert_eq!(rows(20, 4, 0, 1).unwrap(), 5);
     assert_eq!(rows(20, 4, 0, 2).unwrap(), 3);
@@ -261,7 +262,6 @@ fn slots_are_divided_among_workers() {
     for (minibatch, length, splice, rank, ranks, message) in [
         (20, 4, 0, 0, 6, "none of the 5 parallel"),
         (20, 4, 0, 2, 2, "worker 2 of 2"),
-        (20, 4, 0, 0, 0, "worker 0 of 0"),
         (20, 0, 0, 0, 1, "between 1 and"),
         (20, 1 << 32, 0, 0, 1, "between 1 and"),
         (20, 4, 4, 0, 1, "right splice of 4"),
@@ -282,7 +282,7 @@ fn each_slot_may_get_one_sequence_at_the_start_of_an_epoch() {
         let mut segments = Vec::new();
         let mut fetch = || {
             let (number, samples) = lengths.next()?;
-            let item = Item { chunk: 0, shard: 0, number: number as u32, samples };
+            let item = Item { chunk: 0, place: 0, number: number as u32, samples };
             Some(Fetched { item, end_of_sweep: number == 4, end_of_epoch: number == 4 })
         };
         while slots.next_minibatch(&mut fetch, &mut segments).is_some() {

@@ -6,6 +6,8 @@ use seqfeed_core::{IndexBuilder, Key};
 use serde::Deserialize;
 
 use super::*;
+use crate::order::{OrderState, PartState};
+use crate::settings::Window;
 
 fn index(chunks: &[Vec<u32>]) -> Arc<Index> {
     let mut builder = IndexBuilder::new(u64::MAX);
@@ -78,40 +80,61 @@ struct Golden {
 }
 
 impl Job {
-    fn timeline(&self) -> LocalTimeline {
+    fn timeline(&self) -> Own {
         let kind = match (self.randomize, self.window_in_samples) {
-            (false, _) => Kind::Sequential,
-            (true, true) => Kind::Tumbling(TumblingWindow::Samples(self.window)),
-            (true, false) => Kind::Tumbling(TumblingWindow::Chunks(self.window)),
+            (false, _) => Order::Sequential,
+            (true, true) => Order::shuffle(Window::Samples(self.window), self.seed),
+            (true, false) => Order::shuffle(Window::Chunks(self.window), self.seed),
         };
-        let limits = Limits { sweeps: self.sweeps, samples: self.samples };
+        let limits = Run { sweeps: self.sweeps, samples: self.samples };
         let index = index(&self.chunks);
         let unit = Unit::Sequence;
-        LocalTimeline::new(index, unit, kind, self.seed, (self.rank, self.workers), limits)
+        Own::new(&index, unit, kind, (self.rank, self.workers), limits)
     }
 
     /// The same place in our terms: CNTK counts from the beginning of the window, over the ends
     /// of sweeps.
-    fn translate(&self, cntk: &CntkState) -> LocalState {
+    fn translate(&self, cntk: &CntkState) -> State {
         let in_window = cntk.base_current_sequence_position_in_window;
         let mut timeline = self.timeline();
+        let (mut sweep, mut part, mut item) = (0, PartState::default(), 0);
         if self.randomize {
-            let (sweeps, place) = (cntk.sweep_index, cntk.chunk_position);
-            let part = PartState { place, collected: 0 };
-            timeline.restore(&LocalState { sweeps, part, ..LocalState::default() }).unwrap();
+            (sweep, part.place) = (cntk.sweep_index, cntk.chunk_position);
         } else {
             let first: usize =
                 self.chunks[..cntk.current_chunk_position].iter().map(Vec::len).sum();
-            let position = first.saturating_sub(self.rank).div_ceil(self.workers) as u64;
-            timeline.restore(&LocalState { position, ..LocalState::default() }).unwrap();
+            item = first.saturating_sub(self.rank).div_ceil(self.workers) as u64;
         }
+        timeline.restore(&at(OrderState { sweep, item, part }, 0)).unwrap();
         for _ in 0..in_window {
-            timeline.order.advance();
+            advance(&mut timeline);
         }
-        timeline.sweeps = cntk.base_sweep_count;
-        timeline.samples = cntk.base_sample_count;
-        timeline.state()
+        let OrderState { item, part, .. } = state(&timeline).order;
+        at(OrderState { sweep: cntk.base_sweep_count, item, part }, cntk.base_sample_count)
     }
+}
+
+fn at(order: OrderState, samples: u64) -> State {
+    State { order, samples, ..State::default() }
+}
+
+fn state(timeline: &Own) -> State {
+    let mut state = State::default();
+    timeline.save(&mut state);
+    state
+}
+
+/// Goes on by one unit, or over the end of a sweep.
+fn advance(timeline: &mut Own) {
+    match timeline.units.peek() {
+        Some(_) => timeline.units.take(),
+        None => timeline.units.next_sweep(),
+    }
+    timeline.units.settle();
+}
+
+fn held(timeline: &Own) -> BTreeSet<u32> {
+    timeline.window().into_iter().map(|(chunk, _)| chunk).collect()
 }
 
 fn golden() -> Option<Vec<Golden>> {
@@ -150,7 +173,7 @@ fn minibatches_flags_and_states_equal_cntk() {
             calls += 1;
             // After an empty minibatch CNTK's state is off by one window.
             if !call.seqs.is_empty() {
-                assert_eq!(timeline.state(), job.translate(&call.state), "job {number} call {i}");
+                assert_eq!(state(&timeline), job.translate(&call.state), "job {number} call {i}");
                 states += 1;
             }
         }
@@ -179,7 +202,7 @@ fn what_breaks_cntk_gives_every_sequence_once() {
 }
 
 /// All units up to the end of the epoch.
-fn units_of(timeline: &mut LocalTimeline, size: u64) -> Vec<Item> {
+fn units_of(timeline: &mut Own, size: u64) -> Vec<Item> {
     let (mut items, mut all) = (Vec::new(), Vec::new());
     loop {
         let flags = timeline.next_minibatch(size, &mut items);
@@ -203,14 +226,16 @@ fn corpora() -> impl Strategy<Value = Vec<Vec<u32>>> {
     prop::collection::vec(prop::collection::vec(0u32..9, 1..7), 1..12)
 }
 
-fn kinds() -> impl Strategy<Value = Kind> {
-    prop_oneof![
-        Just(Kind::Sequential),
-        (0u64..6).prop_map(|most| Kind::Tumbling(TumblingWindow::Chunks(most))),
-        (0u64..90).prop_map(|most| Kind::Tumbling(TumblingWindow::Samples(most))),
-        Just(Kind::Tumbling(TumblingWindow::Chunks(u64::MAX))),
-        Just(Kind::Tumbling(TumblingWindow::Samples(u64::MAX))),
-    ]
+fn kinds() -> impl Strategy<Value = Order> {
+    let windows = prop_oneof![
+        (0u64..6).prop_map(Window::Chunks),
+        (0u64..90).prop_map(Window::Samples),
+        Just(Window::Chunks(u64::MAX)),
+        Just(Window::Samples(u64::MAX)),
+        Just(Window::Corpus),
+    ];
+    let shuffled = (windows, any::<u64>()).prop_map(|(window, seed)| Order::shuffle(window, seed));
+    prop_oneof![1 => Just(Order::Sequential), 4 => shuffled]
 }
 
 proptest! {
@@ -218,22 +243,22 @@ proptest! {
 
     #[test]
     fn every_unit_reaches_one_worker_once_a_sweep(
-        chunks in corpora(), kind in kinds(), seed: u64, ranks in 1usize..8, size in 1u64..40,
+        chunks in corpora(), kind in kinds(), ranks in 1usize..8, size in 1u64..40,
         frames: bool,
     ) {
         let index = index(&chunks);
         let unit = if frames { Unit::Frame } else { Unit::Sequence };
-        let limits = Limits { sweeps: Some(2), samples: None };
+        let limits = Run { sweeps: Some(2), samples: None };
         let mut seen = Vec::new();
         for rank in 0..ranks {
             let mut timeline =
-                LocalTimeline::new(index.clone(), unit, kind, seed, (rank, ranks), limits);
+                Own::new(&index, unit, kind, (rank, ranks), limits);
             let units = units_of(&mut timeline, size);
             let samples: u64 = units.iter().map(|item| u64::from(item.samples)).sum();
             prop_assert_eq!(timeline.samples, samples);
-            prop_assert!(timeline.sweeps == 2 || units.is_empty());
-            if let Kind::Tumbling(_) = kind {
-                prop_assert!(units.iter().all(|item| item.shard as usize % ranks == rank));
+            prop_assert!(timeline.units.sweep() == 2 || units.is_empty());
+            if let Order::Shuffle(_) = kind {
+                prop_assert!(units.iter().all(|item| item.place as usize % ranks == rank));
             }
             seen.extend(units);
         }
@@ -246,50 +271,50 @@ proptest! {
 
     #[test]
     fn a_state_goes_on_with_the_same(
-        chunks in corpora(), kind in kinds(), seed: u64, ranks in 1usize..4, size in 1u64..40,
+        chunks in corpora(), kind in kinds(), ranks in 1usize..4, size in 1u64..40,
         frames: bool, samples in 0u64..400, taken in 0usize..30,
     ) {
         let index = index(&chunks);
         let unit = if frames { Unit::Frame } else { Unit::Sequence };
-        let limits = Limits { sweeps: Some(9), samples: Some(samples) };
-        let new = || LocalTimeline::new(index.clone(), unit, kind, seed, (ranks - 1, ranks), limits);
+        let limits = Run { sweeps: Some(9), samples: Some(samples) };
+        let new = || Own::new(&index, unit, kind, (ranks - 1, ranks), limits);
         let (mut whole, mut items) = (new(), Vec::new());
         for _ in 0..taken {
             whole.next_minibatch(size, &mut items);
         }
         let mut rest = new();
-        rest.restore(&whole.state()).unwrap();
-        prop_assert_eq!(rest.state(), whole.state());
-        prop_assert_eq!(rest.window(), whole.window());
+        rest.restore(&state(&whole)).unwrap();
+        prop_assert_eq!(state(&rest), state(&whole));
+        prop_assert_eq!(held(&rest), held(&whole));
         let mut others = Vec::new();
         for _ in 0..30 {
             let flags = whole.next_minibatch(size, &mut items);
             prop_assert_eq!(flags, rest.next_minibatch(size, &mut others));
             prop_assert_eq!(&items, &others);
-            prop_assert_eq!(rest.state(), whole.state());
+            prop_assert_eq!(state(&rest), state(&whole));
         }
     }
 
     #[test]
     fn the_window_holds_the_chunks_of_what_comes_next(
-        chunks in corpora(), kind in kinds(), seed: u64, ranks in 1usize..4,
+        chunks in corpora(), kind in kinds(), ranks in 1usize..4,
     ) {
         let index = index(&chunks);
         let mut timeline =
-            LocalTimeline::new(index.clone(), Unit::Sequence, kind, seed, (0, ranks), Limits::default());
-        let (mut position, mut window) = (u64::MAX, Vec::new());
+            Own::new(&index, Unit::Sequence, kind, (0, ranks), Run::default());
+        let (mut position, mut window) = ((u64::MAX, 0), Vec::new());
         for _ in 0..60 {
-            if timeline.position() != position {
-                (position, window) = (timeline.position(), timeline.window());
+            if timeline.units.position() != position {
+                (position, window) = (timeline.units.position(), timeline.window());
             }
             prop_assert_eq!(&timeline.window(), &window);
             let held: BTreeSet<u32> = window.iter().map(|&(chunk, _)| chunk).collect();
             let samples: u64 = held.iter().map(|&c| index.chunk_samples(c as usize)).sum();
-            prop_assert!(samples <= timeline.most_samples(&index));
-            if let Entry::Unit(item) = timeline.order.peek() {
-                prop_assert!(window.contains(&(item.chunk, item.shard)));
+            prop_assert!(samples <= timeline.units.cursor.most_samples(&index));
+            if let Some(item) = timeline.units.peek() {
+                prop_assert!(window.contains(&(item.chunk, item.place)));
             }
-            timeline.order.advance();
+            advance(&mut timeline);
         }
     }
 
@@ -298,20 +323,19 @@ proptest! {
         chunks in corpora(), kind in kinds(), sweeps: u64, samples: u64,
         place in 0u64..20, collected in 0u64..9, position in 0u64..20, huge in 0usize..5,
     ) {
-        let limits = Limits::default();
-        let mut timeline = LocalTimeline::new(index(&chunks), Unit::Sequence, kind, 1, (0, 2), limits);
+        let limits = Run::default();
+        let mut timeline = Own::new(&index(&chunks), Unit::Sequence, kind, (0, 2), limits);
         let part = PartState { place, collected };
-        let mut state = LocalState { sweeps, samples, part, position };
+        let mut state = at(OrderState { sweep: sweeps, item: position, part }, samples);
         match huge {
-            0 => state.part.place = u64::MAX,
-            1 => state.part.collected = u64::MAX,
-            2 => state.position = u64::MAX,
+            0 => state.order.part.place = u64::MAX,
+            1 => state.order.part.collected = u64::MAX,
+            2 => state.order.item = u64::MAX,
             _ => {}
         }
-        let before = timeline.state();
-        let restored = timeline.restore(&state);
-        if restored.is_err() {
-            prop_assert_eq!(timeline.state(), before);
+        if let Err(error) = timeline.restore(&state) {
+            prop_assert!(error.is_usage());
+            return Ok(());
         }
         let mut items = Vec::new();
         for _ in 0..5 {
@@ -322,20 +346,14 @@ proptest! {
 
 #[test]
 fn a_worker_without_units_is_at_the_end_at_once() {
-    for kind in [Kind::Sequential, Kind::Tumbling(TumblingWindow::Chunks(2))] {
-        let mut timeline = LocalTimeline::new(
-            index(&[vec![1], vec![2]]),
-            Unit::Sequence,
-            kind,
-            0,
-            (2, 3),
-            Limits::default(),
-        );
+    for kind in [Order::Sequential, Order::shuffle(Window::Chunks(2), 0)] {
+        let mut timeline =
+            Own::new(&index(&[vec![1], vec![2]]), Unit::Sequence, kind, (2, 3), Run::default());
         let mut items = Vec::new();
         let flags = timeline.next_minibatch(5, &mut items);
         assert_eq!((flags.end_of_epoch, items.len(), timeline.window().len()), (true, 0, 0));
-        let state = timeline.state();
-        timeline.restore(&state).unwrap();
-        assert!(timeline.restore(&LocalState { position: 1, ..state }).is_err());
+        timeline.restore(&state(&timeline)).unwrap();
+        let other = OrderState { item: 1, ..OrderState::default() };
+        assert!(timeline.restore(&at(other, 0)).is_err());
     }
 }

@@ -1,0 +1,104 @@
+//! The memory of minibatches.
+
+use seqfeed_core::{Array, Extent, Stream};
+
+use crate::first_fit::{Cell, FirstFit};
+
+/// A piece of a sequence in a minibatch: a frame, or a whole sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Number of the sequence in the corpus.
+    pub sequence: u32,
+    /// First sample of it, from 0.
+    pub first: u32,
+    /// Number of samples.
+    pub samples: u32,
+}
+
+/// The memory of a minibatch, recycled.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    pub(crate) pieces: Vec<Piece>,
+    /// Samples before each piece; one more entry than pieces.
+    pub(crate) offsets: Vec<u64>,
+    /// Samples of the longest piece.
+    pub(crate) longest: usize,
+    pub(crate) arrays: Vec<Array>,
+    /// For each stream, where its pieces have lengths or places of their own.
+    pub(crate) own: Vec<Lengths>,
+    /// Where all streams have the same places.
+    pub(crate) places: Places,
+    /// For each stream, where it is sparse, what stands beside its values.
+    pub(crate) rows: Vec<SparseRows>,
+}
+
+/// Lengths of the pieces in one stream.
+#[derive(Default)]
+pub(crate) struct Lengths {
+    /// Samples before each piece; one more entry than pieces.
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) longest: usize,
+    pub(crate) places: Places,
+}
+
+/// Where pieces lie in parallel rows.
+#[derive(Default)]
+pub(crate) struct Places {
+    /// For each piece, the number of its first sample if all rows follow one another.
+    pub(crate) starts: Vec<u64>,
+    pub(crate) rows: usize,
+    /// Samples in a row, filled or not.
+    pub(crate) width: usize,
+}
+
+/// The rows of a sparse stream.
+#[derive(Default)]
+pub(crate) struct SparseRows {
+    pub(crate) indices: Vec<i32>,
+    /// Values before each row, padding counted as rows; one more entry than rows.
+    pub(crate) offsets: Vec<u64>,
+}
+
+impl Buffers {
+    pub(crate) fn new(streams: &[Stream]) -> Self {
+        let arrays = streams.iter().map(|stream| Array::new(stream.element)).collect();
+        let own = streams.iter().map(|_| Lengths::default()).collect();
+        let rows = streams.iter().map(|_| SparseRows::default()).collect();
+        Self { arrays, own, rows, ..Self::default() }
+    }
+
+    /// Samples before each piece of a stream and in all, and those of the longest.
+    pub(crate) fn lengths(&self, stream: &Stream, number: usize) -> (&[u64], usize) {
+        match stream.extent {
+            Extent::Own => (&self.own[number].offsets, self.own[number].longest),
+            Extent::Samples | Extent::Sequence => (&self.offsets, self.longest),
+        }
+    }
+}
+
+impl Lengths {
+    /// Takes in the lengths of all pieces.
+    pub(crate) fn measure(&mut self, lengths: impl Iterator<Item = usize>) {
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.longest = 0;
+        let mut end = 0;
+        for samples in lengths {
+            end += samples as u64;
+            self.longest = self.longest.max(samples);
+            self.offsets.push(end);
+        }
+    }
+
+    /// Lays pieces out in parallel rows, by their own lengths or by those that other offsets say.
+    pub(crate) fn lay_out(&mut self, offsets: Option<&[u64]>) {
+        let offsets = offsets.unwrap_or(&self.offsets);
+        let lengths: Vec<u32> = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect();
+        let mut found = Vec::new();
+        let (rows, width) = FirstFit::default().lay_out(&lengths, &mut found);
+        let start = |cell: &Cell| u64::from(cell.row) * u64::from(width) + u64::from(cell.begin);
+        self.places.starts.clear();
+        self.places.starts.extend(found.iter().map(start));
+        (self.places.rows, self.places.width) = (rows, width as usize);
+    }
+}

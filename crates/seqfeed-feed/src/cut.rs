@@ -1,0 +1,267 @@
+//! Where minibatches end: at their size, at a seam of the order, or where the run ends.
+
+use std::collections::BTreeMap;
+
+use seqfeed_core::Index;
+
+use crate::order::{Item, Units};
+use crate::settings::{BatchSize, Unit};
+
+/// Cuts an order into minibatches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    unit: Unit,
+    /// Size of a minibatch.
+    size: BatchSize,
+}
+
+impl Cut {
+    /// Minibatches that are `scale` times as large as a size.
+    pub(crate) fn new(unit: Unit, size: BatchSize, scale: u64) -> Self {
+        let size = match size {
+            BatchSize::Samples(size) => BatchSize::Samples(size.saturating_mul(scale)),
+            BatchSize::Units(size) => BatchSize::Units(size.saturating_mul(scale)),
+            BatchSize::Padded(size) => BatchSize::Padded(size.saturating_mul(scale)),
+        };
+        Self { unit, size }
+    }
+
+    pub(crate) fn size(&self) -> BatchSize {
+        self.size
+    }
+
+    /// An empty minibatch, to be filled.
+    pub(crate) fn filling(&self) -> Filling {
+        Filling { size: self.size, units: 0, samples: 0, longest: 0 }
+    }
+
+    /// How many units fill a minibatch, if that does not depend on their lengths.
+    pub(crate) fn units(&self) -> Option<u64> {
+        match (self.size, self.unit) {
+            (BatchSize::Units(size), _) | (BatchSize::Samples(size), Unit::Frame) => Some(size),
+            _ => None,
+        }
+    }
+
+    /// Whether a minibatch at the end of a sweep is as large as one elsewhere. One that is filled
+    /// by sequences of different lengths always counts as full.
+    pub(crate) fn is_full(&self, items: &[Item]) -> bool {
+        self.units().is_none_or(|units| items.len() as u64 >= units)
+    }
+
+    /// The next minibatch of a sweep, of as many frames as the run still has; `None` at the end of
+    /// the sweep.
+    pub(crate) fn take(&self, units: &mut Units, left: Option<u64>) -> Option<Vec<Item>> {
+        let mut items = Vec::new();
+        match self.units() {
+            Some(size) => {
+                let left = left.filter(|_| self.unit == Unit::Frame).unwrap_or(u64::MAX);
+                let until_seam = units.seam(units.item()).saturating_sub(units.item());
+                units.take_many(size.min(left).min(until_seam), &mut items);
+            }
+            None => {
+                let mut filling = self.filling();
+                while let Some(item) = units.peek()
+                    && filling.takes(item.samples)
+                {
+                    items.push(item);
+                    units.take();
+                }
+            }
+        }
+        (!items.is_empty()).then_some(items)
+    }
+
+    /// The first unit, at one or behind it, with so many full minibatches before the end of the
+    /// sweep: what does not fill one before a seam is passed over. `None` if there is no such unit,
+    /// or if any minibatch is full.
+    pub(crate) fn first_full(&self, units: &Units, mut item: u64, count: usize) -> Option<u64> {
+        let size = self.units()?;
+        let (mut first, mut found) = (None, 0);
+        while found < count && item < units.total() {
+            let seam = units.seam(item);
+            if seam - item < size {
+                item = seam;
+                continue;
+            }
+            first.get_or_insert(item);
+            // As many as there are before the seam, but no more than are asked for.
+            let here = ((seam - item) / size).min((count - found) as u64);
+            found += here as usize;
+            item += here * size;
+        }
+        first.filter(|_| found >= count)
+    }
+
+    /// The largest minibatch that can come; `repeats` if it can have a sequence twice.
+    pub(crate) fn largest(&self, lengths: &Lengths, repeats: bool) -> Largest {
+        let (pieces, samples, padded) = match self.size {
+            BatchSize::Samples(size) => lengths.within(size, repeats),
+            BatchSize::Units(size) => {
+                let pieces = if repeats { size } else { size.min(lengths.units) };
+                let samples = pieces.saturating_mul(lengths.longest());
+                (pieces, samples, samples)
+            }
+            BatchSize::Padded(size) => {
+                let size = size.max(lengths.longest());
+                (size / lengths.shortest(), size, size)
+            }
+        };
+        Largest { pieces, samples, padded, longest: lengths.longest(), repeats }
+    }
+}
+
+/// A minibatch while it is filled.
+pub(crate) struct Filling {
+    size: BatchSize,
+    units: u64,
+    samples: u64,
+    longest: u64,
+}
+
+impl Filling {
+    /// Whether one more unit fits; if so, it is counted. The first one always fits.
+    pub(crate) fn takes(&mut self, samples: u32) -> bool {
+        let units = self.units + 1;
+        let total = self.samples + u64::from(samples);
+        let longest = self.longest.max(u64::from(samples));
+        let fits = match self.size {
+            BatchSize::Samples(limit) => total <= limit,
+            BatchSize::Units(limit) => units <= limit,
+            BatchSize::Padded(limit) => longest.saturating_mul(units) <= limit,
+        };
+        if fits || self.units == 0 {
+            (self.units, self.samples, self.longest) = (units, total, longest);
+            return true;
+        }
+        false
+    }
+}
+
+/// The largest minibatch that can come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Largest {
+    /// Frames or sequences, or pieces of these.
+    pub(crate) pieces: u64,
+    /// Samples without padding.
+    pub(crate) samples: u64,
+    /// Samples with padding to the longest one.
+    pub(crate) padded: u64,
+    /// Samples of the longest sequence (or frame).
+    pub(crate) longest: u64,
+    /// Whether a sequence can come twice.
+    pub(crate) repeats: bool,
+}
+
+/// How many units there are of each length.
+pub(crate) struct Lengths {
+    counts: BTreeMap<u32, u64>,
+    units: u64,
+}
+
+impl Lengths {
+    pub(crate) fn of(index: &Index, unit: Unit) -> Self {
+        if unit == Unit::Frame {
+            let units = index.total_samples();
+            return Self { counts: BTreeMap::from([(1, units)]), units };
+        }
+        let units = index.len() as u64;
+        let mut counts = BTreeMap::new();
+        // Neighbours are often as long.
+        let mut run = (0, 0);
+        for sequence in 0..index.len() as u32 {
+            let samples = index.samples(sequence).max(1);
+            if samples != run.0 {
+                *counts.entry(run.0).or_insert(0) += run.1;
+                run = (samples, 0);
+            }
+            run.1 += 1;
+        }
+        *counts.entry(run.0).or_insert(0) += run.1;
+        counts.retain(|_, count| *count > 0);
+        Self { counts, units }
+    }
+
+    pub(crate) fn shortest(&self) -> u64 {
+        self.counts.first_key_value().map_or(1, |(&samples, _)| samples.into())
+    }
+
+    pub(crate) fn longest(&self) -> u64 {
+        self.counts.last_key_value().map_or(1, |(&samples, _)| samples.into())
+    }
+
+    /// The most units, samples, and samples with padding in a minibatch of so many samples.
+    fn within(&self, size: u64, repeats: bool) -> (u64, u64, u64) {
+        let samples = size.max(self.longest());
+        if repeats {
+            let pieces = (size / self.shortest()).max(1);
+            let padded = self.counts.keys().map(|&longest| {
+                let rest = size.saturating_sub(longest.into());
+                (1 + rest / self.shortest()).saturating_mul(longest.into())
+            });
+            return (pieces, samples, padded.max().unwrap_or(0));
+        }
+        // The shortest ones, as many as there is room for, beside one of each length.
+        let shortest: Vec<(u64, u64)> =
+            self.counts.iter().map(|(&samples, &count)| (samples.into(), count)).collect();
+        let mut before = vec![(0u64, 0u64)];
+        for &(samples, count) in &shortest {
+            let &(units, total) = before.last().unwrap_or(&(0, 0));
+            before.push((units + count, total.saturating_add(samples.saturating_mul(count))));
+        }
+        let fit = |room: u64| {
+            let whole = before.partition_point(|&(_, total)| total <= room) - 1;
+            let (units, total) = before[whole];
+            units + shortest.get(whole).map_or(0, |&(samples, _)| (room - total) / samples)
+        };
+        let padded = shortest.iter().map(|&(longest, _)| {
+            let others = fit(size.saturating_sub(longest));
+            (1 + others).min(self.units).saturating_mul(longest)
+        });
+        (fit(size).max(1), samples, padded.max().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use seqfeed_core::{IndexBuilder, Key};
+
+    use super::*;
+
+    fn index(lengths: &[u32]) -> Index {
+        let mut builder = IndexBuilder::new(100);
+        lengths.iter().for_each(|&length| builder.push(Key(b"k"), length));
+        builder.finish()
+    }
+
+    #[test]
+    fn one_long_sequence_pads_many_short_ones() {
+        let mut lengths = vec![1; 5000];
+        lengths.push(5000);
+        let (pieces, samples, padded) =
+            Lengths::of(&index(&lengths), Unit::Sequence).within(10_000, false);
+        assert_eq!((pieces, samples, padded), (5001, 10_000, 5001 * 5000));
+    }
+
+    proptest! {
+        #[test]
+        fn no_subset_is_larger(
+            lengths in prop::collection::vec(prop_oneof![1u32..4, 1u32..40], 1..30),
+            chosen in prop::collection::vec(any::<bool>(), 30),
+            size in 1u64..120,
+        ) {
+            let all = Lengths::of(&index(&lengths), Unit::Sequence);
+            let (pieces, samples, padded) = all.within(size, false);
+            // As a minibatch is cut: nothing that exceeds it, but one at least.
+            let (mut count, mut sum, mut longest) = (0u64, 0u64, 0u64);
+            for (&length, _) in lengths.iter().zip(&chosen).filter(|(_, chosen)| **chosen) {
+                if count > 0 && sum + u64::from(length) > size {
+                    continue;
+                }
+                (count, sum, longest) = (count + 1, sum + u64::from(length), longest.max(length.into()));
+            }
+            prop_assert!(count <= pieces && sum <= samples && count * longest <= padded);
+        }
+    }
+}

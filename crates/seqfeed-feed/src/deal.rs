@@ -1,0 +1,146 @@
+//! Which rank gets which minibatch of an order that all ranks cut alike.
+//!
+//! A *step* is one minibatch for each rank. So a place between two steps means the same to all
+//! ranks, and to any number of them.
+
+use seqfeed_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::cut::{Cut, Largest};
+use crate::order::Item;
+use crate::settings::{BatchSize, Partial, Settings, Shard, Steps, Unit};
+use crate::share::{By, Share};
+
+/// Whether ranks stand at the same place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DealState {
+    /// Where ranks that got as many minibatches may stand at different places, how these are dealt.
+    pub apart: Option<DealtState>,
+}
+
+/// How minibatches are dealt to ranks. Once the end of a sweep had none for some of them, ranks are
+/// apart, and each goes on from its own place: that fits together only if all is dealt as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DealtState {
+    /// Size of a minibatch.
+    pub batch: BatchSize,
+    /// Number of ranks.
+    pub ranks: usize,
+    /// What ranks divide.
+    pub shard: Shard,
+    /// What becomes of the end of a sweep.
+    pub partial: Partial,
+    /// Where the run ends, in samples.
+    pub samples: Option<u64>,
+}
+
+/// Deals the minibatches of a step.
+pub(crate) struct Deal {
+    how: DealtState,
+    unit: Unit,
+    /// Whose units of a minibatch of all ranks are this rank's.
+    share: Share,
+    /// Whether a step had no minibatch for some ranks.
+    apart: bool,
+}
+
+impl Deal {
+    pub(crate) fn new(settings: &Settings, steps: Steps) -> Self {
+        let Settings { unit, batch, rank, ranks, samples, .. } = *settings;
+        let Steps { shard, partial, .. } = steps;
+        let by = if shard == Shard::Chunks { By::Chunk } else { By::All };
+        let how = DealtState { batch, ranks, shard, partial, samples };
+        Self { how, unit, share: Share::new(by, rank, ranks), apart: false }
+    }
+
+    /// Minibatches that are cut for a step, and by how much they are larger than one of a rank.
+    pub(crate) fn step(&self) -> (usize, u64) {
+        match self.how.shard {
+            Shard::Minibatches => (self.how.ranks, 1),
+            Shard::Chunks => (1, self.how.ranks as u64),
+        }
+    }
+
+    /// Whether what does not fill a step is dropped.
+    pub(crate) fn drops(&self) -> bool {
+        self.how.partial == Partial::Drop
+    }
+
+    /// This rank's part of a step, or `None` if it has none. Only a step that ends the sweep can
+    /// have a minibatch that is not full.
+    pub(crate) fn own(
+        &mut self,
+        mut minibatches: Vec<Vec<Item>>,
+        cut: &Cut,
+        ends_sweep: bool,
+    ) -> Option<Vec<Item>> {
+        let all = minibatches.len() == self.step().0;
+        let full = minibatches.last().is_some_and(|last| cut.is_full(last));
+        let complete = all && (!ends_sweep || full);
+        let may_part = self.how.partial == Partial::Keep && self.how.shard == Shard::Minibatches;
+        self.apart |= may_part && !all;
+        let (rank, ranks) = (self.share.rank() as usize, self.how.ranks);
+        match (self.how.partial, self.how.shard) {
+            (Partial::Drop, _) if !complete => None,
+            (_, Shard::Chunks) => {
+                let all_ranks = minibatches.pop()?;
+                let own = |item: &Item| self.share.owns(item.place, 0);
+                Some(all_ranks.into_iter().filter(own).collect())
+            }
+            (Partial::Even, _) if !complete && ranks > 1 => {
+                let items: Vec<Item> = minibatches.into_iter().flatten().collect();
+                let bound = |rank: usize| items.len() * rank / ranks;
+                (!items.is_empty()).then(|| items[bound(rank)..bound(rank + 1)].to_vec())
+            }
+            _ if rank < minibatches.len() => Some(minibatches.swap_remove(rank)),
+            _ => None,
+        }
+    }
+
+    /// This rank's chunks of a window.
+    pub(crate) fn of_window(&self, window: impl IntoIterator<Item = (u32, u32)>) -> Vec<u32> {
+        self.share.of_window(window)
+    }
+
+    /// The largest minibatch of a rank, where those that are cut are so large at most.
+    pub(crate) fn largest(&self, cut: Largest) -> Largest {
+        let mut largest = cut;
+        if self.how.partial == Partial::Even && self.unit == Unit::Sequence && self.how.ranks > 1 {
+            // What is left is spread by numbers of sequences, whatever their lengths.
+            largest.padded = cut.pieces.saturating_mul(cut.longest);
+            largest.samples = cut.samples.saturating_mul(self.how.ranks as u64).min(largest.padded);
+        }
+        largest
+    }
+
+    /// The most samples that all ranks take in a step, where one takes so many at most.
+    pub(crate) fn in_step(&self, samples: u64) -> u64 {
+        samples.saturating_mul(self.how.ranks as u64)
+    }
+
+    pub(crate) fn state(&self) -> DealState {
+        DealState { apart: self.apart.then_some(self.how) }
+    }
+
+    /// Goes on where a state was taken.
+    ///
+    /// # Errors
+    ///
+    /// Fails if ranks stand at different places, but minibatches are dealt otherwise than before.
+    pub(crate) fn restore(&mut self, state: DealState) -> Result<()> {
+        self.apart = state.apart.is_some();
+        match state.apart {
+            Some(before) if before != self.how => Err(Error::usage(
+                "the state was saved after the end of a sweep that had a minibatch less for some ranks: they \
+                 stand at different places, and can go on only as they were",
+            )
+            .with_help(
+                "keep batch-size, batch-unit, ranks, shard, partial and samples; with partial = \"drop\" or \
+                 \"even\" ranks always stand at the same place",
+            )),
+            _ => Ok(()),
+        }
+    }
+}

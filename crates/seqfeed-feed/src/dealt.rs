@@ -1,0 +1,191 @@
+//! One order of all ranks, cut into minibatches without regard to ranks, and dealt to them.
+//!
+//! ```text
+//! order ─ (pool) ─ cut at its seams ─ deal a step to the ranks
+//! ```
+
+use seqfeed_core::{Index, Result};
+
+use crate::cut::{Cut, Lengths};
+use crate::deal::Deal;
+use crate::order::{Cursor, Item, Units, all_units};
+use crate::pool::Pool;
+use crate::run::Run;
+use crate::settings::{Settings, Steps, Unit};
+use crate::stages::{Needs, Planned, Position, Stages};
+use crate::state::State;
+
+pub(crate) struct Dealt {
+    units: Units,
+    pool: Option<Pool>,
+    cut: Cut,
+    deal: Deal,
+    run: Run,
+    unit: Unit,
+    /// Samples that were delivered over all ranks.
+    samples: u64,
+}
+
+impl Dealt {
+    /// Deals an order of an index of what is dealt out.
+    pub(crate) fn new(index: &Index, cursor: Cursor, settings: &Settings, steps: Steps) -> Self {
+        let deal = Deal::new(settings, steps);
+        let cut = Cut::new(settings.unit, settings.batch, deal.step().1);
+        let seed = settings.order.shuffled().map(|shuffle| shuffle.seed);
+        let mut dealt = Self {
+            units: Units::new(cursor, all_units(index, settings.unit)),
+            pool: steps.bucket.map(|most| Pool::new(most, seed, cut)),
+            cut,
+            deal,
+            run: Run::of(settings),
+            unit: settings.unit,
+            samples: 0,
+        };
+        dealt.pass_over();
+        dealt
+    }
+
+    /// Whether a whole sweep has a step.
+    pub(crate) fn has_step(&self) -> bool {
+        let count = self.deal.step().0;
+        !self.drops_units() || self.cut.first_full(&self.units, 0, count).is_some()
+    }
+
+    /// Whether units are passed over that do not fill a minibatch: where that does not depend on
+    /// their lengths.
+    fn drops_units(&self) -> bool {
+        self.deal.drops() && self.pool.is_none() && self.cut.units().is_some()
+    }
+
+    /// Passes over units that do not fill a minibatch; whether no step is left in the sweep.
+    fn pass_over(&mut self) -> bool {
+        if !self.drops_units() {
+            return self.is_exhausted();
+        }
+        match self.cut.first_full(&self.units, self.units.item(), self.deal.step().0) {
+            Some(item) => self.units.go_to(item),
+            None => return true,
+        }
+        false
+    }
+
+    /// Whether all units of the sweep were taken.
+    fn is_exhausted(&self) -> bool {
+        self.units.item() >= self.units.total() && self.pool.as_ref().is_none_or(Pool::is_empty)
+    }
+
+    /// The minibatches of one step, as many as there are.
+    fn step(&mut self) -> Vec<Vec<Item>> {
+        let mut left = self.run.left(self.samples);
+        let mut step = Vec::new();
+        for _ in 0..self.deal.step().0 {
+            if left == Some(0) {
+                break;
+            }
+            let taken = match &mut self.pool {
+                Some(pool) => pool.take(&mut self.units),
+                None => self.cut.take(&mut self.units, left),
+            };
+            let Some(items) = taken else { break };
+            left = left.map(|left| left.saturating_sub(samples(&items)));
+            step.push(items);
+            if self.drops_units() {
+                self.pass_over_seam();
+            }
+        }
+        step
+    }
+
+    /// Passes over what is left before a seam, if it does not fill a minibatch.
+    fn pass_over_seam(&mut self) {
+        if let Some(item) = self.cut.first_full(&self.units, self.units.item(), 1) {
+            self.units.go_to(item);
+        }
+    }
+
+    fn next_sweep(&mut self) {
+        self.units.next_sweep();
+        self.pass_over();
+    }
+}
+
+impl Stages for Dealt {
+    fn next(&mut self) -> Option<Planned> {
+        let mut sweeps_without = 0;
+        while sweeps_without < 2 {
+            let sweep = self.units.sweep();
+            if self.run.is_over(sweep, self.samples) {
+                return None;
+            }
+            let step = self.step();
+            self.samples += step.iter().map(|items| samples(items)).sum::<u64>();
+            let exhausted = self.is_exhausted();
+            let items = self.deal.own(step, &self.cut, exhausted);
+            let end_of_sweep = self.pass_over();
+            if end_of_sweep {
+                self.next_sweep();
+            }
+            match items {
+                Some(items) => return Some(Planned::new(sweep, end_of_sweep, items)),
+                None => sweeps_without += u32::from(end_of_sweep),
+            }
+        }
+        None
+    }
+
+    fn save(&self, state: &mut State) {
+        (state.order, state.samples) = (self.units.state(), self.samples);
+        state.deal = self.deal.state();
+        if let Some((pool, first)) = self.pool.as_ref().and_then(Pool::state) {
+            (state.pool, state.order.item) = (pool, first);
+        }
+    }
+
+    fn restore(&mut self, state: &State, index: &Index) -> Result<()> {
+        state.check_numbers(index, self.unit)?;
+        self.deal.restore(state.deal)?;
+        if !self.units.start(state.order) {
+            return Err(state.without_place());
+        }
+        self.samples = state.samples;
+        if let Some(pool) = &mut self.pool {
+            pool.restore(state.pool, &mut self.units)?;
+        }
+        // With another size, another place may be the first from which there is a step.
+        if self.drops_units() && self.pass_over() && self.units.item() > 0 {
+            self.next_sweep();
+        }
+        Ok(())
+    }
+
+    fn window(&self) -> Vec<u32> {
+        let pool = self.pool.iter().flat_map(Pool::window);
+        self.deal.of_window(pool.chain(self.units.window()))
+    }
+
+    fn position(&self) -> Position {
+        let (sweep, order) = self.units.position();
+        Position { sweep, order, pool: self.pool.as_ref().map_or(0, Pool::len) }
+    }
+
+    fn digest(&self, digest: u64) -> u64 {
+        self.units.cursor.digest(digest)
+    }
+
+    fn needs(&self, index: &Index, lengths: &Lengths) -> Needs {
+        let (cursor, pool) = (&self.units.cursor, self.pool.as_ref());
+        let pool_bytes = pool.map_or(0, |pool| pool.most_bytes(index.len() as u64));
+        let pool_samples = pool.map_or(0, |pool| pool.most_samples(lengths.longest()));
+        let largest = self.deal.largest(self.cut.largest(lengths, false));
+        Needs {
+            samples: cursor.most_samples(index).saturating_add(pool_samples),
+            bytes: cursor.most_bytes(index, self.unit).saturating_add(pool_bytes),
+            step: self.deal.in_step(largest.samples),
+            largest,
+        }
+    }
+}
+
+fn samples(items: &[Item]) -> u64 {
+    items.iter().map(|item| u64::from(item.samples)).sum()
+}

@@ -1,0 +1,150 @@
+//! Sequences of like length: a pool of the order's next ones, cut into minibatches by length.
+
+use std::collections::VecDeque;
+
+use seqfeed_core::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::cut::Cut;
+use crate::order::{Item, Units};
+use crate::random;
+use crate::refused::changed_by_hand;
+use crate::settings::BatchSize;
+
+/// A place within a pool. Only who cuts the pool alike can go on there: otherwise its minibatches
+/// are others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoolState {
+    /// Minibatches that were taken out of the pool under way.
+    pub taken: u64,
+    /// Size of the minibatches that it was cut into, of all ranks together where chunks are divided
+    /// among them.
+    pub size: Option<BatchSize>,
+}
+
+/// Groups sequences by length.
+pub(crate) struct Pool {
+    /// Sequences in a pool.
+    most: usize,
+    /// What the minibatches of a pool are shuffled by, if they are.
+    seed: Option<u64>,
+    cut: Cut,
+    /// Minibatches that are still to come.
+    minibatches: VecDeque<Vec<Item>>,
+    /// The first unit of the pool under way.
+    first: u64,
+    taken: u64,
+}
+
+impl Pool {
+    pub(crate) fn new(most: usize, seed: Option<u64>, cut: Cut) -> Self {
+        Self { most, seed, cut, minibatches: VecDeque::new(), first: 0, taken: 0 }
+    }
+
+    /// The next minibatch; `None` at the end of the sweep.
+    pub(crate) fn take(&mut self, units: &mut Units) -> Option<Vec<Item>> {
+        if self.minibatches.is_empty() {
+            self.fill(units);
+        }
+        self.taken += 1;
+        self.minibatches.pop_front()
+    }
+
+    /// Takes the next sequences, sorts them by length, cuts them into minibatches, and shuffles
+    /// those.
+    fn fill(&mut self, units: &mut Units) {
+        (self.first, self.taken) = (units.item(), 0);
+        let mut items = Vec::new();
+        units.take_many(self.most as u64, &mut items);
+        items.sort_by_key(|item| item.samples);
+        let mut minibatches: Vec<Vec<Item>> = Vec::new();
+        let mut filling = self.cut.filling();
+        for item in items {
+            if minibatches.is_empty() || !filling.takes(item.samples) {
+                filling = self.cut.filling();
+                filling.takes(item.samples);
+                minibatches.push(Vec::new());
+            }
+            minibatches.last_mut().expect("just pushed").push(item);
+        }
+        if let Some(seed) = self.seed {
+            let seed = random::mix(seed.wrapping_add(units.sweep()));
+            random::shuffle(&mut minibatches, seed ^ random::mix(self.first));
+        }
+        self.minibatches = minibatches.into();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.minibatches.is_empty()
+    }
+
+    /// Minibatches that are still to come: changes when the window does.
+    pub(crate) fn len(&self) -> usize {
+        self.minibatches.len()
+    }
+
+    /// The chunks of what is in the pool, each with its place in the order of chunks.
+    pub(crate) fn window(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.minibatches.iter().flatten().map(|item| (item.chunk, item.place))
+    }
+
+    /// The most samples of a pool and of the one before, which may be packed still.
+    pub(crate) fn most_samples(&self, longest: u64) -> u64 {
+        (self.most as u64).saturating_mul(longest).saturating_mul(2)
+    }
+
+    /// The most bytes of the lists of a pool, in a corpus of so many sequences.
+    pub(crate) fn most_bytes(&self, sequences: u64) -> u64 {
+        (self.most as u64).min(sequences).saturating_mul(4 * size_of::<Item>() as u64)
+    }
+
+    /// The place in the pool, and the first unit of it; `None` between two pools.
+    pub(crate) fn state(&self) -> Option<(PoolState, u64)> {
+        let state = PoolState { taken: self.taken, size: Some(self.cut.size()) };
+        (!self.is_empty() && self.taken > 0).then_some((state, self.first))
+    }
+
+    /// Goes on within a pool, the first unit of which is the next one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if that pool was cut otherwise, or has no such place.
+    pub(crate) fn restore(&mut self, state: PoolState, units: &mut Units) -> Result<()> {
+        self.minibatches.clear();
+        if state.taken == 0 {
+            return Ok(());
+        }
+        if state.size != Some(self.cut.size()) {
+            let there = state.size.map_or_else(|| "a size that it does not say".to_owned(), said);
+            return Err(Error::usage(format!(
+                "the state stands within a pool of sequences that was cut into minibatches of {there}; \
+                 here they are of {}",
+                said(self.cut.size())
+            ))
+            .with_help(
+                "keep batch-size and batch-unit (and shard and ranks, where chunks are divided) until \
+                 the pool is through: a state between two pools goes on with any",
+            ));
+        }
+        self.fill(units);
+        if state.taken >= self.len() as u64 {
+            return Err(changed_by_hand(&format!(
+                "the state names minibatch {} of a pool, which has {}",
+                state.taken,
+                self.len()
+            )));
+        }
+        self.taken = state.taken;
+        self.minibatches.drain(..state.taken as usize);
+        Ok(())
+    }
+}
+
+fn said(size: BatchSize) -> String {
+    match size {
+        BatchSize::Samples(size) => format!("{size} samples"),
+        BatchSize::Units(size) => format!("{size} sequences"),
+        BatchSize::Padded(size) => format!("{size} padded samples"),
+    }
+}

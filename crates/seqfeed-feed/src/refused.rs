@@ -1,0 +1,9 @@
+//! States that no feed has given.
+
+use seqfeed_core::Error;
+
+/// The error for a state that says what cannot be.
+pub(crate) fn changed_by_hand(what: &str) -> Error {
+    Error::usage(format!("{what}: it was changed by hand"))
+        .with_help("use the state as it was saved, or remove it to start from the beginning")
+}
