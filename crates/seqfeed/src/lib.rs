@@ -39,7 +39,6 @@ mod loss;
 mod name;
 mod open;
 mod pdnn_sink;
-mod picture;
 mod quantity;
 mod reader;
 mod runs;
@@ -67,7 +66,6 @@ pub use loss::{Loss, LossKind};
 pub use name::Named;
 pub use open::Opened;
 pub use pdnn_sink::write_pdnn;
-pub use picture::Picture;
 pub use seqfeed_core::{
     About, Block, Corpus, Dropped, Element, Error, ErrorKind, Extent, Fact, Index, JoinReport, Key,
     Kind, Place, Position, Printable, PrintableLines, Problem, Quote, Remark, Result, SampleRates,

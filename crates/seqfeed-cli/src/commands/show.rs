@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use seqfeed::io::{InputFiles, WxFilename, name_from_text, write_atomically};
-use seqfeed::{Corpus, Error, Key, Picture, Sequence, Source, Stream};
+use seqfeed::{Corpus, Error, Key, Sequence, Source, Stream};
+use seqfeed_picture::Picture;
 
 use crate::options::{CorpusOptions, FrameShift, name};
 use crate::screen::Screen;

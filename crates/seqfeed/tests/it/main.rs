@@ -11,7 +11,6 @@ mod job;
 mod no_arrow;
 mod own_format;
 mod pdnn_feed;
-mod pictures;
 mod random_jobs;
 mod resuming;
 mod sha256;

@@ -2,7 +2,7 @@
 
 /// Round numbers inside a range, at most about `most`, and as text with as many decimals
 /// as they need.
-pub(super) fn ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String)> {
+pub(crate) fn ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String)> {
     let span = to - from;
     if span <= 0.0 || !span.is_finite() {
         return vec![(from, plain(from, 0))];

@@ -1,10 +1,12 @@
 //! Pictures of the example's utterances.
+#![allow(clippy::unwrap_used)]
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use seqfeed::io::Opener;
-use seqfeed::{Description, Key, Picture, Sequence};
+use seqfeed::{Description, Key, Sequence};
+use seqfeed_picture::Picture;
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits")

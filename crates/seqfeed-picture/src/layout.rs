@@ -1,11 +1,11 @@
 //! Where everything of a picture is.
 
-use super::colors::{self, FAINT, FRAME, TEXT, WAVE};
-use super::heat::{HeatMap, Raster, share};
-use super::pixels::SCALE;
-use super::scene::{Anchor, Rectangle, Scene};
-use super::ticks::ticks;
-use super::{Axis, Content, Group, Panel, Picture};
+use crate::colors::{self, FAINT, FRAME, TEXT, WAVE};
+use crate::heat::{HeatMap, Raster, share};
+use crate::pixels::SCALE;
+use crate::scene::{Anchor, Rectangle, Scene};
+use crate::ticks::ticks;
+use crate::{Axis, Content, Group, Panel, Picture};
 
 const WIDTH: f64 = 960.0;
 /// Left and right of what is drawn over time.
@@ -21,7 +21,7 @@ const TICK: f64 = 5.0;
 const LETTER: f64 = 7.2;
 
 /// Draws a picture.
-pub(super) fn scene(picture: &Picture) -> Scene {
+pub(crate) fn scene(picture: &Picture) -> Scene {
     let mut scene = Scene { width: WIDTH, ..Scene::default() };
     let mut y = 0.0;
     for group in &picture.groups {

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use seqfeed_core::Result;
 
-use super::colors::{BACKGROUND, Color};
-use super::pixels::encode;
-use super::scene::{Anchor, Item, Rectangle, Scene, Size, Text};
+use crate::colors::{BACKGROUND, Color};
+use crate::pixels::encode;
+use crate::scene::{Anchor, Item, Rectangle, Scene, Size, Text};
 
 /// The drawing as the text of an SVG file.
-pub(super) fn svg(scene: &Scene) -> Result<String> {
+pub(crate) fn svg(scene: &Scene) -> Result<String> {
     let (width, height) = (scene.width, scene.height);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} \

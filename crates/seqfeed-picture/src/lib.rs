@@ -3,6 +3,8 @@
 //!
 //! One [`Scene`](scene::Scene) is laid out for both kinds of files, so that they show the same.
 
+#![forbid(unsafe_code)]
+
 mod colors;
 mod heat;
 mod layout;
@@ -15,9 +17,9 @@ mod ticks;
 
 use std::ops::Range;
 
+use seqfeed::{Sample, Sequence, SequenceStream};
 use seqfeed_core::{Error, Extent, Kind, Result, Stream};
 
-use crate::sequence::{Sample, Sequence, SequenceStream};
 use heat::HeatMap;
 
 /// Samples closer than this many seconds are audio.
@@ -30,7 +32,8 @@ const VALUES: usize = 1 << 28;
 /// A sequence as a picture.
 ///
 /// ```no_run
-/// use seqfeed::{Description, Key, Picture, Sequence, io::Opener};
+/// use seqfeed::{Description, Key, Sequence, io::Opener};
+/// use seqfeed_picture::Picture;
 ///
 /// let opened = Description::of_name("corpus.toml")?.description.open(&Opener::default())?;
 /// let corpus = opened.corpus().as_ref();

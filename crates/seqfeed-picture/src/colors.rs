@@ -3,22 +3,22 @@
 /// Red, green, blue.
 pub(crate) type Color = [u8; 3];
 
-pub(super) const BACKGROUND: Color = [255, 255, 255];
-pub(super) const TEXT: Color = [32, 33, 36];
-pub(super) const FAINT: Color = [95, 99, 104];
-pub(super) const FRAME: Color = [154, 160, 166];
-pub(super) const WAVE: Color = [49, 104, 142];
+pub(crate) const BACKGROUND: Color = [255, 255, 255];
+pub(crate) const TEXT: Color = [32, 33, 36];
+pub(crate) const FAINT: Color = [95, 99, 104];
+pub(crate) const FRAME: Color = [154, 160, 166];
+pub(crate) const WAVE: Color = [49, 104, 142];
 /// What is no number: in no colour map, so that it is seen.
-pub(super) const NOT_A_NUMBER: Color = [234, 51, 35];
+pub(crate) const NOT_A_NUMBER: Color = [234, 51, 35];
 
 /// The colour of a value between 0 and 1: viridis, whose steps look alike to the eye and in print.
-pub(super) fn of_value(value: f64) -> Color {
+pub(crate) fn of_value(value: f64) -> Color {
     let color = colorous::VIRIDIS.eval_continuous(value.clamp(0.0, 1.0));
     [color.r, color.g, color.b]
 }
 
 /// The colour of a label: neighbours by number are far apart in hue.
-pub(super) fn of_label(label: i32) -> Color {
+pub(crate) fn of_label(label: i32) -> Color {
     // The golden ratio goes round the circle without ever coming close to where it was.
     let hue = (f64::from(label) * 0.618_033_988_749_895).rem_euclid(1.0);
     let color = colorous::RAINBOW.eval_continuous(hue);

@@ -4,15 +4,15 @@
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use seqfeed_core::{Error, Problem, Result};
 
-use super::colors::{BACKGROUND, Color};
-use super::heat::Raster;
-use super::scene::{Anchor, Item, Rectangle, Scene, Size, Text};
+use crate::colors::{BACKGROUND, Color};
+use crate::heat::Raster;
+use crate::scene::{Anchor, Item, Rectangle, Scene, Size, Text};
 
 /// Pixels for a unit of the drawing.
-pub(super) const SCALE: f64 = 2.0;
+pub(crate) const SCALE: f64 = 2.0;
 
 /// The drawing as the bytes of a PNG file.
-pub(super) fn png(scene: &Scene) -> Result<Vec<u8>> {
+pub(crate) fn png(scene: &Scene) -> Result<Vec<u8>> {
     let mut canvas = Canvas::new(scene.width, scene.height);
     for item in &scene.items {
         match item {
@@ -26,7 +26,7 @@ pub(super) fn png(scene: &Scene) -> Result<Vec<u8>> {
 }
 
 /// Pixels of three bytes each as a PNG file.
-pub(super) fn encode(width: usize, height: usize, pixels: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn encode(width: usize, height: usize, pixels: &[u8]) -> Result<Vec<u8>> {
     let fail = |error: png::EncodingError| {
         Error::format("PNG", Problem::Unsupported(error.to_string().into()))
     };

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::colors::{self, Color};
+use crate::colors::{self, Color};
 
 /// Values over time (columns) and bins (rows, the first at the bottom).
 #[derive(Clone, Debug)]
-pub(super) struct HeatMap {
+pub(crate) struct HeatMap {
     columns: usize,
     rows: usize,
     /// Column after column.
@@ -16,40 +16,40 @@ pub(super) struct HeatMap {
 
 /// Colours of pixels, row after row from the top.
 #[derive(Clone, Debug)]
-pub(super) struct Raster {
-    pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) pixels: Vec<Color>,
+pub(crate) struct Raster {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) pixels: Vec<Color>,
 }
 
 impl HeatMap {
     /// A map of as many columns as `values` has rows of `rows` values.
-    pub(super) fn new(rows: usize, values: Vec<f32>) -> Self {
+    pub(crate) fn new(rows: usize, values: Vec<f32>) -> Self {
         let range = span(&values);
         Self { columns: values.len() / rows.max(1), rows, values, range }
     }
 
     /// A map whose colours go from one value to another.
-    pub(super) fn with_range(self, range: (f64, f64)) -> Self {
+    pub(crate) fn with_range(self, range: (f64, f64)) -> Self {
         Self { range, ..self }
     }
 
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    pub(super) fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.columns
     }
 
     /// The values at both ends of the colours.
-    pub(super) fn range(&self) -> (f64, f64) {
+    pub(crate) fn range(&self) -> (f64, f64) {
         self.range
     }
 
     /// Its colours in as many pixels. Cells that share a pixel are averaged; what is no
     /// number stays seen.
-    pub(super) fn raster(&self, width: usize, height: usize) -> Raster {
+    pub(crate) fn raster(&self, width: usize, height: usize) -> Raster {
         let (low, high) = self.range;
         let scale = if high > low { 1.0 / (high - low) } else { 0.0 };
         let mut pixels = Vec::with_capacity(width * height);
@@ -82,7 +82,7 @@ impl HeatMap {
 }
 
 /// Which of `count` cells the pixel number `pixel` of `pixels` shows: one at least.
-pub(super) fn share(pixel: usize, pixels: usize, count: usize) -> Range<usize> {
+pub(crate) fn share(pixel: usize, pixels: usize, count: usize) -> Range<usize> {
     let start = (pixel * count / pixels.max(1)).min(count.saturating_sub(1));
     let end = ((pixel + 1) * count / pixels.max(1)).clamp(start + 1, count.max(start + 1));
     start..end

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use realfft::RealFftPlanner;
 
-use super::heat::HeatMap;
+use crate::heat::HeatMap;
 
 /// Seconds of a window, and between windows.
 const WINDOW: f64 = 0.025;
@@ -16,7 +16,7 @@ const COLUMNS: usize = 3000;
 
 /// The power of audio in dB below its maximum: columns of frequencies from 0 to half the rate.
 /// Windows of 25 ms (Hann) every 5 ms, or further apart where there would be very many.
-pub(super) fn spectrogram(samples: &[f32], rate: f64) -> HeatMap {
+pub(crate) fn spectrogram(samples: &[f32], rate: f64) -> HeatMap {
     let window = ((rate * WINDOW) as usize).clamp(16, 1 << 16);
     let length = window.next_power_of_two();
     let most = samples.len() as f64 / COLUMNS as f64;

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use seqfeed_core::Printable;
 
-use super::colors::{self, Color};
-use super::heat::{HeatMap, share};
-use super::ticks::ticks;
-use super::{Axis, Content, Group, Panel, Picture};
+use crate::colors::{self, Color};
+use crate::heat::{HeatMap, share};
+use crate::ticks::ticks;
+use crate::{Axis, Content, Group, Panel, Picture};
 
 /// Columns left of what is drawn over time.
 const LEFT: usize = 6;
@@ -17,7 +17,7 @@ const LEAST: usize = 8;
 const RESET: &str = "\x1b[0m";
 
 /// The lines of a picture.
-pub(super) fn text(picture: &Picture, columns: usize) -> String {
+pub(crate) fn text(picture: &Picture, columns: usize) -> String {
     let mut out = String::new();
     for group in &picture.groups {
         draw_group(&mut out, group, columns.saturating_sub(LEFT + 1).max(10));
