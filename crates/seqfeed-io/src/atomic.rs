@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use seqfeed_core::{Error, Result};
 
 use crate::shown_name;
@@ -91,6 +92,10 @@ impl Pending {
             _ => Path::new("."),
         };
         let (file, temporary) = temporary_file(&target, directory).map_err(|error| {
+            // Want of handles and the like has words of its own, and has nothing to do with the name.
+            if matches!(Errno::from_io_error(&error), Some(Errno::MFILE | Errno::NFILE)) {
+                return error;
+            }
             // Said without the temporary name, which means nothing to anyone.
             let kind = error.kind();
             let directory = shown_name(directory);

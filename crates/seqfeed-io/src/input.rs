@@ -56,10 +56,16 @@ struct Command {
 impl Command {
     /// At the end of its output: fails if the command did, or tells of it.
     fn end(&mut self) -> io::Result<()> {
-        if !self.ended.load(Ordering::Relaxed) {
+        if self.ended.load(Ordering::Relaxed) { self.judge() } else { Ok(()) }
+    }
+
+    /// Waits for the command, and fails if it did. That nobody read on is no failure of its.
+    fn judge(&mut self) -> io::Result<()> {
+        let left = !self.ended.load(Ordering::Relaxed);
+        let failed = self.running.failed()?;
+        let Some(failed) = failed.filter(|failed| !(left && failed.by_broken_pipe())) else {
             return Ok(());
-        }
-        let Some(failed) = self.running.failed()? else { return Ok(()) };
+        };
         match &mut self.on_failure {
             None => Err(io::Error::other(Error::from(failed.clone()))),
             Some(tell) => {
@@ -348,8 +354,8 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed and has
-    /// no more output. One that has more to say is not asked: it fails by being left.
+    /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed. One
+    /// that has more to say is left: that it ended because nobody reads on (`SIGPIPE`) is no failure.
     pub fn finish(mut self) -> Result<()> {
         self.close()
     }
@@ -359,7 +365,7 @@ impl Input {
         // Whether there is more. What is wrong with that does not matter to who does not want it.
         let _ = self.stream.fill_buf();
         drop(self.stream.take());
-        command.end().map_err(|error| Error::io("waiting for the command", error))
+        command.judge().map_err(|error| Error::io("waiting for the command", error))
     }
 }
 

@@ -34,6 +34,12 @@ impl FailedCommand {
         &self.command
     }
 
+    /// Whether it ended because nobody read on, itself or the last one that it ran.
+    pub(crate) fn by_broken_pipe(&self) -> bool {
+        const SIGPIPE: i32 = 13;
+        self.status.signal() == Some(SIGPIPE) || self.status.code() == Some(128 + SIGPIPE)
+    }
+
     /// How it ended, as the operating system says it: 256 times the exit status, or the number of
     /// the signal that ended it.
     #[must_use]

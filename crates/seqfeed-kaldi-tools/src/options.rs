@@ -7,11 +7,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::fs;
 use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 
-use seqfeed_io::{name_to_text, path_from_text};
+use seqfeed_io::{name_to_text, path_from_text, read_settings};
 
 use crate::call::{Call, Stop, throw};
 use crate::number::{G, integer, is_space, real32};
@@ -114,6 +113,9 @@ impl Slot<'_> {
         Ok(())
     }
 }
+
+/// Most bytes of a file of options.
+const MOST_OF_CONFIG: u64 = 1 << 20;
 
 /// Where Kaldi says what is wrong with options.
 const SET: &str = "SetOption():util/parse-options.cc:558";
@@ -245,7 +247,8 @@ impl Parser<'_, '_, '_> {
     }
 
     fn read_config(&mut self, path: &str) -> Result<(), Wrong> {
-        let bytes = fs::read(path_from_text(path)).map_err(|error| {
+        let read = read_settings(&path_from_text(path), "bytes of a config file", MOST_OF_CONFIG);
+        let bytes = read.map_err(|error| {
             Wrong::Value(NO_CONFIG, format!("Cannot open config file: {path} ({error})"))
         })?;
         let text = name_to_text(OsStr::from_bytes(&bytes));

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::io::BufRead;
+use std::io::{BufRead, Read as _};
 
 use seqfeed_core::{Error, Key, Result};
 use seqfeed_io::{
@@ -112,6 +112,11 @@ pub fn copy_table(
     if parts == 0 {
         return Err(Error::usage("a table cannot be split into no tables"));
     }
+    if parts > MOST_TABLES {
+        return Err(Error::usage(format!(
+            "a table can be split into {MOST_TABLES} tables at most, not {parts}"
+        )));
+    }
     // Names are checked before anything is read.
     let text = name_to_text(&to);
     let names: Vec<OsString> = (0..parts)
@@ -184,6 +189,12 @@ impl Outputs {
     }
 }
 
+/// Most tables that one is split into: each has a name before anything is read.
+const MOST_TABLES: usize = 1 << 20;
+
+/// Most bytes of a line of a script file that is looked at.
+const MOST_OF_LINE: usize = 64 << 10;
+
 /// Opens the files that a table is read from, where their names can be read before: what they are
 /// is known then.
 fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
@@ -201,10 +212,15 @@ fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
         let _ = open_file(&path);
         return outputs.check();
     }
-    let script = Input::open(&RxFilename::File(path), &Opener::default())?;
-    let mut before = None;
-    for line in script.split(b'\n').map_while(std::io::Result::ok) {
-        let Ok(line) = ScriptLine::parse(&line) else { continue };
+    let mut script = Input::open(&RxFilename::File(path), &Opener::default())?;
+    let (mut before, mut line) = (None, Vec::new());
+    // What is too long for a line, or cannot be read, fails where the table is read.
+    while let Ok(1..=MOST_OF_LINE) = {
+        line.clear();
+        (&mut script).take(MOST_OF_LINE as u64 + 1).read_until(b'\n', &mut line)
+    } {
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        let Ok(line) = ScriptLine::parse(text) else { continue };
         let (RxFilename::File(path) | RxFilename::Offset(path, _)) =
             RxFilename::parse(&line.rxfilename).unwrap_or(RxFilename::Stdin)
         else {

@@ -3,7 +3,6 @@
 mod dump;
 mod memory;
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use seqfeed::io::{InputFiles, WxFilename, shown_name, write_atomically};
+use seqfeed::io::{InputFiles, WxFilename, read_settings, shown_name, write_atomically};
 use seqfeed::{Description, Element, Error, Minibatch, Opened, Source, State, Unit};
 
 use crate::options::{CorpusOptions, FeedOptions};
@@ -116,13 +115,23 @@ fn state_file(description: &Description) -> Option<std::path::PathBuf> {
     })
 }
 
+/// Most bytes of a state: where sequences are truncated, it grows with the number of rows.
+const MOST_OF_STATE: u64 = 64 << 20;
+
 fn read_state(path: &Path) -> Result<Option<State>> {
-    let name = shown_name(path);
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(State::from_json(&text).map_err(|error| error.in_file(name))?)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("reading", error).in_file(name).into()),
-    }
+    let bytes = match read_settings(path, "bytes of a state", MOST_OF_STATE) {
+        Ok(bytes) => bytes,
+        Err(error) if error.is_not_found() => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let state = String::from_utf8(bytes)
+        .map_err(|_| {
+            Error::usage("this file is no state: it is no text").with_help(
+                "name a file that `seqfeed feed --state` wrote, or one that is not there yet",
+            )
+        })
+        .and_then(|text| State::from_json(&text));
+    Ok(Some(state.map_err(|error| error.in_file(shown_name(path)))?))
 }
 
 fn progress_bar(opened: &Opened, already: u64) -> ProgressBar {

@@ -263,6 +263,32 @@ fn a_standard_error_that_cannot_be_written_changes_no_exit_code() {
 }
 
 #[test]
+fn files_and_numbers_without_end_are_refused_before_memory_is_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    corpus(5).write(path);
+    fs::write(path.join("a.mat"), "[\n 1 2 ]\n").unwrap();
+    fs::write(path.join("long.scp"), vec![b'k'; 1 << 20]).unwrap();
+    let split = u64::MAX.to_string();
+    let commands: [&[&str]; 5] = [
+        &["feed", "ark:feats.ark", "--state", "/dev/zero"],
+        &["feed", "ark:feats.ark", "--state", "feats.ark"],
+        &["kaldi", "copy-matrix", "--config=/dev/zero", "a.mat", "b.mat"],
+        &["copy", "ark:feats.ark", "ark:JOB.ark", "--split", &split],
+        &["copy", "scp:long.scp", "ark:copied.ark"],
+    ];
+    for arguments in commands {
+        let mut limited = Command::new("/bin/sh");
+        limited.args(["-c", "ulimit -v 4000000 && exec \"$@\"", "sh"]);
+        limited.arg(env!("CARGO_BIN_EXE_seqfeed")).args(arguments).current_dir(path);
+        let (code, said) = ends(limited);
+        assert!(matches!(code, Some(1 | 2 | 255)), "{arguments:?}: {code:?} {said}");
+        let why = ["at most", "no state"].iter().any(|why| said.contains(why));
+        assert!(why, "{arguments:?}: {said}");
+    }
+}
+
+#[test]
 fn without_threads_a_command_works_or_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

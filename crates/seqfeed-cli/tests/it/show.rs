@@ -136,3 +136,13 @@ fn what_is_not_there_is_said() {
         assert!(errors.contains(expected), "{arguments:?}: {errors}");
     }
 }
+
+#[test]
+fn what_json_has_no_numbers_for_is_text() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("n.txt"), "a [\n nan inf -inf 1.5 ]\n").unwrap();
+    let output = run(directory.path(), &["show", "ark:n.txt", "a", "--json"]);
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let expected = serde_json::json!([["NaN", "Infinity", "-Infinity", 1.5]]);
+    assert_eq!(shown["streams"]["features"]["data"], expected);
+}

@@ -170,6 +170,16 @@ fn a_command_left_early_is_no_error() {
 }
 
 #[test]
+fn a_command_left_early_is_asked_how_it_ended() {
+    for rest in ["", "; sleep 0.1", "; yes | head -c 300000"] {
+        let mut input = open(&format!("printf abc{rest}; exit 3 |")).unwrap();
+        input.read_exact(&mut [0; 2]).unwrap();
+        let error = input.finish().unwrap_err();
+        assert!(error.to_string().contains("exit status 3"), "{rest}: {error}");
+    }
+}
+
+#[test]
 fn commands_are_written_to_and_waited_for() {
     let directory = tempdir().unwrap();
     let path = directory.path().join("out");

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{path_from_text, shown_name, write_atomically};
+use seqfeed_io::{path_from_text, read_settings, shown_name, write_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::ShardReport;
@@ -35,6 +35,9 @@ struct Recorded {
     report: ShardReport,
 }
 
+/// Most bytes of a record: there is a line for each shard.
+const MOST_OF_RECORD: u64 = 256 << 20;
+
 impl RecordFile {
     /// The record of a conversion, with what an earlier run of the same one has left.
     ///
@@ -43,15 +46,15 @@ impl RecordFile {
     /// Fails if there is a file that is no record.
     pub(super) fn open(path: PathBuf, conversion: String) -> Result<Self> {
         let name = shown_name(&path);
-        let record = match fs::read(&path) {
+        let record = match read_settings(&path, "bytes of a record of shards", MOST_OF_RECORD) {
             Ok(text) => serde_json::from_slice::<Record>(&text).map_err(|error| {
                 let problem = Problem::Unsupported(error.to_string().into());
                 Error::format("record of shards", problem)
                     .in_file(name)
                     .with_help("remove the file to write all shards anew")
             })?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Record::default(),
-            Err(error) => return Err(Error::io("reading", error).in_file(name)),
+            Err(error) if error.is_not_found() => Record::default(),
+            Err(error) => return Err(error),
         };
         let record = match record.conversion == conversion {
             true => record,

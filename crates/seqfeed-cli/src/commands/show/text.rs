@@ -120,14 +120,16 @@ fn write_sample(out: &mut impl Write, stream: &SequenceStream, sample: &Sample) 
     }
 }
 
-/// The shortest text that reads back to the same float of its type; what JSON lacks as most
-/// readers take it.
+/// The shortest text that reads back to the same float of its type. JSON has no numbers for NaN and
+/// infinities: they are strings, as in dumps.
 fn float(out: &mut impl Write, value: f64, element: Element) -> io::Result<()> {
     match (value.is_finite(), element) {
         (true, Element::F32) => Ok(serde_json::to_writer(out, &(value as f32))?),
         (true, _) => Ok(serde_json::to_writer(out, &value)?),
-        (false, _) if value.is_nan() => out.write_all(b"NaN"),
-        (false, _) => out.write_all(if value > 0.0 { b"Infinity" } else { b"-Infinity" }),
+        (false, _) if value.is_nan() => out.write_all(b"\"NaN\""),
+        (false, _) => {
+            out.write_all(if value > 0.0 { &b"\"Infinity\""[..] } else { b"\"-Infinity\"" })
+        }
     }
 }
 
