@@ -166,14 +166,15 @@ impl Default for Worker {
     }
 }
 
-/// Each rank cuts an order of its own into
-/// minibatches of its share of the size, over the ends of sweeps. It reads only its own chunks, and
-/// none of its minibatches is empty. In [`Order::Sequential`](super::Order::Sequential) every n-th
-/// unit of a sweep is its own; in [`Order::Shuffle`](super::Order::Shuffle) every n-th chunk of the
-/// sweep's order is, and the window
-/// *tumbles*: as many of the rank's own chunks as it holds are shuffled together, then the next ones. A window in
-/// samples is full with the chunk that reaches them. A state belongs to one rank of so many. Takes
-/// a batch size in samples.
+/// Each rank cuts an order of its own into minibatches of its share of the size, over the ends of
+/// sweeps. It reads only its own chunks, and none of its minibatches is empty.
+///
+/// In [`Order::Sequential`](super::Order::Sequential) every n-th unit of a sweep is its own. In
+/// [`Order::Shuffle`](super::Order::Shuffle) every n-th chunk of the sweep's order is, and the
+/// window *tumbles*: as many of the rank's own chunks as it holds are shuffled together, then the
+/// next ones. A window in samples is full with the chunk that reaches them.
+///
+/// A state belongs to one rank of so many. Takes a batch size in samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
     /// What an epoch is; the next one begins where the one before ended.
