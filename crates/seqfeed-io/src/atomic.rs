@@ -92,7 +92,7 @@ impl Pending {
             _ => Path::new("."),
         };
         let (file, temporary) = temporary_file(&target, directory).map_err(|error| {
-            // Want of handles and the like has words of its own, and has nothing to do with the name.
+            // Want of handles has words of its own, and nothing to do with the name.
             if matches!(Errno::from_io_error(&error), Some(Errno::MFILE | Errno::NFILE)) {
                 return error;
             }

@@ -355,7 +355,8 @@ impl Input {
     /// # Errors
     ///
     /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed. One
-    /// that has more to say is left: that it ended because nobody reads on (`SIGPIPE`) is no failure.
+    /// that has more to say is left: that it ended because nobody reads on (`SIGPIPE`) is no
+    /// failure.
     pub fn finish(mut self) -> Result<()> {
         self.close()
     }
