@@ -9,13 +9,14 @@ mod entry;
 mod examined;
 mod files;
 pub(crate) mod header;
-mod load;
+mod options;
 mod placement;
 mod sparse_source;
 mod spooler;
 mod table_source;
 mod wave_source;
 
+pub use options::{Role, TableOptions};
 pub use sparse_source::SparseSource;
-pub use table_source::{Role, TableOptions, TableSource};
+pub use table_source::TableSource;
 pub use wave_source::WaveSource;

@@ -3,12 +3,13 @@
 mod asked;
 mod plan;
 mod record;
+mod report;
 mod run;
 mod shaped;
 mod target;
 mod verify;
 
-pub use run::{ConvertReport, ShardReport};
+pub use report::{ConvertReport, ShardReport};
 pub(crate) use shaped::Shaped;
 pub use target::Target;
 pub use verify::Verified;

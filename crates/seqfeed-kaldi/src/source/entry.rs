@@ -7,7 +7,7 @@ use seqfeed_core::{JoinReport, Key};
 
 use super::decode::Part;
 use super::header::Object;
-use super::table_source::Role;
+use super::options::Role;
 use crate::OBJECT;
 use crate::range::Range;
 

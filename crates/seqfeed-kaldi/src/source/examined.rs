@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use seqfeed_core::{Error, Index, Key, Remark, Result, Severity, Source};
 use seqfeed_io::shown_name;
 
+use super::options::TableOptions;
 use super::placement::{KeyThere, Misplaced, misplaced_entries};
-use super::table_source::TableOptions;
 
 const CURE: &str = "was the archive written again after the script file? write both together \
                     (ark,scp:feats.ark,feats.scp)";

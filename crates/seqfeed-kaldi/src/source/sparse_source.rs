@@ -13,7 +13,7 @@ use seqfeed_io::{DataFile, RxFilename, Spool, shown_name};
 
 use super::entry::Skips;
 use super::examined::TableNames;
-use super::table_source::{TableOptions, shown};
+use super::options::{TableOptions, shown};
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;

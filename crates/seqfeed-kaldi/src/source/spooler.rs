@@ -7,7 +7,7 @@ use super::archive::header_at;
 use super::decode::{bytes_of_rows, decode};
 use super::entry::{Kind, part};
 use super::header::{Header, LONGEST_HEADER};
-use super::table_source::Role;
+use super::options::Role;
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;

@@ -15,7 +15,7 @@ use seqfeed_io::{Compression, DataFile, Input, RxFilename, Spool};
 use super::entry::{SPOOL, Skips};
 use super::examined::TableNames;
 use super::files::Files;
-use super::table_source::{TableOptions, shown};
+use super::options::{TableOptions, shown};
 use crate::beside::{Beside, renamed};
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;

@@ -11,7 +11,6 @@ use crate::specifier::Rspecifier;
 use crate::tables::key_index::KeyIndex;
 use crate::tables::object_loader::{read_or_replace, with_cure};
 use crate::tables::options::{Excuses, ReadOptions};
-use crate::tables::random_access_reader::asked_twice;
 use crate::tables::random_access_script::SORT_HELP;
 use crate::tables::typing::Typing;
 
@@ -234,4 +233,11 @@ impl<T: Holder> RandomAccessArchive<T> {
             None => Err(place(Error::format(ARCHIVE, Problem::DuplicateKey))),
         }
     }
+}
+
+/// The error that a key under `o` is asked for again.
+fn asked_twice(key: Key<'_>, rspecifier: &str) -> Error {
+    Error::usage(format!("the table {rspecifier} promises that each key is read once"))
+        .of_key(key)
+        .with_help("take the option `o` out of the rspecifier")
 }

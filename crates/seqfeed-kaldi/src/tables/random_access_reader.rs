@@ -246,13 +246,6 @@ pub fn check_key(key: Key<'_>) -> Result<()> {
         .with_help("a key is not empty and holds neither white space nor control characters"))
 }
 
-/// The error that a key under `o` is asked for again.
-pub(crate) fn asked_twice(key: Key<'_>, rspecifier: &str) -> Error {
-    Error::usage(format!("the table {rspecifier} promises that each key is read once"))
-        .of_key(key)
-        .with_help("take the option `o` out of the rspecifier")
-}
-
 impl<T> fmt::Debug for RandomAccessReader<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RandomAccessReader")

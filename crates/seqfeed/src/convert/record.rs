@@ -9,7 +9,7 @@ use seqfeed_core::{Error, Problem, Result};
 use seqfeed_io::{path_from_text, read_settings, shown_name, write_atomically};
 use serde::{Deserialize, Serialize};
 
-use super::ShardReport;
+use super::report::ShardReport;
 
 /// The file beside the shards that says which are whole: `out.shards.json`.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_cntk::config::{
-    Deserializer, HtkFeatures, HtkMlf, MlfFiles, Precision, ReaderConfig, ReaderKind,
+    Deserializer, HtkFeatures, HtkMlf, MlfFiles, Precision, ReadMethod, ReaderConfig, ReaderKind,
 };
 use seqfeed_cntk::ctf::{KeyKind, hash_of_name};
 use seqfeed_core::{
@@ -20,7 +20,6 @@ use seqfeed_htk::state_list::StateList;
 use seqfeed_io::{name_from_text, name_to_text, path_from_text, read_settings};
 
 use super::find;
-use super::settings::rolls;
 
 /// Scripts and lists are no larger.
 const LARGEST_LIST: u64 = u32::MAX as u64;
@@ -34,6 +33,11 @@ pub(super) struct Opened {
 /// Whether a reader reads HTK's files.
 pub(super) fn is_read(reader: &ReaderConfig) -> bool {
     reader.deserializers.iter().any(|one| !matches!(one, Deserializer::Ctf(_)))
+}
+
+/// Whether frames of a whole corpus are shuffled in a rolling window.
+pub(super) fn rolls(reader: &ReaderConfig) -> bool {
+    reader.htk.as_ref().is_some_and(|htk| htk.read_method == ReadMethod::RollingWindow)
 }
 
 /// Refuses what does not go together.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use seqfeed_cntk::config::{self, ReadMethod, ReaderConfig, ReaderKind};
+use seqfeed_cntk::config::{self, ReaderConfig, ReaderKind};
 use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Settings, Shuffle, Truncation, Unit,
     Window, Worker,
@@ -24,7 +24,7 @@ pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program:
     let shuffle = |window| Order::Shuffle(Shuffle { window, ..shuffle(reader) });
     let order = match reader.window() {
         None => Order::Sequential,
-        Some(config::Window::Samples(samples)) => match rolls(reader) {
+        Some(config::Window::Samples(samples)) => match htk::rolls(reader) {
             true => Order::Rolling(samples),
             false => shuffle(Window::Samples(samples)),
         },
@@ -138,11 +138,6 @@ impl Rows {
                 .to_owned()
         })
     }
-}
-
-/// Whether frames of a whole corpus are shuffled in a rolling window.
-pub(super) fn rolls(reader: &ReaderConfig) -> bool {
-    reader.htk.as_ref().is_some_and(|htk| htk.read_method == ReadMethod::RollingWindow)
 }
 
 /// A file that a configuration names: relative to the working directory, as with CNTK; where

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use seqfeed_core::{Block, Error, Problem, Result};
 use seqfeed_io::DataFile;
 
-use super::archive::{header_at, inside};
-use super::decode::{Part, bytes_of_rows, decode};
-use super::entry::{Entry, SPOOL};
-use super::header::{Header, LONGEST_HEADER, Object};
-use super::table_source::TableSource;
+use super::super::archive::{header_at, inside};
+use super::super::decode::{Part, bytes_of_rows, decode};
+use super::super::entry::{Entry, SPOOL};
+use super::super::header::{Header, LONGEST_HEADER, Object};
+use super::TableSource;
 use crate::OBJECT;
 
 /// Loads sequences into a block.
