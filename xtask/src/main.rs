@@ -49,6 +49,7 @@ fn main() -> ExitCode {
 /// or of the last alone.
 fn test(rust: bool) -> Result<()> {
     lint::run()?;
+    edges::run()?;
     let mut skips = Skips::default();
     let environment = Environment::prepare();
     if rust {

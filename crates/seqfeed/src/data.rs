@@ -15,7 +15,7 @@ use seqfeed_pdnn::spec::{self, DataOptions, DataSpec, FileKind};
 use toml::{Table, Value};
 
 use crate::description::{Description, OrderName, Text};
-use crate::name::is_rspecifier;
+use crate::name_text::is_rspecifier;
 
 /// How the frames of a partition are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

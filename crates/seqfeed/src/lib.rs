@@ -37,6 +37,7 @@ mod frames;
 mod htk_sink;
 mod loss;
 mod name;
+mod name_text;
 mod open;
 mod pdnn_sink;
 mod quantity;

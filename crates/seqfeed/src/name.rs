@@ -3,8 +3,7 @@
 //! Names stand in descriptions, which are Unicode, as [`name_to_text`] has them: so the front door
 //! passes them on as text, and every opening turns that text into the bytes of the name again.
 
-use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::ffi::OsStr;
 
 use seqfeed_core::{Error, Result};
 use seqfeed_io::{name_from_text, name_to_text, path_from_text};
@@ -107,16 +106,6 @@ impl Description {
     }
 }
 
-/// The text of a name, as seen from a directory.
-pub(crate) fn joined(base: &Path, name: &str) -> String {
-    name_to_text(base.join(name_from_text(name)))
-}
-
-/// The names that texts stand for.
-pub(crate) fn names_of(texts: &[String]) -> Vec<OsString> {
-    texts.iter().map(|text| name_from_text(text)).collect()
-}
-
 /// Refuses a pattern: only names of files that PDNN reads can be some.
 fn refuse_pattern(name: &str) -> Result<()> {
     if !name.contains(['*', '?', '[']) || path_from_text(name).exists() {
@@ -127,12 +116,6 @@ fn refuse_pattern(name: &str) -> Result<()> {
     let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
     Err(Error::usage(format!("{files} match {name}, but are of no kind that patterns are for"))
         .with_help("patterns are for .pfile, .pickle, .pkl, .npy, .npz and .scp"))
-}
-
-/// Whether a name is an rspecifier: `ark:...`, `scp,p:...`.
-pub(crate) fn is_rspecifier(name: &str) -> bool {
-    let kind = name.split(':').next().unwrap_or_default();
-    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
 }
 
 /// Whether a name is that of one of HTK's files, or is said to be. A script of Kaldi's is named

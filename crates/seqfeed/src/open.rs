@@ -15,7 +15,7 @@ use crate::description::{Description, FloatName, KindName, StreamDescription};
 use crate::format::Wanted;
 use crate::formats;
 use crate::frames::FrameSource;
-use crate::name::joined;
+use crate::name_text::joined;
 use crate::quantity::{self, Partition};
 use crate::reader;
 

@@ -16,6 +16,7 @@ use seqfeed_io::{
 };
 
 use crate::description::{FormatName, InputDescription, Text};
+use crate::name_text::is_bare_ctf;
 
 mod htk;
 mod overrides;
@@ -69,22 +70,6 @@ pub(crate) fn open(
     let mut opened = open_reader(&reader, opener, !is_json)?;
     opened.unknown.extend(warnings);
     Ok(opened)
-}
-
-/// Whether a name is that of a CTF file, not of a configuration or of a section of one.
-pub(crate) fn is_bare_ctf(name: &str) -> bool {
-    let (file, section) = config::path::split(name);
-    let file = file.to_ascii_lowercase();
-    section.is_empty() && ![".json", ".cntk", ".config"].iter().any(|end| file.ends_with(end))
-}
-
-/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
-pub(crate) fn is_reader(name: &str) -> bool {
-    let file = name.split('#').next().unwrap_or_default();
-    let file =
-        [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
-    [".json", ".cntk", ".config", ".ctf"].iter().any(|end| file.ends_with(end))
-        || name.contains('#')
 }
 
 /// The inputs of a bare CTF file, as found from its data; `None` for any other reader.

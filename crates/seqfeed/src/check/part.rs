@@ -9,7 +9,7 @@ use seqfeed_pdnn::spec::DataSpec;
 
 use super::Finding;
 use crate::description::Description;
-use crate::name::joined;
+use crate::name_text::joined;
 use crate::{data, reader};
 
 /// A source of a corpus.

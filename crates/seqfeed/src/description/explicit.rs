@@ -9,7 +9,7 @@ use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use super::{BatchUnit, CutName, Description, Names, OrderName, Text};
 use crate::Opened;
-use crate::name::{is_rspecifier, joined};
+use crate::name_text::{is_rspecifier, joined};
 use crate::reader;
 
 impl Description {

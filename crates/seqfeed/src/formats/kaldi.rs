@@ -21,7 +21,7 @@ use crate::format::{
     numbered, one_or_all,
 };
 use crate::loss::LossKind;
-use crate::name::{is_rspecifier, names_of};
+use crate::name_text::{is_rspecifier, names_of};
 
 const HOLDS: Capabilities = Capabilities {
     reads_corpora: false,

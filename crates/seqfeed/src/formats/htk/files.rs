@@ -16,7 +16,7 @@ use seqfeed_htk::state_list::StateList;
 use seqfeed_io::{name_to_text, path_from_text, refuse_named_pipe, shown_name};
 
 use crate::format::{Candidate, Certainty, Wanted, first_bytes};
-use crate::name::is_rspecifier;
+use crate::name_text::is_rspecifier;
 
 /// Classes of a label file without a list of states, where they are 16-bit numbers.
 const CLASSES: u32 = 1 << 16;

@@ -1,0 +1,39 @@
+//! What the text of a name says, without a look at what it names.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use seqfeed_cntk::config;
+use seqfeed_io::{name_from_text, name_to_text};
+
+/// The text of a name, as seen from a directory.
+pub(crate) fn joined(base: &Path, name: &str) -> String {
+    name_to_text(base.join(name_from_text(name)))
+}
+
+/// The names that texts stand for.
+pub(crate) fn names_of(texts: &[String]) -> Vec<OsString> {
+    texts.iter().map(|text| name_from_text(text)).collect()
+}
+
+/// Whether a name is an rspecifier: `ark:...`, `scp,p:...`.
+pub(crate) fn is_rspecifier(name: &str) -> bool {
+    let kind = name.split(':').next().unwrap_or_default();
+    name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
+}
+
+/// Whether a name is that of a CTF file, not of a configuration or of a section of one.
+pub(crate) fn is_bare_ctf(name: &str) -> bool {
+    let (file, section) = config::path::split(name);
+    let file = file.to_ascii_lowercase();
+    section.is_empty() && ![".json", ".cntk", ".config"].iter().any(|end| file.ends_with(end))
+}
+
+/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
+pub(crate) fn is_reader(name: &str) -> bool {
+    let file = name.split('#').next().unwrap_or_default();
+    let file =
+        [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
+    [".json", ".cntk", ".config", ".ctf"].iter().any(|end| file.ends_with(end))
+        || name.contains('#')
+}
