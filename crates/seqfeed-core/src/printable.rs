@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 /// Whether a character does something to a terminal or to the text around it instead of being seen:
 /// control characters (escape sequences begin with one), what changes the direction of text or its
-/// lines, and what has no width.
+/// lines, what has no width, and the characters for private use that stand for bytes of names.
 ///
 /// ```
 /// use seqfeed_core::is_hidden;
@@ -20,11 +20,19 @@ pub fn is_hidden(letter: char) -> bool {
             // Marks, embeddings and isolates of direction; lines and paragraphs; what is invisible.
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+        || byte_of_name(letter).is_some()
+}
+
+/// The byte that a character stands for where the name of a file is no UTF-8 and must be text: the
+/// last plane of Unicode has characters for private use, of which `U+10FEE4` is the byte `E4`.
+fn byte_of_name(letter: char) -> Option<u8> {
+    let byte = u8::try_from(u32::from(letter).checked_sub(0x10_fe00)?).ok()?;
+    (byte >= 0x80).then_some(byte)
 }
 
 /// Escapes what is [hidden](is_hidden) in whatever is displayed, as Rust's strings do:
-/// `\x1b`, `\n`, `\u{202e}`. All other letters stay as they are, so that what was escaped
-/// once stays the same.
+/// `\x1b`, `\n`, `\u{202e}`; a byte of a name that is no UTF-8 as `\xe4`. All other letters stay as
+/// they are, so that what was escaped once stays the same.
 ///
 /// Whatever comes from data (keys, names, lines of files) is printed through it.
 ///
@@ -64,12 +72,13 @@ impl Write for Escaping<'_, '_> {
             rest.char_indices().find(|&(_, c)| is_hidden(c) && !(self.lines && c == '\n'))
         {
             self.out.write_str(&rest[..at])?;
-            match letter {
-                '\n' => self.out.write_str("\\n")?,
-                '\t' => self.out.write_str("\\t")?,
-                '\r' => self.out.write_str("\\r")?,
-                letter if letter.is_ascii() => write!(self.out, "\\x{:02x}", letter as u32)?,
-                letter => write!(self.out, "\\u{{{:x}}}", letter as u32)?,
+            match (letter, byte_of_name(letter)) {
+                (_, Some(byte)) => write!(self.out, "\\x{byte:02x}")?,
+                ('\n', _) => self.out.write_str("\\n")?,
+                ('\t', _) => self.out.write_str("\\t")?,
+                ('\r', _) => self.out.write_str("\\r")?,
+                _ if letter.is_ascii() => write!(self.out, "\\x{:02x}", letter as u32)?,
+                _ => write!(self.out, "\\u{{{:x}}}", letter as u32)?,
             }
             rest = &rest[at + letter.len_utf8()..];
         }
@@ -87,6 +96,7 @@ mod tests {
             ("utt-1 é 語 \\x", "utt-1 é 語 \\x"),
             ("\x1b]0;title\x07", "\\x1b]0;title\\x07"),
             ("a\r\n\tb\0", "a\\r\\n\\tb\\x00"),
+            ("o\u{10fee4}.mat", "o\\xe4.mat"),
             ("\u{9b}31m\u{2066}x", "\\u{9b}31m\\u{2066}x"),
         ];
         for (text, shown) in cases {

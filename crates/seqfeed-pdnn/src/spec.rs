@@ -34,7 +34,10 @@ pub use file_kind::FileKind;
 pub use glob::{expand, or_compressed};
 pub use options::DataOptions;
 
-use seqfeed_core::{Error, Result};
+use std::os::unix::ffi::OsStrExt;
+
+use seqfeed_core::{Error, Quote, Result};
+use seqfeed_io::name_from_text;
 
 use self::options::Parser;
 
@@ -140,6 +143,9 @@ pub fn options_start(text: &str) -> usize {
 
 /// An error about byte `at` of a specification.
 fn at_column(error: Error, text: &str, at: usize) -> Error {
-    let quote = seqfeed_core::Quote::new(text.as_bytes(), at, false);
+    // The bytes that were typed: names in the text may stand for some that are no text.
+    let typed = name_from_text(text);
+    let place = name_from_text(text.get(..at).unwrap_or(text)).len();
+    let quote = Quote::new(typed.as_bytes(), place, false);
     error.in_file(SPEC).at_column(1, at as u64 + 1, Some(quote))
 }

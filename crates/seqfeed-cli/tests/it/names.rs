@@ -172,6 +172,22 @@ fn messages_show_what_is_no_text() {
     let arguments = words(&[b"copy", b"ark:no\xe4.ark", b"ark:-"]);
     let output = seqfeed(root.path(), &[]).args(arguments).output().unwrap();
     assert!(output.stderr.ends_with(b"  --> no\\xe4.ark\n"), "{}", output.stderr.escape_ascii());
+    // Names that stand in descriptions and options, which are text, too.
+    fs::write(root.path().join("m.txt"), "a [\n 1 2 ]\n").unwrap();
+    let commands: [&[&[u8]]; 6] = [
+        &[b"convert", b"ark:m.txt", b"o\xe4.foo"],
+        &[b"convert", b"ark:m.txt", b"o\xe4/o.pfile", b"--allow-lossy"],
+        &[b"feed", b"o\xe4.toml"],
+        &[b"feed", b"ark:m.txt", b"--labels", b"o\xe4.mlf", b"--states", b"o\xe4.list"],
+        &[b"info", b"o\xe4.pfile,context=x"],
+        &[b"show", b"o\xe4.cntk#reader"],
+    ];
+    for command in commands {
+        let output = seqfeed(root.path(), &[]).args(words(command)).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains("o\\xe4"), "{said}");
+        assert!(!said.contains('\u{10fee4}'), "{said}");
+    }
     // The tools' log echoes the command line byte by byte, as Kaldi's.
     let arguments = words(&[b"kaldi", b"copy-feats", b"ark:no\xe4.ark", b"ark:-"]);
     let output = seqfeed(root.path(), &[]).args(arguments).output().unwrap();
