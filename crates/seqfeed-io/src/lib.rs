@@ -84,7 +84,7 @@ pub use pipe::FailedCommand;
 pub use recording::Recording;
 pub use runs::run_of;
 pub use same_file::{InputFiles, open_file, read_file};
-pub use settings_file::{read_settings, refuse_named_pipe};
+pub use settings_file::{read_record, read_settings, refuse_named_pipe};
 pub use spool::Spool;
 pub use temporary::{
     LeftBehind, OutputDirectory, TemporaryFilesRemoved, remove_left_behind, remove_temporary_files,

@@ -1,7 +1,7 @@
 //! Small files that are read whole: descriptions, configurations, lists.
 
-use std::fs;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -16,10 +16,29 @@ use crate::{open_file, shown_name};
 ///
 /// When it cannot be read, is a directory or a [named pipe](refuse_named_pipe), or is larger.
 pub fn read_settings(path: &Path, what: &'static str, most: u64) -> Result<Vec<u8>> {
+    read(path, what, most, open_file)
+}
+
+/// Reads a file that the same program writes again, such as a state: as
+/// [`read_settings`], but it is no input that must not be overwritten.
+///
+/// # Errors
+///
+/// As [`read_settings`].
+pub fn read_record(path: &Path, what: &'static str, most: u64) -> Result<Vec<u8>> {
+    read(path, what, most, |path| File::open(path))
+}
+
+fn read(
+    path: &Path,
+    what: &'static str,
+    most: u64,
+    open: impl Fn(&Path) -> io::Result<File>,
+) -> Result<Vec<u8>> {
     let name = || shown_name(path);
     let fail = |action, error| Error::io(action, error).in_file(name());
     refuse_named_pipe(path)?;
-    let file = open_file(path).map_err(|error| fail("opening", error))?;
+    let file = open(path).map_err(|error| fail("opening", error))?;
     let metadata = file.metadata().map_err(|error| fail("opening", error))?;
     if metadata.is_dir() {
         return Err(fail("opening", rustix::io::Errno::ISDIR.into()));
@@ -61,8 +80,6 @@ pub fn refuse_named_pipe(path: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     #[test]

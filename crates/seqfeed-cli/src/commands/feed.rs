@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use seqfeed::io::{InputFiles, WxFilename, read_settings, shown_name, write_atomically};
+use seqfeed::io::{InputFiles, WxFilename, read_record, shown_name, write_atomically};
 use seqfeed::{Description, Element, Error, Minibatch, Opened, Source, State, Unit};
 
 use crate::options::{CorpusOptions, FeedOptions};
@@ -119,7 +119,7 @@ fn state_file(description: &Description) -> Option<std::path::PathBuf> {
 const MOST_OF_STATE: u64 = 64 << 20;
 
 fn read_state(path: &Path) -> Result<Option<State>> {
-    let bytes = match read_settings(path, "bytes of a state", MOST_OF_STATE) {
+    let bytes = match read_record(path, "bytes of a state", MOST_OF_STATE) {
         Ok(bytes) => bytes,
         Err(error) if error.is_not_found() => return Ok(None),
         Err(error) => return Err(error.into()),

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{path_from_text, read_settings, shown_name, write_atomically};
+use seqfeed_io::{path_from_text, read_record, shown_name, write_atomically};
 use serde::{Deserialize, Serialize};
 
 use super::report::ShardReport;
@@ -46,7 +46,7 @@ impl RecordFile {
     /// Fails if there is a file that is no record.
     pub(super) fn open(path: PathBuf, conversion: String) -> Result<Self> {
         let name = shown_name(&path);
-        let record = match read_settings(&path, "bytes of a record of shards", MOST_OF_RECORD) {
+        let record = match read_record(&path, "bytes of a record of shards", MOST_OF_RECORD) {
             Ok(text) => serde_json::from_slice::<Record>(&text).map_err(|error| {
                 let problem = Problem::Unsupported(error.to_string().into());
                 Error::format("record of shards", problem)
