@@ -40,7 +40,7 @@ fn convert(corpus: &Arc<Corpus>, target: &str, shards: usize) -> Result<ConvertR
     }
     if let (Some(description), true) = (&report.description, plan.losses().is_empty()) {
         let description = Description::from_file(Path::new(description)).expect("ours");
-        let opened = description.open(Default::default()).expect("what was written can be opened");
+        let opened = description.open(&Default::default()).expect("what was written can be opened");
         let (found, whole) = (opened.corpus().as_ref(), corpus.as_ref());
         assert_eq!(fingerprint(found).expect("ours"), fingerprint(whole).expect("memory"));
     }

@@ -27,7 +27,8 @@ def test_values_reach_the_configuration(reader: str, tmp_path: Path) -> None:
     assert table["1"].tolist() == [[3, 4]]
     in_order = MappingProxyType({**data, "r.randomize": "none"})
     feed = seqfeed.Feed(reader, overrides=in_order, batch_size=1, sweeps=1)
-    assert [minibatch["a"].tolist() for minibatch in feed] == [[[1, 2]], [[3, 4]], [[5, 6]]]
+    found = [minibatch["a"].tolist() for minibatch in feed]
+    assert found == [[[[1, 2]]], [[[3, 4]]], [[[5, 6]]]]
     report = seqfeed.convert(reader, tmp_path / "x.npz", overrides=data, allow_lossy=True)
     assert report["sequences"] == 3
 
