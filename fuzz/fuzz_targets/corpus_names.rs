@@ -6,7 +6,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use checks::inside;
-use seqfeed::{Description, Target};
+use seqfeed::{Description};
+use seqfeed_convert::{Target};
 use seqfeed_io::{name_from_text, name_to_text};
 
 fn corpus(name: &OsStr) {

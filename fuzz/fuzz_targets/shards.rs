@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use checks::MemoryCorpus;
-use seqfeed::{
-    ConvertOptions, ConvertPlan, ConvertReport, Corpus, Description, Result, Target, fingerprint,
-};
+use seqfeed::{Corpus, Description, Result};
+use seqfeed_convert::{ConvertOptions, ConvertPlan, ConvertReport, Target, fingerprint};
 use seqfeed_core::{JoinPolicy, Source};
 
 const TARGETS: [&str; 10] = [

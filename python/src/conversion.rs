@@ -7,7 +7,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use seqfeed::io::{Opener, open_file, shown_name};
-use seqfeed::{ConvertOptions, ConvertPlan, ConvertReport, Corpus, Element, Error, Source, Target};
+use seqfeed::{Corpus, Element, Error, Source};
+use seqfeed_convert::{ConvertOptions, ConvertPlan, ConvertReport, Target};
 
 use crate::{errors, keys};
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
-use seqfeed::Sharding;
 use seqfeed::io::{InputFiles, Opener};
+use seqfeed_convert::Sharding;
 
 use crate::conversion::{self, Asked};
 use crate::interrupt::{interruptible, stoppable};

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use seqfeed::{ConvertOptions, CorpusSpool, Error, Key, Stream};
+use seqfeed::{CorpusSpool, Error, Key, Stream};
+use seqfeed_convert::ConvertOptions;
 use seqfeed_core::Block;
 
 use crate::conversion::{self, Asked};

@@ -3,6 +3,7 @@
 mod explicit;
 mod file_text;
 mod settings;
+mod tables;
 mod toml_text;
 mod unknown;
 

@@ -532,6 +532,8 @@ pub(crate) fn numbered(name: &str, number: usize, count: usize, with_end: bool) 
     Ok(format!("{}-{number}{}", &name[..end], &name[end..]))
 }
 
-pub(crate) fn is_packed(name: &str) -> bool {
+/// Whether a name says that its file is compressed as a whole.
+#[must_use]
+pub fn is_packed(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".gz")
 }

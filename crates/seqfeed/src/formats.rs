@@ -16,13 +16,8 @@ use toml::{Table, Value};
 
 use crate::format::{Candidate, Capabilities, Certainty, Format};
 
-#[cfg(feature = "arrow")]
-pub(crate) use self::arrow::{ArrowContainer, ArrowSink};
-pub(crate) use self::ctf::CtfSink;
-pub(crate) use self::htk::{HtkLayout, HtkSink, state_names};
+pub(crate) use self::htk::state_names;
 pub use self::kaldi::kaldi_compression;
-pub(crate) use self::kaldi::numbered_wspecifier;
-pub(crate) use self::pdnn::{AlignmentSink, ArraysSink, PFileSink};
 
 /// The formats that come with the library, in the order in which they are asked.
 pub(crate) static BUILT_IN: &[&dyn Format] = &[
@@ -50,7 +45,7 @@ static REGISTERED: RwLock<Vec<&'static dyn Format>> = RwLock::new(Vec::new());
 ///
 /// Fails if another format has its name.
 pub fn register(format: &'static dyn Format) -> Result<()> {
-    if all().iter().any(|other| other.name() == format.name()) {
+    if formats().iter().any(|other| other.name() == format.name()) {
         return Err(Error::usage(format!("there is a format {} already", format.name())));
     }
     REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(0, format);
@@ -59,7 +54,7 @@ pub fn register(format: &'static dyn Format) -> Result<()> {
 
 /// All formats, in the order in which they are asked.
 #[must_use]
-pub(crate) fn all() -> Vec<&'static dyn Format> {
+pub fn formats() -> Vec<&'static dyn Format> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     registered.iter().chain(BUILT_IN).copied().collect()
 }
@@ -71,13 +66,14 @@ pub(crate) fn recognised(
     asked: impl Fn(&Capabilities) -> bool,
 ) -> Option<(&'static dyn Format, Certainty)> {
     let candidate = Candidate::new(name, base);
-    let formats = all().into_iter().filter(|format| asked(format.capabilities()));
+    let formats = formats().into_iter().filter(|format| asked(format.capabilities()));
     surest(formats.filter_map(|format| Some((format, format.recognise(&candidate)?))))
 }
 
 /// The format that writes a name, and the name without what says so.
-pub(crate) fn target(text: &str) -> Option<(&'static dyn Format, &str)> {
-    let found = all().into_iter().filter_map(|format| {
+#[must_use]
+pub fn written_format(text: &str) -> Option<(&'static dyn Format, &str)> {
+    let found = formats().into_iter().filter_map(|format| {
         let (certainty, name) = format.target(text)?;
         Some(((format, name), certainty))
     });

@@ -21,52 +21,31 @@
 
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "arrow")]
-mod arrow_sink;
-mod check;
-mod convert;
-mod copy;
 mod corpus_spool;
-mod ctf_sink;
 mod data;
 mod description;
-mod fingerprint;
 mod format;
 mod formats;
 mod frames;
-mod htk_sink;
 mod loss;
 mod name;
 mod name_text;
 mod open;
-mod pdnn_sink;
 mod quantity;
 mod reader;
-mod runs;
 mod sequence;
-mod sequences;
-mod statistics;
+mod unjoined;
 
-#[cfg(feature = "arrow")]
-pub use arrow_sink::{write_arrow, write_parquet};
-pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Trimmed, compare};
-pub use convert::{
-    ConvertOptions, ConvertPlan, ConvertReport, ShardReport, Sharding, Target, Verified,
-};
-pub use copy::{CopyOptions, CopyReport, copy_table};
 pub use corpus_spool::CorpusSpool;
-pub use ctf_sink::write_ctf;
 pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
-pub use fingerprint::{Fingerprint, Fingerprinter, StreamFingerprint, fingerprint};
 pub use format::{
     Candidate, Capabilities, Certainty, Change, Draft, Format, Keys, Wanted, Writing, WrittenParts,
+    is_packed,
 };
-pub use formats::{kaldi_compression, register};
-pub use htk_sink::{HtkOptions, write_htk};
+pub use formats::{formats, kaldi_compression, register, written_format};
 pub use loss::{Loss, LossKind};
 pub use name::Named;
 pub use open::Opened;
-pub use pdnn_sink::write_pdnn;
 pub use seqfeed_core::{
     About, Block, Corpus, Dropped, Element, Error, ErrorKind, Extent, Fact, Index, JoinReport, Key,
     Kind, Place, Position, Printable, PrintableLines, Problem, Quote, Remark, Result, SampleRates,
@@ -79,10 +58,8 @@ pub use seqfeed_feed::{
     Timeline, Unit, Window, Worker,
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
-pub use statistics::{
-    Counts, Lengths, LengthsBin, Moments, Statistics, StreamStatistics, StreamSummary, Summary,
-};
 pub use toml::{Table, Value};
+pub use unjoined::{Refused, Unjoined};
 
 /// Arrow IPC and Parquet files (with the feature `arrow`).
 #[cfg(feature = "arrow")]

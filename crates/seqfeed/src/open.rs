@@ -93,7 +93,7 @@ impl Description {
         let name = names.first().map_or("", String::as_str);
         let found = formats::recognised(name, wanted.base, |format| format.reads_corpora);
         let Some((format, _)) = found else {
-            let formats = formats::all().into_iter();
+            let formats = formats().into_iter();
             let formats = formats.filter(|format| format.capabilities().reads_corpora);
             let known: Vec<&str> = formats.map(|format| format.capabilities().called).collect();
             return Err(Error::usage(format!("`{name}` is not known to hold a corpus"))

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use seqfeed_core::{Block, Element, Key, Kind, Result, Source, Stream};
-
-use crate::statistics::numbers;
+use seqfeed_core::{Block, Element, Key, Kind, Result, Source, Stream, numbers};
 
 /// One sequence of a corpus, with all its streams.
 #[derive(Debug)]
@@ -125,7 +123,8 @@ impl SequenceStream {
     }
 
     /// Whether samples are the same, bit for bit, of the same type; sparse ones are not looked at.
-    pub(crate) fn same_bytes(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn same_bytes(&self, other: &Self) -> bool {
         let rows = |stream: &Self| (!stream.block.is_sparse()).then(|| stream.range.clone());
         match (rows(self), rows(other)) {
             (Some(ours), Some(theirs)) => {

@@ -11,7 +11,8 @@ use indicatif::ProgressBar;
 use seqfeed::io::{
     LeftBehind, Opener, name_from_text, path_from_text, remove_left_behind, shown_name,
 };
-use seqfeed::{Check, CheckOptions, Description, Finding, Repair, Severity, Source, compare};
+use seqfeed::{Description, Severity, Source};
+use seqfeed_convert::{Check, CheckOptions, Finding, Repair, compare};
 
 use crate::options::{CorpusOptions, name};
 use crate::progress;

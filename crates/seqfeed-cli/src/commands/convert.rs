@@ -7,9 +7,8 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use seqfeed::io::{InputFiles, name_from_text, read_file, shown_name};
-use seqfeed::{
-    ConvertOptions, ConvertPlan, ConvertReport, Element, Error, Sharding, Source, Target,
-};
+use seqfeed::{Element, Error, Source};
+use seqfeed_convert::{ConvertOptions, ConvertPlan, ConvertReport, Sharding, Target};
 
 use crate::options::{CorpusOptions, name};
 use crate::progress;

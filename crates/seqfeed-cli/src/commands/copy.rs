@@ -8,7 +8,8 @@ use anyhow::Result;
 use clap::Args;
 use seqfeed::io::{Input, InputFiles, Opener, RxFilename, name_from_text};
 use seqfeed::kaldi::ObjectType;
-use seqfeed::{CopyOptions, Error, Key, copy_table, kaldi_compression};
+use seqfeed::{Error, Key, kaldi_compression};
+use seqfeed_convert::{CopyOptions, copy_table};
 
 use crate::options::name;
 use crate::report::{self, bytes, counted};

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use clap::Args;
-use seqfeed::{LengthsBin, Moments, Source, Statistics, StreamStatistics, Summary};
+use seqfeed::Source;
+use seqfeed_convert::{LengthsBin, Moments, Statistics, StreamStatistics, Summary};
 
 use crate::options::{CorpusOptions, FrameShift};
 use crate::progress;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use seqfeed::Description;
 use seqfeed::io::Opener;
-use seqfeed::{Description, Fingerprint, StreamFingerprint, fingerprint};
+use seqfeed_convert::{Fingerprint, StreamFingerprint, fingerprint};
 use serde_json::Value;
 
 use crate::corpora::corpus;

@@ -332,7 +332,7 @@ fn describe(
 
 /// A wspecifier for one of several tables: `JOB` in its names becomes the number, from 1, as with
 /// Kaldi's scripts; without `JOB` the number stands before the ends of the names.
-pub(crate) fn numbered_wspecifier(text: &str, number: usize, count: usize) -> Result<String> {
+fn numbered_wspecifier(text: &str, number: usize, count: usize) -> Result<String> {
     let table = Wspecifier::parse(&name_from_text(text))?;
     let (words, names) = text.split_once(':').unwrap_or_default();
     if names.contains("JOB") {

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use seqfeed::arrow::{Compress, WriteOptions};
-use seqfeed::io::{Opener, WxFilename};
+use seqfeed::io::Opener;
 use std::sync::Arc;
 
 use seqfeed::{Description, Minibatch, Source};
 use seqfeed_core::{Block, Element, Extent, Index, IndexBuilder, Key, Kind, Result, Stream};
+
+use crate::row_files::write_rows;
 
 fn digits() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits")
@@ -51,12 +53,7 @@ fn digits_are_the_same_from_every_container() {
         ("large.parquet", 1 << 20, Compress::None),
     ] {
         let options = WriteOptions { group_samples, compress };
-        let (path, opener) = (WxFilename::File(name(file).into()), Opener::default());
-        let corpus = opened.corpus().as_ref();
-        match file.ends_with("arrow") {
-            true => seqfeed::write_arrow(corpus, &path, &options, u64::MAX, &opener).unwrap(),
-            false => seqfeed::write_parquet(corpus, &path, &options, u64::MAX, &opener).unwrap(),
-        }
+        write_rows(opened.corpus().as_ref(), name(file).as_ref(), &options);
         let whole = settings(&format!("corpus = '{}'", name(file)));
         let again = whole.open(&Opener::default()).unwrap();
         assert_eq!(again.corpus().index(), opened.corpus().index(), "{file}");
@@ -141,8 +138,7 @@ fn wrong_sequences_in_several_files_are_passed_over() {
         .map(|name| {
             let path = directory.path().join(format!("{name}.arrow"));
             let options = WriteOptions { compress: Compress::None, ..WriteOptions::default() };
-            let (file, opener) = (WxFilename::File(path.clone()), Opener::default());
-            seqfeed::write_arrow(&Threes::new(name), &file, &options, u64::MAX, &opener).unwrap();
+            write_rows(&Threes::new(name), &path, &options);
             // The second sequence of labels, which lie behind the features, ends too early.
             let mut bytes = std::fs::read(&path).unwrap();
             let ends: Vec<u8> = [3i32, 6, 9, 12].iter().flat_map(|end| end.to_le_bytes()).collect();

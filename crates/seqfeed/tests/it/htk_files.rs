@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use seqfeed::io::Opener;
-use seqfeed::{Description, HtkOptions, Opened, Result, Source, Table, write_htk};
+use seqfeed::{Description, Opened, Result, Source, Table};
 
 /// Writes a parameter file of 2 columns: frame `t` is `first + t` and 0.
 fn parameters(path: &Path, first: usize, frames: usize, period: i32) {
@@ -200,53 +200,4 @@ fn the_older_reader_stops_where_more_than_half_is_left_out() {
     write(at, &[("a.mlf", &labels(&["0 2 a", "0 2 zz"]))]);
     let text = error(describe(at, &[("reader", "a.cntk")]));
     assert!(text.contains("3 of 4 utterances do not fit"), "{text}");
-}
-
-#[test]
-fn what_is_written_as_htk_files_is_read_as_it_was() {
-    let directory = tempfile::tempdir().unwrap();
-    let at = directory.path();
-    write(
-        at,
-        &[
-            ("feats.txt", "a.b  [\n 1 2\n 3 4\n 5 6 ]\nspk/c.d\\  [\n 7 8 ]\n"),
-            ("ali.txt", "a.b 0 0 3\nspk/c.d\\ 1\n"),
-        ],
-    );
-    let features = format!("ark:{}", at.join("feats.txt").display());
-    let labels = format!("ark:{}", at.join("ali.txt").display());
-    let source = describe(at, &[("features", &features), ("labels", &labels)]).unwrap();
-    let prefix = at.join("out").display().to_string();
-    let save = |options: &HtkOptions| {
-        write_htk(source.corpus().as_ref(), &prefix, options, &Opener::default())
-    };
-    let named = |names: &[&str]| HtkOptions {
-        states: names.iter().map(|&name| name.to_owned()).collect(),
-        ..HtkOptions::default()
-    };
-    let contents = |opened: &Opened| -> Vec<(String, Vec<f32>, Vec<u8>)> {
-        let mut blocks = opened.corpus().new_blocks();
-        opened.corpus().load(&[0, 1], &mut blocks).unwrap();
-        let names = keys(opened).into_iter().enumerate();
-        names
-            .map(|(i, key)| {
-                let values = bytemuck::pod_collect_to_vec(blocks[0].samples(i).bytes());
-                (key, values, blocks[1].samples(i).bytes().to_vec())
-            })
-            .collect()
-    };
-    for (options, states) in
-        [(named(&[]), "s0\ns1\ns2\ns3\n"), (named(&["sil", "ah_s2"]), "sil\nah_s2\ns2\ns3\n")]
-    {
-        save(&options).unwrap();
-        assert_eq!(fs::read_to_string(at.join("out.states")).unwrap(), states);
-        let read = [("features", "out.scp"), ("labels", "out.mlf"), ("states", "out.states")];
-        assert_eq!(contents(&describe(at, &read).unwrap()), contents(&source));
-    }
-    // Names that CNTK would read with their quotes, or that are another class's.
-    let before = fs::read(at.join("out.mlf")).unwrap();
-    for names in [&["1"][..], &["a b"], &["\"x"], &["\u{e4}"], &["a", "a"], &["s1"], &[""]] {
-        assert!(save(&named(names)).is_err(), "{names:?}");
-    }
-    assert_eq!(fs::read(at.join("out.mlf")).unwrap(), before);
 }

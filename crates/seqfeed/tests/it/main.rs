@@ -9,9 +9,10 @@ mod htk_files;
 mod job;
 #[cfg(not(feature = "arrow"))]
 mod no_arrow;
-mod own_format;
 mod pdnn_feed;
 mod random_jobs;
 mod resuming;
+#[cfg(feature = "arrow")]
+mod row_files;
 mod sha256;
 mod small_corpus;

@@ -1,7 +1,7 @@
 //! Names of Arrow and Parquet files, in a library without the feature `arrow`.
 
 use seqfeed::io::Opener;
-use seqfeed::{ConvertOptions, ConvertPlan, Description, Error, Target};
+use seqfeed::{Description, Error};
 
 fn explained(error: &Error) {
     assert!(error.is_usage() && error.message().contains("cargo feature `arrow`"), "{error}");
@@ -14,11 +14,4 @@ fn names_of_parquet_files_say_what_is_missing() {
         let opened = Description::from_toml(text).unwrap().open(&Opener::default());
         explained(&opened.unwrap_err());
     }
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("x.ark");
-    std::fs::write(&path, "a  [ 1 2 ]\n").unwrap();
-    let text = format!("features = 'ark:{}'", path.display());
-    let opened = Description::from_toml(&text).unwrap().open(&Opener::default()).unwrap();
-    let target = Target::parse("x.parquet").unwrap();
-    explained(&ConvertPlan::new(opened.corpus(), ConvertOptions::new(target)).unwrap_err());
 }

@@ -1,0 +1,297 @@
+//! A copy of a corpus without what is wrong with it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use seqfeed_core::{Element, Error, Extent, Key, Kind, Result, Stream};
+use seqfeed_io::{Opener, OutputDirectory, shown_name};
+use seqfeed_kaldi::{Holder, Matrix, Posterior, TableWriter, Wspecifier};
+use serde::Serialize;
+
+use super::Check;
+use super::keys::by_key;
+use super::part::Part;
+use seqfeed::{Description, Sample, Sequence, SequenceStream};
+
+/// What a repaired copy holds, and what is not in it.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Repair {
+    /// Sequences in the copy.
+    pub sequences: u64,
+    /// Samples of the first stream.
+    pub samples: u64,
+    /// Keys that were left out, by reason.
+    pub left_out: BTreeMap<&'static str, Vec<String>>,
+    /// Sequences that were cut at their ends.
+    pub trimmed: Vec<Trimmed>,
+}
+
+/// A sequence that was cut to the shortest of its streams.
+#[derive(Clone, Debug, Serialize)]
+pub struct Trimmed {
+    /// Its key.
+    pub key: String,
+    /// The samples it has now.
+    pub samples: u32,
+    /// The samples that its longest stream had.
+    pub before: u32,
+}
+
+/// A table of one type or another.
+enum Table {
+    F32(TableWriter<Matrix<f32>>),
+    F64(TableWriter<Matrix<f64>>),
+    Labels(TableWriter<Vec<i32>>),
+    Label(TableWriter<i32>),
+    Posteriors(TableWriter<Posterior>),
+}
+
+impl Check {
+    /// Writes a repaired copy into a directory, which is made and appears when it is whole: for
+    /// each stream an archive and a script file of Kaldi's, sorted by key; `corpus.toml`, which has
+    /// the settings of `description`; and `report.json`, with what was found and what was left out.
+    ///
+    /// Left out are sequences that cannot be read or are not all numbers, later ones of the same
+    /// key, those that one of the streams lacks, and those of script files that lead to the objects
+    /// of other keys. Where lengths differ by a few samples ([`CheckOptions::trim`]), all streams
+    /// are cut to the shortest; where they differ by more, the sequence is left out.
+    ///
+    /// [`CheckOptions::trim`]: super::CheckOptions::trim
+    ///
+    /// # Errors
+    ///
+    /// Fails if the directory has anything in it, if nothing is left, or if writing fails.
+    pub fn repair(&self, description: &Description, directory: &Path) -> Result<Repair> {
+        let shown = shown_name(directory);
+        let directory = target(directory).map_err(|error| error.in_file(shown.as_str()))?;
+        let output = OutputDirectory::create(&directory)?;
+        let mut repair =
+            Repair { sequences: 0, samples: 0, left_out: BTreeMap::new(), trimmed: Vec::new() };
+        let kept = self.kept(&mut repair);
+        if kept.is_empty() {
+            return Err(Error::corpus("no sequence is left to be written")
+                .in_file(shown)
+                .with_help("see the findings of the check"));
+        }
+        let mut streams = Vec::new();
+        for part in &self.parts {
+            let part_streams = part.source.streams().iter();
+            streams.extend(
+                part_streams
+                    .map(|stream| new_table(stream, &output))
+                    .collect::<Result<Vec<_>>>()?,
+            );
+        }
+        for (numbers, samples) in &kept {
+            let mut tables = streams.iter_mut();
+            for (part, &number) in self.parts.iter().zip(numbers) {
+                let mut sequence = Sequence::load(part.source.as_ref(), number)?;
+                if has_time_steps(part) {
+                    sequence.keep_samples(&(0..*samples as usize));
+                }
+                for stream in sequence.streams() {
+                    let Some(table) = tables.next() else { break };
+                    table.write(sequence.key(), stream)?;
+                }
+            }
+            repair.sequences += 1;
+            repair.samples += u64::from(*samples);
+        }
+        streams.into_iter().try_for_each(Table::close)?;
+        let report = serde_json::json!({
+            "summary": self.summary(),
+            "repair": &repair,
+            "findings": self.findings(),
+        });
+        write(&output, "report.json", &format!("{report:#}\n"))?;
+        write(&output, "corpus.toml", &description.over_tables(&self.tables()).to_toml()?)?;
+        output.finish()?;
+        Ok(repair)
+    }
+
+    /// The streams of the copy, and the names of their tables.
+    fn tables(&self) -> Vec<(&Stream, String)> {
+        let streams = self.parts.iter().flat_map(|part| part.source.streams());
+        streams.map(|stream| (stream, format!("scp:{}.scp", file_name(&stream.name)))).collect()
+    }
+
+    /// For each sequence that is written its number in each part, and its samples; by key.
+    fn kept(&self, repair: &mut Repair) -> Vec<(Vec<u32>, u32)> {
+        let keys: Vec<HashMap<Key<'_>, u32>> =
+            self.parts.iter().map(|part| by_key(part.source.as_ref())).collect();
+        let bad: Vec<HashSet<u32>> =
+            self.bad.iter().map(|bad| bad.iter().copied().collect()).collect();
+        let Some(primary) = self.parts.first() else { return Vec::new() };
+        let index = primary.source.index();
+        let mut order: Vec<u32> = (0..index.len() as u32).collect();
+        order.sort_by_key(|&sequence| (index.key(sequence), sequence));
+        let mut kept = Vec::new();
+        for sequence in order {
+            let key = index.key(sequence);
+            let mut leave_out = |why| {
+                repair.left_out.entry(why).or_default().push(key.to_string());
+            };
+            if keys[0].get(&key) != Some(&sequence) {
+                leave_out("duplicate key");
+                continue;
+            }
+            let numbers: Option<Vec<u32>> =
+                keys.iter().map(|keys| keys.get(&key).copied()).collect();
+            let Some(numbers) = numbers else {
+                leave_out("missing in a stream");
+                continue;
+            };
+            if numbers.iter().zip(&bad).any(|(number, bad)| bad.contains(number)) {
+                leave_out("unreadable or not all numbers");
+                continue;
+            }
+            let shown = key.to_string();
+            if self.parts.iter().any(|part| part.of_others.contains(&shown)) {
+                leave_out("another key's object");
+                continue;
+            }
+            let lengths: Vec<u32> = self
+                .parts
+                .iter()
+                .zip(&numbers)
+                .filter(|(part, _)| has_time_steps(part))
+                .map(|(part, &number)| part.source.index().samples(number))
+                .collect();
+            let (Some(&least), Some(&most)) = (lengths.iter().min(), lengths.iter().max()) else {
+                let first = primary.source.index().samples(sequence);
+                kept.push((numbers, first));
+                continue;
+            };
+            if least == 0 {
+                leave_out("empty");
+            } else if most - least > self.trim {
+                leave_out("different lengths");
+            } else {
+                if most > least {
+                    let key = key.to_string();
+                    repair.trimmed.push(Trimmed { key, samples: least, before: most });
+                }
+                kept.push((numbers, least));
+            }
+        }
+        kept
+    }
+}
+
+/// Whether a part has samples that those of other parts stand beside: not one a sequence only, and
+/// no lengths of its own.
+fn has_time_steps(part: &Part) -> bool {
+    part.source.streams().iter().any(|stream| stream.extent == Extent::Samples)
+}
+
+/// A stream's name as that of a file.
+fn file_name(stream: &str) -> String {
+    let safe = |letter: char| {
+        if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' }
+    };
+    stream.chars().map(safe).collect()
+}
+
+/// The whole name of a directory that is made, in one that is there or is made too.
+fn target(directory: &Path) -> Result<PathBuf> {
+    if let Ok(there) = fs::canonicalize(directory) {
+        return Ok(there);
+    }
+    let Some(name) = directory.file_name() else {
+        return Err(Error::usage("this is not the name of a directory"));
+    };
+    let parent = directory.parent().filter(|parent| *parent != Path::new(""));
+    let parent = parent.unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(|error| Error::io("making", error))?;
+    let parent = fs::canonicalize(parent).map_err(|error| Error::io("reading", error))?;
+    Ok(parent.join(name))
+}
+
+fn new_table(stream: &Stream, output: &OutputDirectory) -> Result<Table> {
+    Ok(match (stream.kind, stream.element, stream.extent) {
+        (Kind::Dense, Element::F64, _) => Table::F64(create(stream, output)?),
+        (Kind::Dense, ..) => Table::F32(create(stream, output)?),
+        (Kind::Sparse, ..) => Table::Posteriors(create(stream, output)?),
+        (.., Extent::Sequence) => Table::Label(create(stream, output)?),
+        _ => Table::Labels(create(stream, output)?),
+    })
+}
+
+/// A table in a directory, whose script file names the archive as it will be called.
+fn create<T: Holder>(stream: &Stream, output: &OutputDirectory) -> Result<TableWriter<T>> {
+    let name = file_name(&stream.name);
+    let archive = format!("{name}.ark");
+    let wspecifier = Wspecifier {
+        archive: Some(output.path().join(&archive).into_os_string()),
+        script: Some(output.path().join(format!("{name}.scp")).into_os_string()),
+        text: false,
+        flush: false,
+        permissive: false,
+    };
+    let mut table = TableWriter::create(&wspecifier.name(), &Opener::default())?;
+    table.call_archive(output.target().join(archive));
+    Ok(table)
+}
+
+impl Table {
+    fn write(&mut self, key: Key<'_>, stream: &SequenceStream) -> Result<()> {
+        let (rows, cols) = (stream.range().len(), stream.stream().dim);
+        match self {
+            Table::F32(table) => {
+                let values: Vec<f32> = dense(stream).map(|value| value as f32).collect();
+                table.write(key, &Matrix { rows, cols, values })
+            }
+            Table::F64(table) => {
+                let values = dense(stream).collect();
+                table.write(key, &Matrix { rows, cols, values })
+            }
+            Table::Labels(table) => table.write(key, &labels(stream).collect()),
+            Table::Label(table) => match labels(stream).next() {
+                Some(label) => table.write(key, &label),
+                None => Ok(()),
+            },
+            Table::Posteriors(table) => {
+                let frames = stream.samples().map(|sample| match sample {
+                    Sample::Sparse(given) => {
+                        given.into_iter().map(|(number, value)| (number, value as f32)).collect()
+                    }
+                    _ => Vec::new(),
+                });
+                table.write(key, &Posterior(frames.collect()))
+            }
+        }
+    }
+
+    fn close(self) -> Result<()> {
+        match self {
+            Table::F32(table) => table.close(),
+            Table::F64(table) => table.close(),
+            Table::Labels(table) => table.close(),
+            Table::Label(table) => table.close(),
+            Table::Posteriors(table) => table.close(),
+        }
+        .map(drop)
+    }
+}
+
+fn dense(stream: &SequenceStream) -> impl Iterator<Item = f64> {
+    stream.samples().flat_map(|sample| match sample {
+        Sample::Dense(values) => values,
+        _ => Vec::new(),
+    })
+}
+
+fn labels(stream: &SequenceStream) -> impl Iterator<Item = i32> {
+    stream.samples().filter_map(|sample| match sample {
+        Sample::Label(label) => Some(label),
+        _ => None,
+    })
+}
+
+fn write(output: &OutputDirectory, name: &str, text: &str) -> Result<()> {
+    fs::write(output.path().join(name), text).map_err(|error| {
+        Error::io("writing", error).in_file(shown_name(output.target().join(name)))
+    })
+}

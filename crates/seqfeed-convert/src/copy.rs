@@ -1,0 +1,422 @@
+//! Kaldi's tables copied, whatever objects they hold.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, Read as _};
+
+use seqfeed_core::{Error, Key, Result};
+use seqfeed_io::{Input, InputFiles, Opener, Output, RxFilename, WxFilename, open_file};
+use seqfeed_kaldi::{
+    AnyObject, CompressedMatrix, CompressionMethod, Mode, ObjectType, RandomAccessReader,
+    ReadOptions, Rspecifier, ScriptLine, SequentialReader, TableKind, TableType, TableWriter,
+    WriteReport, Wspecifier,
+};
+
+use crate::Target;
+
+/// How a table is copied.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CopyOptions {
+    /// What the objects are; found from the data otherwise.
+    pub object_type: Option<ObjectType>,
+    /// How matrices are compressed.
+    pub compress: Option<CompressionMethod>,
+    /// Write text, as the option `t` of a wspecifier does.
+    pub text: bool,
+    /// The keys that are copied; all, if none are given.
+    pub select: Option<HashSet<Vec<u8>>>,
+    /// Keys that are not copied.
+    pub exclude: HashSet<Vec<u8>>,
+    /// Copy in ascending order of keys (of bytes, as in Kaldi with `LC_ALL=C`).
+    pub sort: bool,
+    /// Copy no more than so many objects, the first ones.
+    pub head: Option<u64>,
+    /// Write so many tables, runs with equally many objects; their names are numbered.
+    pub split: Option<usize>,
+    /// What names may do.
+    pub opener: Opener,
+    /// Other files that are read, and not to be overwritten. Those of the table are known.
+    pub inputs: InputFiles,
+}
+
+/// What was copied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopyReport {
+    /// What was written, to all tables together.
+    pub written: WriteReport,
+    /// Objects that were there, but not asked for.
+    pub left_out: u64,
+    /// Objects that could not be read, and were passed over because of the option `p`.
+    pub skipped: u64,
+    /// Keys that were asked for, but are not there; not known where only the first objects
+    /// were looked at.
+    pub missing: Vec<Vec<u8>>,
+    /// What the objects were taken for, all of them, where they do not say it themselves.
+    pub table_type: Option<TableType>,
+}
+
+/// Copies a table: its objects may be of any type, and of several. One object is in memory at a
+/// time; with [`sort`](CopyOptions::sort), also the keys and the places of all objects.
+///
+/// Tables appear under their names when all of them are whole. `progress` is told of each object
+/// that was written.
+///
+/// ```
+/// use seqfeed::io::Opener;
+/// use seqfeed_convert::{CopyOptions, copy_table};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let path = |name: &str| directory.path().join(name).display().to_string();
+/// std::fs::write(path("a.txt"), "b 4 5\na 1 2 3\n")?;
+/// let (from, to) = (format!("ark:{}", path("a.txt")), format!("ark:{}", path("b.txt")));
+/// let mut options = CopyOptions::default();
+/// (options.text, options.sort) = (true, true);
+/// let report = copy_table(&from, &to, &options, &mut || {})?;
+/// assert_eq!(report.written.objects, 2);
+/// assert_eq!(std::fs::read_to_string(path("b.txt"))?, "a 1 2 3 \nb 4 5 \n");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Fails if specifiers are wrong, if a file would be written that is read or written already, if
+/// objects cannot be read or written, or cannot be compressed because they are no matrices; if the
+/// objects may be of several types, and what is written depends on which it is; when sorting, also
+/// if a key is there twice; when splitting, also if the table can only be read once.
+pub fn copy_table(
+    from: &(impl AsRef<OsStr> + ?Sized),
+    to: &(impl AsRef<OsStr> + ?Sized),
+    options: &CopyOptions,
+    progress: &mut dyn FnMut(),
+) -> Result<CopyReport> {
+    let (from, to) = (from.as_ref(), to.as_ref());
+    let to = match options.text {
+        true => as_text(to)?,
+        false => to.to_owned(),
+    };
+    let inputs = InputFiles::record();
+    let reading = ReadOptions {
+        opener: options.opener.clone(),
+        object_type: options.object_type,
+        written_as: Some(if Wspecifier::parse(&to)?.text { Mode::Text } else { Mode::Binary }),
+        ..ReadOptions::default()
+    };
+    let parts = options.split.unwrap_or(1);
+    if parts == 0 {
+        return Err(Error::usage("a table cannot be split into no tables"));
+    }
+    if parts > MOST_TABLES {
+        return Err(Error::usage(format!(
+            "a table can be split into {MOST_TABLES} tables at most, not {parts}"
+        )));
+    }
+    // Names are checked before anything is read.
+    let names: Vec<OsString> = (0..parts)
+        .map(|part| match parts {
+            1 => Ok(to.clone()),
+            _ => Target::parse(&to)?.numbered_table(part, parts),
+        })
+        .collect::<Result<_>>()?;
+    let outputs = Outputs::new(&names, &[options.inputs.clone(), inputs])?;
+    look_at_entries(from, &outputs)?;
+    let mut choice = Choice::new(options);
+    if options.sort {
+        return sorted(from, names, outputs, &reading, choice, progress);
+    }
+    let each = match parts {
+        1 => u64::MAX,
+        _ => {
+            let total = count(from, &reading, options)?;
+            if total < parts as u64 {
+                return Err(Error::usage(format!(
+                    "{total} objects cannot be split into {parts} tables"
+                )));
+            }
+            total
+        }
+    };
+    let mut reader = SequentialReader::<AnyObject>::open_with(from, &reading)?;
+    let mut writing = Writing::new(names, outputs, each, options)?;
+    let (mut key, mut object) = (Vec::new(), AnyObject::default());
+    while choice.goes_on() && reader.next_into(&mut key, &mut object)? {
+        if choice.takes(&key) {
+            writing.write(Key(&key), &object)?;
+            progress();
+        }
+    }
+    let complete = choice.goes_on();
+    let table_type = reader.table_type().cloned();
+    let skipped = if complete { reader.close()?.skipped } else { reader.report().skipped };
+    let written = writing.finish()?;
+    let report = choice.report(written, skipped, complete);
+    Ok(CopyReport { table_type, ..report })
+}
+
+/// What is written, to be compared with what is read.
+struct Outputs {
+    names: Vec<WxFilename>,
+    inputs: [InputFiles; 2],
+}
+
+impl Outputs {
+    /// Those of the wspecifiers; the names in script files come later.
+    fn new(wspecifiers: &[OsString], inputs: &[InputFiles; 2]) -> Result<Self> {
+        let mut names = Vec::new();
+        for wspecifier in wspecifiers {
+            let table = Wspecifier::parse(wspecifier)?;
+            // A script file alone is read.
+            let script = table.archive.is_some().then_some(table.script).flatten();
+            for name in table.archive.iter().chain(&script) {
+                names.push(WxFilename::parse(name)?);
+            }
+        }
+        let outputs = Self { names, inputs: inputs.clone() };
+        outputs.check()?;
+        Ok(outputs)
+    }
+
+    /// Fails if one of them is read or is another one.
+    fn check(&self) -> Result<()> {
+        self.inputs.iter().try_for_each(|inputs| inputs.check_outputs(&self.names))
+    }
+}
+
+/// Most tables that one is split into: each has a name before anything is read.
+const MOST_TABLES: usize = 1 << 20;
+
+/// Most bytes of a line of a script file that is looked at.
+const MOST_OF_LINE: usize = 64 << 10;
+
+/// Opens the files that a table is read from, where their names can be read before: what they are
+/// is known then.
+fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
+    let table = Rspecifier::parse(from)?;
+    let (RxFilename::File(path) | RxFilename::Offset(path, _)) =
+        RxFilename::parse(&table.rxfilename)?
+    else {
+        return Ok(());
+    };
+    if !path.is_file() {
+        return Ok(());
+    }
+    if table.kind == TableKind::Archive {
+        // What cannot be opened fails where it is read.
+        let _ = open_file(&path);
+        return outputs.check();
+    }
+    let mut script = Input::open(&RxFilename::File(path), &Opener::default())?;
+    let (mut before, mut line) = (None, Vec::new());
+    // What is too long for a line, or cannot be read, fails where the table is read.
+    while let Ok(1..=MOST_OF_LINE) = {
+        line.clear();
+        (&mut script).take(MOST_OF_LINE as u64 + 1).read_until(b'\n', &mut line)
+    } {
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        let Ok(line) = ScriptLine::parse(text) else { continue };
+        let (RxFilename::File(path) | RxFilename::Offset(path, _)) =
+            RxFilename::parse(&line.rxfilename).unwrap_or(RxFilename::Stdin)
+        else {
+            continue;
+        };
+        if before.as_ref() != Some(&path) && path.is_file() {
+            let _ = open_file(&path);
+        }
+        before = Some(path);
+    }
+    outputs.check()
+}
+
+fn sorted(
+    from: &OsStr,
+    names: Vec<OsString>,
+    outputs: Outputs,
+    reading: &ReadOptions,
+    mut choice: Choice<'_>,
+    progress: &mut dyn FnMut(),
+) -> Result<CopyReport> {
+    let mut reader = RandomAccessReader::<AnyObject>::open_with(from, reading)?;
+    let mut keys = reader.sorted_keys()?;
+    keys.retain(|key| choice.goes_on() && choice.takes(key));
+    if keys.len() < names.len() && names.len() > 1 {
+        let (objects, parts) = (keys.len(), names.len());
+        return Err(Error::usage(format!("{objects} objects cannot be split into {parts} tables")));
+    }
+    let mut writing = Writing::new(names, outputs, keys.len() as u64, choice.options)?;
+    let mut skipped = 0;
+    for key in &keys {
+        match reader.get(Key(key))? {
+            Some(object) => {
+                writing.write(Key(key), object)?;
+                progress();
+            }
+            // With `p`, what cannot be read counts as not there.
+            None => skipped += 1,
+        }
+    }
+    let complete = choice.goes_on();
+    let written = writing.finish()?;
+    let table_type = reader.table_type().cloned();
+    Ok(CopyReport { table_type, ..choice.report(written, skipped, complete) })
+}
+
+/// How many objects will be copied; reads no more than keys and headers.
+fn count(from: &OsStr, reading: &ReadOptions, options: &CopyOptions) -> Result<u64> {
+    let name = RxFilename::parse(&Rspecifier::parse(from)?.rxfilename)?;
+    if !name.is_seekable_name() {
+        return Err(Error::usage(
+            "a table is read twice to be split, and this one can be read once",
+        )
+        .in_file(name.to_string())
+        .with_help("copy it to a file first"));
+    }
+    let mut reader = SequentialReader::<AnyObject>::open_with(from, reading)?;
+    let (mut key, mut choice) = (Vec::new(), Choice::new(options));
+    while choice.goes_on() && reader.next_key(&mut key)? {
+        choice.takes(&key);
+    }
+    Ok(choice.taken)
+}
+
+/// Which objects are copied.
+struct Choice<'a> {
+    options: &'a CopyOptions,
+    taken: u64,
+    left_out: u64,
+    /// Keys that were asked for and found.
+    found: HashSet<Vec<u8>>,
+}
+
+impl<'a> Choice<'a> {
+    fn new(options: &'a CopyOptions) -> Self {
+        Self { options, taken: 0, left_out: 0, found: HashSet::new() }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.options.head.is_none_or(|head| self.taken < head)
+    }
+
+    fn takes(&mut self, key: &[u8]) -> bool {
+        let CopyOptions { select, exclude, .. } = self.options;
+        let selected = select.as_ref().is_none_or(|select| select.contains(key));
+        if selected && select.is_some() && !self.found.contains(key) {
+            self.found.insert(key.to_vec());
+        }
+        let taken = selected && !exclude.contains(key);
+        *(if taken { &mut self.taken } else { &mut self.left_out }) += 1;
+        taken
+    }
+
+    fn report(self, written: WriteReport, skipped: u64, complete: bool) -> CopyReport {
+        let wanted = self.options.select.iter().flatten();
+        let mut missing: Vec<Vec<u8>> = match complete {
+            true => wanted.filter(|key| !self.found.contains(*key)).cloned().collect(),
+            false => Vec::new(),
+        };
+        missing.sort_unstable();
+        let left_out = self.left_out;
+        CopyReport { written, left_out, skipped, missing, table_type: None }
+    }
+}
+
+/// The tables that are written, one after another.
+struct Writing<'a> {
+    names: std::vec::IntoIter<OsString>,
+    to_be: Outputs,
+    parts: u64,
+    /// Objects in all; no matter, if there is one table.
+    total: u64,
+    part: u64,
+    objects: u64,
+    writer: TableWriter<AnyObject>,
+    /// Tables that are whole, but have no names yet.
+    outputs: Vec<Output>,
+    written: WriteReport,
+    options: &'a CopyOptions,
+}
+
+impl<'a> Writing<'a> {
+    fn new(
+        names: Vec<OsString>,
+        mut to_be: Outputs,
+        total: u64,
+        options: &'a CopyOptions,
+    ) -> Result<Self> {
+        let parts = names.len() as u64;
+        let mut names = names.into_iter();
+        let first = names.next().unwrap_or_default();
+        // Known by now: what is read, unless names of it come through a pipe.
+        to_be.check()?;
+        let writer = TableWriter::create(&first, &options.opener)?;
+        to_be.names.extend_from_slice(writer.object_names());
+        to_be.check()?;
+        let (outputs, written) = (Vec::new(), WriteReport::default());
+        let (part, objects) = (0, 0);
+        Ok(Self { names, to_be, parts, total, part, objects, writer, outputs, written, options })
+    }
+
+    fn write(&mut self, key: Key<'_>, object: &AnyObject) -> Result<()> {
+        let end =
+            (u128::from(self.total) * u128::from(self.part + 1) / u128::from(self.parts)) as u64;
+        if self.objects == end
+            && let Some(name) = self.names.next()
+        {
+            let next = TableWriter::create(&name, &self.options.opener)?;
+            let whole = std::mem::replace(&mut self.writer, next).into_outputs()?;
+            put_away(whole, &mut self.written, &mut self.outputs);
+            self.part += 1;
+        }
+        self.objects += 1;
+        match self.options.compress {
+            None => self.writer.write(key, object),
+            Some(method) => {
+                let object = compressed(object, method).map_err(|error| error.of_key(key))?;
+                self.writer.write(key, &object)
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<WriteReport> {
+        let whole = self.writer.into_outputs()?;
+        put_away(whole, &mut self.written, &mut self.outputs);
+        self.to_be.check()?;
+        Output::finish_together(self.outputs)?;
+        Ok(self.written)
+    }
+}
+
+/// Keeps a table that is whole, until all are.
+fn put_away(
+    (report, files): (WriteReport, Vec<Output>),
+    written: &mut WriteReport,
+    outputs: &mut Vec<Output>,
+) {
+    written.objects += report.objects;
+    written.skipped += report.skipped;
+    written.bytes += report.bytes;
+    outputs.extend(files);
+}
+
+fn compressed(object: &AnyObject, method: CompressionMethod) -> Result<AnyObject> {
+    let compressed = match object {
+        AnyObject::FloatMatrix(matrix) => CompressedMatrix::compress(matrix, method),
+        AnyObject::DoubleMatrix(matrix) => CompressedMatrix::compress(matrix, method),
+        AnyObject::CompressedMatrix(matrix) => {
+            CompressedMatrix::compress(&matrix.to_matrix::<f32>(), method)
+        }
+        other => {
+            let what = format!("an object of type {} cannot be compressed", other.object_type());
+            return Err(Error::corpus(what).with_help("compression is for matrices of floats"));
+        }
+    };
+    compressed.map(AnyObject::CompressedMatrix)
+}
+
+/// A wspecifier with the option `t`.
+fn as_text(wspecifier: &OsStr) -> Result<OsString> {
+    let table = Wspecifier { text: true, ..Wspecifier::parse(wspecifier)? };
+    Ok(table.name())
+}

@@ -1,0 +1,7 @@
+//! Corpora that are converted and checked.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::print_stderr)]
+
+mod htk;
+#[cfg(not(feature = "arrow"))]
+mod no_arrow;
+mod own_format;

@@ -1,0 +1,124 @@
+//! The sources of a corpus before they are joined.
+
+use std::sync::Arc;
+
+use seqfeed_core::{Error, Result, Source, Tolerance};
+use seqfeed_io::Opener;
+use seqfeed_pdnn::spec::DataSpec;
+
+use crate::description::Description;
+use crate::name_text::joined;
+use crate::{data, quantity, reader};
+
+/// The sources of a corpus, each for itself: for those who look at all that is wrong with it.
+#[derive(Default)]
+#[non_exhaustive]
+pub struct Unjoined {
+    /// The sources that could be opened, the primary one first.
+    pub sources: Vec<Arc<dyn Source>>,
+    /// The sources that could not.
+    pub refused: Vec<Refused>,
+    /// Settings of a reader of CNTK that are unknown or have no effect, and the reader's name.
+    pub unknown: Option<(String, Vec<String>)>,
+}
+
+/// A source that cannot be opened.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Refused {
+    /// The stream, where it is one's.
+    pub stream: Option<String>,
+    /// Why.
+    pub error: Error,
+}
+
+impl Unjoined {
+    fn take<T>(&mut self, stream: Option<&str>, opened: Result<T>) -> Result<Option<T>> {
+        match opened {
+            Ok(opened) => Ok(Some(opened)),
+            Err(error) if error.is_usage() => Err(error),
+            Err(error) => {
+                self.refused.push(Refused { stream: stream.map(str::to_owned), error });
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Description {
+    /// Opens every source, and joins nothing. Sequences that cannot be used are passed over.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the description contradicts itself; files that cannot be opened are
+    /// [refused](Unjoined::refused).
+    pub fn open_unjoined(&self, opener: &Opener) -> Result<Unjoined> {
+        let mut found = Unjoined::default();
+        if let Some(text) = &self.data {
+            found.sources = found.take(None, self.data_sources(text, opener))?.unwrap_or_default();
+            return Ok(found);
+        }
+        if let Some(name) = &self.reader {
+            let name = match self.base_of("reader") {
+                Some(base) => joined(base, name),
+                None => name.clone(),
+            };
+            let opener = self.opener_of("reader", opener);
+            let opened = reader::open(&name, &self.inputs, &self.overrides, &opener);
+            if let Some(opened) = found.take(None, opened)? {
+                found.sources = opened.corpus.sources().to_vec();
+                found.unknown = Some((name, opened.unknown));
+            }
+            return Ok(found);
+        }
+        if let Some(names) = &self.corpus {
+            let opened = self.open_corpus_files(&names.to_vec(), opener);
+            let opened = found.take(None, opened)?;
+            found.sources.extend(opened);
+        }
+        for (name, stream) in self.streams() {
+            let primary = found.sources.first().map(|source| source.index().as_ref());
+            let opened = self.open_stream(&name, &stream, opener, Tolerance::Skip, primary);
+            let opened = found.take(Some(&name), opened)?;
+            found.sources.extend(opened);
+        }
+        if found.sources.is_empty() && found.refused.is_empty() {
+            return Err(Error::usage("the corpus has no streams").with_help(
+                "give features (and labels), for instance `features = \"scp:feats.scp\"`",
+            ));
+        }
+        Ok(found)
+    }
+
+    fn data_sources(&self, text: &str, opener: &Opener) -> Result<Vec<Arc<dyn Source>>> {
+        let spec = data::of_task(&DataSpec::parse(text)?, self.task)?;
+        let opening = data::Opening {
+            base: self.base_of("data"),
+            opener: self.opener_of("data", opener),
+            map: self.map.unwrap_or(false),
+            chunk_samples: self.chunk_samples()?,
+        };
+        data::open(&spec, &opening).map(|opened| opened.sources)
+    }
+
+    /// The streams that have context, and how many frames a sample of theirs is made of.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a context is none.
+    pub fn frames_of_context(&self) -> Result<Vec<(String, usize)>> {
+        let width = |text: &str| quantity::context(text).map(|(left, right)| left + 1 + right);
+        let mut contexts = Vec::new();
+        for (name, stream) in self.streams() {
+            if let Some(text) = &stream.context {
+                contexts.push((name, width(&text.text())?));
+            }
+        }
+        if contexts.is_empty()
+            && let Some(text) = &self.context
+        {
+            contexts.push(("features".to_owned(), width(&text.text())?));
+        }
+        Ok(contexts)
+    }
+}
