@@ -162,7 +162,8 @@ impl Fingerprinter {
 /// };
 /// let (one, other) = (open(&path)?, open(&other)?); // the same, in another order
 /// let (one, other) = (one.corpus(), other.corpus());
-/// assert_eq!(seqfeed_convert::fingerprint(one.as_ref())?, seqfeed_convert::fingerprint(other.as_ref())?);
+/// let values = seqfeed_convert::fingerprint;
+/// assert_eq!(values(one.as_ref())?, values(other.as_ref())?);
 /// # Ok(())
 /// # }
 /// ```

@@ -17,7 +17,7 @@
 //! let mut options = ConvertOptions::new(Target::parse(&out)?);
 //! options.allow_lossy = true; // CTF numbers its sequences: keys stand in comments
 //! let report = ConvertPlan::new(opened.corpus(), options)?.run(&|_samples| {})?;
-//! assert_eq!(report.sequences, 2);
+//! assert_eq!(report.fingerprint.sequences, 2);
 //! # Ok(())
 //! # }
 //! ```

@@ -15,8 +15,8 @@ const CHUNK_SAMPLES: u64 = 32_768;
 const CHUNK_BYTES: u64 = 16 << 20;
 
 /// Sequences that wait in an unnamed temporary file until all are there, and are a [`Corpus`]
-/// then: for a program that makes them and feeds them, or has them converted (`seqfeed-convert`) to any
-/// format.
+/// then: for a program that makes them and feeds them, or has them converted to any format
+/// (`seqfeed-convert`).
 ///
 /// In memory are keys and lengths, no samples. The file is in the directory for temporary files
 /// (`TMPDIR`, else `/tmp`) and gone with its last user.
