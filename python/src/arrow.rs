@@ -32,10 +32,6 @@ pub(crate) fn stream<'py>(
                 let stream = stream_of(backend.as_ref(), &rspecifier)?;
                 let mut given = seqfeed::Table::new();
                 given.insert(stream.to_owned(), Value::String(rspecifier.in_description()));
-                if let Some(limit) = options.line_limit.and_then(|limit| i64::try_from(limit).ok())
-                {
-                    given.insert("line-limit".to_owned(), Value::Integer(limit));
-                }
                 let description = Description::from_table(given)?;
                 Arc::clone(description.open_exactly(&options.opener)?.corpus())
             }

@@ -101,7 +101,7 @@ fn in_python(text: &str) -> String {
         ("--sample-rate", "sample_rate"),
         ("--verify", "verify=True"),
         ("--type", "object_type"),
-        ("--line-limit", "line_limit"),
+        ("`line-limit`", "`line_limit`"),
     ];
     SPELLED.iter().fold(text.to_owned(), |text, (command, python)| text.replace(command, python))
 }

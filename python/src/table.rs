@@ -167,8 +167,8 @@ impl Table {
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = describe::with_overrides(py, options, overrides)?;
-        let opener = Opener::allowing_pipes(allow_pipes);
         let reading = read_options(allow_pipes, line_limit);
+        let opener = reading.opener.clone();
         let wanted = Wanted::given(object_type.as_ref())?;
         let named = keys::name_of(&source)?;
         let table = named.as_ref().filter(|_| options.is_empty());

@@ -1,5 +1,6 @@
 //! The options that describe a corpus and its feed; each is also a key of `corpus.toml`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -57,6 +58,10 @@ pub(crate) struct CorpusOptions {
     /// program)
     #[arg(long)]
     map: bool,
+
+    /// Most bytes of a key, a word or a line in text [default: 65536]
+    #[arg(long, value_name = "BYTES")]
+    line_limit: Option<NonZeroUsize>,
 
     /// What to do with keys that a stream lacks: stop, skip, or skip up to N [default: skip]
     #[arg(long, value_name = "stop|skip|N")]
@@ -349,7 +354,11 @@ impl CorpusOptions {
 
     /// What names may do.
     pub(crate) fn opener(&self) -> Opener {
-        opener(self.allow_pipes)
+        let opener = opener(self.allow_pipes);
+        match self.line_limit {
+            Some(bytes) => opener.with_line_limit(bytes.get()),
+            None => opener,
+        }
     }
 
     fn describe_over(&self, mut given: Given) -> Result<Description> {
@@ -359,6 +368,7 @@ impl CorpusOptions {
         given.text("states", self.states.as_ref());
         given.number("task", self.task);
         given.number("chunk-size", self.chunk_size);
+        given.number("line-limit", self.line_limit.map(|bytes| bytes.get() as u64));
         given.text("missing", self.missing.as_ref());
         given.text("errors", self.errors.as_ref());
         if self.map {

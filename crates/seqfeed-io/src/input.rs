@@ -17,7 +17,7 @@ use crate::interrupts::Waiting;
 use crate::pipe::{self, FailedCommand, Running};
 use crate::same_file::open_file;
 use crate::standard_input::{self, Stdin};
-use crate::{Compression, Opener, RxFilename, shown_name};
+use crate::{Compression, LINE_LIMIT, Opener, RxFilename, shown_name};
 
 /// A stream of bytes read once from front to back, decompressed where its first bytes say so.
 ///
@@ -36,6 +36,7 @@ pub struct Input {
     command: Option<Command>,
     /// Whether it is a device (a character or block device, as `/dev/zero`), which may have no end.
     device: bool,
+    line_limit: usize,
 }
 
 /// Who is told of a command that failed.
@@ -104,17 +105,12 @@ impl Input {
         opener: &Opener,
         on_failure: Option<OnFailedCommand>,
     ) -> Result<Self> {
-        match name {
+        let mut input = match name {
             RxFilename::Stdin => {
                 let stdin = Stdin::open()
                     .map_err(|error| Error::io("reading", error).in_file(standard_input::NAME))?;
-                Ok(Self {
-                    name: standard_input::NAME.to_owned(),
-                    compression: stdin.compression(),
-                    stream: Stream::Stdin(stdin),
-                    command: None,
-                    device: false,
-                })
+                let name = standard_input::NAME.to_owned();
+                Ok(Self::new(name, stdin.compression(), Stream::Stdin(stdin)))
             }
             RxFilename::Pipe(command) => {
                 opener.check_pipe(name)?;
@@ -126,7 +122,13 @@ impl Input {
             }
             RxFilename::File(path) => Self::open_file(path, 0),
             RxFilename::Offset(path, offset) => Self::open_file(path, *offset),
-        }
+        }?;
+        input.line_limit = opener.line_limit();
+        Ok(input)
+    }
+
+    fn new(name: String, compression: Compression, stream: Stream) -> Self {
+        Self { name, compression, stream, command: None, device: false, line_limit: LINE_LIMIT }
     }
 
     /// A stream from any reader, under a name for messages; decompressed as a file would be.
@@ -144,13 +146,7 @@ impl Input {
             // The reader fails with its first bytes: so will the input.
             (Compression::None, Buffered::new(Box::new(Failed(Some(error))), 0))
         });
-        Self {
-            name: name.into(),
-            compression,
-            stream: Stream::Own(stream),
-            command: None,
-            device: false,
-        }
+        Self::new(name.into(), compression, Stream::Own(stream))
     }
 
     fn open_file(path: &Path, offset: u64) -> Result<Self> {
@@ -170,26 +166,14 @@ impl Input {
                 }
                 file.seek(SeekFrom::Start(offset)).map_err(|error| fail("seeking", error))?;
                 let stream = Stream::Own(Buffered::of_file(file, metadata.len(), offset));
-                return Ok(Self {
-                    name,
-                    compression: Compression::None,
-                    stream,
-                    command: None,
-                    device: false,
-                });
+                return Ok(Self::new(name, Compression::None, stream));
             }
         } else if metadata.is_file() {
             let mut stream = Buffered::of_file(file, metadata.len(), 0);
             stream.fill_buf().map_err(|error| fail("reading", error).at_byte(0))?;
             if Compression::detect(stream.buffered()) == Compression::None {
                 let stream = Stream::Own(stream);
-                return Ok(Self {
-                    name,
-                    compression: Compression::None,
-                    stream,
-                    command: None,
-                    device: false,
-                });
+                return Ok(Self::new(name, Compression::None, stream));
             }
             return Self::decoded(name, Box::new(stream));
         }
@@ -205,20 +189,22 @@ impl Input {
     }
 
     /// A regular file that is read as it is, from a position.
-    pub(crate) fn plain(name: String, file: File, len: u64, position: u64) -> Self {
+    pub(crate) fn plain(
+        name: String,
+        file: File,
+        len: u64,
+        position: u64,
+        line_limit: usize,
+    ) -> Self {
         let stream = Stream::Own(Buffered::of_file(file, len, position));
-        Self { name, compression: Compression::None, stream, command: None, device: false }
+        let mut input = Self::new(name, Compression::None, stream);
+        input.line_limit = line_limit;
+        input
     }
 
     fn decoded(name: String, reader: Box<dyn Read + Send>) -> Result<Self> {
         match decode(reader) {
-            Ok((compression, stream)) => Ok(Self {
-                name,
-                compression,
-                stream: Stream::Own(stream),
-                command: None,
-                device: false,
-            }),
+            Ok((compression, stream)) => Ok(Self::new(name, compression, Stream::Own(stream))),
             Err(error) => Err(Error::io("reading", error).in_file(name).at_byte(0)),
         }
     }
@@ -243,6 +229,13 @@ impl Input {
     /// counts as none.
     pub(crate) fn is_device(&self) -> bool {
         self.device
+    }
+
+    /// Most bytes of a key, a word or a line, as the [opener](Opener::line_limit) said;
+    /// [`LINE_LIMIT`] where the input is any reader's.
+    #[must_use]
+    pub fn line_limit(&self) -> usize {
+        self.line_limit
     }
 
     /// How the data are compressed behind this stream. [`None`](Compression::None) for an

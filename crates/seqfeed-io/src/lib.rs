@@ -9,6 +9,7 @@
 //! * [`DataFile`]: a regular file read at offsets by several threads; [`Mapped`] is the same file
 //!   in memory; [`Spool`] makes one from data that can only be read once.
 //! * [`OpenFiles`]: files of many names, of which few are open at a time.
+//! * [`LINE_LIMIT`]: how long a key or a line of text may be.
 //! * [`UntilFailed`]: every decoder stands in one, and is not asked again after its error.
 //! * [`Output`]: a file that appears under its name only when it is complete, or a command, or
 //!   standard output; [`OutputDirectory`] is a directory of files that does so.
@@ -51,6 +52,7 @@ mod data_file;
 mod decode;
 mod input;
 mod interrupts;
+mod line;
 mod mapped;
 mod names;
 mod open_files;
@@ -75,6 +77,7 @@ pub use compression::Compression;
 pub use data_file::DataFile;
 pub use input::{Input, OnFailedCommand};
 pub use interrupts::on_interrupt;
+pub use line::{LINE_LIMIT, too_long};
 pub use mapped::Mapped;
 pub use names::{RxFilename, WxFilename, name_from_text, name_to_text, path_from_text, shown_name};
 pub use open_files::OpenFiles;

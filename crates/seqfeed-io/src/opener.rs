@@ -2,8 +2,11 @@
 
 use seqfeed_core::{Error, ErrorKind, Result};
 
-/// What opens names: it says what they may do, and stands between all readers and the places where
-/// bytes lie. By default names stand for files and the standard streams, but run no commands.
+use crate::LINE_LIMIT;
+
+/// What opens names: it says what they may do and how long lines may be, and stands between all
+/// readers and the places where bytes lie. By default names stand for files and the standard
+/// streams, but run no commands.
 ///
 /// Names come out of data files (`scp`), so opening a corpus someone else made would otherwise run
 /// whatever they wrote there. So an opener tells names that the caller gave from names that were
@@ -15,9 +18,16 @@ use seqfeed_core::{Error, ErrorKind, Result};
 /// | [`default`](Self::default) | runs no command | runs no command |
 /// | [`with_given_pipes`](Self::with_given_pipes) | may be a command | runs no command |
 /// | [`with_pipes`](Self::with_pipes) | may be a command | may be a command |
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Opener {
     commands: Commands,
+    line_limit: usize,
+}
+
+impl Default for Opener {
+    fn default() -> Self {
+        Self::allowing(Commands::None)
+    }
 }
 
 /// Which names may be commands of the shell (`gunzip -c x.gz |`).
@@ -33,7 +43,7 @@ impl Opener {
     /// An opener that allows commands wherever a name stands.
     #[must_use]
     pub const fn with_pipes() -> Self {
-        Self { commands: Commands::All }
+        Self::allowing(Commands::All)
     }
 
     /// The opener that allows commands in names that the caller gives, such as on a command line,
@@ -47,22 +57,41 @@ impl Opener {
     /// ```
     #[must_use]
     pub const fn with_given_pipes() -> Self {
-        Self { commands: Commands::Given }
+        Self::allowing(Commands::Given)
     }
 
     /// An opener that allows commands wherever a name stands, or nowhere.
     #[must_use]
     pub const fn allowing_pipes(allow: bool) -> Self {
-        Self { commands: if allow { Commands::All } else { Commands::None } }
+        Self::allowing(if allow { Commands::All } else { Commands::None })
+    }
+
+    const fn allowing(commands: Commands) -> Self {
+        Self { commands, line_limit: LINE_LIMIT }
+    }
+
+    /// The same opener, with another limit for keys, words and lines in text: so many bytes
+    /// ([`LINE_LIMIT`] by default).
+    #[must_use]
+    pub const fn with_line_limit(mut self, bytes: usize) -> Self {
+        self.line_limit = bytes;
+        self
+    }
+
+    /// Most bytes of a key, a word or a line in text.
+    #[must_use]
+    pub const fn line_limit(&self) -> usize {
+        self.line_limit
     }
 
     /// The opener for names that stand in a file which this one opened.
     #[must_use]
     pub const fn of_contents(&self) -> Self {
-        match self.commands {
-            Commands::None | Commands::Given => Self { commands: Commands::None },
-            Commands::All => Self { commands: Commands::All },
-        }
+        let commands = match self.commands {
+            Commands::None | Commands::Given => Commands::None,
+            Commands::All => Commands::All,
+        };
+        Self { commands, line_limit: self.line_limit }
     }
 
     /// Whether the name at hand may be a command.

@@ -15,6 +15,7 @@ use crate::{Input, shown_name};
 pub struct Recording {
     name: String,
     path: TemporaryName,
+    line_limit: usize,
 }
 
 pub(crate) struct Recorder {
@@ -22,12 +23,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recording {
-    pub(crate) fn start(name: &str) -> Result<(Recorder, Self)> {
+    pub(crate) fn start(name: &str, line_limit: usize) -> Result<(Recorder, Self)> {
         let directory = std::env::temp_dir();
         let place = || format!("temporary file in {}", shown_name(&directory));
         let (file, path) =
             unnamed_file(&directory).map_err(|error| failed("opening", error, place()))?;
-        Ok((Recorder { file }, Self { name: name.to_owned(), path }))
+        Ok((Recorder { file }, Self { name: name.to_owned(), path, line_limit }))
     }
 
     /// What was read so far, from its start; it can be [gone to](Input::seek) any place of it.
@@ -40,7 +41,7 @@ impl Recording {
         let fail = |error| failed("opening", error, shown_name(self.path.path()));
         let file = File::open(self.path.path()).map_err(fail)?;
         let len = file.metadata().map_err(fail)?.len();
-        Ok(Input::plain(self.name.clone(), file, len, 0))
+        Ok(Input::plain(self.name.clone(), file, len, 0, self.line_limit))
     }
 }
 
@@ -52,7 +53,7 @@ impl Input {
     ///
     /// When no temporary file can be made.
     pub fn recorded(self) -> Result<(Self, Recording)> {
-        let (recorder, recording) = Recording::start(self.name())?;
+        let (recorder, recording) = Recording::start(self.name(), self.line_limit())?;
         Ok((self.through(|inner| Box::new(recorder.recording(inner))), recording))
     }
 }

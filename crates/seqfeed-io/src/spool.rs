@@ -179,8 +179,9 @@ impl Input {
     /// When reading or writing fails, and for devices, which have no end.
     pub fn spooled(self) -> Result<Self> {
         let (name, position) = (self.name().to_owned(), self.position());
+        let line_limit = self.line_limit();
         let (file, len) = Spool::file_of(self, position)?;
-        Ok(Self::plain(name, file, len, position))
+        Ok(Self::plain(name, file, len, position, line_limit))
     }
 }
 

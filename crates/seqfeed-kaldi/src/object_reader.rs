@@ -3,8 +3,8 @@
 use std::io::{BufRead, Read};
 
 use bytemuck::Pod;
-use seqfeed_core::{Error, ErrorKind, Key, Problem, Result};
-use seqfeed_io::{Input, Opener, RxFilename};
+use seqfeed_core::{Error, Key, Problem, Result};
+use seqfeed_io::{Input, Opener, RxFilename, too_long};
 
 use crate::holder::Mode;
 use crate::tables::typing::Typing;
@@ -24,26 +24,13 @@ pub struct ObjectReader {
     pub(crate) mode_read: Option<Mode>,
     /// What objects of any type are read as.
     pub(crate) typing: Typing,
-    /// Most bytes of a key or a token.
-    pub(crate) line_limit: usize,
-}
-
-/// Most bytes of a key, a token, or a line of a script file, unless another limit is set: what is
-/// longer is no such thing, and would only fill the memory.
-pub(crate) const LINE_LIMIT: usize = 64 << 10;
-
-/// The error that something is longer than may be.
-pub(crate) fn too_long(what: &'static str, found: usize, limit: usize) -> Error {
-    Error::new(ErrorKind::Limit { what, wanted: found as u64, limit: limit as u64 }).with_help(
-        "is this a table of Kaldi's? the limit is set by `line_limit` of the options for reading",
-    )
 }
 
 impl ObjectReader {
     /// Reads from an input.
     #[must_use]
     pub fn new(input: Input) -> Self {
-        Self { input, mode_read: None, typing: Typing::default(), line_limit: LINE_LIMIT }
+        Self { input, mode_read: None, typing: Typing::default() }
     }
 
     /// Opens an rxfilename.
@@ -355,28 +342,12 @@ impl ObjectReader {
         }
     }
 
-    /// Reads to the end of a line as [`read_line`](Self::read_line) does, but of a line that is
-    /// not too long.
-    pub(crate) fn read_short_line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
-        line.clear();
-        loop {
-            let limit = self.line_limit;
-            let buffer = self.fill()?;
-            if buffer.is_empty() {
-                return Ok(false);
-            }
-            let end = memchr::memchr(b'\n', buffer);
-            let more = &buffer[..end.unwrap_or(buffer.len())];
-            if line.len() + more.len() > limit {
-                return Err(too_long("bytes of a line", line.len() + more.len(), limit));
-            }
-            line.extend_from_slice(more);
-            let taken = end.map_or(buffer.len(), |end| end + 1);
-            self.consume(taken);
-            if end.is_some() {
-                return Ok(true);
-            }
-        }
+    /// Reads a line of a script file without its end, in the place of what `line` holds; `false` at
+    /// the end of the data. It may be as long as the [limit](Input::line_limit) says.
+    pub(crate) fn read_script_line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
+        let any = self.input.next_line(line)?;
+        line.pop_if(|&mut byte| byte == b'\n');
+        Ok(any)
     }
 
     /// Reads a token: bytes up to white space, of which one byte is read with it. In text, white
@@ -408,8 +379,9 @@ impl ObjectReader {
             let ended = count < buffer.len() || buffer.is_empty();
             word.extend_from_slice(&buffer[..count]);
             self.consume(count);
-            if word.len() > self.line_limit {
-                let error = too_long("bytes of a key or token", word.len(), self.line_limit);
+            let limit = self.input.line_limit();
+            if word.len() > limit {
+                let error = too_long("bytes of a key or token", word.len(), limit);
                 return Err(error.in_file(self.name()).at_byte(self.position()));
             }
             if ended {

@@ -190,7 +190,6 @@ fn open_kaldi(
             or_compressed: true,
             errors: Tolerance::Stop,
             base: opening.base.map(Path::to_owned),
-            line_limit: None,
         };
         let mut rspecifier = OsString::from("scp:");
         rspecifier.push(name);

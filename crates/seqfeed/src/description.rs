@@ -8,6 +8,7 @@ mod toml_text;
 mod unknown;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Chunking, Error, Extent, JoinPolicy, Kind, Problem, Result, Tolerance};
@@ -146,6 +147,9 @@ pub struct Description {
     pub chunk_size: Option<u64>,
     /// Map files instead of reading them.
     pub map: Option<bool>,
+    /// Most bytes of a key, a word or a line in text, 65,536 by default.
+    #[serde(alias = "line_limit")]
+    pub line_limit: Option<NonZeroUsize>,
     /// Keys that a stream lacks: `"skip"` (the default), `"stop"`, or the most that are skipped.
     pub missing: Option<Text>,
     /// Sequences that are wrong (lengths that differ, objects that cannot be read): `"stop"` (the
@@ -501,13 +505,15 @@ impl Description {
         self.base.as_deref().filter(|_| !self.is_overridden(stream))
     }
 
-    /// What the names behind a key may do, under the opener for names that the caller gives: those
+    /// What opens the names behind a key, under the opener for names that the caller gives: those
     /// that stand in the description's file were not given by the caller.
     pub(crate) fn opener_of(&self, key: &str, opener: &Opener) -> Opener {
-        match self.from_file && !self.is_overridden(key) {
+        let opener = match self.from_file && !self.is_overridden(key) {
             true => opener.of_contents(),
             false => opener.clone(),
-        }
+        };
+        let line_limit = self.line_limit.map_or(opener.line_limit(), NonZeroUsize::get);
+        opener.with_line_limit(line_limit)
     }
 
     /// The opener of the join.

@@ -183,7 +183,7 @@ impl RandomAccessReader {
         options.set_item("object_type", wanted)?;
         options.set_item("utt2spk", self.utt2spk.as_ref().map(Name::as_ref))?;
         options.set_item("allow_pipes", self.options.opener.allows_pipes())?;
-        options.set_item("line_limit", self.options.line_limit)?;
+        options.set_item("line_limit", self.options.opener.line_limit())?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (self.rspecifier.as_ref(),), options, py.None());
         Ok((remake, arguments).into_pyobject(py)?.into_any())

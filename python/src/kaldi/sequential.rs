@@ -226,7 +226,7 @@ impl SequentialReader {
         let wanted = self.wanted.as_ref().map(|wanted| wanted.to_python(py));
         options.set_item("object_type", wanted)?;
         options.set_item("allow_pipes", self.options.opener.allows_pipes())?;
-        options.set_item("line_limit", self.options.line_limit)?;
+        options.set_item("line_limit", self.options.opener.line_limit())?;
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let arguments = (py.get_type::<Self>(), (self.name.as_ref(),), options, done);
         Ok((remake, arguments).into_pyobject(py)?.into_any())

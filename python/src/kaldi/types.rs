@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use seqfeed::Result;
-use seqfeed::io::{Input, Opener, RxFilename};
+use seqfeed::io::{Input, LINE_LIMIT, Opener, RxFilename};
 use seqfeed::kaldi::{
     AnyObject, Basic as _, Blob, CompactLattice, CompressedMatrix, GaussPosterior, Holder,
     HtkMatrix, Lattice, Matrix, MatrixShape, Mode, NnetChainExample, NnetExample, NumpyArray,
@@ -243,10 +243,14 @@ pub(crate) fn check_guess(value: Option<&Value>, key: Key<'_>) -> Result<()> {
     ))
 }
 
+/// What opens names, by the arguments of readers.
+pub(crate) fn opener(allow_pipes: bool, line_limit: Option<usize>) -> Opener {
+    Opener::allowing_pipes(allow_pipes).with_line_limit(line_limit.unwrap_or(LINE_LIMIT))
+}
+
 /// How tables are read, by the arguments of readers.
 pub(crate) fn read_options(allow_pipes: bool, line_limit: Option<usize>) -> ReadOptions {
-    let opener = Opener::allowing_pipes(allow_pipes);
-    ReadOptions { opener, line_limit, ..ReadOptions::default() }
+    ReadOptions { opener: opener(allow_pipes, line_limit), ..ReadOptions::default() }
 }
 
 /// What is read in order: a table by its name, or a stream with an archive.

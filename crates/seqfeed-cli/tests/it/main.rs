@@ -22,6 +22,7 @@ mod info;
 mod kaldi_object;
 mod kaldi_tools;
 mod library;
+mod limits;
 mod names;
 mod options;
 mod outputs;

@@ -1,11 +1,11 @@
 //! The index of a binary archive in a plain file: keys and headers are read, data skipped over.
 
 use seqfeed_core::{Error, Key, Problem, Result};
-use seqfeed_io::DataFile;
+use seqfeed_io::{DataFile, too_long};
 
 use super::header::{Header, LONGEST_HEADER, Object};
 use crate::ARCHIVE;
-use crate::object_reader::{is_space, too_long};
+use crate::object_reader::is_space;
 use crate::objects::compressed_matrix::SURPLUS;
 
 /// Bytes read at a time: enough for a key and a header.

@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use seqfeed_core::{Element, Extent, Tolerance};
 use seqfeed_io::{Opener, shown_name};
 
-use crate::object_reader::LINE_LIMIT;
-
 /// What the objects of a table are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -30,7 +28,8 @@ pub struct TableOptions {
     pub extent: Option<Extent>,
     /// Most samples in a chunk of the source's index.
     pub chunk_samples: u64,
-    /// What names may do: those in the rspecifiers, and those that stand in script files.
+    /// What names may do (those in the rspecifiers, and those that stand in script files), and how
+    /// long keys and lines of script files may be.
     pub opener: Opener,
     /// Map files instead of reading them.
     pub map: bool,
@@ -41,8 +40,6 @@ pub struct TableOptions {
     pub or_compressed: bool,
     /// The directory that names in rspecifiers are relative to, if not the working directory.
     pub base: Option<PathBuf>,
-    /// Most bytes of a key, or of a line of a script file: 65,536, if none are given.
-    pub line_limit: Option<usize>,
 }
 
 impl TableOptions {
@@ -61,12 +58,7 @@ impl TableOptions {
             errors: Tolerance::Stop,
             or_compressed: false,
             base: None,
-            line_limit: None,
         }
-    }
-
-    pub(crate) fn line_limit(&self) -> usize {
-        self.line_limit.unwrap_or(LINE_LIMIT)
     }
 }
 

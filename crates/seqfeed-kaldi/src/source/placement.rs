@@ -199,7 +199,7 @@ fn entries(script: &RxFilename, base: Option<&Path>) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     let mut text = Vec::new();
     for line in 1.. {
-        if !reader.read_short_line(&mut text)? && text.is_empty() {
+        if !reader.read_script_line(&mut text)? {
             break;
         }
         let Ok(parsed) = ScriptLine::parse(&text) else { continue };

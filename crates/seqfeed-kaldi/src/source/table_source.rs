@@ -283,8 +283,12 @@ impl<'a> Opening<'a> {
             Err(_) => return self.stream(&name),
         };
         let number = self.files.add(path);
-        let mut scan =
-            ArchiveScan::new(&file, offset, self.kind.is_scalar(), self.options.line_limit());
+        let mut scan = ArchiveScan::new(
+            &file,
+            offset,
+            self.kind.is_scalar(),
+            self.options.opener.line_limit(),
+        );
         let mut key = Vec::new();
         loop {
             match scan.next(&mut key) {
@@ -310,7 +314,6 @@ impl<'a> Opening<'a> {
     /// An archive that is read from front to back.
     fn stream(&mut self, name: &RxFilename) -> Result<()> {
         let mut reader = ObjectReader::open(name, &self.options.opener)?;
-        reader.line_limit = self.options.line_limit();
         let mut spooler =
             std::mem::replace(&mut self.spooler, Spooler::new(self.kind, self.options.element));
         let mut failure = None;
@@ -336,12 +339,11 @@ impl<'a> Opening<'a> {
         let beside = Beside::new(&name, self.options.base.as_deref());
         self.by_name.clear();
         let mut reader = ObjectReader::open(&name, &self.options.opener)?;
-        reader.line_limit = self.options.line_limit();
         let file = reader.name().to_owned();
         let mut line = Vec::new();
         for number in 1u64.. {
             let place = |error: Error| error.in_file(file.as_str()).at_line(number);
-            if !reader.read_short_line(&mut line).map_err(place)? && line.is_empty() {
+            if !reader.read_script_line(&mut line).map_err(place)? {
                 break;
             }
             let parsed = ScriptLine::parse(&line).map_err(place)?;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::io::BufRead;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -105,8 +104,7 @@ impl WaveSource {
                 }
                 TableKind::Script => {
                     let mut line = Vec::new();
-                    let read = input.read_until(b'\n', &mut line);
-                    read.map_err(|error| input.error(error))?;
+                    input.next_line(&mut line)?;
                     let line = ScriptLine::parse(&line)?;
                     let beside = Beside::new(&name, options.base.as_deref());
                     let mut name = RxFilename::parse(line.rxfilename)?;
@@ -349,7 +347,6 @@ impl<'a> Opening<'a> {
             _ => None,
         };
         let mut reader = ObjectReader::open(&name, &self.options.opener)?;
-        reader.line_limit = self.options.line_limit();
         let mut key = Vec::new();
         while reader.read_key(&mut key)? {
             let read = match file {
@@ -418,12 +415,11 @@ impl<'a> Opening<'a> {
         let name = relative(RxFilename::parse(rxfilename)?, self.options);
         let beside = Beside::new(&name, self.options.base.as_deref());
         let mut reader = ObjectReader::open(&name, &self.options.opener)?;
-        reader.line_limit = self.options.line_limit();
         let file = reader.name().to_owned();
         let mut line = Vec::new();
         for number in 1u64.. {
             let place = |error: Error| error.in_file(file.as_str()).at_line(number);
-            if !reader.read_short_line(&mut line).map_err(place)? && line.is_empty() {
+            if !reader.read_script_line(&mut line).map_err(place)? {
                 break;
             }
             let parsed = ScriptLine::parse(&line).map_err(place)?;

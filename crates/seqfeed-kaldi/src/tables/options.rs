@@ -7,7 +7,7 @@ use seqfeed_core::{Damage, Error, Result};
 use seqfeed_io::{Input, Opener, RxFilename};
 
 use crate::holder::Mode;
-use crate::object_reader::{LINE_LIMIT, ObjectReader};
+use crate::object_reader::ObjectReader;
 use crate::objects::any::ObjectType;
 use crate::tables::typing::Typing;
 use crate::tables::warnings::{Warning, Warnings};
@@ -15,7 +15,8 @@ use crate::tables::warnings::{Warning, Warnings};
 /// How tables are read, apart from what rspecifiers say.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// What names may do: that of the rspecifier, and those that stand in script files.
+    /// What names may do (that of the rspecifier, and those that stand in script files), and how
+    /// long keys, tokens and lines of script files may be.
     pub opener: Opener,
     /// The directory that relative names are taken from, if not the working directory.
     pub base: Option<PathBuf>,
@@ -32,8 +33,6 @@ pub struct ReadOptions {
     /// What objects are written as, if they are read for nothing else: objects that stay in the
     /// form in which they stand stay as they are, whatever their type.
     pub written_as: Option<Mode>,
-    /// Most bytes of a key, a token, or a line of a script file: 65,536, if none are given.
-    pub line_limit: Option<usize>,
     /// Where readers tell what is worth a warning. With it, they are as patient with commands as
     /// Kaldi's: see [`Warnings`]. Without it, a command that failed is an error.
     pub warnings: Option<Warnings>,
@@ -47,7 +46,6 @@ impl ReadOptions {
     pub(crate) fn reader(&self, input: Input) -> ObjectReader {
         let mut reader = ObjectReader::new(input);
         reader.typing = self.typing.clone();
-        reader.line_limit = self.line_limit.unwrap_or(LINE_LIMIT);
         reader
     }
 

@@ -52,10 +52,10 @@ impl ScriptLines {
     fn next_by<'a, L>(&'a mut self, parse: fn(&'a [u8]) -> Result<L>) -> Result<Option<L>> {
         let Some(reader) = &mut self.reader else { return Ok(None) };
         let number = self.number + 1;
-        let ended = reader
-            .read_short_line(&mut self.line)
+        let any = reader
+            .read_script_line(&mut self.line)
             .map_err(|error| error.in_file(self.name.as_str()).at_line(number))?;
-        if !ended && self.line.is_empty() {
+        if !any {
             // A command that wrote the lines may have failed before it was done.
             return self.reader.take().map_or(Ok(()), ObjectReader::finish).map(|()| None);
         }

@@ -20,11 +20,11 @@ fn keys_and_lines_have_a_length_that_is_a_setting() {
     std::fs::write(at("a.scp"), format!("{key} {}:70001\n", at("a.ark"))).unwrap();
     // No line's end at all.
     std::fs::write(at("no.scp"), "x".repeat(1 << 20)).unwrap();
-    let opener = Opener::default();
     let tables = ["ark:a.ark", "ark:b.ark", "scp:a.scp", "scp:no.scp"].map(|table| {
         let (kind, name) = table.split_once(':').unwrap();
         format!("{kind}:{}", at(name))
     });
+    let longer_lines = Opener::default().with_line_limit(100_000);
     for table in &tables {
         let read = |options: &ReadOptions| -> Result<u64, seqfeed_core::Error> {
             let mut reader = SequentialReader::<Vec<i32>>::open_with(table, options)?;
@@ -32,7 +32,7 @@ fn keys_and_lines_have_a_length_that_is_a_setting() {
             Ok(reader.report().objects)
         };
         assert!(is_limit(&read(&ReadOptions::default()).unwrap_err()), "{table}");
-        let mut random = match RandomAccessReader::<Vec<i32>>::open(table, &opener) {
+        let mut random = match RandomAccessReader::<Vec<i32>>::open(table, &Opener::default()) {
             Ok(random) => random,
             Err(error) => {
                 assert!(is_limit(&error), "{table}: {error}");
@@ -42,9 +42,9 @@ fn keys_and_lines_have_a_length_that_is_a_setting() {
         assert!(is_limit(&random.get(Key(b"other")).unwrap_err()), "{table}");
         let options = TableOptions::new("labels", Role::Labels, Element::I32);
         assert!(TableSource::open(&[table], &options).is_err(), "{table}");
-        let longer = ReadOptions { line_limit: Some(100_000), ..ReadOptions::default() };
+        let longer = ReadOptions { opener: longer_lines.clone(), ..ReadOptions::default() };
         assert_eq!(read(&longer).unwrap(), 1, "{table}");
-        let options = TableOptions { line_limit: Some(100_000), ..options };
+        let options = TableOptions { opener: longer_lines.clone(), ..options };
         assert_eq!(TableSource::open(&[table], &options).unwrap().index().len(), 1, "{table}");
     }
     let options = TableOptions::new("labels", Role::Labels, Element::I32);

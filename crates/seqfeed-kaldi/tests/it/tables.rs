@@ -19,7 +19,6 @@ pub(crate) fn features(base: &Path) -> TableOptions {
         or_compressed: false,
         errors: Tolerance::Stop,
         base: Some(base.to_owned()),
-        line_limit: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A description as the text of a `corpus.toml`.
 
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 
 use seqfeed_core::{Error, Extent, Kind, Result};
 use seqfeed_io::name_to_text;
@@ -78,6 +79,7 @@ impl Description {
         out.word("memory", self.memory.as_ref());
         out.number("chunk-size", self.chunk_size)?;
         out.flag("map", self.map);
+        out.number("line-limit", self.line_limit.map(NonZeroUsize::get))?;
         out.word("missing", self.missing.as_ref());
         out.word("errors", self.errors.as_ref());
         out.text("state", self.state.as_ref().map(name_to_text).as_ref());

@@ -73,7 +73,6 @@ impl Format for Tables {
             or_compressed: false,
             errors: wanted.errors,
             base: wanted.base.map(Path::to_owned),
-            line_limit: None,
         };
         let tables = names_of(names);
         Ok(match wanted.kind {
