@@ -19,7 +19,7 @@ impl Read for Slow<'_> {
 
 /// What HTK's index says.
 fn htk(text: &[u8], piece: usize, blanks_around_dot: bool) -> String {
-    let mut index = MlfIndex::new(MlfOptions { v1_compat: blanks_around_dot });
+    let mut index = MlfIndex::new(MlfOptions { v1_compat: blanks_around_dot, ..MlfOptions::default() });
     let result = index.add("m", Slow(text, piece)).map_err(|error| error.to_string());
     let mut said = format!("{result:?} {:?}", index.duplicates());
     for id in 0..index.len() as u32 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use seqfeed::io::{Opener, open_file, shown_name};
+use seqfeed::io::{LineLimit, Opener, read_list, shown_name};
 use seqfeed::{Corpus, Element, Error, Source};
 use seqfeed_convert::{ConvertOptions, ConvertPlan, ConvertReport, Target};
 
@@ -100,9 +100,9 @@ fn period(seconds: f64) -> seqfeed::Result<i32> {
 /// Names of labels: a list of them, or a file with one a line.
 fn state_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let Some(file) = keys::name_of(names)? else { return names.extract() };
-    let text = open_file(Path::new(&file))
-        .and_then(std::io::read_to_string)
-        .map_err(|error| Error::io("reading", error).in_file(file.to_string()));
+    let read = read_list(Path::new(&file), LineLimit::of_lines, &Opener::default());
+    let text = String::from_utf8(errors::raise(read)?).map_err(std::io::Error::other);
+    let text = text.map_err(|error| Error::io("reading", error).in_file(file.to_string()));
     Ok(errors::raise(text)?.lines().map(str::to_owned).collect())
 }
 

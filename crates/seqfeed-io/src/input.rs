@@ -225,10 +225,16 @@ impl Input {
         }
     }
 
-    /// Whether it was opened as a device, of which nobody knows an end. Standard input
-    /// counts as none.
-    pub(crate) fn is_device(&self) -> bool {
-        self.device
+    /// Refuses what was opened as a device, of which nobody knows an end. Standard input counts as
+    /// none.
+    pub(crate) fn refuse_device(&self) -> Result<()> {
+        if !self.device {
+            return Ok(());
+        }
+        let what = "this is a device, which may have no end";
+        Err(Error::io("opening", io::Error::new(io::ErrorKind::InvalidInput, what))
+            .in_file(&self.name)
+            .with_help("a regular file is needed, a pipe or standard input"))
     }
 
     /// Most bytes of a key, a word or a line, as the [opener](Opener::line_limit) said;

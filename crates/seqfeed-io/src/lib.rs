@@ -9,7 +9,7 @@
 //! * [`DataFile`]: a regular file read at offsets by several threads; [`Mapped`] is the same file
 //!   in memory; [`Spool`] makes one from data that can only be read once.
 //! * [`OpenFiles`]: files of many names, of which few are open at a time.
-//! * [`LINE_LIMIT`]: how long a key or a line of text may be.
+//! * [`LineLimit`]: how long keys, words and lines of text may be.
 //! * [`UntilFailed`]: every decoder stands in one, and is not asked again after its error.
 //! * [`Output`]: a file that appears under its name only when it is complete, or a command, or
 //!   standard output; [`OutputDirectory`] is a directory of files that does so.
@@ -52,7 +52,7 @@ mod data_file;
 mod decode;
 mod input;
 mod interrupts;
-mod line;
+mod line_limit;
 mod mapped;
 mod names;
 mod open_files;
@@ -77,7 +77,7 @@ pub use compression::Compression;
 pub use data_file::DataFile;
 pub use input::{Input, OnFailedCommand};
 pub use interrupts::on_interrupt;
-pub use line::{LINE_LIMIT, too_long};
+pub use line_limit::{LINE_LIMIT, LineLimit, read_list, too_long};
 pub use mapped::Mapped;
 pub use names::{RxFilename, WxFilename, name_from_text, name_to_text, path_from_text, shown_name};
 pub use open_files::OpenFiles;
@@ -86,7 +86,7 @@ pub use output::Output;
 pub use pipe::FailedCommand;
 pub use recording::Recording;
 pub use runs::run_of;
-pub use same_file::{InputFiles, open_file, read_file};
+pub use same_file::{InputFiles, open_file};
 pub use settings_file::{read_record, read_settings, refuse_named_pipe};
 pub use spool::Spool;
 pub use temporary::{

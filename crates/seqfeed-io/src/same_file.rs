@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -152,17 +152,6 @@ pub fn open_file(path: &Path) -> io::Result<File> {
         note(&file.metadata()?);
     }
     Ok(file)
-}
-
-/// Reads a whole file, as [`fs::read`] does, and records it as an input.
-///
-/// # Errors
-///
-/// When the operating system fails to open or read it.
-pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open_file(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Records what stands behind standard input.

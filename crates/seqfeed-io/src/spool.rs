@@ -4,7 +4,7 @@ use std::env;
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Seek, SeekFrom, Write};
 
-use seqfeed_core::{Error, Result};
+use seqfeed_core::Result;
 
 use crate::buffered::CAPACITY;
 use crate::temporary::failed;
@@ -69,15 +69,7 @@ impl Spool {
 
     /// Writes all that an input gives, and ends the input.
     fn filled(mut self, mut input: Input, name: &str) -> Result<Self> {
-        if input.is_device() {
-            let device = io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "this is a device, which may have no end",
-            );
-            return Err(Error::io("opening", device)
-                .in_file(name)
-                .with_help("a regular file is needed, a pipe or standard input"));
-        }
+        input.refuse_device().map_err(|error| error.in_file(name))?;
         loop {
             let count = match input.fill_buf() {
                 Ok([]) => break,

@@ -8,13 +8,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
 use std::io::BufRead;
+use std::mem::take;
 use std::sync::Arc;
 
 use seqfeed_core::{
     About, Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem,
     Remark, Result, Severity, Source, Stream,
 };
-use seqfeed_io::{Input, Opener, RxFilename, shown_name};
+use seqfeed_io::{Input, Opener, RxFilename, shown_name, too_long};
 
 /// The name of the format in messages.
 const ALIGNMENT: &str = "alignment";
@@ -39,6 +40,8 @@ pub struct AlignmentSource {
 
 impl AlignmentSource {
     /// Reads alignments by any name that can be read, compressed or not, as a stream of a name.
+    /// Lines may be of any length, names and labels only as long as the
+    /// [limit](Opener::line_limit) says.
     ///
     /// # Errors
     ///
@@ -50,16 +53,36 @@ impl AlignmentSource {
     ) -> Result<Self> {
         let mut input = Input::open(&RxFilename::parse(&name)?, opener)?;
         let name = &shown_name(name);
-        let mut reading = Reading::default();
-        let mut line = Vec::new();
-        for number in 1u64.. {
-            line.clear();
-            match input.read_until(b'\n', &mut line) {
-                Ok(0) => break,
-                Ok(_) => {}
+        let limit = input.line_limit();
+        let (mut reading, mut line, mut word) = (Reading::default(), 1, Vec::new());
+        loop {
+            let bytes = match input.fill_buf() {
+                Ok(bytes) => bytes,
                 Err(error) => return Err(input.error(error)),
+            };
+            let place = |error: Error| error.in_file(name).at_line(line);
+            let at_end = bytes.is_empty();
+            let end = bytes.iter().position(u8::is_ascii_whitespace);
+            let part = &bytes[..end.unwrap_or(bytes.len())];
+            if word.len() + part.len() > limit {
+                let found = word.len() + part.len();
+                return Err(place(too_long("bytes of a word", found, limit)));
             }
-            reading.line(&line).map_err(|error| error.in_file(name).at_line(number))?;
+            word.extend_from_slice(part);
+            if end.is_some() || at_end {
+                reading.word(&word).map_err(place)?;
+                word.clear();
+            }
+            let ends_line = end.is_some_and(|end| bytes[end] == b'\n');
+            if ends_line || at_end {
+                reading.end_line().map_err(place)?;
+            }
+            if at_end {
+                break;
+            }
+            line += u64::from(ends_line);
+            let taken = part.len() + usize::from(end.is_some());
+            input.consume(taken);
         }
         input.finish()?;
         let mut builder = IndexBuilder::new(CHUNK_SAMPLES);
@@ -86,6 +109,8 @@ impl AlignmentSource {
 
 #[derive(Default)]
 struct Reading {
+    /// The name of the utterance that is read, and where its labels begin.
+    key: Option<(Vec<u8>, usize)>,
     labels: Vec<i32>,
     lines: Vec<(Vec<u8>, std::ops::Range<usize>)>,
     numbers: HashMap<Vec<u8>, usize>,
@@ -93,32 +118,40 @@ struct Reading {
 }
 
 impl Reading {
-    fn line(&mut self, line: &[u8]) -> Result<()> {
-        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let Some(key) = words.next() else { return Ok(()) };
-        let start = self.labels.len();
-        for word in words {
-            let label = integer(word).ok_or_else(|| {
-                let found = word[..word.len().min(32)].to_vec();
-                Error::format(ALIGNMENT, Problem::InvalidNumber { what: "a label", found })
-                    .of_key(Key(key))
-                    .with_help("labels are integers of 32 bits")
-            })?;
-            self.labels.push(label);
+    /// A word of a line: the name, or a label. Nothing stands between two blanks.
+    fn word(&mut self, word: &[u8]) -> Result<()> {
+        if word.is_empty() {
+            return Ok(());
         }
+        let Some((key, _)) = &self.key else {
+            self.key = Some((word.to_vec(), self.labels.len()));
+            return Ok(());
+        };
+        let label = integer(word).ok_or_else(|| {
+            let found = word[..word.len().min(32)].to_vec();
+            Error::format(ALIGNMENT, Problem::InvalidNumber { what: "a label", found })
+                .of_key(Key(key))
+                .with_help("labels are integers of 32 bits")
+        })?;
+        self.labels.push(label);
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<()> {
+        let Some((key, start)) = take(&mut self.key) else { return Ok(()) };
         let range = start..self.labels.len();
         if range.len() >= u32::MAX as usize || self.lines.len() >= u32::MAX as usize - 1 {
             let problem = Problem::Unsupported("2^32 labels or lines, or more".into());
             return Err(Error::format(ALIGNMENT, problem));
         }
-        match self.numbers.entry(key.to_vec()) {
+        match self.numbers.entry(key) {
             Entry::Vacant(free) => {
-                free.insert(self.lines.len());
-                self.lines.push((key.to_vec(), range));
+                self.lines.push((free.key().clone(), range));
+                free.insert(self.lines.len() - 1);
             }
             Entry::Occupied(taken) => {
                 self.lines[*taken.get()].1 = range;
-                self.report.add("alignments given again", Key(key).to_string());
+                self.report.add("alignments given again", Key(taken.key()).to_string());
             }
         }
         Ok(())

@@ -138,7 +138,10 @@ impl Description {
     pub fn state_names(&self) -> Result<Vec<String>> {
         let named = self.streams().find_map(|(name, stream)| Some((name, stream.states?)));
         match named {
-            Some((stream, states)) => formats::state_names(&states, self.base_of(&stream)),
+            Some((stream, states)) => {
+                let opener = self.opener_of(&stream, &Opener::default());
+                formats::state_names(&states, self.base_of(&stream), &opener)
+            }
             None => Ok(Vec::new()),
         }
     }

@@ -116,7 +116,7 @@ fn open_reader(reader: &ReaderConfig, opener: &Opener, by_program: bool) -> Resu
     for deserializer in &reader.deserializers {
         let Deserializer::Ctf(ctf) = deserializer else {
             let primary = sources.first().map(|source| Arc::clone(source.index()));
-            let opened = htk::open(deserializer, reader, primary.as_ref(), keys)?;
+            let opened = htk::open(deserializer, reader, primary.as_ref(), keys, opener)?;
             contexts.extend(opened.context);
             sources.push(opened.source);
             continue;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use seqfeed::io::{InputFiles, name_from_text, read_file, shown_name};
+use seqfeed::io::{InputFiles, LineLimit, Opener, name_from_text, read_list, shown_name};
 use seqfeed::{Element, Error, Source};
 use seqfeed_convert::{ConvertOptions, ConvertPlan, ConvertReport, Sharding, Target};
 
@@ -261,8 +261,9 @@ fn other(text: &str) -> Result<(String, String)> {
 }
 
 fn lines(file: &std::path::Path) -> Result<Vec<String>> {
-    let text = read_file(file)
-        .and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other))
+    let bytes = read_list(file, LineLimit::of_lines, &Opener::default())?;
+    let text = String::from_utf8(bytes)
+        .map_err(std::io::Error::other)
         .map_err(|error| Error::io("reading", error).in_file(shown_name(file)))?;
     Ok(text.lines().map(str::to_owned).collect())
 }

@@ -1,14 +1,13 @@
 //! `seqfeed copy`: a table of Kaldi's, copied.
 
 use std::collections::HashSet;
-use std::io::BufRead;
 use std::os::unix::ffi::OsStringExt;
 
 use anyhow::Result;
 use clap::Args;
 use seqfeed::io::{Input, InputFiles, Opener, RxFilename, name_from_text};
 use seqfeed::kaldi::ObjectType;
-use seqfeed::{Error, Key, kaldi_compression};
+use seqfeed::{Key, kaldi_compression};
 use seqfeed_convert::{CopyOptions, copy_table};
 
 use crate::options::name;
@@ -144,14 +143,10 @@ fn keys(text: &str, opener: &Opener) -> Result<HashSet<Vec<u8>>> {
     let mut input = Input::open(&RxFilename::parse(&name_from_text(file))?, opener)?;
     let mut keys = HashSet::new();
     let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = input.read_until(b'\n', &mut line);
-        if read.map_err(|error| Error::io("reading", error).in_file(input.name()))? == 0 {
-            input.finish()?;
-            return Ok(keys);
-        }
+    while input.next_line(&mut line)? {
         let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         keys.extend(words.next().map(<[u8]>::to_vec));
     }
+    input.finish()?;
+    Ok(keys)
 }

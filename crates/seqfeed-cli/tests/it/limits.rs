@@ -1,6 +1,7 @@
 //! Sizes that data or settings ask for have limits.
 
 use std::fs;
+use std::process::Command;
 
 use crate::corpora::corpus;
 use crate::program::run;
@@ -43,4 +44,63 @@ fn every_command_takes_a_line_limit() {
         assert_eq!(says("long.toml", &[]).0, 0, "{command}");
         assert_eq!(says("long.toml", &["--line-limit", "60000"]).0, 1, "{command}");
     }
+}
+
+/// A file whose lines never end is refused for that, before it fills the memory.
+#[test]
+fn lines_that_never_end_are_not_read_to_their_end() {
+    /// The file's zeros, which take no room on the disk, are more than the process may have.
+    const BYTES: u64 = 2 << 30;
+    const MEMORY: &str = "500000";
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    corpus(2).write(path);
+    let endless = |name: &str, head: &str| {
+        fs::write(path.join(name), head).unwrap();
+        let file = fs::OpenOptions::new().write(true).open(path.join(name)).unwrap();
+        file.set_len(BYTES).unwrap();
+    };
+    endless("kaldi.scp", "a");
+    endless("second.scp", "spk0-utt000 feats.ark:12\na");
+    endless("htk.list", &"a".repeat(5000));
+    endless("outside.mlf", "#!MLF!#\na");
+    endless("inside.mlf", "#!MLF!#\n\"*/a.lab\"\n0 1 a\n0");
+    endless("last.mlf", "#!MLF!#\n\"*/a.lab\"\n0 1 a\n.\n0");
+    endless("states.list", "a");
+    endless("key.ali", "a");
+    endless("label.ali", "a 1 2");
+    endless("key.txt", "a");
+    fs::write(path.join("good.mlf"), "#!MLF!#\n\"*/a.lab\"\n0 1 a\n.\n").unwrap();
+    let cntk = "reader=[\n readerType=HTKMLFReader\n readMethod=blockRandomize\n \
+                features=[\n  dim=3\n  scpFile=htk.list\n ]\n labels=[\n  \
+                mlfFile=good.mlf\n  labelDim=2\n  labelMappingFile=states.list\n ]\n]\n";
+    fs::write(path.join("train.cntk"), cntk).unwrap();
+    let commands: [&[&str]; 13] = [
+        &["info", "scp:kaldi.scp"],
+        &["info", "scp:second.scp"],
+        &["copy", "scp:kaldi.scp", "ark:out.ark"],
+        &["copy", "ark:feats.ark", "ark:out.ark", "--select", "@key.txt"],
+        &["info", "--labels", "ark:key.txt"],
+        &["info", "htk:htk.list"],
+        &["info", "train.cntk"],
+        &["info", "--labels", "outside.mlf"],
+        &["info", "--labels", "inside.mlf"],
+        &["info", "--labels", "last.mlf"],
+        &["info", "--labels", "good.mlf", "--states", "states.list"],
+        &["info", "feats.scp,label=key.ali"],
+        &["info", "feats.scp,label=label.ali"],
+    ];
+    let mut wrong = Vec::new();
+    for arguments in commands {
+        let script = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"");
+        let mut limited = Command::new("sh");
+        limited.current_dir(path).args(["-c", &script, env!("CARGO_BIN_EXE_seqfeed")]);
+        let output = limited.args(arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let refused = said.contains("65536") && said.contains("`line-limit`");
+        if output.status.code() != Some(1) || !refused {
+            wrong.push(format!("{arguments:?}: {said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

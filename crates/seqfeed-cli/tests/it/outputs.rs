@@ -226,7 +226,7 @@ fn what_is_read_is_recorded() {
                 let is_std = found.any(|before| !before.ends_with(char::is_alphanumeric));
                 assert!(
                     !is_std,
-                    "{name}: {line}\nread it by seqfeed_io::read_file or open_file, so that no output overwrites it"
+                    "{name}: {line}\nread it by seqfeed_io::read_list or open_file, so that no output overwrites it"
                 );
             }
         }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
-use seqfeed_io::DataFile;
+use seqfeed_io::{DataFile, LineLimit, Opener, read_list, shown_name};
 
 use super::{Body, FORMAT, MlfIndex, MlfOptions, ParseOptions, Transcription, parse};
 use crate::decoded::{FromStart, open_decoded};
@@ -131,12 +131,13 @@ impl LabelFiles {
     }
 
     fn read_file(&self, path: &Path) -> Result<Transcription> {
-        let file = DataFile::open(&self.directory.join(path))?;
-        let data = read_range(&file, 0, file.len())?;
+        let path = self.directory.join(path);
+        let opener = Opener::default().with_line_limit(self.index.line_limit());
+        let data = read_list(&path, LineLimit::of_lines, &opener)?;
         // As soon as there are entries, dots end label files that are none, too.
         let dot_ends = self.options.dot_ends || !self.index.is_empty();
         let options = ParseOptions { dot_ends, ..self.options.clone() };
-        parse(&data, &options).map_err(|error| error.in_file(file.name()))
+        parse(&data, &options).map_err(|error| error.in_file(shown_name(&path)))
     }
 }
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
+use seqfeed_io::LINE_LIMIT;
 
 use super::MLF_FORMAT;
 use super::matching::{Class, classify, file_part, matches};
@@ -16,6 +17,8 @@ use super::pieces::{Keep, Pieces};
 pub struct MlfOptions {
     /// Whether blanks may stand around the dot that ends an entry, and around `///` (`V1COMPAT`).
     pub v1_compat: bool,
+    /// Most bytes of a line, if not [`LINE_LIMIT`].
+    pub line_limit: Option<usize>,
 }
 
 /// The entries of master label files, in their order: of each its name, its place and its line.
@@ -122,13 +125,19 @@ impl MlfIndex {
     /// # Errors
     ///
     /// When reading fails; when the file is empty or does not start with `#!MLF!#`; when a
-    /// redirection has no directory; when there are 2^32 entries.
+    /// redirection has no directory; when a line is too long; when there are 2^32 entries.
     pub fn add(&mut self, name: &str, reader: impl Read) -> Result<()> {
         let first = self.entries.len() as u32;
-        let mut pieces = Pieces::new(name, reader, self.options.v1_compat);
+        let MlfOptions { v1_compat, .. } = self.options;
+        let mut pieces = Pieces::new(name, reader, v1_compat, self.line_limit());
         let result = self.add_entries(name, &mut pieces);
         self.files.push((name.to_owned(), first..self.entries.len() as u32));
         result
+    }
+
+    /// Most bytes of a line.
+    pub(super) fn line_limit(&self) -> usize {
+        self.options.line_limit.unwrap_or(LINE_LIMIT)
     }
 
     fn add_entries<R: Read>(&mut self, name: &str, pieces: &mut Pieces<R>) -> Result<()> {
@@ -149,13 +158,13 @@ impl MlfIndex {
             ));
         }
         let len = line.len();
-        pieces.pass(len + 1);
+        pieces.pass(len + 1)?;
         loop {
             let number = pieces.line();
             let Some(line) = pieces.peek_line()? else { return Ok(()) };
             let len = line.len();
             let Some((entry_name, behind)) = quoted(line) else {
-                pieces.pass(len + 1);
+                pieces.pass(len + 1)?;
                 continue;
             };
             let name_start = self.text.len() as u64;
@@ -163,7 +172,7 @@ impl MlfIndex {
             self.text.extend_from_slice(entry_name);
             let directory_start = self.text.len() as u64;
             let (start, end) = if kind == Kind::Immediate {
-                pieces.pass(len);
+                pieces.pass(len)?;
                 let start = pieces.offset() + 1;
                 let end = pieces.body(Keep::Nothing)?.offset;
                 (start.min(end), end)
@@ -178,7 +187,7 @@ impl MlfIndex {
                     return Err(fail(number, problem, help));
                 };
                 self.text.extend_from_slice(directory);
-                pieces.pass(len + 1);
+                pieces.pass(len + 1)?;
                 (directory_start, self.text.len() as u64)
             };
             let line = u32::try_from(number).unwrap_or(u32::MAX);

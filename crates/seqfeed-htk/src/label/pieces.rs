@@ -4,11 +4,10 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use memchr::memmem::Finder;
-use seqfeed_core::{Error, ErrorKind, Result};
+use seqfeed_core::{Error, Result};
+use seqfeed_io::{LineLimit, too_long};
 
 const PIECE: usize = 1 << 20;
-/// Lines are held whole up to this length, where they have to be.
-const LONGEST_LINE: usize = 64 << 20;
 
 /// A stream of which a piece at a time is held.
 ///
@@ -28,6 +27,10 @@ pub(super) struct Pieces<R> {
     dot: Finder<'static>,
     /// Whether blanks may stand around the dot.
     blanks: bool,
+    /// Most bytes of a line.
+    limit: usize,
+    /// The lines that were gone over.
+    passed: LineLimit,
 }
 
 /// What of an entry is wanted besides its end.
@@ -59,7 +62,7 @@ enum Search {
 }
 
 impl<R: Read> Pieces<R> {
-    pub(super) fn new(name: &str, reader: R, blanks: bool) -> Self {
+    pub(super) fn new(name: &str, reader: R, blanks: bool, limit: usize) -> Self {
         Self {
             reader,
             name: name.to_owned(),
@@ -70,6 +73,8 @@ impl<R: Read> Pieces<R> {
             ended: false,
             dot: Finder::new(b"\n."),
             blanks,
+            limit,
+            passed: LineLimit::of_lines(limit),
         }
     }
 
@@ -97,17 +102,8 @@ impl<R: Read> Pieces<R> {
             self.held = 0..self.held.len();
         }
         if self.held.end == self.buffer.len() {
-            if self.buffer.len() >= LONGEST_LINE {
-                let kind = ErrorKind::Limit {
-                    what: "bytes of a line",
-                    wanted: self.buffer.len() as u64 + 1,
-                    limit: LONGEST_LINE as u64,
-                };
-                return Err(Error::new(kind)
-                    .in_file(&self.name)
-                    .at_line(self.line)
-                    .with_help("is this a master label file?"));
-            }
+            // A line is held whole where it has to be, with what tells its end.
+            self.check(self.buffer.len().saturating_sub(2))?;
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
         loop {
@@ -124,6 +120,15 @@ impl<R: Read> Pieces<R> {
         }
     }
 
+    /// Refuses a line of so many bytes, if that is too long.
+    fn check(&self, bytes: usize) -> Result<()> {
+        if bytes <= self.limit {
+            return Ok(());
+        }
+        let error = too_long("bytes of a line", bytes, self.limit);
+        Err(error.in_file(&self.name).at_line(self.line))
+    }
+
     /// The next line without its newline, which [`pass`](Pieces::pass) goes over;
     /// nothing at the end.
     pub(super) fn peek_line(&mut self) -> Result<Option<&[u8]>> {
@@ -133,6 +138,7 @@ impl<R: Read> Pieces<R> {
                 break from + at;
             }
             from = self.held.len();
+            self.check(from)?;
             if !self.fill()? {
                 if from == 0 {
                     return Ok(None);
@@ -140,15 +146,19 @@ impl<R: Read> Pieces<R> {
                 break from;
             }
         };
+        self.check(len)?;
         Ok(Some(&self.bytes()[..len]))
     }
 
-    /// Goes over bytes that are held.
-    pub(super) fn pass(&mut self, count: usize) {
+    /// Goes over bytes that are held. Fails if there is a line among them that is too long.
+    pub(super) fn pass(&mut self, count: usize) -> Result<()> {
         let count = count.min(self.held.len());
+        let bytes = &self.buffer[self.held.start..self.held.start + count];
+        self.passed.pass(bytes).map_err(|error| error.in_file(&self.name))?;
         self.line += memchr::memchr_iter(b'\n', &self.bytes()[..count]).count() as u64;
         self.offset += count as u64;
         self.held.start += count;
+        Ok(())
     }
 
     /// Goes over the lines of an entry and the dot's line. Called at the newline before the
@@ -161,7 +171,7 @@ impl<R: Read> Pieces<R> {
                 Search::Found(newline, end) => {
                     let mut body = self.body_end(newline, keep);
                     body.dot = true;
-                    self.pass(end + 1);
+                    self.pass(end + 1)?;
                     return Ok(body);
                 }
                 Search::GoOn(next) if self.ended => {
@@ -170,7 +180,7 @@ impl<R: Read> Pieces<R> {
                     // At the end there is no newline to go behind.
                     body.offset = self.offset + len as u64;
                     debug_assert!(next <= len);
-                    self.pass(len);
+                    self.pass(len)?;
                     return Ok(body);
                 }
                 Search::GoOn(next) => {
@@ -180,7 +190,7 @@ impl<R: Read> Pieces<R> {
                             next.min(last_line(&self.bytes()[..next]).start.saturating_sub(1))
                         }
                     };
-                    self.pass(kept);
+                    self.pass(kept)?;
                     from = next - kept;
                     self.fill()?;
                 }

@@ -10,7 +10,7 @@ use seqfeed_core::{
     About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem,
     Result, Source, Stream,
 };
-use seqfeed_io::{DataFile, run_of};
+use seqfeed_io::{DataFile, LINE_LIMIT, run_of};
 
 use super::binary;
 use super::features::Keys;
@@ -61,6 +61,8 @@ pub struct MlfOptions {
     pub trace_level: Option<i64>,
     /// What is odd about the list of states.
     pub warnings: Vec<String>,
+    /// Most bytes of a line.
+    pub line_limit: usize,
 }
 
 impl Default for MlfOptions {
@@ -76,6 +78,7 @@ impl Default for MlfOptions {
             binary: false,
             trace_level: None,
             warnings: Vec::new(),
+            line_limit: LINE_LIMIT,
         }
     }
 }
@@ -141,7 +144,7 @@ impl MlfSource {
             ))
             .with_help("give a state list, or a dimension"));
         };
-        let mut found = CntkIndex::default();
+        let mut found = CntkIndex::with_line_limit(options.line_limit);
         let (mut incidents, mut first_incidents) = (0, Vec::new());
         let mut incident = |error: Error| {
             let damage = error.damage()?;

@@ -113,7 +113,7 @@ fn mlf_text() -> impl Strategy<Value = Vec<u8>> {
 
 /// All that an index of an MLF says, as text.
 fn index(text: &[u8], piece: usize, v1_compat: bool) -> String {
-    let mut index = MlfIndex::new(MlfOptions { v1_compat });
+    let mut index = MlfIndex::new(MlfOptions { v1_compat, ..MlfOptions::default() });
     let result = index.add("m", Slow(text, piece)).map_err(|error| error.to_string());
     let mut said = format!("{result:?} {:?}", index.duplicates());
     for id in 0..index.len() as u32 {

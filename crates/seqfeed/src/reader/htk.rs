@@ -17,12 +17,9 @@ use seqfeed_feed::Context;
 use seqfeed_htk::script::{Script, ScriptOptions};
 use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource};
 use seqfeed_htk::state_list::StateList;
-use seqfeed_io::{name_from_text, name_to_text, path_from_text, read_settings};
+use seqfeed_io::{LineLimit, Opener, name_from_text, name_to_text, path_from_text, read_list};
 
 use super::find;
-
-/// Scripts and lists are no larger.
-const LARGEST_LIST: u64 = u32::MAX as u64;
 
 /// A deserializer that is open.
 pub(super) struct Opened {
@@ -100,10 +97,13 @@ pub(super) fn open(
     reader: &ReaderConfig,
     primary: Option<&Arc<Index>>,
     keys: KeyKind,
+    opener: &Opener,
 ) -> Result<Opened> {
     match deserializer {
-        Deserializer::HtkFeatures(features) => open_features(features, reader, primary, keys),
-        Deserializer::HtkMlf(mlf) => open_labels(mlf, reader, keys),
+        Deserializer::HtkFeatures(features) => {
+            open_features(features, reader, primary, keys, opener)
+        }
+        Deserializer::HtkMlf(mlf) => open_labels(mlf, reader, keys, opener),
         Deserializer::Ctf(_) => Err(Error::usage("a CTF file is no HTK file")),
     }
 }
@@ -113,6 +113,7 @@ fn open_features(
     reader: &ReaderConfig,
     primary: Option<&Arc<Index>>,
     keys: KeyKind,
+    opener: &Opener,
 ) -> Result<Opened> {
     // All of a section, so that nothing of it is forgotten.
     let HtkFeatures {
@@ -139,7 +140,8 @@ fn open_features(
     // Its lengths come from the files.
     let whole_files = rolls(reader);
     let places = ScriptOptions { whole_files, ..places };
-    let script = Script::parse(read(&name)?, &places).map_err(|error| error.in_file(&name))?;
+    let script =
+        Script::parse(read(&name, opener)?, &places).map_err(|error| error.in_file(&name))?;
     let options = HtkOptions {
         stream: stream.clone(),
         element: element(*precision),
@@ -165,7 +167,12 @@ fn open_features(
     Ok(Opened { source, context })
 }
 
-fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Opened> {
+fn open_labels(
+    mlf: &HtkMlf,
+    reader: &ReaderConfig,
+    keys: KeyKind,
+    opener: &Opener,
+) -> Result<Opened> {
     // All of a section, so that nothing of it is forgotten.
     let HtkMlf {
         name: stream,
@@ -192,7 +199,8 @@ fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Ope
         None => None,
         Some(file) => {
             let name = find(file, directory);
-            let states = StateList::parse(&read(&name)?).map_err(|error| error.in_file(&name))?;
+            let states =
+                StateList::parse(&read(&name, opener)?).map_err(|error| error.in_file(&name))?;
             warnings = states.warnings(&name);
             Some(Arc::new(states))
         }
@@ -201,7 +209,7 @@ fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Ope
         MlfFiles::Files(files) => {
             files.iter().map(|file| path_from_text(&find(file, directory))).collect()
         }
-        MlfFiles::List(list) => listed(&find(list, directory), directory)?,
+        MlfFiles::List(list) => listed(&find(list, directory), directory, opener)?,
     };
     let options = MlfOptions {
         stream: stream.clone(),
@@ -213,6 +221,7 @@ fn open_labels(mlf: &HtkMlf, reader: &ReaderConfig, keys: KeyKind) -> Result<Ope
         binary: *binary,
         trace_level: Some(*trace_level),
         warnings,
+        line_limit: opener.line_limit(),
     };
     let source = Arc::new(MlfSource::open(&files, &options, &|name| key(name, keys))?);
     Ok(Opened { source, context: None })
@@ -224,8 +233,8 @@ fn own(reader: &ReaderConfig) -> Extent {
 }
 
 /// The label files that a file lists.
-fn listed(list: &str, directory: Option<&Path>) -> Result<Vec<PathBuf>> {
-    let text = name_to_text(OsStr::from_bytes(&read(list)?));
+fn listed(list: &str, directory: Option<&Path>, opener: &Opener) -> Result<Vec<PathBuf>> {
+    let text = name_to_text(OsStr::from_bytes(&read(list, opener)?));
     let names = text.lines().map(str::trim).filter(|name| !name.is_empty());
     let files: Vec<PathBuf> = names.map(|name| path_from_text(&find(name, directory))).collect();
     if files.is_empty() {
@@ -236,8 +245,8 @@ fn listed(list: &str, directory: Option<&Path>) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn read(name: &str) -> Result<Vec<u8>> {
-    read_settings(&path_from_text(name), "bytes of a list", LARGEST_LIST)
+fn read(name: &str, opener: &Opener) -> Result<Vec<u8>> {
+    read_list(&path_from_text(name), LineLimit::of_lines, opener)
 }
 
 fn element(precision: Precision) -> Element {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use seqfeed_core::{Error, ErrorKind, Key, Problem, Result};
+use seqfeed_io::LINE_LIMIT;
 
 use super::times::read_times;
 use crate::label::MLF_FORMAT;
@@ -34,6 +35,7 @@ pub struct CntkIndex {
     keys: Vec<u8>,
     hasher: DefaultHashBuilder,
     table: HashTable<u32>,
+    line_limit: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +67,12 @@ pub struct Utterance<'a> {
 }
 
 impl CntkIndex {
+    /// An empty index, of files whose lines have so many bytes at most: not [`LINE_LIMIT`].
+    #[must_use]
+    pub fn with_line_limit(bytes: usize) -> Self {
+        Self { line_limit: Some(bytes), ..Self::default() }
+    }
+
     /// Adds the utterances of an MLF, behind those of earlier ones. CNTK's `mlfFileList` is
     /// several such calls.
     ///
@@ -75,9 +83,9 @@ impl CntkIndex {
     ///
     /// # Errors
     ///
-    /// When reading fails; when the file is empty or does not start with `#!MLF!#`; when there is
-    /// more than an index holds (2^32 utterances, 4 GiB of keys or in one utterance); and what
-    /// `incident` gives.
+    /// When reading fails; when the file is empty or does not start with `#!MLF!#`; when a line is
+    /// too long; when there is more than an index holds (2^32 utterances, 4 GiB of keys or in one
+    /// utterance); and what `incident` gives.
     pub fn add(
         &mut self,
         name: &str,
@@ -85,7 +93,7 @@ impl CntkIndex {
         mut incident: impl FnMut(Error) -> Result<()>,
     ) -> Result<()> {
         let first = self.utterances.len() as u32;
-        let mut pieces = Pieces::new(name, reader, false);
+        let mut pieces = Pieces::new(name, reader, false, self.line_limit.unwrap_or(LINE_LIMIT));
         let result = self.add_utterances(name, &mut pieces, &mut incident);
         self.files.push((name.to_owned(), first..self.utterances.len() as u32));
         result
@@ -106,7 +114,7 @@ impl CntkIndex {
             let len = line.len();
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if line.is_empty() || (header && line == b"#!MLF!#") {
-                pieces.pass(len + 1);
+                pieces.pass(len + 1)?;
                 continue;
             }
             if !header {
@@ -117,14 +125,14 @@ impl CntkIndex {
                         .with_help("the first line of a master label file is its header"));
                 }
                 header = true;
-                pieces.pass(len + 1);
+                pieces.pass(len + 1)?;
                 continue;
             }
             key.clear();
             let named = key_of(line);
             key.extend_from_slice(named.unwrap_or(&line[..line.len().min(40)]));
             let is_named = named.is_some();
-            pieces.pass(len);
+            pieces.pass(len)?;
             let body = pieces.body(Keep::LastLine)?;
             let unusable = if !is_named {
                 let found = key.clone();

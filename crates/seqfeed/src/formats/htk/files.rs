@@ -9,11 +9,11 @@ use std::sync::Arc;
 use seqfeed_core::{About, Damage, Element, Error, Extent, Index, Problem, Result, Source};
 use seqfeed_htk::param::{DamagedIrefc, Layout, ReadOptions};
 use seqfeed_htk::script::{Places, Script, ScriptOptions, Style};
-use seqfeed_htk::source::{
-    Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource, open_decoded,
-};
+use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource};
 use seqfeed_htk::state_list::StateList;
-use seqfeed_io::{name_to_text, path_from_text, refuse_named_pipe, shown_name};
+use seqfeed_io::{
+    LineLimit, Opener, name_to_text, path_from_text, read_list, refuse_named_pipe, shown_name,
+};
 
 use crate::format::{Candidate, Certainty, Wanted, first_bytes};
 use crate::name_text::is_rspecifier;
@@ -170,6 +170,7 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
                 places: Places::beside(bytes_of(first)),
                 ..ScriptOptions::default()
             };
+            let read = |script: &Path| read_list(script, LineLimit::of_words, &wanted.opener);
             let mut text = read(first)?;
             for script in &paths[1..] {
                 text.push(b'\n');
@@ -193,14 +194,6 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
 fn bytes_of(path: &Path) -> &[u8] {
     let name: &OsStr = path.as_ref();
     name.as_encoded_bytes()
-}
-
-/// The whole of a file, decoded.
-fn read(path: &Path) -> Result<Vec<u8>> {
-    let file = open_decoded(path)?;
-    let mut bytes = vec![0; usize::try_from(file.len()).unwrap_or(usize::MAX)];
-    file.read_exact_at(&mut bytes, 0, "the file")?;
-    Ok(bytes)
 }
 
 fn features(
@@ -258,10 +251,15 @@ impl<'a> AnyDirectory<'a> {
 }
 
 /// A list of states, and what is odd about it.
-fn state_list(name: &str, base: Option<&Path>) -> Result<(StateList, Vec<String>)> {
+fn state_list(
+    name: &str,
+    base: Option<&Path>,
+    opener: &Opener,
+) -> Result<(StateList, Vec<String>)> {
     let path = found(name, base);
     let name = shown_name(&path);
-    let states = StateList::parse(&read(&path)?).map_err(|error| error.in_file(&name))?;
+    let states = StateList::parse(&read_list(&path, LineLimit::of_lines, opener)?);
+    let states = states.map_err(|error| error.in_file(&name))?;
     if states.is_empty() {
         let problem = Problem::UnexpectedEnd { inside: "the list of states", missing: None };
         return Err(Error::format("list of states", problem)
@@ -273,8 +271,8 @@ fn state_list(name: &str, base: Option<&Path>) -> Result<(StateList, Vec<String>
 }
 
 /// The names in a list of states, in its order.
-pub(crate) fn state_names(name: &str, base: Option<&Path>) -> Result<Vec<String>> {
-    let (states, _) = state_list(name, base)?;
+pub(crate) fn state_names(name: &str, base: Option<&Path>, opener: &Opener) -> Result<Vec<String>> {
+    let (states, _) = state_list(name, base, opener)?;
     let name = |class| states.name(class).map(|name| name_to_text(OsStr::from_bytes(name)));
     Ok((0..states.len() as u32).filter_map(name).collect())
 }
@@ -283,7 +281,7 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Arc<dy
     let (states, warnings) = match wanted.states {
         None => (None, Vec::new()),
         Some(name) => {
-            let (states, warnings) = state_list(name, wanted.base)?;
+            let (states, warnings) = state_list(name, wanted.base, &wanted.opener)?;
             (Some(Arc::new(states)), warnings)
         }
     };
@@ -295,6 +293,7 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Arc<dy
         extent: Extent::Samples,
         binary,
         warnings,
+        line_limit: wanted.opener.line_limit(),
         ..MlfOptions::default()
     };
     let keys = wanted.primary.map(AnyDirectory::new);
