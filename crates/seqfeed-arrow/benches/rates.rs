@@ -114,7 +114,7 @@ fn copy(directory: &Path, bytes: u64) {
 }
 
 fn write(path: &Path, streams: &[Stream], blocks: &[Block], options: &WriteOptions) {
-    let name = WxFilename::File(path.to_owned());
+    let name = WxFilename::from(path);
     let (keys, opener) = (KeyType::Text, Opener::default());
     let key = |number: usize| format!("utterance-{number:05}").into_bytes();
     if path.extension().is_some_and(|end| end == "arrow") {

@@ -45,7 +45,7 @@ const MOST_BYTES: u64 = 16 << 20;
 /// };
 /// let mut blocks = vec![Block::of(&stream)];
 /// blocks[0].push_f32(3).copy_from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-/// let name = WxFilename::File(path.clone());
+/// let name = WxFilename::from(path.clone());
 /// let (options, opener) = (WriteOptions::default(), Opener::default());
 /// let mut writer = ParquetWriter::create(&name, &[stream], KeyType::Text, &options, &opener)?;
 /// writer.write(Key(b"utt1"), &blocks, 0)?;

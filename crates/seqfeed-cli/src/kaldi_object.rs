@@ -3,10 +3,9 @@
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use anyhow::Result;
-use seqfeed::io::{Opener, RxFilename, name_from_text, name_to_text};
+use seqfeed::io::{Location, Opener, RxFilename, name_from_text, name_to_text};
 use seqfeed::kaldi::{AnyObject, Mode, ObjectReader, ObjectType, Range, load, write_object};
 use seqfeed::{Description, Error};
 use serde_json::{Value, json};
@@ -117,10 +116,12 @@ fn shown(size: &[usize]) -> String {
 fn is_object(name: &OsStr) -> bool {
     // Files that are there may end with a bracket or with digits themselves.
     let (alone, _) = Range::split_name(name).unwrap_or((name, None));
+    let opener = Opener::default();
     match RxFilename::parse(alone) {
-        Ok(RxFilename::Offset(path, _)) => path.is_file() && !Path::new(alone).exists(),
-        Ok(RxFilename::File(path)) => path.is_file() && begins_as_object(alone),
-        _ => false,
+        Ok(name) if !opener.is_file(name.location()) => false,
+        Ok(name) if name.offset().is_some() => !opener.exists(&Location::of_file(alone)),
+        Ok(_) => begins_as_object(alone),
+        Err(_) => false,
     }
 }
 

@@ -34,7 +34,7 @@ impl Format for Toy {
         Ok(toy.finish()?)
     }
     fn sink(&self, writing: &Writing<'_>) -> Result<Box<dyn Sink>> {
-        let name = WxFilename::File(writing.name.into());
+        let name = WxFilename::parse(writing.name)?;
         Ok(Box::new(ToySink(Output::create(&name, writing.opener)?)))
     }
 }

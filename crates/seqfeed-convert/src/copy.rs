@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, Read as _};
 
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::{Input, InputFiles, Opener, Output, RxFilename, WxFilename, open_file};
+use seqfeed_io::{Input, InputFiles, Opener, Output, RxFilename, WxFilename};
 use seqfeed_kaldi::{
     AnyObject, CompressedMatrix, CompressionMethod, Mode, ObjectType, RandomAccessReader,
     ReadOptions, Rspecifier, ScriptLine, SequentialReader, TableKind, TableType, TableWriter,
@@ -195,20 +195,17 @@ const MOST_OF_LINE: usize = 64 << 10;
 /// is known then.
 fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
     let table = Rspecifier::parse(from)?;
-    let (RxFilename::File(path) | RxFilename::Offset(path, _)) =
-        RxFilename::parse(&table.rxfilename)?
-    else {
-        return Ok(());
-    };
-    if !path.is_file() {
+    let (name, opener) = (RxFilename::parse(&table.rxfilename)?, Opener::default());
+    let location = name.location();
+    if !opener.is_file(location) {
         return Ok(());
     }
     if table.kind == TableKind::Archive {
         // What cannot be opened fails where it is read.
-        let _ = open_file(&path);
+        let _ = opener.open(location);
         return outputs.check();
     }
-    let mut script = Input::open(&RxFilename::File(path), &Opener::default())?;
+    let mut script = Input::open(&location.clone().into(), &opener)?;
     let (mut before, mut line) = (None, Vec::new());
     // What is too long for a line, or cannot be read, fails where the table is read.
     while let Ok(1..=MOST_OF_LINE) = {
@@ -217,15 +214,12 @@ fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
     } {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         let Ok(line) = ScriptLine::parse(text) else { continue };
-        let (RxFilename::File(path) | RxFilename::Offset(path, _)) =
-            RxFilename::parse(&line.rxfilename).unwrap_or(RxFilename::Stdin)
-        else {
-            continue;
-        };
-        if before.as_ref() != Some(&path) && path.is_file() {
-            let _ = open_file(&path);
+        let Ok(name) = RxFilename::parse(&line.rxfilename) else { continue };
+        let Some((location, _)) = name.file_and_offset() else { continue };
+        if before.as_ref() != Some(location) && opener.is_file(location) {
+            let _ = opener.open(location);
         }
-        before = Some(path);
+        before = Some(location.clone());
     }
     outputs.check()
 }
@@ -266,7 +260,7 @@ fn sorted(
 /// How many objects will be copied; reads no more than keys and headers.
 fn count(from: &OsStr, reading: &ReadOptions, options: &CopyOptions) -> Result<u64> {
     let name = RxFilename::parse(&Rspecifier::parse(from)?.rxfilename)?;
-    if !name.is_seekable_name() {
+    if !name.location().is_seekable() {
         return Err(Error::usage(
             "a table is read twice to be split, and this one can be read once",
         )

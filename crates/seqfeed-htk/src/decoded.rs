@@ -1,28 +1,26 @@
 //! Files that are read in place, or, if they are compressed, out of a temporary copy.
 
 use std::io::Read;
-use std::path::Path;
 
 use seqfeed_core::Result;
-use seqfeed_io::{Compression, DataFile, Opener, RxFilename};
+use seqfeed_io::{Compression, DataFile, Location, Opener};
 
 /// Opens a file to be read at any place; a compressed one is decoded into a temporary file first.
 ///
 /// # Errors
 ///
 /// When it cannot be opened, is no regular file, or cannot be decoded.
-pub fn open_decoded(path: &Path) -> Result<DataFile> {
-    let file = DataFile::open(path)?;
+pub fn open_decoded(location: &Location, opener: &Opener) -> Result<DataFile> {
+    let file = opener.open(location)?;
     match file.compression()? {
         Compression::None => Ok(file),
-        _ => decode(path, file.name()),
+        _ => decode(location, file.name(), opener),
     }
 }
 
 /// Decodes a compressed file into a temporary one, which errors call by `name`.
-pub(crate) fn decode(path: &Path, name: &str) -> Result<DataFile> {
-    DataFile::decoded(&RxFilename::File(path.into()), &Opener::default())
-        .map_err(|error| error.in_file(name))
+pub(crate) fn decode(location: &Location, name: &str, opener: &Opener) -> Result<DataFile> {
+    DataFile::decoded(&location.clone().into(), opener).map_err(|error| error.in_file(name))
 }
 
 /// A file from its start, as a stream.

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Block, Corpus, Element, Error, Extent, JoinPolicy, Result, Source, Tolerance};
@@ -10,6 +10,7 @@ use seqfeed_htk::param::{ByteOrder, Encoding, Values};
 use seqfeed_htk::script::{Script, ScriptOptions};
 use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource};
 use seqfeed_htk::state_list::StateList;
+use seqfeed_io::Location;
 
 const COLUMNS: usize = 3;
 
@@ -163,12 +164,12 @@ fn single_frames_stand_for_sequences() {
 }
 
 fn labels(directory: &Path, texts: &[&str], options: &MlfOptions) -> Result<MlfSource> {
-    let write = |(number, text): (usize, &&str)| -> PathBuf {
+    let write = |(number, text): (usize, &&str)| -> Location {
         let path = directory.join(format!("{number}.mlf"));
         fs::write(&path, text).unwrap();
-        path
+        path.into()
     };
-    let files: Vec<PathBuf> = texts.iter().enumerate().map(write).collect();
+    let files: Vec<Location> = texts.iter().enumerate().map(write).collect();
     MlfSource::open(&files, options, &keys)
 }
 
@@ -269,7 +270,7 @@ fn binary_label_files() {
     let options = |dim| MlfOptions { dim: Some(dim), binary: true, ..MlfOptions::default() };
     let open = |bytes: &[u8], dim| {
         fs::write(&path, bytes).unwrap();
-        MlfSource::open(std::slice::from_ref(&path), &options(dim), &keys)
+        MlfSource::open(&[path.clone().into()], &options(dim), &keys)
     };
     let source = open(&file, 4).unwrap();
     let mut blocks = source.new_blocks();
@@ -306,7 +307,7 @@ fn binary_labels_are_bounded_and_have_a_key_once() {
     ];
     fs::write(&path, parts.concat()).unwrap();
     let options = MlfOptions { dim: Some(1), binary: true, ..MlfOptions::default() };
-    let source = MlfSource::open(std::slice::from_ref(&path), &options, &keys).unwrap();
+    let source = MlfSource::open(&[path.clone().into()], &options, &keys).unwrap();
     assert_eq!((source.index().len(), source.about().report.total()), (3, 1));
     let text = source.fault(0).unwrap().to_string();
     assert!(text.contains("expected 20, found 4294836225"), "{text}");

@@ -1,7 +1,8 @@
 //! A buffer over a reader that counts and can look ahead.
 
-use std::fs::File;
-use std::io::{self, BufRead, IoSliceMut, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, IoSliceMut, Read, SeekFrom};
+
+use crate::read_at::Seekable;
 
 /// How much is read at once.
 pub(crate) const CAPACITY: usize = 64 * 1024;
@@ -20,8 +21,9 @@ pub(crate) struct Buffered {
 }
 
 enum Reader {
-    /// A regular file, which can be gone to any place of, and its length when that was last asked.
-    File(File, u64),
+    /// A regular file or an object of a store, which can be gone to any place of, and its length
+    /// when that was last asked.
+    Seekable(Box<dyn Seekable>, u64),
     Stream(Box<dyn Read + Send>),
 }
 
@@ -33,9 +35,9 @@ impl Buffered {
         Self::with(Reader::Stream(reader), position)
     }
 
-    /// A buffer over a regular file that stands at a position.
-    pub(crate) fn of_file(file: File, len: u64, position: u64) -> Self {
-        Self::with(Reader::File(file, len), position)
+    /// A buffer over what can be gone to any place of, and stands at a position.
+    pub(crate) fn of_seekable(file: impl Seekable + 'static, len: u64, position: u64) -> Self {
+        Self::with(Reader::Seekable(Box::new(file), len), position)
     }
 
     fn with(reader: Reader, position: u64) -> Self {
@@ -45,8 +47,8 @@ impl Buffered {
 
     /// Fails if a file ends before the position: it was cut short after it had been measured.
     fn check_end(&self) -> io::Result<()> {
-        let Reader::File(file, _) = &self.reader else { return Ok(()) };
-        let len = file.metadata()?.len();
+        let Reader::Seekable(file, _) = &self.reader else { return Ok(()) };
+        let len = file.len()?;
         // Files that the system makes up have a length of 0.
         if len == 0 || self.position <= len {
             return Ok(());
@@ -59,9 +61,9 @@ impl Buffered {
 
     /// How many bytes are left in a regular file; asked again where that is fewer than `wanted`.
     pub(crate) fn remaining(&mut self, wanted: u64) -> Option<u64> {
-        let Reader::File(file, len) = &mut self.reader else { return None };
+        let Reader::Seekable(file, len) = &mut self.reader else { return None };
         if len.saturating_sub(self.position) < wanted {
-            *len = file.metadata().ok()?.len();
+            *len = file.len().ok()?;
         }
         // Files that the system makes up (`/proc`) have a length of 0 and yet contents.
         if *len == 0 {
@@ -72,7 +74,7 @@ impl Buffered {
 
     /// Goes to a position, if this is a regular file.
     pub(crate) fn seek(&mut self, position: u64) -> io::Result<bool> {
-        let Reader::File(file, _) = &mut self.reader else { return Ok(false) };
+        let Reader::Seekable(file, _) = &mut self.reader else { return Ok(false) };
         let buffered =
             self.position - self.start as u64..self.position + (self.end - self.start) as u64;
         if buffered.contains(&position) {
@@ -184,7 +186,7 @@ impl Reader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             let result = match self {
-                Self::File(file, _) => file.read(buf),
+                Self::Seekable(file, _) => file.read(buf),
                 Self::Stream(reader) => reader.read(buf),
             };
             match result {
@@ -196,7 +198,7 @@ impl Reader {
 
     /// One read into two buffers, the second of which only files need fill.
     fn read_two(&mut self, first: &mut [u8], second: &mut [u8]) -> io::Result<usize> {
-        let Self::File(file, _) = self else { return self.read(first) };
+        let Self::Seekable(file, _) = self else { return self.read(first) };
         loop {
             match file.read_vectored(&mut [IoSliceMut::new(first), IoSliceMut::new(second)]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -24,8 +24,7 @@ impl CompressedOutput {
     ///
     /// As [`Output::create`].
     pub fn create(name: &WxFilename, opener: &Opener) -> Result<Self> {
-        let packs = matches!(name, WxFilename::File(path)
-            if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz")));
+        let packs = name.location().extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
         let output = Output::create(name, opener)?;
         Ok(Self(match packs {
             true => Form::Gzip(Box::new(GzEncoder::new(output, flate2::Compression::default()))),

@@ -1,8 +1,8 @@
 //! Regular files read at offsets.
 
+use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use seqfeed_core::{Error, Problem, Result};
 
 use crate::compression::ENOUGH;
 use crate::same_file::open_file;
-use crate::{Compression, Mapped, shown_name};
+use crate::{Compression, Identity, Location, Mapped, Opener, ReadAt, shown_name};
 
-/// A regular file read at given offsets, from several threads at once: it has no cursor to share.
+/// A regular file, or an object of a store, read at given offsets from several threads at once: it
+/// has no cursor to share.
 ///
 /// The bytes are those of the file; nothing is decompressed.
-#[derive(Debug)]
 pub struct DataFile {
     name: String,
-    file: Arc<File>,
+    bytes: Arc<dyn ReadAt>,
     len: u64,
     /// Whether it is a temporary copy.
     temporary: bool,
 }
 
 impl DataFile {
-    /// Opens a regular file.
+    /// Opens a regular file of the file system; [`Opener::open`] opens any location.
     ///
     /// # Errors
     ///
@@ -38,12 +38,23 @@ impl DataFile {
         let file = open_file(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
         check_regular(&metadata, &name)?;
-        Ok(Self { name, file: Arc::new(file), len: metadata.len(), temporary: false })
+        Ok(Self { name, bytes: Arc::new(file), len: metadata.len(), temporary: false })
+    }
+
+    /// What is read at offsets, under a name for messages.
+    ///
+    /// # Errors
+    ///
+    /// When its length cannot be found out.
+    pub fn new(name: impl Into<String>, bytes: Arc<dyn ReadAt>) -> Result<Self> {
+        let name = name.into();
+        let len = bytes.len().map_err(|error| Error::io("opening", error).in_file(&name))?;
+        Ok(Self { name, bytes, len, temporary: false })
     }
 
     /// A temporary file that was written.
     pub(crate) fn of_spool(name: String, file: File, len: u64) -> Self {
-        Self { name, file: Arc::new(file), len, temporary: true }
+        Self { name, bytes: Arc::new(file), len, temporary: true }
     }
 
     /// How much of it lies in a temporary file: all or nothing.
@@ -91,7 +102,7 @@ impl DataFile {
         }
         let mut filled = 0;
         while filled < buf.len() {
-            match self.file.read_at(&mut buf[filled..], offset + filled as u64) {
+            match self.bytes.read_at(&mut buf[filled..], offset + filled as u64) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -129,13 +140,51 @@ impl DataFile {
         Ok(Compression::detect(&first[..count]))
     }
 
+    /// What tells that the file was replaced by another one.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be found out.
+    pub fn identity(&self) -> Result<Identity> {
+        self.bytes.identity().map_err(|error| Error::io("reading", error).in_file(&self.name))
+    }
+
     /// Maps the file into memory, as long as it was when it was opened.
     ///
     /// # Errors
     ///
-    /// When it has become shorter since, or the operating system fails to map it.
+    /// When it has become shorter since, the operating system fails to map it, or it is an object
+    /// of a store.
     pub fn map(&self) -> Result<Mapped> {
-        Mapped::new(Arc::clone(&self.file), &self.name, self.len)
+        Mapped::new(Arc::clone(&self.bytes), &self.name, self.len)
+    }
+}
+
+impl Opener {
+    /// Opens what lies at a path or a URL, to be read at any place.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened, is no regular file, or no [store](Self::with_store) is there for
+    /// the URL; for commands and standard input, which pass once.
+    pub fn open(&self, location: &Location) -> Result<DataFile> {
+        match location {
+            Location::Path(path) => DataFile::open(path),
+            Location::Url(url) => DataFile::new(url.to_string(), self.object(url)?),
+            Location::Standard | Location::Command(_) => {
+                Err(not_regular("is read once").in_file(location.to_string()))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DataFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DataFile")
+            .field("name", &self.name)
+            .field("len", &self.len)
+            .field("temporary", &self.temporary)
+            .finish_non_exhaustive()
     }
 }
 
@@ -144,7 +193,10 @@ fn check_regular(metadata: &Metadata, name: &str) -> Result<()> {
         return Ok(());
     }
     let message = if metadata.is_dir() { "is a directory" } else { "is not a regular file" };
-    Err(Error::io("opening", io::Error::new(io::ErrorKind::InvalidInput, message))
-        .in_file(name)
-        .with_help("a regular file is needed, to be read at any place"))
+    Err(not_regular(message).in_file(name))
+}
+
+fn not_regular(message: &'static str) -> Error {
+    Error::io("opening", io::Error::new(io::ErrorKind::InvalidInput, message))
+        .with_help("a regular file is needed, to be read at any place")
 }

@@ -1,9 +1,8 @@
 //! A stream of decoded bytes, from whatever a name means.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufRead, Read, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::io::{self, BufRead, Read, SeekFrom};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +14,10 @@ use crate::compression::ENOUGH;
 use crate::decode::decode;
 use crate::interrupts::Waiting;
 use crate::pipe::{self, FailedCommand, Running};
+use crate::read_at::{Cursor, Seekable};
 use crate::same_file::open_file;
 use crate::standard_input::{self, Stdin};
-use crate::{Compression, LINE_LIMIT, Opener, RxFilename, shown_name};
+use crate::{Compression, LINE_LIMIT, Location, Opener, RxFilename, shown_name};
 
 /// A stream of bytes read once from front to back, decompressed where its first bytes say so.
 ///
@@ -105,14 +105,15 @@ impl Input {
         opener: &Opener,
         on_failure: Option<OnFailedCommand>,
     ) -> Result<Self> {
-        let mut input = match name {
-            RxFilename::Stdin => {
+        let offset = name.offset().unwrap_or(0);
+        let mut input = match name.location() {
+            Location::Standard => {
                 let stdin = Stdin::open()
                     .map_err(|error| Error::io("reading", error).in_file(standard_input::NAME))?;
                 let name = standard_input::NAME.to_owned();
                 Ok(Self::new(name, stdin.compression(), Stream::Stdin(stdin)))
             }
-            RxFilename::Pipe(command) => {
+            Location::Command(command) => {
                 opener.check_pipe(name)?;
                 let (running, output) = pipe::read_from(command)?;
                 let ended = output.ended();
@@ -120,8 +121,14 @@ impl Input {
                 input.command = Some(Command { running, ended, on_failure });
                 Ok(input)
             }
-            RxFilename::File(path) => Self::open_file(path, 0),
-            RxFilename::Offset(path, offset) => Self::open_file(path, *offset),
+            Location::Path(path) => Self::open_file(path, offset),
+            Location::Url(url) => {
+                let object = opener.object(url)?;
+                let name = url.to_string();
+                let len = object.len();
+                let len = len.map_err(|error| Error::io("opening", error).in_file(&name))?;
+                Self::of_seekable(name, Cursor::new(object), len, offset)
+            }
         }?;
         input.line_limit = opener.line_limit();
         Ok(input)
@@ -152,51 +159,69 @@ impl Input {
     fn open_file(path: &Path, offset: u64) -> Result<Self> {
         let name = shown_name(path);
         let fail = |action, error| Error::io(action, error).in_file(&name);
-        let mut file = open_file(path).map_err(|error| fail("opening", error))?;
+        let file = open_file(path).map_err(|error| fail("opening", error))?;
         let metadata = file.metadata().map_err(|error| fail("opening", error))?;
         if metadata.is_dir() {
             return Err(fail("opening", io::ErrorKind::IsADirectory.into()));
         }
-        if offset > 0 && metadata.is_file() {
-            let mut first = [0; ENOUGH];
-            let count = file.read_at(&mut first, 0).map_err(|error| fail("reading", error))?;
-            if Compression::detect(&first[..count]) == Compression::None {
-                if offset > metadata.len() {
-                    return Err(beyond_end(&name, offset, metadata.len()));
-                }
-                file.seek(SeekFrom::Start(offset)).map_err(|error| fail("seeking", error))?;
-                let stream = Stream::Own(Buffered::of_file(file, metadata.len(), offset));
-                return Ok(Self::new(name, Compression::None, stream));
-            }
-        } else if metadata.is_file() {
-            let mut stream = Buffered::of_file(file, metadata.len(), 0);
-            stream.fill_buf().map_err(|error| fail("reading", error).at_byte(0))?;
-            if Compression::detect(stream.buffered()) == Compression::None {
-                let stream = Stream::Own(stream);
-                return Ok(Self::new(name, Compression::None, stream));
-            }
-            return Self::decoded(name, Box::new(stream));
+        if metadata.is_file() {
+            return Self::of_seekable(name, file, metadata.len(), offset);
         }
         let kind = metadata.file_type();
         let mut input = Self::decoded(name, Box::new(Waiting(file)))?;
         input.device = kind.is_char_device() || kind.is_block_device();
-        let skipped = io::copy(&mut (&mut input).take(offset), &mut io::sink())
-            .map_err(|error| input.error(error))?;
-        if skipped < offset {
-            return Err(beyond_end(&input.name, offset, skipped));
-        }
-        Ok(input)
+        input.from(offset)
     }
 
-    /// A regular file that is read as it is, from a position.
+    /// A regular file or an object of a store, which stands at its start, from an offset.
+    fn of_seekable(
+        name: String,
+        mut file: impl Seekable + 'static,
+        len: u64,
+        offset: u64,
+    ) -> Result<Self> {
+        let fail = |action, error| Error::io(action, error).in_file(&name);
+        if offset == 0 {
+            let mut stream = Buffered::of_seekable(file, len, 0);
+            stream.fill_buf().map_err(|error| fail("reading", error).at_byte(0))?;
+            return match Compression::detect(stream.buffered()) {
+                Compression::None => Ok(Self::new(name, Compression::None, Stream::Own(stream))),
+                _ => Self::decoded(name, Box::new(stream)),
+            };
+        }
+        let mut first = [0; ENOUGH];
+        let count = read_first(&mut file, &mut first).map_err(|error| fail("reading", error))?;
+        let is_plain = Compression::detect(&first[..count]) == Compression::None;
+        if is_plain && offset > len {
+            return Err(beyond_end(&name, offset, len));
+        }
+        let start = if is_plain { offset } else { 0 };
+        file.seek(SeekFrom::Start(start)).map_err(|error| fail("seeking", error))?;
+        match is_plain {
+            true => Ok(Self::plain(name, file, len, offset, LINE_LIMIT)),
+            false => Self::decoded(name, Box::new(file))?.from(offset),
+        }
+    }
+
+    /// The same stream from an offset: what comes before it is read and thrown away.
+    fn from(mut self, offset: u64) -> Result<Self> {
+        let skipped = io::copy(&mut (&mut self).take(offset), &mut io::sink())
+            .map_err(|error| self.error(error))?;
+        match skipped < offset {
+            true => Err(beyond_end(&self.name, offset, skipped)),
+            false => Ok(self),
+        }
+    }
+
+    /// What is read as it is, and stands at a position.
     pub(crate) fn plain(
         name: String,
-        file: File,
+        file: impl Seekable + 'static,
         len: u64,
         position: u64,
         line_limit: usize,
     ) -> Self {
-        let stream = Stream::Own(Buffered::of_file(file, len, position));
+        let stream = Stream::Own(Buffered::of_seekable(file, len, position));
         let mut input = Self::new(name, Compression::None, stream);
         input.line_limit = line_limit;
         input
@@ -397,6 +422,20 @@ impl Stream {
             Self::Stdin(stdin) => stdin.fill_buf(),
         }
     }
+}
+
+/// Fills a buffer, as far as there is something to fill it.
+fn read_first(reader: &mut impl Read, buf: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buf.len() {
+        match reader.read(&mut buf[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 /// A reader that has failed already, and says so when it is asked.

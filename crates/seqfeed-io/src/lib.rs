@@ -10,6 +10,8 @@
 //!   in memory; [`Spool`] makes one from data that can only be read once.
 //! * [`OpenFiles`]: files of many names, of which few are open at a time.
 //! * [`LineLimit`]: how long keys, words and lines of text may be.
+//! * [`ReadAt`] and [`Store`]: what a place for bytes beside the file system has, such as an object
+//!   store. [`Opener::with_store`] gives it a scheme of URLs.
 //! * [`UntilFailed`]: every decoder stands in one, and is not asked again after its error.
 //! * [`Output`]: a file that appears under its name only when it is complete, or a command, or
 //!   standard output; [`OutputDirectory`] is a directory of files that does so.
@@ -20,13 +22,13 @@
 //!
 //! ```
 //! use std::io::Read;
-//! use seqfeed_io::{Input, Output, Opener, RxFilename, WxFilename};
+//! use seqfeed_io::{Input, Output, Opener, RxFilename};
 //! # use std::io::Write;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let directory = tempfile::tempdir()?;
 //! let path = directory.path().join("feats.ark");
-//! let mut output = Output::create(&WxFilename::File(path.clone()), &Opener::default())?;
+//! let mut output = Output::create(&path.clone().into(), &Opener::default())?;
 //! output.write_all(b"utt1 [ 1 2 ]\n")?;
 //! output.finish()?;
 //!
@@ -50,16 +52,21 @@ mod compressed_output;
 mod compression;
 mod data_file;
 mod decode;
+mod glob;
 mod input;
 mod interrupts;
 mod line_limit;
+mod location;
 mod mapped;
+mod name_text;
 mod names;
 mod open_files;
 mod opener;
 mod output;
 mod passing;
 mod pipe;
+mod probe;
+mod read_at;
 mod recording;
 mod runs;
 mod same_file;
@@ -78,12 +85,16 @@ pub use data_file::DataFile;
 pub use input::{Input, OnFailedCommand};
 pub use interrupts::on_interrupt;
 pub use line_limit::{LINE_LIMIT, LineLimit, read_list, too_long};
+pub use location::{Location, Url};
 pub use mapped::Mapped;
-pub use names::{RxFilename, WxFilename, name_from_text, name_to_text, path_from_text, shown_name};
+pub use name_text::{name_from_text, name_to_text, path_from_text, shown_name};
+pub use names::{RxFilename, WxFilename};
 pub use open_files::OpenFiles;
 pub use opener::Opener;
 pub use output::Output;
 pub use pipe::FailedCommand;
+pub use probe::{FileKind, Probe};
+pub use read_at::{Identity, ReadAt, Store};
 pub use recording::Recording;
 pub use runs::run_of;
 pub use same_file::{InputFiles, open_file};

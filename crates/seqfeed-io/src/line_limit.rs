@@ -96,7 +96,7 @@ fn newlines(bytes: &[u8]) -> u64 {
 /// When it cannot be read, is a named pipe or a device, or has a line, or a word, that is too long.
 pub fn read_list(path: &Path, limit: fn(usize) -> LineLimit, opener: &Opener) -> Result<Vec<u8>> {
     refuse_named_pipe(path)?;
-    let mut input = Input::open(&RxFilename::File(path.to_owned()), opener)?;
+    let mut input = Input::open(&RxFilename::from(path), opener)?;
     let mut limit = limit(input.line_limit());
     input.refuse_device()?;
     let mut text = Vec::new();
@@ -167,7 +167,7 @@ mod tests {
     fn lines_have_a_limit() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "abc\n\nabcd\nabcde\n").unwrap();
-        let name = RxFilename::File(file.path().to_owned());
+        let name = RxFilename::from(file.path());
         let mut input = Input::open(&name, &Opener::default().with_line_limit(4)).unwrap();
         let mut line = Vec::new();
         for expected in ["abc\n", "\n", "abcd\n"] {

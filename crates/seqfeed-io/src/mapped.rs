@@ -1,28 +1,35 @@
 //! Files in memory.
 
+use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
 use seqfeed_core::{Error, Problem, Result};
 
+use crate::read_at::ReadAt;
+
 /// A regular file mapped into memory.
 ///
 /// Mapping saves copies, but a file that someone cuts short while it is mapped ends the process
 /// (`SIGBUS`) when the lost part is touched. So it is a setting that users choose, for files that
 /// stay as they are, and [`check`](Self::check) is asked before each use.
-#[derive(Debug)]
 pub struct Mapped {
     map: Mmap,
-    file: Arc<File>,
+    bytes: Arc<dyn ReadAt>,
     name: String,
 }
 
 impl Mapped {
-    pub(crate) fn new(file: Arc<File>, name: &str, len: u64) -> Result<Self> {
-        check_len(&file, name, len)?;
-        let map = map(&file, len).map_err(|error| Error::io("mapping", error).in_file(name))?;
-        Ok(Self { map, file, name: name.to_owned() })
+    pub(crate) fn new(bytes: Arc<dyn ReadAt>, name: &str, len: u64) -> Result<Self> {
+        let Some(file) = bytes.file() else {
+            return Err(Error::usage("only local files can be mapped into memory")
+                .in_file(name)
+                .with_help("read it without mapping, or copy it to a local disk"));
+        };
+        check_len(&*bytes, name, len)?;
+        let map = map(file, len).map_err(|error| Error::io("mapping", error).in_file(name))?;
+        Ok(Self { map, bytes, name: name.to_owned() })
     }
 
     /// How long the map is: as long as the file was when it was opened.
@@ -43,7 +50,13 @@ impl Mapped {
     ///
     /// When it is shorter: the bytes beyond its end must not be touched.
     pub fn check(&self) -> Result<()> {
-        check_len(&self.file, &self.name, self.map.len() as u64)
+        check_len(&*self.bytes, &self.name, self.map.len() as u64)
+    }
+}
+
+impl fmt::Debug for Mapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mapped").field("name", &self.name).field("len", &self.len()).finish()
     }
 }
 
@@ -53,9 +66,8 @@ impl AsRef<[u8]> for Mapped {
     }
 }
 
-fn check_len(file: &File, name: &str, expected: u64) -> Result<()> {
-    let fail = |error| Error::io("reading", error).in_file(name);
-    let len = file.metadata().map_err(fail)?.len();
+fn check_len(bytes: &dyn ReadAt, name: &str, expected: u64) -> Result<()> {
+    let len = bytes.len().map_err(|error| Error::io("reading", error).in_file(name))?;
     if len >= expected {
         return Ok(());
     }

@@ -1,20 +1,38 @@
 //! Files of many names, of which few are open at a time.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Resource, getrlimit};
 use seqfeed_core::Result;
 
-/// Files by their numbers, opened when they are asked for. So many stay open, those that were used
-/// last; fewer, where the process may have few (`ulimit -n`).
+/// Most files that stay open.
+const MOST: usize = 128;
+
+/// What all tables of an opener have open.
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<Open>);
+
+#[derive(Default)]
+struct Open {
+    /// By table and number: the file, and when it was last used.
+    files: HashMap<(u64, u32), (Arc<dyn Any + Send + Sync>, u64)>,
+    clock: u64,
+    tables: u64,
+}
+
+/// Files by their numbers, opened when they are asked for. Those that were used last stay open:
+/// 128 in all tables of an [opener](crate::Opener::open_files), fewer where the process may have
+/// few (`ulimit -n`).
 ///
 /// ```
-/// use seqfeed_io::OpenFiles;
+/// use seqfeed_io::Opener;
 ///
 /// let names = ["a", "b", "c"];
-/// let files = OpenFiles::new(2);
+/// let files = Opener::default().open_files();
 /// let open = |number: u32| Ok(names[number as usize].to_owned());
 /// assert_eq!(*files.get(1, || open(1))?, "b");
 /// // Still open: it is not opened again.
@@ -22,28 +40,25 @@ use seqfeed_core::Result;
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
 pub struct OpenFiles<T> {
+    cache: Arc<Cache>,
+    /// The number of this table.
+    table: u64,
     most: usize,
-    open: Mutex<Open<T>>,
+    files: PhantomData<fn() -> T>,
 }
 
-struct Open<T> {
-    /// The file, and when it was last used.
-    files: HashMap<u32, (Arc<T>, u64)>,
-    clock: u64,
-}
-
-impl<T> OpenFiles<T> {
-    /// At most so many files stay open, and at most an eighth of those that the process may have:
-    /// there are several such tables, and other files.
-    #[must_use]
-    pub fn new(most: usize) -> Self {
+impl<T: Send + Sync + 'static> OpenFiles<T> {
+    /// At most an eighth of the files that the process may have stay open: there are others.
+    pub(crate) fn new(cache: &Arc<Cache>) -> Self {
         let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = usize::try_from(allowed / 8).unwrap_or(usize::MAX);
-        Self::with_most(most.min(share).max(1))
+        Self::with_most(cache, MOST.min(share).max(1))
     }
 
-    fn with_most(most: usize) -> Self {
-        Self { most, open: Mutex::new(Open { files: HashMap::new(), clock: 0 }) }
+    fn with_most(cache: &Arc<Cache>, most: usize) -> Self {
+        let mut open = cache.lock();
+        open.tables += 1;
+        Self { cache: Arc::clone(cache), table: open.tables, most, files: PhantomData }
     }
 
     /// A file; `open` opens it if it is not. Where that fails for want of file handles or memory,
@@ -58,7 +73,7 @@ impl<T> OpenFiles<T> {
         }
         // Other threads go on while this one opens.
         let file = open().or_else(|error| {
-            let had_some = error.is_environment() && self.close_all() > 0;
+            let had_some = error.is_environment() && self.cache.close_all() > 0;
             if had_some { open() } else { Err(error) }
         })?;
         let file = Arc::new(file);
@@ -68,43 +83,54 @@ impl<T> OpenFiles<T> {
 
     /// Keeps a file that was opened by other means.
     pub fn keep(&self, number: u32, file: Arc<T>) {
-        let mut open = self.lock();
+        let mut open = self.cache.lock();
         while open.files.len() >= self.most {
             let oldest = open.files.iter().min_by_key(|(_, (_, used))| *used);
-            let Some(oldest) = oldest.map(|(&number, _)| number) else { break };
+            let Some(oldest) = oldest.map(|(&place, _)| place) else { break };
             open.files.remove(&oldest);
         }
         open.clock += 1;
         let now = open.clock;
-        open.files.insert(number, (file, now));
+        open.files.insert((self.table, number), (file, now));
     }
 
+    fn used(&self, number: u32) -> Option<Arc<T>> {
+        let mut open = self.cache.lock();
+        open.clock += 1;
+        let now = open.clock;
+        let (file, used) = open.files.get_mut(&(self.table, number))?;
+        *used = now;
+        Arc::clone(file).downcast().ok()
+    }
+}
+
+impl<T> Drop for OpenFiles<T> {
+    fn drop(&mut self) {
+        self.cache.lock().files.retain(|(table, _), _| *table != self.table);
+    }
+}
+
+impl Cache {
     /// Closes all that nobody uses just now; how many there were.
     fn close_all(&self) -> usize {
         std::mem::take(&mut self.lock().files).len()
     }
 
-    fn used(&self, number: u32) -> Option<Arc<T>> {
-        let mut open = self.lock();
-        open.clock += 1;
-        let now = open.clock;
-        let (file, used) = open.files.get_mut(&number)?;
-        *used = now;
-        Some(Arc::clone(file))
+    /// A thread that panicked leaves the cache whole: it holds no half-made entries.
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// A thread that panicked leaves the table whole: it holds no half-made entries.
-    fn lock(&self) -> MutexGuard<'_, Open<T>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} files", self.lock().files.len())
     }
 }
 
 impl<T> fmt::Debug for OpenFiles<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenFiles")
-            .field("most", &self.most)
-            .field("open", &self.lock().files.len())
-            .finish()
+        f.debug_struct("OpenFiles").field("most", &self.most).field("open", &self.cache).finish()
     }
 }
 
@@ -118,7 +144,8 @@ mod tests {
 
     #[test]
     fn the_last_used_stay_open() {
-        let (files, opened) = (OpenFiles::with_most(2), Cell::new(0));
+        let cache = Arc::default();
+        let (files, opened) = (OpenFiles::with_most(&cache, 2), Cell::new(0));
         let get = |number: u32| {
             files.get(number, || {
                 opened.set(opened.get() + 1);
@@ -135,7 +162,8 @@ mod tests {
 
     #[test]
     fn want_of_handles_closes_the_others() {
-        let files = OpenFiles::with_most(8);
+        let cache = Arc::default();
+        let files = OpenFiles::with_most(&cache, 8);
         (0..4).for_each(|number| files.keep(number, Arc::new(number)));
         let no_handles = || Error::io("opening", std::io::Error::from_raw_os_error(24));
         let tried = Cell::new(0);
@@ -144,8 +172,22 @@ mod tests {
             if tried.get() == 1 { Err(no_handles()) } else { Ok(7) }
         };
         assert_eq!(*files.get(7, open).unwrap(), 7);
-        assert_eq!(files.lock().files.len(), 1);
-        let alone = OpenFiles::<u32>::with_most(8);
+        assert_eq!(cache.lock().files.len(), 1);
+        let alone = OpenFiles::<u32>::with_most(&Arc::default(), 8);
         assert!(alone.get(0, || Err(no_handles())).unwrap_err().is_environment());
+    }
+
+    #[test]
+    fn tables_share_what_may_be_open() {
+        let cache = Arc::default();
+        let numbers = OpenFiles::<u32>::with_most(&cache, 2);
+        let words = OpenFiles::<String>::with_most(&cache, 2);
+        numbers.keep(0, Arc::new(7));
+        words.keep(0, Arc::new("seven".to_owned()));
+        words.keep(1, Arc::new("eight".to_owned()));
+        assert_eq!(*numbers.get(0, || Ok(9)).unwrap(), 9, "the oldest of both was closed");
+        assert_eq!(*words.get(1, || Ok("nine".to_owned())).unwrap(), "eight");
+        drop(words);
+        assert_eq!(cache.lock().files.len(), 1);
     }
 }

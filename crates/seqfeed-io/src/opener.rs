@@ -1,8 +1,15 @@
 //! What opens names, and what names may do.
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
 use seqfeed_core::{Error, ErrorKind, Result};
 
 use crate::LINE_LIMIT;
+use crate::location::Url;
+use crate::open_files::{Cache, OpenFiles};
+use crate::read_at::{ReadAt, Store};
 
 /// What opens names: it says what they may do and how long lines may be, and stands between all
 /// readers and the places where bytes lie. By default names stand for files and the standard
@@ -18,10 +25,18 @@ use crate::LINE_LIMIT;
 /// | [`default`](Self::default) | runs no command | runs no command |
 /// | [`with_given_pipes`](Self::with_given_pipes) | may be a command | runs no command |
 /// | [`with_pipes`](Self::with_pipes) | may be a command | may be a command |
-#[derive(Clone, Debug)]
+///
+/// Names such as `s3://bucket/feats.ark` are opened by the [`Store`] that is
+/// [registered](Self::with_store) for their scheme.
+///
+/// Clones share what they have open: give one opener, and clones of it, to all that is read
+/// together.
+#[derive(Clone)]
 pub struct Opener {
     commands: Commands,
     line_limit: usize,
+    stores: Option<Arc<Stores>>,
+    open: Arc<Cache>,
 }
 
 impl Default for Opener {
@@ -29,6 +44,9 @@ impl Default for Opener {
         Self::allowing(Commands::None)
     }
 }
+
+/// Stores by their schemes.
+type Stores = BTreeMap<String, Arc<dyn Store>>;
 
 /// Which names may be commands of the shell (`gunzip -c x.gz |`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +60,7 @@ enum Commands {
 impl Opener {
     /// An opener that allows commands wherever a name stands.
     #[must_use]
-    pub const fn with_pipes() -> Self {
+    pub fn with_pipes() -> Self {
         Self::allowing(Commands::All)
     }
 
@@ -56,57 +74,126 @@ impl Opener {
     /// assert!(opener.allows_pipes() && !opener.of_contents().allows_pipes());
     /// ```
     #[must_use]
-    pub const fn with_given_pipes() -> Self {
+    pub fn with_given_pipes() -> Self {
         Self::allowing(Commands::Given)
     }
 
     /// An opener that allows commands wherever a name stands, or nowhere.
     #[must_use]
-    pub const fn allowing_pipes(allow: bool) -> Self {
+    pub fn allowing_pipes(allow: bool) -> Self {
         Self::allowing(if allow { Commands::All } else { Commands::None })
     }
 
-    const fn allowing(commands: Commands) -> Self {
-        Self { commands, line_limit: LINE_LIMIT }
+    fn allowing(commands: Commands) -> Self {
+        Self { commands, line_limit: LINE_LIMIT, stores: None, open: Arc::default() }
     }
 
     /// The same opener, with another limit for keys, words and lines in text: so many bytes
     /// ([`LINE_LIMIT`] by default).
     #[must_use]
-    pub const fn with_line_limit(mut self, bytes: usize) -> Self {
+    pub fn with_line_limit(mut self, bytes: usize) -> Self {
         self.line_limit = bytes;
         self
     }
 
     /// Most bytes of a key, a word or a line in text.
     #[must_use]
-    pub const fn line_limit(&self) -> usize {
+    pub fn line_limit(&self) -> usize {
         self.line_limit
+    }
+
+    /// The same opener, with a store for URLs of a scheme (`s3`), instead of the one that it had.
+    ///
+    /// ```
+    /// use std::io;
+    /// use std::sync::Arc;
+    /// use seqfeed_io::{Location, Opener, ReadAt, Store, Url};
+    ///
+    /// /// Has nothing.
+    /// struct Empty;
+    ///
+    /// impl Store for Empty {
+    ///     fn open(&self, _: &Url) -> io::Result<Arc<dyn ReadAt>> {
+    ///         Err(io::ErrorKind::NotFound.into())
+    ///     }
+    ///
+    ///     fn list(&self, _: &Url) -> io::Result<Vec<Url>> {
+    ///         Ok(Vec::new())
+    ///     }
+    /// }
+    ///
+    /// let opener = Opener::default().with_store("empty", Arc::new(Empty));
+    /// let nothing = Location::of_file("empty://x.ark");
+    /// assert!(opener.open(&nothing).unwrap_err().is_not_found());
+    /// ```
+    #[must_use]
+    pub fn with_store(mut self, scheme: impl Into<String>, store: Arc<dyn Store>) -> Self {
+        let stores = Arc::make_mut(self.stores.get_or_insert_default());
+        stores.insert(scheme.into(), store);
+        self
     }
 
     /// The opener for names that stand in a file which this one opened.
     #[must_use]
-    pub const fn of_contents(&self) -> Self {
+    pub fn of_contents(&self) -> Self {
         let commands = match self.commands {
             Commands::None | Commands::Given => Commands::None,
             Commands::All => Commands::All,
         };
-        Self { commands, line_limit: self.line_limit }
+        Self { commands, ..self.clone() }
     }
 
     /// Whether the name at hand may be a command.
     #[must_use]
-    pub const fn allows_pipes(&self) -> bool {
+    pub fn allows_pipes(&self) -> bool {
         !matches!(self.commands, Commands::None)
     }
 
+    /// A table of files by their numbers, of which few are open at a time. All tables of this
+    /// opener and of its clones share what may be open.
+    #[must_use]
+    pub fn open_files<T: Send + Sync + 'static>(&self) -> OpenFiles<T> {
+        OpenFiles::new(&self.open)
+    }
+
+    /// The store for a URL.
+    pub(crate) fn store(&self, url: &Url) -> Result<&dyn Store> {
+        let store = self.stores.as_ref().and_then(|stores| stores.get(url.scheme()));
+        store.map(|store| &**store).ok_or_else(|| no_store(url))
+    }
+
+    /// Opens an object of a store.
+    pub(crate) fn object(&self, url: &Url) -> Result<Arc<dyn ReadAt>> {
+        let opened = self.store(url)?.open(url);
+        opened.map_err(|error| Error::io("opening", error).in_file(url.to_string()))
+    }
+
     /// Fails with [`ErrorKind::Forbidden`] where commands are not allowed.
-    pub(crate) fn check_pipe(&self, name: &impl std::fmt::Display) -> Result<()> {
+    pub(crate) fn check_pipe(&self, name: &impl fmt::Display) -> Result<()> {
         if self.allows_pipes() {
             return Ok(());
         }
         let message = format!("the name `{name}` runs a command, which is not allowed here");
         Err(Error::new(ErrorKind::Forbidden(message))
             .with_help("if you trust the commands, allow them with --allow-pipes"))
+    }
+}
+
+/// The error of a URL that nothing opens.
+pub(crate) fn no_store(url: &Url) -> Error {
+    let message = format!("no store is registered for names that begin with {}://", url.scheme());
+    Error::usage(message)
+        .in_file(url.to_string())
+        .with_help("copy the file to a local disk, and give its path")
+}
+
+impl fmt::Debug for Opener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let schemes: Vec<&String> = self.stores.iter().flat_map(|stores| stores.keys()).collect();
+        f.debug_struct("Opener")
+            .field("commands", &self.commands)
+            .field("stores", &schemes)
+            .field("open", &self.open)
+            .finish()
     }
 }

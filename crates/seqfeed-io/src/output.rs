@@ -11,10 +11,11 @@ use seqfeed_core::{Error, Result};
 use crate::atomic::{Pending, Sealed, Target};
 use crate::buffered::CAPACITY;
 use crate::interrupts::Waiting;
+use crate::opener::no_store;
 use crate::passing::Passing;
 use crate::pipe::{self, Running};
 use crate::standard_output::{self, Stdout};
-use crate::{Opener, WxFilename, shown_name};
+use crate::{Location, Opener, WxFilename, shown_name};
 
 /// A named output that appears only when it is complete.
 ///
@@ -67,15 +68,16 @@ impl Output {
     /// name is that of a directory; when it is a command and the opener does not allow commands.
     pub fn create(name: &WxFilename, opener: &Opener) -> Result<Self> {
         let wxfilename = name.clone();
-        let (name, sink) = match name {
-            WxFilename::Stdout => (standard_output::NAME.to_owned(), Sink::Stdout(Stdout)),
-            WxFilename::Pipe(command) => {
+        let (name, sink) = match name.location() {
+            Location::Url(url) => return Err(no_store(url)),
+            Location::Standard => (standard_output::NAME.to_owned(), Sink::Stdout(Stdout)),
+            Location::Command(command) => {
                 opener.check_pipe(name)?;
                 let (running, stdin) = pipe::write_to(command)?;
                 let writer = Passing::new(stdin);
                 (name.to_string(), Sink::Pipe { writer, running })
             }
-            WxFilename::File(path) => {
+            Location::Path(path) => {
                 let fail = |error| Error::io("creating", error).in_file(shown_name(path));
                 let sink = match Target::find(path).map_err(fail)? {
                     Target::Direct(file, metadata) => {
@@ -137,7 +139,7 @@ impl Output {
     ///
     /// As [`create`](Self::create).
     pub fn create_in_place(name: &WxFilename, opener: &Opener) -> Result<Self> {
-        let WxFilename::File(path) = name else { return Self::create(name, opener) };
+        let Some(path) = name.path() else { return Self::create(name, opener) };
         let fail = |error| Error::io("creating", error).in_file(shown_name(path));
         let file = File::create(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;

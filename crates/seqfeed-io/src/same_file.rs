@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use seqfeed_core::{Error, Result};
 
-use crate::WxFilename;
 use crate::atomic::follow_links;
+use crate::{Location, WxFilename};
 
 /// A device, and an inode on it.
 type DeviceAndInode = (u64, u64);
@@ -119,13 +119,13 @@ impl InputFiles {
 impl Written {
     /// Nothing for what is no file, and for what cannot be made: opening it says why.
     fn of(name: &WxFilename) -> Option<Self> {
-        match name {
-            WxFilename::Pipe(_) => None,
-            WxFilename::Stdout => match metadata_of(io::stdout().as_fd()) {
+        match name.location() {
+            Location::Command(_) | Location::Url(_) => None,
+            Location::Standard => match metadata_of(io::stdout().as_fd()) {
                 Ok(metadata) if metadata.is_file() => Some(Self::File(file_of(&metadata))),
                 _ => Some(Self::Stdout),
             },
-            WxFilename::File(path) => {
+            Location::Path(path) => {
                 let path = follow_links(path).ok()?;
                 match fs::metadata(&path) {
                     Ok(metadata) => metadata.is_file().then(|| Self::File(file_of(&metadata))),
@@ -195,10 +195,10 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::{DataFile, Input, Opener, RxFilename};
+    use crate::{DataFile, Input, Opener};
 
     fn file(path: impl Into<PathBuf>) -> WxFilename {
-        WxFilename::File(path.into())
+        path.into().into()
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
         fs::hard_link(at("data"), at("hard")).unwrap();
         drop(open_file(&at("before")).unwrap());
         let inputs = InputFiles::record();
-        drop(Input::open(&RxFilename::File(at("stream")), &Opener::default()).unwrap());
+        drop(Input::open(&at("stream").into(), &Opener::default()).unwrap());
         drop(DataFile::open(&at("data")).unwrap());
         drop(open_file(&at("plain")).unwrap());
         for name in ["stream", "data", "plain", "link", "hard"] {
@@ -240,8 +240,9 @@ mod tests {
         }
         inputs.check_outputs(&[file(at("new")), file(at("sub/new"))]).unwrap();
         inputs.check_outputs(&[file("/dev/null"), file("/dev/null")]).unwrap();
-        inputs.check_outputs(&[WxFilename::Stdout, WxFilename::Stdout]).unwrap_err();
-        let command = WxFilename::Pipe("cat".into());
+        let name = |name| WxFilename::parse(name).unwrap();
+        inputs.check_outputs(&[name("-"), name("-")]).unwrap_err();
+        let command = name("|cat");
         inputs.check_outputs(&[command.clone(), command]).unwrap();
     }
 }

@@ -8,7 +8,7 @@ use seqfeed_core::Result;
 
 use crate::buffered::CAPACITY;
 use crate::temporary::failed;
-use crate::{Compression, DataFile, Input, Opener, RxFilename, shown_name};
+use crate::{DataFile, Input, Opener, RxFilename, shown_name};
 
 /// How much is written between two looks at how much room is left.
 const LOOK: u64 = 64 << 20;
@@ -186,13 +186,10 @@ impl DataFile {
     ///
     /// When it cannot be opened, decoded or copied; for directories and devices.
     pub fn decoded(name: &RxFilename, opener: &Opener) -> Result<Self> {
-        if let RxFilename::File(path) = name {
-            match Self::open(path) {
-                Ok(file) if file.compression()? == Compression::None => return Ok(file),
-                Err(error) if error.is_not_found() || path.is_dir() => return Err(error),
-                // What is no regular file, such as a named pipe, passes once.
-                _ => {}
-            }
+        if let (Some((location, _)), None) = (name.file_and_offset(), name.offset())
+            && let Some(file) = opener.open_plain(location)?
+        {
+            return Ok(file);
         }
         let input = Input::open(name, opener)?;
         let name = input.name().to_owned();

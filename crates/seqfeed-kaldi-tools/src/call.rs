@@ -107,7 +107,7 @@ impl Call<'_> {
     /// input is all right here: Kaldi's users read and write one file where the tool reads first,
     /// and files appear when they are complete.
     pub(crate) fn note_outputs(&self, names: &[WxFilename]) -> Result<(), Stop> {
-        let files = names.iter().filter(|name| matches!(name, WxFilename::File(_)));
+        let files = names.iter().filter(|name| name.path().is_some());
         let mut outputs = self.outputs.borrow_mut();
         outputs.extend(files.cloned());
         Ok(InputFiles::default().check_outputs(outputs.iter())?)

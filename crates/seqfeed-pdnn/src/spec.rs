@@ -24,14 +24,11 @@
 //!
 //! * [`DataSpec`] is a parsed specification.
 //! * [`FileKind`] says which of PDNN's readers a file is for.
-//! * [`expand`] finds the files that a name means.
 
 mod file_kind;
-mod glob;
 mod options;
 
 pub use file_kind::FileKind;
-pub use glob::{expand, or_compressed};
 pub use options::DataOptions;
 
 use std::os::unix::ffi::OsStrExt;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Element, Error, Result, Series, SeriesKeys, Source, Tolerance};
 use seqfeed_feed::{BatchSize, Cut, Order, Partitions, Settings, Shuffle, Unit};
-use seqfeed_io::{Opener, name_from_text, name_to_text, path_from_text, shown_name};
+use seqfeed_io::{Location, Opener, name_from_text, name_to_text, path_from_text, shown_name};
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 use seqfeed_pdnn::ali::AlignmentSource;
 use seqfeed_pdnn::pfile::{PFile, PFileSource};
@@ -98,9 +98,9 @@ pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData>
                         which .gz or .bz2 may stand",
             ));
     };
-    let names = spec::expand(&name_from_text(pattern), opening.base)?;
+    let names = opening.opener.list(&name_from_text(pattern), opening.base)?;
     for name in &names {
-        missing(name)?;
+        missing(name, &opening.opener)?;
     }
     let mut warnings = Vec::new();
     if kind == FileKind::Kaldi && spec.options.stream == Some(false) {
@@ -120,11 +120,11 @@ pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData>
 }
 
 /// Says what is there instead of a file that is not.
-fn missing(name: &OsStr) -> Result<()> {
-    let Err(error) = std::fs::metadata(name) else { return Ok(()) };
-    let error = Error::io("opening", error).in_file(shown_name(name));
-    Err(match spec::or_compressed(name) {
-        found if found != name => error.with_help(format!("is {} meant?", shown_name(found))),
+fn missing(name: &OsStr, opener: &Opener) -> Result<()> {
+    let location = Location::of_file(name);
+    let Err(error) = opener.probe(&location) else { return Ok(()) };
+    Err(match opener.or_compressed(&location) {
+        found if found != location => error.with_help(format!("is {found} meant?")),
         _ => error,
     })
 }
@@ -197,11 +197,12 @@ fn open_kaldi(
     }
     let mut sources = vec![one_after_another(parts, SeriesKeys::Own)?];
     if let Some(label) = label {
+        let label = Location::of_file(name_from_text(label));
         let label = match opening.base {
-            Some(base) => base.join(name_from_text(label)).into_os_string(),
-            None => name_from_text(label),
+            Some(base) => label.relative_to(&base.into()),
+            None => label,
         };
-        let label = spec::or_compressed(&label);
+        let label = opening.opener.or_compressed(&label).into_name();
         sources.push(Arc::new(AlignmentSource::open(&label, "labels", &opening.opener)?));
     }
     // PDNN reads Kaldi's files in no other way.
@@ -325,7 +326,8 @@ fn keys(options: &DataOptions) -> Table {
     text(
         "labels",
         options.label.as_ref().map(|name| {
-            format!("ark:{}", name_to_text(spec::or_compressed(&name_from_text(name))))
+            let location = Location::of_file(name_from_text(name));
+            format!("ark:{}", name_to_text(Opener::default().or_compressed(&location).into_name()))
         }),
     );
     for (key, value) in [("stream", options.stream), ("reshuffle", options.reshuffle)] {

@@ -10,9 +10,7 @@ use std::sync::Arc;
 use seqfeed_core::{
     Element, Error, Extent, Index, Kind, Result, SampleRates, Sink, Source, Stream, Tolerance,
 };
-use seqfeed_io::{
-    Input, InputFiles, Opener, RxFilename, WxFilename, name_from_text, path_from_text,
-};
+use seqfeed_io::{Input, InputFiles, Opener, WxFilename, name_from_text, path_from_text};
 use toml::{Table, Value};
 
 use crate::loss::{Loss, LossKind};
@@ -211,7 +209,7 @@ impl<'a> Candidate<'a> {
 /// The first bytes of a file, decompressed.
 pub(crate) fn first_bytes(path: &Path) -> Result<Vec<u8>> {
     let mut head = Vec::new();
-    let mut input = Input::open(&RxFilename::File(path.to_owned()), &Opener::default())?;
+    let mut input = Input::open(&path.into(), &Opener::default())?;
     let read = (&mut input).take(HEAD).read_to_end(&mut head);
     read.map_err(|error| input.error(error))?;
     Ok(head)
@@ -494,10 +492,8 @@ impl WrittenParts<'_> {
     /// one. Nothing for what is no file.
     #[must_use]
     pub fn relative(&self, name: &str) -> Option<String> {
-        let WxFilename::File(path) = WxFilename::parse(&name_from_text(name)).ok()? else {
-            return None;
-        };
-        let absolute = std::path::absolute(path).ok()?;
+        let name = WxFilename::parse(&name_from_text(name)).ok()?;
+        let absolute = std::path::absolute(name.path()?).ok()?;
         let base = std::path::absolute(self.base).ok()?;
         let inside = absolute.strip_prefix(&base).ok();
         let inside = inside.filter(|inside| !inside.as_os_str().is_empty());
@@ -515,7 +511,7 @@ pub(crate) fn one_or_all(mut names: Vec<String>) -> Value {
 
 /// The name of one of several files: `out-00003-of-00008.ctf`.
 pub(crate) fn numbered(name: &str, number: usize, count: usize, with_end: bool) -> Result<String> {
-    if !matches!(WxFilename::parse(&name_from_text(name))?, WxFilename::File(_)) {
+    if WxFilename::parse(&name_from_text(name))?.path().is_none() {
         return Err(Error::usage(format!("`{name}` is no file, so there cannot be several of it"))
             .with_help("give the name of a file, or leave out --shards"));
     }

@@ -94,9 +94,9 @@ fn finished(output: Output) -> Result<Written> {
 
 /// The name of what is written, in the list of a conversion's files.
 fn listed(name: &WxFilename) -> String {
-    match name {
-        WxFilename::Stdout => "standard output".to_owned(),
-        _ => name_to_text(name.name()),
+    match name.location().is_standard() {
+        true => "standard output".to_owned(),
+        false => name_to_text(name.name()),
     }
 }
 

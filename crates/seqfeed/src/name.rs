@@ -6,8 +6,7 @@
 use std::ffi::OsStr;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{name_from_text, name_to_text, path_from_text};
-use seqfeed_pdnn::spec;
+use seqfeed_io::{Opener, name_from_text, name_to_text, path_from_text};
 use toml::{Table, Value};
 
 use crate::description::Description;
@@ -112,7 +111,7 @@ fn refuse_pattern(name: &str) -> Result<()> {
         return Ok(());
     }
     // Fails where nothing matches.
-    let files = spec::expand(&name_from_text(name), None)?.len();
+    let files = Opener::default().list(&name_from_text(name), None)?.len();
     let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
     Err(Error::usage(format!("{files} match {name}, but are of no kind that patterns are for"))
         .with_help("patterns are for .pfile, .pickle, .pkl, .npy, .npz and .scp"))

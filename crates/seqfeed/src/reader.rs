@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
-use std::os::unix::fs::FileTypeExt;
 use std::sync::Arc;
 
 use seqfeed_cntk::config::{self, CtfDeserializer, CtfFormat, Deserializer, ReaderConfig};
@@ -12,7 +11,7 @@ use seqfeed_core::{
 };
 use seqfeed_feed::{Layout, Settings, Shuffle, Unit};
 use seqfeed_io::{
-    DataFile, Input, Opener, RxFilename, name_from_text, path_from_text, read_settings,
+    FileKind, Input, Opener, RxFilename, name_from_text, path_from_text, read_settings,
 };
 
 use crate::description::{FormatName, InputDescription, Text};
@@ -234,28 +233,23 @@ fn open_file(
 
 fn find_inputs(name: &str, opener: &Opener) -> Result<Vec<FoundInput>> {
     let rxfilename = RxFilename::parse(&name_from_text(name))?;
-    if rxfilename == RxFilename::Stdin {
+    let location = rxfilename.location();
+    if location.is_standard() {
         return Err(Error::usage("the inputs of standard input cannot be found: it is read once")
             .with_help("name them, in a description or in a reader's section"));
     }
     // It is read once more for its samples.
-    let pipe = match &rxfilename {
-        RxFilename::File(path) => {
-            std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
-        }
-        _ => false,
-    };
-    if pipe {
+    let whole_file = rxfilename.file_and_offset().filter(|_| rxfilename.offset().is_none());
+    let found = whole_file.and_then(|(file, _)| opener.probe(file).ok());
+    if found.is_some_and(|found| found.kind == FileKind::NamedPipe) {
         return Err(Error::usage("the inputs of a pipe cannot be found: it is read once")
             .in_file(name)
             .with_help("copy it into a file first, or name the inputs: in a description or in a reader's section"));
     }
     let mut input = Input::open(&rxfilename, opener)?;
-    if let RxFilename::File(path) = &rxfilename
-        && !path.is_file()
-    {
+    if whole_file.is_some() {
         // A device may have no end.
-        DataFile::open(path)?;
+        opener.open(location)?;
     }
     let mut finder = InputFinder::new();
     loop {

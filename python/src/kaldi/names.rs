@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use seqfeed::io::{RxFilename, WxFilename};
+use seqfeed::io::{Location, RxFilename, WxFilename};
 use seqfeed::kaldi::{Rspecifier, TableKind, Wspecifier};
 
 use crate::{errors, keys, values};
@@ -14,9 +14,10 @@ fn filename<'py>(
     py: Python<'py>,
     class: &str,
     kind: &str,
-    name: Option<&OsStr>,
+    location: &Location,
     offset: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let name = (!location.is_standard()).then(|| location.as_os_str());
     let mut fields = vec![
         ("kind", kind.into_pyobject(py)?.into_any()),
         ("name", text(py, name)?.into_pyobject(py)?.into_any()),
@@ -25,6 +26,15 @@ fn filename<'py>(
         fields.push(("offset", offset.into_pyobject(py)?.into_any()));
     }
     values::named(py, class, &fields)
+}
+
+/// What a location is. A URL counts as a file, as in Kaldi.
+fn kind(location: &Location, standard: &'static str) -> &'static str {
+    match (location.is_standard(), location.command()) {
+        (true, _) => standard,
+        (_, Some(_)) => "pipe",
+        _ => "file",
+    }
 }
 
 fn text<'py>(py: Python<'py>, name: Option<&OsStr>) -> PyResult<Option<Bound<'py, PyString>>> {
@@ -36,13 +46,10 @@ pub(crate) fn parse_rxfilename<'py>(
     py: Python<'py>,
     name: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (kind, name, offset) = match &errors::raise(RxFilename::parse(&keys::needed_name(name)?))? {
-        RxFilename::Stdin => return filename(py, "RxFilename", "standard-input", None, None),
-        RxFilename::Pipe(command) => ("pipe", OsStr::new(command).to_owned(), None),
-        RxFilename::File(path) => ("file", path.clone().into_os_string(), None),
-        RxFilename::Offset(path, offset) => ("offset", path.clone().into(), Some(*offset)),
-    };
-    filename(py, "RxFilename", kind, Some(&name), offset)
+    let name = errors::raise(RxFilename::parse(&keys::needed_name(name)?))?;
+    let (location, offset) = (name.location(), name.offset());
+    let kind = if offset.is_some() { "offset" } else { kind(location, "standard-input") };
+    filename(py, "RxFilename", kind, location, offset)
 }
 
 #[pyfunction]
@@ -50,12 +57,9 @@ pub(crate) fn parse_wxfilename<'py>(
     py: Python<'py>,
     name: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (kind, name) = match &errors::raise(WxFilename::parse(&keys::needed_name(name)?))? {
-        WxFilename::Stdout => return filename(py, "WxFilename", "standard-output", None, None),
-        WxFilename::Pipe(command) => ("pipe", OsStr::new(command).to_owned()),
-        WxFilename::File(path) => ("file", path.clone().into_os_string()),
-    };
-    filename(py, "WxFilename", kind, Some(&name), None)
+    let name = errors::raise(WxFilename::parse(&keys::needed_name(name)?))?;
+    let location = name.location();
+    filename(py, "WxFilename", kind(location, "standard-output"), location, None)
 }
 
 #[pyfunction]

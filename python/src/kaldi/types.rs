@@ -230,7 +230,8 @@ pub(crate) fn check_guess(value: Option<&Value>, key: Key<'_>) -> Result<()> {
         _ => return Ok(()),
     };
     let parsed = RxFilename::parse(OsStr::from_bytes(&name));
-    let is_name = matches!(parsed, Ok(RxFilename::Offset(..) | RxFilename::Pipe(_)));
+    let is_name =
+        parsed.is_ok_and(|name| name.offset().is_some() || name.location().command().is_some());
     if !is_name {
         return Ok(());
     }

@@ -106,7 +106,7 @@ fn lengths_of_streams_must_agree() {
 #[test]
 fn columns_need_names_of_their_own() {
     let mut held = held(&[1]);
-    let name = WxFilename::File("/nonexistent/x.parquet".into());
+    let name = WxFilename::parse("/nonexistent/x.parquet").unwrap();
     for wrong in ["key", "samples", "features"] {
         held.streams[1].name = wrong.to_owned();
         let options = WriteOptions::default();

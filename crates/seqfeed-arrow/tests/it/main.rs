@@ -47,7 +47,7 @@ fn index_of(keys: &[Vec<u8>]) -> Index {
 
 /// Writes what is held under a name, whose extension says as what.
 fn write(held: &Held, path: &Path, options: &WriteOptions) -> Result<()> {
-    let name = WxFilename::File(path.to_owned());
+    let name = WxFilename::from(path);
     let (keys, opener) = (key_type(&held.keys), Opener::default());
     let each = held.keys.iter().enumerate();
     if path.extension().is_some_and(|end| end == "parquet") {

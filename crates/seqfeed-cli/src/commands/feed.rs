@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use seqfeed::io::{InputFiles, WxFilename, read_record, shown_name, write_atomically};
+use seqfeed::io::{InputFiles, Location, WxFilename, read_record, shown_name, write_atomically};
 use seqfeed::{Description, Element, Error, Minibatch, Opened, Source, State, Unit};
 
 use crate::options::{CorpusOptions, FeedOptions};
@@ -58,8 +58,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let started = Instant::now();
     let opened = arguments.corpus.open(&description)?;
     let opening = started.elapsed();
-    let dump = arguments.dump.map(|_| WxFilename::Stdout);
-    let state_output = state_file.clone().map(WxFilename::File);
+    let dump = arguments.dump.map(|_| WxFilename::from(Location::Standard));
+    let state_output = state_file.clone().map(WxFilename::from);
     inputs.check_outputs(&state_output.into_iter().chain(dump).collect::<Vec<_>>())?;
     drop(inputs);
     for group in &opened.report().dropped {

@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<()> {
     let opened = arguments.corpus.open(&description)?;
     let corpus: &Corpus = opened.corpus();
     let pictures = [&arguments.png, &arguments.svg].into_iter().flatten();
-    inputs.check_outputs(&pictures.cloned().map(WxFilename::File).collect::<Vec<_>>())?;
+    inputs.check_outputs(&pictures.cloned().map(WxFilename::from).collect::<Vec<_>>())?;
     if arguments.keys.is_empty() {
         return Err(Error::usage("which sequences? give their keys")
             .with_help(some_keys(corpus))

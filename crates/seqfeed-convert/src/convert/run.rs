@@ -271,9 +271,9 @@ impl ConvertPlan {
             let writing = self.writing(&target, shard, count, shaped.streams(), 0)?;
             names.extend(target.format().outputs(&writing)?);
         }
-        names.extend(self.description.clone().map(WxFilename::File));
+        names.extend(self.description.clone().map(WxFilename::from));
         if count > 1 {
-            names.extend(target.file_beside(RECORD).map(WxFilename::File));
+            names.extend(target.file_beside(RECORD).map(WxFilename::from));
         }
         self.options.inputs.check_outputs(&names)
     }

@@ -90,7 +90,9 @@ impl Target {
 
     /// Whether a name in its format goes to standard output.
     pub(super) fn stands_for_stdout(&self, name: &str) -> bool {
-        self.format.files(name).is_ok_and(|files| files.contains(&WxFilename::Stdout))
+        let stands =
+            |files: Vec<WxFilename>| files.iter().any(|file| file.location().is_standard());
+        self.format.files(name).is_ok_and(stands)
     }
 
     /// The name of the file that describes what was written, for those who read it.
@@ -102,7 +104,8 @@ impl Target {
     /// A file beside what is written: its name, with another end.
     pub(super) fn file_beside(&self, end: &str) -> Option<PathBuf> {
         let name = self.format.main_file(&self.name)?;
-        let WxFilename::File(path) = WxFilename::parse(&name).ok()? else { return None };
+        let target = WxFilename::parse(&name).ok()?;
+        let path = target.path()?;
         let name = name_to_text(path.file_name()?);
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let stem = match self.format.capabilities().several_files {

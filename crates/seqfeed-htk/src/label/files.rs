@@ -44,7 +44,7 @@ impl LabelFiles {
     /// When it cannot be read, or is none: as [`MlfIndex::add`].
     pub fn add_mlf(&mut self, path: &Path) -> Result<()> {
         let path = self.directory.join(path);
-        let file = open_decoded(&path)?;
+        let file = open_decoded(&path.into(), &Opener::default())?;
         let added = self.index.add(file.name(), FromStart::new(&file));
         self.files.push(file);
         added

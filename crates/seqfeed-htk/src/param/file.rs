@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{Compression, DataFile};
+use seqfeed_io::{Compression, DataFile, Location, Opener};
 
 use super::header::HEADER;
 use super::{Checksum, Decoder, Header, Layout, ReadOptions, Warning};
@@ -26,6 +26,15 @@ pub struct ParamFile {
 }
 
 impl ParamFile {
+    /// Opens a file of the file system, as [`open_at`](Self::open_at) does.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_at`](Self::open_at).
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
+        Self::open_at(&path.into(), options, &Opener::default())
+    }
+
     /// Opens a file and reads its header.
     ///
     /// A compressed file (gzip, bzip2, zstd) is first decoded into a temporary one: HTK's users
@@ -34,14 +43,14 @@ impl ParamFile {
     /// # Errors
     ///
     /// When it cannot be opened or decoded, or is not what [`Layout::find`] understands.
-    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
-        let file = DataFile::open(path)?;
+    pub fn open_at(location: &Location, options: &ReadOptions, opener: &Opener) -> Result<Self> {
+        let file = opener.open(location)?;
         let mut first = [0; FIRST];
         let count = file.read_at(&mut first, 0)?;
         if Compression::detect(&first[..count]) == Compression::None {
             return Self::begin(file, &first[..count], options);
         }
-        Self::new(decode(path, file.name())?, options)
+        Self::new(decode(location, file.name(), opener)?, options)
     }
 
     /// Takes a file that is open, such as a spool. It is read as it is.

@@ -6,14 +6,13 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{
     About, Block, Damage, Element, Error, Extent, Fact, Index, IndexBuilder, JoinReport, Key, Kind,
     Problem, Remark, Result, Severity, Source, Stream, Tolerance,
 };
-use seqfeed_io::run_of;
+use seqfeed_io::{Location, Opener, run_of};
 
 use super::files::{Files, Shape};
 use crate::param::ReadOptions;
@@ -65,7 +64,9 @@ pub struct HtkOptions {
     /// What becomes of entries that cannot be read.
     pub errors: Tolerance,
     /// Where to look for files that are not where the script says.
-    pub directory: Option<PathBuf>,
+    pub directory: Option<Location>,
+    /// What opens files.
+    pub opener: Opener,
     /// How files are read.
     pub read: ReadOptions,
     /// With readers of CNTK (`traceLevel`): what is left out is not reported but warned of, from
@@ -88,6 +89,7 @@ impl Default for HtkOptions {
             duplicates: Duplicates::default(),
             errors: Tolerance::Stop,
             directory: None,
+            opener: Opener::default(),
             read: ReadOptions { verify: false, ..ReadOptions::default() },
             trace_level: None,
         }
@@ -150,7 +152,7 @@ impl HtkSource {
             name,
             options,
             keys,
-            files: Files::new(options.read.clone()),
+            files: Files::new(options.read.clone(), &options.opener),
             numbers: HashMap::new(),
             report: JoinReport::default(),
             faults: Vec::new(),
@@ -433,26 +435,29 @@ impl Opening<'_> {
         if let Some(found) = self.numbers.get(physical) {
             return found.clone();
         }
-        let added = self.files.add(self.path_of(physical));
+        let added = self.files.add(self.location_of(physical));
         self.numbers.insert(physical.to_vec(), added.clone());
         added
     }
 
     /// Where a file is: where the script says, or else beside it, or there with slashes for the
     /// backslashes of a script that was written for Windows.
-    fn path_of(&self, physical: &[u8]) -> PathBuf {
-        let path = PathBuf::from(OsStr::from_bytes(physical));
-        let directory = self.options.directory.as_deref();
+    fn location_of(&self, physical: &[u8]) -> Location {
+        let location = Location::of_file(OsStr::from_bytes(physical));
+        let HtkOptions { directory, opener, .. } = self.options;
         let has_backslash = memchr::memchr(b'\\', physical).is_some();
-        if directory.is_none() && !has_backslash || path.exists() {
-            return path;
+        if directory.is_none() && !has_backslash || opener.exists(&location) {
+            return location;
         }
         let slashed: Vec<u8> =
             physical.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect();
-        let slashed = Path::new(OsStr::from_bytes(&slashed));
-        let beside = |path: &Path| directory.map(|directory| directory.join(path));
-        let others = [beside(&path), Some(slashed.to_owned()), beside(slashed)];
-        others.into_iter().flatten().find(|other| other.exists()).unwrap_or(path)
+        let slashed = Location::of_file(OsStr::from_bytes(&slashed));
+        let beside = |location: &Location| {
+            directory.as_ref().map(|directory| location.clone().relative_to(directory))
+        };
+        let last = beside(&slashed);
+        let mut others = [beside(&location), Some(slashed), last].into_iter().flatten();
+        others.find(|other| opener.exists(other)).unwrap_or(location)
     }
 
     fn beyond(&self, entry: &Entry<'_>, physical: &[u8], frames: u64) -> Error {

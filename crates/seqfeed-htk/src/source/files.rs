@@ -1,15 +1,11 @@
 //! The parameter files of a source, of which only some are open at a time.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::OpenFiles;
+use seqfeed_io::{Location, OpenFiles, Opener};
 
 use crate::param::{ParamFile, ParamKind, ReadOptions};
-
-/// Files that are open at most.
-const OPEN: usize = 128;
 
 /// Warnings that are kept to be shown.
 const WARNINGS: usize = 10;
@@ -25,23 +21,25 @@ pub(super) struct Shape {
 /// Parameter files by their numbers.
 #[derive(Debug)]
 pub(super) struct Files {
-    names: Vec<PathBuf>,
+    names: Vec<Location>,
     options: ReadOptions,
     shape: Option<Shape>,
     warnings: u64,
     first_warnings: Vec<String>,
+    opener: Opener,
     open: OpenFiles<ParamFile>,
 }
 
 impl Files {
-    pub(super) fn new(options: ReadOptions) -> Self {
+    pub(super) fn new(options: ReadOptions, opener: &Opener) -> Self {
         Self {
             names: Vec::new(),
             options,
             shape: None,
             warnings: 0,
             first_warnings: Vec::new(),
-            open: OpenFiles::new(OPEN),
+            opener: opener.clone(),
+            open: opener.open_files(),
         }
     }
 
@@ -65,9 +63,9 @@ impl Files {
     /// # Errors
     ///
     /// When it cannot be opened, or is unlike the ones before.
-    pub(super) fn add(&mut self, path: PathBuf) -> Result<(u32, u64)> {
+    pub(super) fn add(&mut self, name: Location) -> Result<(u32, u64)> {
         let number = self.names.len() as u32;
-        let file = self.open.get(number, || self.open_file(&path))?;
+        let file = self.open.get(number, || self.open_file(&name))?;
         if self.shape.is_none() {
             self.shape = Some(shape(&file));
         }
@@ -77,7 +75,7 @@ impl Files {
                 self.first_warnings.push(format!("{}: {warning}", file.name()));
             }
         }
-        self.names.push(path);
+        self.names.push(name);
         Ok((number, file.frames()))
     }
 
@@ -86,8 +84,8 @@ impl Files {
         self.open.get(number, || self.open_file(&self.names[number as usize]))
     }
 
-    fn open_file(&self, path: &Path) -> Result<ParamFile> {
-        let file = ParamFile::open(path, &self.options)?;
+    fn open_file(&self, name: &Location) -> Result<ParamFile> {
+        let file = ParamFile::open_at(name, &self.options, &self.opener)?;
         let Some(expected) = self.shape else { return Ok(file) };
         let found = shape(&file);
         if found == expected {

@@ -3,14 +3,13 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
     About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem,
     Result, Source, Stream,
 };
-use seqfeed_io::{DataFile, LINE_LIMIT, run_of};
+use seqfeed_io::{DataFile, Location, Opener, run_of};
 
 use super::binary;
 use super::features::Keys;
@@ -61,8 +60,8 @@ pub struct MlfOptions {
     pub trace_level: Option<i64>,
     /// What is odd about the list of states.
     pub warnings: Vec<String>,
-    /// Most bytes of a line.
-    pub line_limit: usize,
+    /// What opens files; it says how long a line may be.
+    pub opener: Opener,
 }
 
 impl Default for MlfOptions {
@@ -78,7 +77,7 @@ impl Default for MlfOptions {
             binary: false,
             trace_level: None,
             warnings: Vec::new(),
-            line_limit: LINE_LIMIT,
+            opener: Opener::default(),
         }
     }
 }
@@ -135,7 +134,7 @@ impl MlfSource {
     ///
     /// When a file cannot be read or has no header, or when neither a dimension nor a state list is
     /// given.
-    pub fn open(files: &[PathBuf], options: &MlfOptions, keys: Keys<'_>) -> Result<Self> {
+    pub fn open(files: &[Location], options: &MlfOptions, keys: Keys<'_>) -> Result<Self> {
         let of_states = options.states.as_ref().map(|states| states.len() as u32);
         let Some(dim) = options.dim.or(of_states).filter(|&dim| dim > 0) else {
             return Err(Error::usage(format!(
@@ -144,7 +143,7 @@ impl MlfSource {
             ))
             .with_help("give a state list, or a dimension"));
         };
-        let mut found = CntkIndex::with_line_limit(options.line_limit);
+        let mut found = CntkIndex::with_line_limit(options.opener.line_limit());
         let (mut incidents, mut first_incidents) = (0, Vec::new());
         let mut incident = |error: Error| {
             let damage = error.damage()?;
@@ -158,8 +157,8 @@ impl MlfSource {
         let (mut places, mut data) = (Vec::new(), Vec::new());
         // Keys of binary files; those of others are in their index.
         let mut seen = HashSet::new();
-        for path in files {
-            let file = open_decoded(path)?;
+        for location in files {
+            let file = open_decoded(location, &options.opener)?;
             if options.binary {
                 let number = data.len() as u32;
                 binary::index(&file, |name, frames, place| {

@@ -175,7 +175,7 @@ fn inputs_cross_threads() {
     fn sendable<T: Send>(value: T) -> T {
         value
     }
-    let name = RxFilename::File("/dev/null".into());
+    let name = RxFilename::parse("/dev/null").unwrap();
     let input = sendable(Input::open(&name, &Opener::default()).unwrap());
     assert_eq!(read_all(input).unwrap(), b"");
 }

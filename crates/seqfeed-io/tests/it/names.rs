@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use seqfeed_io::{RxFilename, WxFilename};
+use seqfeed_io::{Location, RxFilename, WxFilename};
 use serde_json::Value;
 
 use crate::support::shared;
@@ -26,11 +26,9 @@ fn rx(name: &str) -> &'static str {
     match RxFilename::parse(name) {
         Ok(parsed) => {
             written_back(name, &parsed.to_string());
-            match parsed {
-                RxFilename::Stdin => "stdin",
-                RxFilename::Pipe(_) => "pipe",
-                RxFilename::File(_) => "file",
-                RxFilename::Offset(..) => "offset",
+            match parsed.offset() {
+                Some(_) => "offset",
+                None => kind(parsed.location(), "stdin"),
             }
         }
         // Kaldi takes it for an offset and fails when it opens it.
@@ -46,16 +44,20 @@ fn wx(name: &str) -> &'static str {
     match WxFilename::parse(name) {
         Ok(parsed) => {
             written_back(name, &parsed.to_string());
-            match parsed {
-                WxFilename::Stdout => "stdout",
-                WxFilename::Pipe(_) => "pipe",
-                WxFilename::File(_) => "file",
-            }
+            kind(parsed.location(), "stdout")
         }
         Err(error) => {
             assert!(error.is_usage());
             "none"
         }
+    }
+}
+
+fn kind(location: &Location, standard: &'static str) -> &'static str {
+    match (location.is_standard(), location.command()) {
+        (true, _) => standard,
+        (_, Some(_)) => "pipe",
+        _ => "file",
     }
 }
 

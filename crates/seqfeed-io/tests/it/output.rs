@@ -12,7 +12,7 @@ use tempfile::tempdir;
 use crate::support::sample;
 
 fn create(path: &Path) -> Result<Output> {
-    Output::create(&WxFilename::File(path.to_owned()), &Opener::default())
+    Output::create(&path.into(), &Opener::default())
 }
 
 fn names_in(directory: &Path) -> Vec<String> {
@@ -114,7 +114,7 @@ fn outputs_that_belong_together_appear_together() {
         fs::remove_file(path).unwrap();
     }
     let mut outputs = outputs();
-    let failing = WxFilename::Pipe("exit 1".into());
+    let failing = WxFilename::parse("|exit 1").unwrap();
     outputs.push(Output::create(&failing, &Opener::with_pipes()).unwrap());
     assert!(Output::finish_together(outputs).is_err());
     assert!(names_in(directory.path()).is_empty());
@@ -170,7 +170,7 @@ fn a_file_may_appear_while_it_is_written() {
 fn commands_get_what_was_written_before_an_error() {
     let directory = tempdir().unwrap();
     let path = directory.path().join("got");
-    let name = WxFilename::Pipe(format!("cat > '{}'", path.display()).into());
+    let name = WxFilename::parse(&format!("|cat > '{}'", path.display())).unwrap();
     let mut output = Output::create(&name, &Opener::with_pipes()).unwrap();
     output.write_all(b"abc").unwrap();
     drop(output);

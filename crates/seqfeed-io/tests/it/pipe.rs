@@ -21,8 +21,8 @@ fn create(name: &str) -> Result<Output> {
 fn forbidden_unless_allowed() {
     let directory = tempdir().unwrap();
     let trace = directory.path().join("trace");
-    let reading = RxFilename::Pipe(format!("touch {}", trace.display()).into());
-    let writing = WxFilename::Pipe(format!("touch {}", trace.display()).into());
+    let reading = RxFilename::parse(&format!("touch {}|", trace.display())).unwrap();
+    let writing = WxFilename::parse(&format!("|touch {}", trace.display())).unwrap();
     let errors = [
         Input::open(&reading, &Opener::default()).err().unwrap(),
         Output::create(&writing, &Opener::default()).err().unwrap(),

@@ -31,7 +31,7 @@ fn alone(test: &str, stdin: &[u8]) -> Ended {
 }
 
 fn stdin() -> Input {
-    Input::open(&RxFilename::Stdin, &Opener::default()).unwrap()
+    Input::open(&RxFilename::parse("-").unwrap(), &Opener::default()).unwrap()
 }
 
 fn line(input: &mut Input) -> String {
@@ -94,7 +94,7 @@ fn writers_of_standard_output_keep_their_order() {
         assert!(text.contains("<as a file>"), "{text}");
         return;
     }
-    let create = || Output::create(&WxFilename::Stdout, &Opener::default()).unwrap();
+    let create = || Output::create(&WxFilename::parse("-").unwrap(), &Opener::default()).unwrap();
     let (mut one, mut two) = (create(), create());
     one.write_all(b"<one ").unwrap();
     two.write_all(b"two ").unwrap();
@@ -102,7 +102,7 @@ fn writers_of_standard_output_keep_their_order() {
     assert_eq!(one.position(), None);
     Output::finish_together(vec![one, two]).unwrap();
 
-    let name = WxFilename::File("/dev/stdout".into());
+    let name = WxFilename::parse("/dev/stdout").unwrap();
     let mut output = Output::create(&name, &Opener::default()).unwrap();
     assert_eq!(output.position(), None);
     output.write_all(b"<as a file>\n").unwrap();

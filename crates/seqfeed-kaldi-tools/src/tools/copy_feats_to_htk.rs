@@ -5,8 +5,9 @@ use std::fs::DirBuilder;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
 
-use seqfeed_io::{Output, WxFilename, name_from_text, path_from_text};
+use seqfeed_io::{Output, name_from_text, path_from_text};
 use seqfeed_kaldi::{HtkMatrix, Matrix, Mode, write_object};
 
 use crate::call::{Call, Outcome, some, throw};
@@ -59,7 +60,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         let mut bytes = Vec::new();
         write_object(&htk, &mut bytes, Mode::Binary).map_err(|error| error.of_key(key))?;
         // A key is a path here, never a command.
-        let mut output = Output::create(&WxFilename::File(path.into()), call.opener())?;
+        let mut output = Output::create(&PathBuf::from(path).into(), call.opener())?;
         output.write_all(&bytes).map_err(|error| output.error(error))?;
         output.finish()?;
         done += 1;

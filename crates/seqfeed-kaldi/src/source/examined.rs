@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use seqfeed_core::{Error, Index, Key, Remark, Result, Severity, Source};
-use seqfeed_io::shown_name;
+use seqfeed_io::Opener;
 
 use super::options::TableOptions;
 use super::placement::{KeyThere, Misplaced, misplaced_entries};
@@ -17,19 +17,20 @@ const CURE: &str = "was the archive written again after the script file? write b
 pub(super) struct TableNames {
     rspecifiers: Vec<OsString>,
     base: Option<PathBuf>,
+    opener: Opener,
 }
 
 impl TableNames {
     pub(super) fn new(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> Self {
         let rspecifiers = rspecifiers.iter().map(|name| name.as_ref().to_owned()).collect();
-        Self { rspecifiers, base: options.base.clone() }
+        Self { rspecifiers, base: options.base.clone(), opener: options.opener.clone() }
     }
 
     /// Looks at the script files among them, and at the order of keys.
     pub(super) fn examine(&self, source: &impl Source) -> Result<Vec<Remark>> {
         let mut remarks = Vec::new();
         for table in &self.rspecifiers {
-            let misplaced = match misplaced_entries(table, self.base.as_deref()) {
+            let misplaced = match misplaced_entries(table, self.base.as_deref(), &self.opener) {
                 Ok(misplaced) => misplaced,
                 // The table itself could be opened: this is not known then.
                 Err(error) => error.damage().map(|_| Vec::new())?,
@@ -46,7 +47,7 @@ impl TableNames {
 /// An entry that leads to the object of another one.
 fn of_another(entry: &Misplaced) -> Option<Remark> {
     let KeyThere::OfAnother(key) = &entry.found else { return None };
-    let (offset, archive) = (entry.offset, shown_name(&entry.archive));
+    let (offset, archive) = (entry.offset, &entry.archive);
     let what = format!("the object at {offset} of {archive} is that of {}", Key(key));
     Some(remark(Severity::Error, "other-object", entry, what, CURE))
 }
@@ -64,7 +65,7 @@ fn renamed(misplaced: &[Misplaced]) -> Option<Remark> {
         Some(true) => (Severity::Warning, CURE),
         _ => (Severity::Note, "nothing, if the keys were changed in the script file on purpose"),
     };
-    let (offset, archive) = (first.offset, shown_name(&first.archive));
+    let (offset, archive) = (first.offset, &first.archive);
     let mut what = format!("the object at {offset} of {archive} has another key there");
     if others.len() > 1 {
         what += &format!("; {} more like it", others.len() - 1);
@@ -95,7 +96,7 @@ fn remark(
     cure: &'static str,
 ) -> Remark {
     let error = Error::corpus(what)
-        .in_file(shown_name(&entry.script))
+        .in_file(entry.script.to_string())
         .at_line(entry.line)
         .of_key(Key(&entry.key))
         .with_help(cure);

@@ -1,46 +1,42 @@
 //! The files of a table: many names, few of them open at a time.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{DataFile, Mapped, OpenFiles};
+use seqfeed_io::{DataFile, Location, Mapped, OpenFiles, Opener};
 
 use super::entry::SPOOL;
 
-/// Most files open at a time.
-const MOST_OPEN: usize = 64;
-
 pub(crate) struct Files {
-    paths: Vec<PathBuf>,
+    locations: Vec<Location>,
     maps: Vec<OnceLock<Arc<Mapped>>>,
     spool: Option<Arc<DataFile>>,
     spool_map: OnceLock<Arc<Mapped>>,
+    opener: Opener,
     open: OpenFiles<DataFile>,
 }
 
-impl Default for Files {
-    fn default() -> Self {
+impl Files {
+    pub(crate) fn new(opener: &Opener) -> Self {
         Self {
-            paths: Vec::new(),
+            locations: Vec::new(),
             maps: Vec::new(),
             spool: None,
             spool_map: OnceLock::new(),
-            open: OpenFiles::new(MOST_OPEN),
+            opener: opener.clone(),
+            open: opener.open_files(),
         }
     }
-}
 
-impl Files {
     /// Adds a file; its number.
-    pub(crate) fn add(&mut self, path: &Path) -> u32 {
-        self.paths.push(path.to_owned());
+    pub(crate) fn add(&mut self, file: &Location) -> u32 {
+        self.locations.push(file.clone());
         self.maps.push(OnceLock::new());
-        (self.paths.len() - 1) as u32
+        (self.locations.len() - 1) as u32
     }
 
-    pub(crate) fn path(&self, file: u32) -> &Path {
-        &self.paths[file as usize]
+    pub(crate) fn location(&self, file: u32) -> &Location {
+        &self.locations[file as usize]
     }
 
     pub(crate) fn set_spool(&mut self, spool: DataFile) {
@@ -53,7 +49,7 @@ impl Files {
             let spool = self.spool.as_ref().ok_or_else(|| Error::usage("there is no spool"))?;
             return Ok(Arc::clone(spool));
         }
-        self.open.get(file, || DataFile::open(&self.paths[file as usize]))
+        self.open.get(file, || self.opener.open(self.location(file)))
     }
 
     /// A file in memory.

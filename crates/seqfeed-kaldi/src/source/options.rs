@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use seqfeed_core::{Element, Extent, Tolerance};
-use seqfeed_io::{Opener, shown_name};
+use seqfeed_core::{Element, Extent, Result, Tolerance};
+use seqfeed_io::{Opener, RxFilename, shown_name};
 
 /// What the objects of a table are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,15 @@ impl TableOptions {
             or_compressed: false,
             base: None,
         }
+    }
+
+    /// A name of an rspecifier, as seen from the working directory.
+    pub(crate) fn name(&self, rxfilename: &OsStr) -> Result<RxFilename> {
+        let name = RxFilename::parse(rxfilename)?;
+        Ok(match &self.base {
+            Some(base) => name.relative_to(base),
+            None => name,
+        })
     }
 }
 

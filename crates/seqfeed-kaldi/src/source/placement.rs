@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use seqfeed_core::Result;
-use seqfeed_io::{Compression, DataFile, Opener, RxFilename};
+use seqfeed_io::{DataFile, Location, Opener, RxFilename};
 
 use crate::ScriptLine;
 use crate::beside::Beside;
@@ -21,11 +21,11 @@ pub(super) struct Misplaced {
     /// The key of the entry.
     pub(super) key: Vec<u8>,
     /// The script file.
-    pub(super) script: PathBuf,
+    pub(super) script: Location,
     /// The line of the script file, from 1.
     pub(super) line: u64,
     /// The archive.
-    pub(super) archive: PathBuf,
+    pub(super) archive: Location,
     /// The offset in it.
     pub(super) offset: u64,
     /// What stands there.
@@ -49,7 +49,7 @@ pub(super) enum KeyThere {
 struct Entry {
     key: Vec<u8>,
     line: u64,
-    archive: PathBuf,
+    archive: Location,
     offset: u64,
 }
 
@@ -87,6 +87,7 @@ enum Before {
 pub(super) fn misplaced_entries(
     rspecifier: &(impl AsRef<OsStr> + ?Sized),
     base: Option<&Path>,
+    opener: &Opener,
 ) -> Result<Vec<Misplaced>> {
     let table = Rspecifier::parse(rspecifier)?;
     let name = RxFilename::parse(&table.rxfilename)?;
@@ -94,14 +95,14 @@ pub(super) fn misplaced_entries(
         Some(base) => name.relative_to(base),
         None => name,
     };
-    let RxFilename::File(script) = &name else { return Ok(Vec::new()) };
-    if table.kind != TableKind::Script || !script.is_file() {
+    let script = name.location();
+    if table.kind != TableKind::Script || name.offset().is_some() || !opener.is_file(script) {
         return Ok(Vec::new());
     }
-    let entries = entries(&name, base)?;
-    let found = look_at(&entries)?;
-    let newer = |archive: &Path| {
-        let written = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+    let entries = entries(&name, base, opener)?;
+    let found = look_at(&entries, opener)?;
+    let newer = |archive: &Location| {
+        let written = |file: &Location| opener.probe(file).ok().and_then(|found| found.modified);
         written(archive).zip(written(script)).is_some_and(|(archive, script)| archive > script)
     };
     // In binary data nothing says where a key begins. That of another entry stands there for sure
@@ -133,16 +134,16 @@ pub(super) fn misplaced_entries(
 }
 
 /// What stands before each entry.
-fn look_at(entries: &[Entry]) -> Result<Vec<Before>> {
+fn look_at(entries: &[Entry], opener: &Opener) -> Result<Vec<Before>> {
     let by_key: HashMap<&[u8], usize> =
         entries.iter().enumerate().map(|(number, entry)| (&entry.key[..], number)).collect();
     let lengths: BTreeSet<usize> = entries.iter().map(|entry| entry.key.len()).collect();
     let mut bytes = vec![0; lengths.last().map_or(0, |longest| longest + 1)];
-    let mut open: Option<(&Path, Option<DataFile>)> = None;
+    let mut open: Option<(&Location, Option<DataFile>)> = None;
     let mut found = Vec::with_capacity(entries.len());
     for entry in entries {
-        if open.as_ref().is_none_or(|(path, _)| *path != entry.archive) {
-            open = Some((&entry.archive, open_plain(&entry.archive)?));
+        if open.as_ref().is_none_or(|(file, _)| **file != entry.archive) {
+            open = Some((&entry.archive, open_plain(&entry.archive, opener)?));
         }
         let Some((_, Some(archive))) = &open else {
             found.push(Before::Nothing);
@@ -181,21 +182,19 @@ fn is_of_key(byte: u8) -> bool {
 
 /// A file whose bytes are those of its objects. Nothing for other files, and for those that the
 /// table could not open either.
-fn open_plain(path: &Path) -> Result<Option<DataFile>> {
-    let opened = DataFile::open(path).and_then(|file| Ok((file.compression()?, file)));
-    match opened {
-        Ok((Compression::None, file)) => Ok(Some(file)),
-        Ok(_) => Ok(None),
+fn open_plain(file: &Location, opener: &Opener) -> Result<Option<DataFile>> {
+    match opener.open_plain(file) {
+        Ok(file) => Ok(file),
         Err(error) if error.is_usage() => Ok(None),
         Err(error) => error.damage().map(|_| None),
     }
 }
 
 /// The entries with offsets of a script file.
-fn entries(script: &RxFilename, base: Option<&Path>) -> Result<Vec<Entry>> {
-    let beside = Beside::new(script, base);
-    let mut reader = ObjectReader::open(script, &Opener::default())?;
-    let mut found: HashMap<PathBuf, PathBuf> = HashMap::new();
+fn entries(script: &RxFilename, base: Option<&Path>, opener: &Opener) -> Result<Vec<Entry>> {
+    let beside = Beside::new(script, base, opener);
+    let mut reader = ObjectReader::open(script, opener)?;
+    let mut found: HashMap<Location, Location> = HashMap::new();
     let mut entries = Vec::new();
     let mut text = Vec::new();
     for line in 1.. {
@@ -204,15 +203,13 @@ fn entries(script: &RxFilename, base: Option<&Path>) -> Result<Vec<Entry>> {
         }
         let Ok(parsed) = ScriptLine::parse(&text) else { continue };
         // An object at the start of a file has no key before it.
-        let Ok(RxFilename::Offset(path, offset @ 1..)) = RxFilename::parse(parsed.rxfilename)
-        else {
-            continue;
-        };
+        let Ok(name) = RxFilename::parse(parsed.rxfilename) else { continue };
+        let Some((file, offset @ 1..)) = name.file_and_offset() else { continue };
         let key = parsed.key.0.to_vec();
         if key.len() <= LONGEST_KEY {
-            let archive = match found.get(&path) {
+            let archive = match found.get(file) {
                 Some(archive) => archive.clone(),
-                None => found.entry(path.clone()).or_insert(beside.find(&path)).clone(),
+                None => found.entry(file.clone()).or_insert(beside.find(file)).clone(),
             };
             entries.push(Entry { key, line, archive, offset });
         }

@@ -4,14 +4,13 @@ mod load;
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{
     About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key,
     Kind as StreamKind, Problem, Remark, Result, Source, Stream, Tolerance,
 };
-use seqfeed_io::{Compression, DataFile, RxFilename};
+use seqfeed_io::{Compression, Location, RxFilename};
 
 use super::archive::{ArchiveScan, Found, header_at, inside};
 use super::decode::Part;
@@ -23,7 +22,7 @@ use super::options::{Role, TableOptions, shown};
 use super::spooler::{Spooler, read_archive};
 use load::Loader;
 
-use crate::beside::{Beside, renamed};
+use crate::beside::Beside;
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
@@ -150,8 +149,8 @@ struct Opening<'a> {
     files: Files,
     /// By the names in the script file that is being read: in another one they may be those of
     /// other files.
-    by_name: HashMap<PathBuf, (u32, Container)>,
-    by_path: HashMap<PathBuf, (u32, Container)>,
+    by_name: HashMap<Location, (u32, Container)>,
+    by_location: HashMap<Location, (u32, Container)>,
     spooler: Spooler,
     skips: Skips,
     dim: Option<u32>,
@@ -182,9 +181,9 @@ impl<'a> Opening<'a> {
             kind,
             builder: IndexBuilder::new(options.chunk_samples),
             table: Entries::default(),
-            files: Files::default(),
+            files: Files::new(&options.opener),
             by_name: HashMap::new(),
-            by_path: HashMap::new(),
+            by_location: HashMap::new(),
             spooler: Spooler::new(kind, options.element),
             skips: Skips::new(options.errors),
             dim: None,
@@ -261,34 +260,15 @@ impl<'a> Opening<'a> {
         self.add(key, &located, spooled.cols)
     }
 
-    fn relative(&self, name: RxFilename) -> RxFilename {
-        match &self.options.base {
-            Some(base) => name.relative_to(base),
-            None => name,
-        }
-    }
-
     fn archive(&mut self, rxfilename: &OsStr) -> Result<()> {
-        let name = self.relative(RxFilename::parse(rxfilename)?);
-        let (path, offset) = match &name {
-            RxFilename::File(path) => (path, 0),
-            RxFilename::Offset(path, offset) => (path, *offset),
-            _ => return self.stream(&name),
+        let name = self.options.name(rxfilename)?;
+        let Some((location, offset)) = name.file_and_offset() else { return self.stream(&name) };
+        let Some(file) = self.options.opener.open_plain(location)? else {
+            return self.stream(&name);
         };
-        let file = match DataFile::open(path) {
-            Ok(file) if file.compression()? == Compression::None => file,
-            Ok(_) => return self.stream(&name),
-            // A device or a named pipe is read from front to back.
-            Err(error) if error.is_not_found() || path.is_dir() => return Err(error),
-            Err(_) => return self.stream(&name),
-        };
-        let number = self.files.add(path);
-        let mut scan = ArchiveScan::new(
-            &file,
-            offset,
-            self.kind.is_scalar(),
-            self.options.opener.line_limit(),
-        );
+        let number = self.files.add(location);
+        let line_limit = self.options.opener.line_limit();
+        let mut scan = ArchiveScan::new(&file, offset, self.kind.is_scalar(), line_limit);
         let mut key = Vec::new();
         loop {
             match scan.next(&mut key) {
@@ -301,7 +281,7 @@ impl<'a> Opening<'a> {
                     }
                 }
                 Ok(Some(Found::Text { key_offset })) => {
-                    return self.stream(&RxFilename::Offset(path.clone(), key_offset));
+                    return self.stream(&RxFilename::at(location.clone(), key_offset));
                 }
                 Err(error) => {
                     let error = hint_at_script_file(error, &key);
@@ -335,8 +315,8 @@ impl<'a> Opening<'a> {
     }
 
     fn script(&mut self, rxfilename: &OsStr) -> Result<()> {
-        let name = self.relative(RxFilename::parse(rxfilename)?);
-        let beside = Beside::new(&name, self.options.base.as_deref());
+        let name = self.options.name(rxfilename)?;
+        let beside = Beside::new(&name, self.options.base.as_deref(), &self.options.opener);
         self.by_name.clear();
         let mut reader = ObjectReader::open(&name, &self.options.opener)?;
         let file = reader.name().to_owned();
@@ -371,16 +351,13 @@ impl<'a> Opening<'a> {
                 None => wrong,
             }
         })?;
-        let (path, offset) = match &name {
-            RxFilename::File(path) => (path, 0),
-            RxFilename::Offset(path, offset) => (path, *offset),
-            _ => return self.script_stream(*key, &name, range.as_ref()),
+        let Some((location, offset)) = name.file_and_offset() else {
+            return self.script_stream(*key, &name, range.as_ref());
         };
-        let (file, container) = self.file(path, beside)?;
-        let path = self.files.path(file).to_owned();
-        let again = |path: PathBuf| renamed(&name, path);
+        let (file, container) = self.file(location, beside)?;
         if container == Container::Compressed {
-            return self.script_stream(*key, &again(path), range.as_ref());
+            let name = name.with_location(self.files.location(file).clone());
+            return self.script_stream(*key, &name, range.as_ref());
         }
         let data = self.files.get(file)?;
         let place = |error: Error| error.in_file(data.name()).at_byte(offset);
@@ -394,7 +371,8 @@ impl<'a> Opening<'a> {
         let mut bytes = [0; LONGEST_HEADER];
         let read = data.read_at(&mut bytes, offset)?;
         if bytes[0] != 0 {
-            let read = self.script_stream(*key, &again(path), range.as_ref());
+            let name = name.with_location(self.files.location(file).clone());
+            let read = self.script_stream(*key, &name, range.as_ref());
             return read.map_err(|error| match offset {
                 0 => place(error).with_help(
                     "if this is an archive, the script file must say where in it the object is \
@@ -426,17 +404,19 @@ impl<'a> Opening<'a> {
 
     /// The number of a file that a script file names: relative to the working directory as in
     /// Kaldi, or where it is not there, to the script file or to the directory of the description.
-    fn file(&mut self, path: &Path, beside: &Beside) -> Result<(u32, Container)> {
-        if let Some(&known) = self.by_name.get(path) {
+    fn file(&mut self, name: &Location, beside: &Beside) -> Result<(u32, Container)> {
+        if let Some(&known) = self.by_name.get(name) {
             return Ok(known);
         }
-        let compressed = beside
-            .places(path)
-            .filter(|_| self.options.or_compressed)
-            .flat_map(|path| [".gz", ".bz2"].map(|end| with_end(&path, end)));
-        let found = beside.places(path).chain(compressed).find(|place| place.exists());
-        let found = found.unwrap_or_else(|| path.to_owned());
-        let file = match self.by_path.get(&found) {
+        let mut found = beside.find(name);
+        let opener = &self.options.opener;
+        if self.options.or_compressed && !opener.exists(&found) {
+            let places = beside.places(name);
+            let mut compressed =
+                places.flat_map(|place| [".gz", ".bz2"].map(|end| place.with_end(end)));
+            found = compressed.find(|place| opener.exists(place)).unwrap_or(found);
+        }
+        let file = match self.by_location.get(&found) {
             Some(&known) => known,
             None => {
                 let number = self.files.add(&found);
@@ -444,19 +424,13 @@ impl<'a> Opening<'a> {
                     Compression::None => Container::Plain,
                     _ => Container::Compressed,
                 };
-                self.by_path.insert(found, (number, container));
+                self.by_location.insert(found, (number, container));
                 (number, container)
             }
         };
-        self.by_name.insert(path.to_owned(), file);
+        self.by_name.insert(name.clone(), file);
         Ok(file)
     }
-}
-
-fn with_end(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    PathBuf::from(name)
 }
 
 fn found_cols(cols: &std::ops::Range<usize>) -> (u32, u32) {

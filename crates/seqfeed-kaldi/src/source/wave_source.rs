@@ -2,20 +2,19 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use seqfeed_core::{
     About, Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem,
     Remark, Result, SampleRates, Source, Stream, Tolerance,
 };
-use seqfeed_io::{Compression, DataFile, Input, RxFilename, Spool};
+use seqfeed_io::{Compression, Input, Location, RxFilename, Spool};
 
 use super::entry::{SPOOL, Skips};
 use super::examined::TableNames;
 use super::files::Files;
 use super::options::{TableOptions, shown};
-use crate::beside::{Beside, renamed};
+use crate::beside::Beside;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::wave::{Wave, decode};
@@ -89,8 +88,9 @@ impl WaveSource {
         let first = || -> Result<bool> {
             let Some(text) = rspecifiers.first() else { return Ok(false) };
             let rspecifier = Rspecifier::parse(text)?;
-            let name = relative(RxFilename::parse(&rspecifier.rxfilename)?, options);
-            if !name_can_be_read_again(&name) {
+            let name = options.name(&rspecifier.rxfilename)?;
+            // Looking at it takes nothing away from who reads it.
+            if !options.opener.is_file(name.location()) {
                 return Ok(false);
             }
             let mut input = Input::open(&name, &options.opener)?;
@@ -106,11 +106,9 @@ impl WaveSource {
                     let mut line = Vec::new();
                     input.next_line(&mut line)?;
                     let line = ScriptLine::parse(&line)?;
-                    let beside = Beside::new(&name, options.base.as_deref());
-                    let mut name = RxFilename::parse(line.rxfilename)?;
-                    if let RxFilename::File(path) | RxFilename::Offset(path, _) = &name {
-                        name = renamed(&name, beside.find(path));
-                    }
+                    let beside = Beside::new(&name, options.base.as_deref(), &options.opener);
+                    let name = RxFilename::parse(line.rxfilename)?;
+                    let name = name.with_location(beside.find(name.location()));
                     ObjectReader::open(&name, &options.opener.of_contents())?
                 }
             };
@@ -274,7 +272,7 @@ struct Opening<'a> {
     builder: IndexBuilder,
     entries: Vec<Entry>,
     files: Files,
-    by_name: HashMap<PathBuf, u32>,
+    by_name: HashMap<Location, u32>,
     spool: Option<Spool>,
     skips: Skips,
     channels: Option<u16>,
@@ -287,7 +285,7 @@ impl<'a> Opening<'a> {
             options,
             builder: IndexBuilder::new(options.chunk_samples),
             entries: Vec::new(),
-            files: Files::default(),
+            files: Files::new(&options.opener),
             by_name: HashMap::new(),
             spool: None,
             skips: Skips::new(options.errors),
@@ -334,18 +332,13 @@ impl<'a> Opening<'a> {
     }
 
     fn archive(&mut self, rxfilename: &OsStr) -> Result<()> {
-        let name = relative(RxFilename::parse(rxfilename)?, self.options);
-        let path = match &name {
-            RxFilename::File(path) | RxFilename::Offset(path, _) => Some(path),
-            _ => None,
+        let name = self.options.name(rxfilename)?;
+        let location = name.location();
+        let plain = match location.is_seekable() {
+            true => self.options.opener.open_plain(location)?,
+            false => None,
         };
-        let file = match path.map(|path| (path, DataFile::open(path))) {
-            Some((path, Ok(file))) if file.compression()? == Compression::None => {
-                Some((self.files.add(path), file.len()))
-            }
-            Some((path, Err(error))) if error.is_not_found() || path.is_dir() => return Err(error),
-            _ => None,
-        };
+        let file = plain.map(|file| (self.files.add(location), file.len()));
         let mut reader = ObjectReader::open(&name, &self.options.opener)?;
         let mut key = Vec::new();
         while reader.read_key(&mut key)? {
@@ -412,8 +405,8 @@ impl<'a> Opening<'a> {
     }
 
     fn script(&mut self, rxfilename: &OsStr) -> Result<()> {
-        let name = relative(RxFilename::parse(rxfilename)?, self.options);
-        let beside = Beside::new(&name, self.options.base.as_deref());
+        let name = self.options.name(rxfilename)?;
+        let beside = Beside::new(&name, self.options.base.as_deref(), &self.options.opener);
         let mut reader = ObjectReader::open(&name, &self.options.opener)?;
         let file = reader.name().to_owned();
         let mut line = Vec::new();
@@ -437,29 +430,23 @@ impl<'a> Opening<'a> {
                 .with_help("cut it, for instance with extract-segments"));
         }
         let name = RxFilename::parse(line.rxfilename).map_err(|error| wrong(error.message()))?;
-        let (path, offset) = match &name {
-            RxFilename::File(path) => (path, 0),
-            RxFilename::Offset(path, offset) => (path, *offset),
-            _ => return self.script_stream(line.key, &name),
+        let Some((file, offset)) = name.file_and_offset() else {
+            return self.script_stream(line.key, &name);
         };
-        let path = beside.find(path);
-        let number = match self.by_name.get(&path) {
+        let name = name.with_location(beside.find(file));
+        let number = match self.by_name.get(name.location()) {
             Some(&number) => number,
             None => {
-                let number = self.files.add(&path);
-                self.by_name.insert(path.clone(), number);
+                let number = self.files.add(name.location());
+                self.by_name.insert(name.location().clone(), number);
                 number
             }
-        };
-        let again = |path| match offset {
-            0 => RxFilename::File(path),
-            offset => RxFilename::Offset(path, offset),
         };
         let data = self.files.get(number)?;
         let mut head = vec![0; HEAD];
         let read = data.read_at(&mut head, offset)?;
         if offset == 0 && Compression::detect(&head[..read]) != Compression::None {
-            return self.script_stream(line.key, &again(path));
+            return self.script_stream(line.key, &name);
         }
         head.truncate(read);
         let place = |error: Error| error.in_file(data.name()).at_byte(offset);
@@ -468,8 +455,7 @@ impl<'a> Opening<'a> {
             Ok(header) => (header, reader.position()),
             // Chunks in front of the samples may be long.
             Err(_) if read == HEAD => {
-                let mut reader =
-                    ObjectReader::open(&again(path), &self.options.opener.of_contents())?;
+                let mut reader = ObjectReader::open(&name, &self.options.opener.of_contents())?;
                 let first = reader.position();
                 let header = WaveHeader::read(&mut reader)?;
                 (header, reader.position() - first)
@@ -488,20 +474,5 @@ impl<'a> Opening<'a> {
         // A command that failed is the cause of what is missing.
         reader.finish()?;
         read
-    }
-}
-
-fn relative(name: RxFilename, options: &TableOptions) -> RxFilename {
-    match &options.base {
-        Some(base) => name.relative_to(base),
-        None => name,
-    }
-}
-
-/// Whether looking at a table takes nothing away from who reads it.
-fn name_can_be_read_again(name: &RxFilename) -> bool {
-    match name {
-        RxFilename::File(path) | RxFilename::Offset(path, _) => path.is_file(),
-        _ => false,
     }
 }

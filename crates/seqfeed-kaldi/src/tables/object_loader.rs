@@ -1,13 +1,12 @@
 //! Loading objects by name: files are kept open, and an object of which ranges are wanted is kept.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
-use seqfeed_io::{RxFilename, shown_name};
+use seqfeed_io::{Location, RxFilename, shown_name};
 
 use crate::OBJECT;
-use crate::beside::{Beside, renamed};
+use crate::beside::Beside;
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
@@ -19,7 +18,7 @@ pub(crate) struct ObjectLoader<T> {
     options: ReadOptions,
     beside: Beside,
     /// The file of the last object, so that the next one in it is a seek away.
-    file: Option<(PathBuf, ObjectReader)>,
+    file: Option<(Location, ObjectReader)>,
     /// The object of the last range, whole, and its name.
     whole: Option<(OsString, T)>,
     /// What is known of the objects' types.
@@ -33,7 +32,8 @@ impl<T: Holder> ObjectLoader<T> {
     ///
     /// Fails if the script file's name is none.
     pub(crate) fn new(options: &ReadOptions, script: &OsStr) -> Result<Self> {
-        let beside = Beside::new(&options.name(script)?, options.beside.as_deref());
+        let script = options.name(script)?;
+        let beside = Beside::new(&script, options.beside.as_deref(), &options.opener);
         let options = ReadOptions { opener: options.opener.of_contents(), ..options.clone() };
         let typing = options.typing.of_entries();
         Ok(Self { options, beside, file: None, whole: None, typing })
@@ -82,25 +82,22 @@ impl<T: Holder> ObjectLoader<T> {
 
     /// A name as Kaldi takes it, or where there is no such file, one beside the script file.
     fn found(&self, name: RxFilename) -> RxFilename {
-        let (RxFilename::File(path) | RxFilename::Offset(path, _)) = &name else { return name };
+        let file = name.location();
         let open = self.file.as_ref().map(|(open, _)| open);
-        if path.is_absolute() || open == Some(path) {
+        if !file.is_relative() || open == Some(file) {
             return name;
         }
         // The file that is open is not looked for at each of its entries.
-        let known = self.beside.places(path).find(|place| open == Some(place));
-        let found = known.unwrap_or_else(|| self.beside.find(path));
-        renamed(&name, found)
+        let known = self.beside.places(file).find(|place| open == Some(place));
+        let found = known.unwrap_or_else(|| self.beside.find(file));
+        name.with_location(found)
     }
 
     /// Whether the object of a name can be read once only: from a command, standard input or a
     /// named pipe.
     pub(crate) fn passes_once(&self, rxfilename: &OsStr) -> bool {
         match self.options.name(rxfilename).map(|name| self.found(name)) {
-            Ok(RxFilename::File(path) | RxFilename::Offset(path, _)) => {
-                path.metadata().is_ok_and(|metadata| !metadata.is_file())
-            }
-            Ok(RxFilename::Stdin | RxFilename::Pipe(_)) => true,
+            Ok(name) => self.options.opener.passes_once(name.location()),
             // What is no name is an error when it is read.
             Err(_) => false,
         }
@@ -112,20 +109,16 @@ impl<T: Holder> ObjectLoader<T> {
         read: impl FnOnce(&mut ObjectReader) -> Result<R>,
     ) -> Result<R> {
         let name = self.found(self.options.name(rxfilename)?);
-        let (path, offset) = match &name {
-            RxFilename::File(path) => (path, 0),
-            RxFilename::Offset(path, offset) => (path, *offset),
-            RxFilename::Stdin | RxFilename::Pipe(_) => {
-                let mut reader = self.options.open(&name)?;
-                let value = read_typed(&mut reader, &mut self.typing, read)
-                    .map_err(|error| explain(error, &name))?;
-                // Before the object is given: it may not be whole if the command failed.
-                reader.finish()?;
-                return Ok(value);
-            }
+        let Some((file, offset)) = name.file_and_offset() else {
+            let mut reader = self.options.open(&name)?;
+            let value = read_typed(&mut reader, &mut self.typing, read)
+                .map_err(|error| explain(error, &name))?;
+            // Before the object is given: it may not be whole if the command failed.
+            reader.finish()?;
+            return Ok(value);
         };
-        let offset_name = matches!(name, RxFilename::Offset(..));
-        let kept = self.file.take().filter(|(kept, _)| offset_name && kept == path);
+        let offset_name = name.offset().is_some();
+        let kept = self.file.take().filter(|(kept, _)| offset_name && kept == file);
         let kept = match kept {
             Some((_, mut reader)) => reader.go_to(offset)?.then_some(reader),
             None => None,
@@ -138,7 +131,7 @@ impl<T: Holder> ObjectLoader<T> {
             .map_err(|error| explain(error, &name))?;
         // A file by itself is opened anew each time, as in Kaldi: it may have been replaced.
         if offset_name {
-            self.file = Some((path.clone(), reader));
+            self.file = Some((file.clone(), reader));
         }
         Ok(value)
     }
@@ -177,11 +170,9 @@ pub(crate) fn read_or_replace<T: Holder>(
 
 /// A name without an offset where an archive lies is a common slip.
 fn explain(error: Error, name: &RxFilename) -> Error {
-    match (name, error.kind()) {
-        (
-            RxFilename::File(_),
-            ErrorKind::Format { problem: Problem::Unexpected { .. }, .. },
-        ) => error.with_help(format!(
+    let is_whole_file = name.location().is_seekable() && name.offset().is_none();
+    match error.kind() {
+        ErrorKind::Format { problem: Problem::Unexpected { .. }, .. } if is_whole_file => error.with_help(format!(
             "if this is an archive, name the object in it by its offset (`{name}:123`), or read the \
              archive with `ark:{name}`"
         )),

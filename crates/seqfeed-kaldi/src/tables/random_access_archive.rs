@@ -48,12 +48,8 @@ impl<T: Holder> RandomAccessArchive<T> {
         let mut input = options.input(&name)?;
         let plain = input.seek(input.position()).map_err(|error| input.error(error))?;
         let (scan, values) = if plain {
-            let name = match name {
-                RxFilename::Offset(path, _) => RxFilename::File(path),
-                name => name,
-            };
             // Opened now: under this name may stand another file later.
-            let values = options.open(&name)?;
+            let values = options.open(&RxFilename::from(name.location().clone()))?;
             (options.reader(input), Values::Open(values))
         } else {
             let (input, recording) = input.recorded()?;

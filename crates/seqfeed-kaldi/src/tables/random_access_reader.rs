@@ -63,9 +63,9 @@ pub struct RandomAccessReader<T> {
 }
 
 enum Table<T> {
-    Script(RandomAccessScript<T>),
+    Script(Box<RandomAccessScript<T>>),
     Archive(Box<RandomAccessArchive<T>>),
-    Sorted(SortedArchive<T>),
+    Sorted(Box<SortedArchive<T>>),
 }
 
 impl<T: Holder> RandomAccessReader<T> {
@@ -93,9 +93,10 @@ impl<T: Holder> RandomAccessReader<T> {
         let typing = T::typing(&parsed, options)?;
         let options = &ReadOptions { typing: typing.clone(), ..options.clone() };
         let table = match parsed.kind {
-            TableKind::Script => RandomAccessScript::open(&parsed, options).map(Table::Script),
+            TableKind::Script => RandomAccessScript::open(&parsed, options)
+                .map(|table| Table::Script(Box::new(table))),
             TableKind::Archive if parsed.sorted && parsed.called_sorted => {
-                SortedArchive::open(&parsed, options).map(Table::Sorted)
+                SortedArchive::open(&parsed, options).map(|table| Table::Sorted(Box::new(table)))
             }
             TableKind::Archive => RandomAccessArchive::open(&parsed, options)
                 .map(|table| Table::Archive(Box::new(table))),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::{Input, Opener, RxFilename, shown_name};
+use seqfeed_io::{Input, Opener, shown_name};
 
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
@@ -492,13 +492,14 @@ fn sorted(mut lines: ScriptLines, options: &ReadOptions) -> Result<Vec<Entry>> {
             rxfilename: line.rxfilename.to_owned(),
             range: line.range,
         };
-        let (path, offset) = match options.name(&entry.rxfilename) {
-            Ok(RxFilename::Offset(path, offset)) => (path.into_os_string(), offset),
-            // A name that is none fails when its turn comes.
-            _ => (entry.rxfilename.clone(), 0),
-        };
+        // A name that is none fails when its turn comes.
+        let (name, offset) = options
+            .name(&entry.rxfilename)
+            .ok()
+            .and_then(|name| Some((name.location().as_os_str().to_owned(), name.offset()?)))
+            .unwrap_or_else(|| (entry.rxfilename.clone(), 0));
         let next = files.len();
-        let file = *files.entry(path).or_insert(next);
+        let file = *files.entry(name).or_insert(next);
         entries.push(((file, offset), entry));
     }
     entries.sort_by_key(|(place, _)| *place);

@@ -60,11 +60,7 @@ pub(crate) fn several_types(types: &[ObjectType]) -> Error {
 /// As reading the table, but for what `p` passes over.
 pub fn find_table_type(table: &Rspecifier, options: &ReadOptions) -> Result<Option<TableType>> {
     let name = options.name(&table.rxfilename)?;
-    let (seqfeed_io::RxFilename::File(path) | seqfeed_io::RxFilename::Offset(path, _)) = &name
-    else {
-        return Ok(None);
-    };
-    if !path.is_file() {
+    if !options.opener.is_file(name.location()) {
         return Ok(None);
     }
     // Damage is an error, or is passed over, when the table is read.

@@ -339,10 +339,10 @@ impl Names {
             ));
         };
         let name = &self.names[number];
-        let written = match name {
+        let written = match name.path() {
             // Many small files: the disk is not waited for after each.
-            WxFilename::File(path) => seqfeed_io::write_atomically(path, bytes, false),
-            _ => Output::create(name, &self.opener).and_then(|mut output| {
+            Some(path) => seqfeed_io::write_atomically(path, bytes, false),
+            None => Output::create(name, &self.opener).and_then(|mut output| {
                 write(&mut output, bytes)?;
                 output.finish()
             }),

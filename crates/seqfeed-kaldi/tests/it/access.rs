@@ -349,7 +349,7 @@ fn a_dropped_reader_leaves_its_thread() {
     two(directory.path());
     let archive = format!("{}/f.ark", directory.path().display());
     let mut output =
-        Output::create(&WxFilename::File(archive.clone().into()), &Opener::default()).unwrap();
+        Output::create(&WxFilename::parse(&archive).unwrap(), &Opener::default()).unwrap();
     for number in 0..1000 {
         output.write_all(format!("u{number} 1 \n").as_bytes()).unwrap();
     }

@@ -26,7 +26,7 @@ use super::reader::Window;
 /// # let path = directory.path().join("train.pfile");
 ///
 /// let layout = PFileLayout { features: 2, labels: 1 };
-/// let name = WxFilename::File(path.clone());
+/// let name = WxFilename::from(path.clone());
 /// let mut writer = PFileWriter::create(&name, layout, &Opener::default())?;
 /// writer.write_sentence(&[0.5, 1.5, 2.5, 3.5], &[7, 8])?;
 /// writer.finish()?;

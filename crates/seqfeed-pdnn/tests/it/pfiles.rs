@@ -123,8 +123,8 @@ fn recorded_files() {
                 PFileLayout { features: file.header().features, labels: file.header().labels };
             let copy = directory.path().join("copy.pfile");
             for wx in [
-                WxFilename::File(copy.clone()),
-                WxFilename::Pipe(format!("cat > {}", copy.display()).into()),
+                WxFilename::from(copy.clone()),
+                WxFilename::parse(&format!("|cat > {}", copy.display())).unwrap(),
             ] {
                 let mut writer = PFileWriter::create(&wx, layout, &Opener::with_pipes()).unwrap();
                 let (mut features, mut labels) = (Vec::new(), Vec::new());
@@ -163,7 +163,7 @@ fn bad_files() {
 #[test]
 fn what_cannot_be_written() {
     let directory = tempfile::tempdir().unwrap();
-    let wx = WxFilename::File(directory.path().join("x.pfile"));
+    let wx = WxFilename::from(directory.path().join("x.pfile"));
     let create = |features, labels| {
         PFileWriter::create(&wx, PFileLayout { features, labels }, &Opener::default())
     };

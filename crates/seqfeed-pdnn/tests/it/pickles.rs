@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use crate::shared::{golden, manifest, npz};
 
 fn value(path: &Path) -> Result<Value> {
-    let name = RxFilename::File(path.to_owned());
+    let name = RxFilename::from(path);
     load(&mut Input::open(&name, &Opener::default())?, &Limits::default())
 }
 
@@ -222,7 +222,7 @@ fn labels() -> Array {
 fn what_is_written_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pickle");
-    let wx = WxFilename::File(path.clone());
+    let wx = WxFilename::from(path.clone());
     for protocol in [Protocol::Two, Protocol::Five] {
         write_pickle(&wx, &features(), &labels(), protocol, &Opener::default()).unwrap();
         assert_eq!(
@@ -249,7 +249,7 @@ fn what_is_written_is_read() {
 fn members_of_archives() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.npz");
-    let wx = WxFilename::File(path.clone());
+    let wx = WxFilename::from(path.clone());
     let (x, y) = (features(), labels());
     let open = |members: &[(&str, &Array)]| {
         write_npz(&wx, members, &Opener::default()).unwrap();
@@ -304,7 +304,7 @@ fn run_python(python: &OsStr, script: &str, directory: &Path) {
 fn protocol_2_uses_only_what_python_2_knows() {
     let Some(python) = python("SEQFEED_PYTHON", "python3", "pickletools") else { return };
     let directory = tempfile::tempdir().unwrap();
-    let wx = WxFilename::File(directory.path().join("2.pickle"));
+    let wx = WxFilename::from(directory.path().join("2.pickle"));
     write_pickle(&wx, &features(), &labels(), Protocol::Two, &Opener::default()).unwrap();
     let script = r#"
 import pickletools
@@ -318,7 +318,7 @@ assert len(opcodes) > 50 and max(opcode.proto for opcode in opcodes) == 2, opcod
 fn python_2_reads_what_is_written() {
     let Some(python) = python("SEQFEED_PYTHON2", "python2", "numpy") else { return };
     let directory = tempfile::tempdir().unwrap();
-    let file = |name: &str| WxFilename::File(directory.path().join(name));
+    let file = |name: &str| WxFilename::from(directory.path().join(name));
     let opener = Opener::default();
     write_pickle(&file("2.pickle"), &features(), &labels(), Protocol::Two, &opener).unwrap();
     write_npz(&file("a.npz"), &[("x", &features()), ("y", &labels())], &opener).unwrap();
@@ -349,7 +349,7 @@ np.save("x.npy", x)
 fn numpy_reads_what_is_written() {
     let Some(python) = python("SEQFEED_PYTHON", "python3", "numpy") else { return };
     let directory = tempfile::tempdir().unwrap();
-    let file = |name: &str| WxFilename::File(directory.path().join(name));
+    let file = |name: &str| WxFilename::from(directory.path().join(name));
     let opener = Opener::default();
     write_pickle(&file("2.pickle"), &features(), &labels(), Protocol::Two, &opener).unwrap();
     write_pickle(&file("5.pickle"), &features(), &labels(), Protocol::Five, &opener).unwrap();

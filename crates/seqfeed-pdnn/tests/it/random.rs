@@ -31,7 +31,7 @@ fn pfile(layout: PFileLayout, sentences: &Sentences) -> (tempfile::TempDir, std:
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.pfile");
     let mut writer =
-        PFileWriter::create(&WxFilename::File(path.clone()), layout, &Opener::default()).unwrap();
+        PFileWriter::create(&WxFilename::from(path.clone()), layout, &Opener::default()).unwrap();
     sentences
         .iter()
         .for_each(|(features, labels)| writer.write_sentence(features, labels).unwrap());
@@ -100,7 +100,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x.pickle");
         let protocol = if five { Protocol::Five } else { Protocol::Two };
-        write_pickle(&WxFilename::File(path.clone()), &features, &labels, protocol, &Opener::default()).unwrap();
+        write_pickle(&WxFilename::from(path.clone()), &features, &labels, protocol, &Opener::default()).unwrap();
         let bytes = fs::read(&path).unwrap();
         let value = from_bytes(&bytes).unwrap();
         prop_assert_eq!(&value, &Value::Tuple([Value::Array(features.clone()), Value::Array(labels)].into()));
@@ -119,7 +119,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x.pickle");
         let protocol = if five { Protocol::Five } else { Protocol::Two };
-        write_pickle(&WxFilename::File(path.clone()), &features, &features, protocol, &Opener::default()).unwrap();
+        write_pickle(&WxFilename::from(path.clone()), &features, &features, protocol, &Opener::default()).unwrap();
         let mut bytes = fs::read(&path).unwrap();
         damage.iter().for_each(|(at, byte)| {
             let at = at.index(bytes.len());

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_cntk::config::{
@@ -17,7 +17,9 @@ use seqfeed_feed::Context;
 use seqfeed_htk::script::{Script, ScriptOptions};
 use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource};
 use seqfeed_htk::state_list::StateList;
-use seqfeed_io::{LineLimit, Opener, name_from_text, name_to_text, path_from_text, read_list};
+use seqfeed_io::{
+    LineLimit, Location, Opener, name_from_text, name_to_text, path_from_text, read_list,
+};
 
 use super::find;
 
@@ -205,10 +207,11 @@ fn open_labels(
             Some(Arc::new(states))
         }
     };
-    let files: Vec<PathBuf> = match files {
-        MlfFiles::Files(files) => {
-            files.iter().map(|file| path_from_text(&find(file, directory))).collect()
-        }
+    let files: Vec<Location> = match files {
+        MlfFiles::Files(files) => files
+            .iter()
+            .map(|file| Location::of_file(name_from_text(&find(file, directory))))
+            .collect(),
         MlfFiles::List(list) => listed(&find(list, directory), directory, opener)?,
     };
     let options = MlfOptions {
@@ -221,7 +224,7 @@ fn open_labels(
         binary: *binary,
         trace_level: Some(*trace_level),
         warnings,
-        line_limit: opener.line_limit(),
+        opener: opener.clone(),
     };
     let source = Arc::new(MlfSource::open(&files, &options, &|name| key(name, keys))?);
     Ok(Opened { source, context: None })
@@ -233,10 +236,11 @@ fn own(reader: &ReaderConfig) -> Extent {
 }
 
 /// The label files that a file lists.
-fn listed(list: &str, directory: Option<&Path>, opener: &Opener) -> Result<Vec<PathBuf>> {
+fn listed(list: &str, directory: Option<&Path>, opener: &Opener) -> Result<Vec<Location>> {
     let text = name_to_text(OsStr::from_bytes(&read(list, opener)?));
     let names = text.lines().map(str::trim).filter(|name| !name.is_empty());
-    let files: Vec<PathBuf> = names.map(|name| path_from_text(&find(name, directory))).collect();
+    let files: Vec<Location> =
+        names.map(|name| Location::of_file(name_from_text(&find(name, directory)))).collect();
     if files.is_empty() {
         return Err(Error::usage("no label files are listed")
             .in_file(list)

@@ -8,7 +8,7 @@ use seqfeed::io::{Opener, WxFilename};
 
 /// Writes a corpus as an Arrow file, or as a Parquet file where the name says so.
 pub(crate) fn write_rows(source: &dyn Source, path: &Path, options: &WriteOptions) {
-    let (name, opener) = (WxFilename::File(path.to_owned()), Opener::default());
+    let (name, opener) = (WxFilename::from(path), Opener::default());
     let (streams, keys) = (source.streams(), KeyType::of(source.index()));
     let mut blocks = source.new_blocks();
     let sequences: Vec<u32> = (0..source.index().len() as u32).collect();

@@ -12,7 +12,8 @@ use seqfeed_htk::script::{Places, Script, ScriptOptions, Style};
 use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource};
 use seqfeed_htk::state_list::StateList;
 use seqfeed_io::{
-    LineLimit, Opener, name_to_text, path_from_text, read_list, refuse_named_pipe, shown_name,
+    LineLimit, Location, Opener, name_to_text, path_from_text, read_list, refuse_named_pipe,
+    shown_name,
 };
 
 use crate::format::{Candidate, Certainty, Wanted, first_bytes};
@@ -208,7 +209,8 @@ fn features(
         extent: wanted.extent.unwrap_or(Extent::Samples),
         duplicates: Duplicates::Wrong,
         errors: wanted.errors,
-        directory: directory.map(Path::to_owned),
+        directory: directory.map(Location::from),
+        opener: wanted.opener.clone(),
         ..HtkOptions::default()
     };
     Ok(Arc::new(HtkSource::open(name, script, &options, &|name| Ok(name.to_vec()))?))
@@ -293,12 +295,13 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Arc<dy
         extent: Extent::Samples,
         binary,
         warnings,
-        line_limit: wanted.opener.line_limit(),
+        opener: wanted.opener.clone(),
         ..MlfOptions::default()
     };
     let keys = wanted.primary.map(AnyDirectory::new);
     let key = |name: &[u8]| Ok(keys.as_ref().map_or(name, |keys| keys.key(name)).to_vec());
-    let source = MlfSource::open(files, &options, &key)?;
+    let files: Vec<Location> = files.iter().map(|path| path.as_path().into()).collect();
+    let source = MlfSource::open(&files, &options, &key)?;
     let About { report, faults, .. } = source.about();
     if report.total() > 0 && !wanted.errors.allows(report.total()) {
         let first = faults.into_iter().next().map(Damage::into_error);

@@ -5,30 +5,56 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::shown_name;
 
-/// The files that a name means, sorted by their names' bytes; relative names are found in `base`.
-///
-/// `*` and `?` stand for any characters, `[a-z]` for one of those and `[!a-z]` for any other one;
-/// none of them for `/`, nor for a dot at the beginning. A name without them is the file itself,
-/// whether it is there or not.
-///
-/// # Errors
-///
-/// Fails if no file matches, or a directory cannot be read.
-pub fn expand(
-    pattern: &(impl AsRef<OsStr> + ?Sized),
-    base: Option<&Path>,
-) -> Result<Vec<OsString>> {
-    let whole = pattern.as_ref();
-    let pattern = whole.as_bytes();
+use crate::{Location, Opener, Url, shown_name};
+
+impl Opener {
+    /// The files that a pattern means, sorted by their names' bytes; relative names are found in
+    /// `base`.
+    ///
+    /// `*` and `?` stand for any characters, `[a-z]` for one of those and `[!a-z]` for any other
+    /// one; none of them for `/`, nor for a dot at the beginning. A name without them is the file
+    /// itself, whether it is there or not.
+    ///
+    /// # Errors
+    ///
+    /// When no file matches, or a directory or a store cannot be read.
+    pub fn list(
+        &self,
+        pattern: &(impl AsRef<OsStr> + ?Sized),
+        base: Option<&Path>,
+    ) -> Result<Vec<OsString>> {
+        let whole = pattern.as_ref();
+        if !has_wildcards(whole.as_bytes()) {
+            let base = Location::from(base.unwrap_or(Path::new("")));
+            return Ok(vec![Location::of_file(whole).relative_to(&base).into_name()]);
+        }
+        let mut names: Vec<OsString> = match Url::parse(whole) {
+            Some(url) => {
+                let listed = self.store(&url)?.list(&url);
+                let fail = |error| Error::io("listing", error).in_file(url.to_string());
+                listed
+                    .map_err(fail)?
+                    .into_iter()
+                    .map(|url| Location::Url(url).into_name())
+                    .collect()
+            }
+            None => files(whole.as_bytes(), base)?,
+        };
+        if names.is_empty() {
+            return Err(Error::usage(format!("no file matches {}", shown_name(whole))));
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+}
+
+/// The files of a pattern with wildcards.
+fn files(pattern: &[u8], base: Option<&Path>) -> Result<Vec<OsString>> {
     let place = |path: PathBuf| match base {
         Some(base) => base.join(path),
         None => path,
     };
-    if !has_wildcards(pattern) {
-        return Ok(vec![place(whole.into()).into_os_string()]);
-    }
     let mut found = vec![PathBuf::from(if pattern.starts_with(b"/") { "/" } else { "" })];
     let parts = pattern.split(|&byte| byte == b'/').filter(|part| !part.is_empty());
     let parts: Vec<&[u8]> = parts.collect();
@@ -56,28 +82,7 @@ pub fn expand(
         found = next;
         found.retain(|path| if last { place(path.clone()).exists() } else { true });
     }
-    if found.is_empty() {
-        return Err(Error::usage(format!("no file matches {}", shown_name(whole))));
-    }
-    let mut names: Vec<OsString> =
-        found.into_iter().map(|path| place(path).into_os_string()).collect();
-    names.sort_unstable();
-    Ok(names)
-}
-
-/// A name, or where there is no such file, the same with `.gz` or `.bz2` if that is there.
-#[must_use]
-pub fn or_compressed(name: &OsStr) -> OsString {
-    if !Path::new(name).exists() {
-        for extension in [".gz", ".bz2"] {
-            let mut compressed = name.to_owned();
-            compressed.push(extension);
-            if Path::new(&compressed).exists() {
-                return compressed;
-            }
-        }
-    }
-    name.to_owned()
+    Ok(found.into_iter().map(|path| place(path).into_os_string()).collect())
 }
 
 fn has_wildcards(text: &[u8]) -> bool {
@@ -192,13 +197,14 @@ mod tests {
             fs::create_dir_all(base.join(name).parent().unwrap()).unwrap();
             fs::write(base.join(name), "").unwrap();
         }
-        let found = expand("*/*.x", Some(base)).unwrap();
+        let expand = |pattern: &OsStr, base| Opener::default().list(pattern, base);
+        let found = expand("*/*.x".as_ref(), Some(base)).unwrap();
         let names = ["a/1.x", "a/10.x", "b/2.x"].map(|name| base.join(name).into_os_string());
         assert_eq!(found, names);
-        assert_eq!(expand("*/1.x", Some(base)).unwrap(), names[..1]);
+        assert_eq!(expand("*/1.x".as_ref(), Some(base)).unwrap(), names[..1]);
         let whole = base.join("?/1*");
-        assert_eq!(expand(&whole, None).unwrap(), names[..2]);
-        assert!(expand("*.y", Some(base)).unwrap_err().message().contains("no file matches *.y"));
-        assert_eq!(expand("none", None).unwrap(), ["none"]);
+        assert_eq!(expand(whole.as_ref(), None).unwrap(), names[..2]);
+        assert!(expand("*.y".as_ref(), Some(base)).unwrap_err().message().contains("matches *.y"));
+        assert_eq!(expand("none".as_ref(), None).unwrap(), ["none"]);
     }
 }
