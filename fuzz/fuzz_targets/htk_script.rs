@@ -12,7 +12,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         _ => Places::AsWritten,
     };
     let as_written = places == Places::AsWritten;
-    let options = ScriptOptions { style, extended_names: setting & 8 == 0, places };
+    let whole_files = setting & 16 != 0;
+    let options =
+        ScriptOptions { style, extended_names: setting & 8 == 0, whole_files, places };
     let Ok(script) = Script::parse(text.to_vec(), &options) else { return };
     let mut written = Vec::new();
     let mut count = 0;
@@ -26,7 +28,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         count += usize::from(write().is_ok());
     }
     if as_written {
-        let options = ScriptOptions { style, ..ScriptOptions::default() };
+        let options = ScriptOptions { style, whole_files, ..ScriptOptions::default() };
         let again = Script::parse(written, &options).expect("what was written can be read");
         assert_eq!(again.len(), count);
     }
