@@ -40,6 +40,8 @@ mod spans;
 mod stream;
 mod system;
 mod tolerance;
+mod transform;
+mod transformed;
 mod wrapper;
 
 pub use about::{About, Fact, Remark, Severity};
@@ -62,4 +64,6 @@ pub use sink::{Sink, Written};
 pub use source::Source;
 pub use stream::{Element, Extent, Kind, Stream};
 pub use tolerance::{Damage, Tolerance};
+pub use transform::{Given, Output, Transform};
+pub use transformed::Transformed;
 pub use wrapper::Wrapper;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{
     Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result, Source,
-    Stream, Tolerance,
+    Stream, Tolerance, Transformed,
 };
 use seqfeed_feed::{Context, Cut, Feed, Layout, Order, Partitions, Settings, State, Unit};
 use seqfeed_io::Opener;
@@ -14,7 +14,7 @@ use crate::data::{self, Rounding};
 use crate::description::{Description, FloatName, KindName, StreamDescription};
 use crate::format::Wanted;
 use crate::formats;
-use crate::frames::FrameSource;
+use crate::frames::Frames;
 use crate::name_text::joined;
 use crate::quantity::{self, Partition};
 use crate::reader;
@@ -225,7 +225,8 @@ impl Description {
             Cut::Steps(_) | Cut::Partitions(_) => {}
         }
         let labels = settings.labels.as_ref().map(|rules| rules.stream.as_str());
-        let frames = FrameSource::new(Arc::new(corpus), labels)?;
+        let frames = Frames::new(corpus.streams(), labels);
+        let frames = Transformed::new(Arc::new(corpus), Arc::new(frames))?;
         let rules = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
         Ok((settings, Corpus::join(vec![Arc::new(frames)], &rules)?))
     }

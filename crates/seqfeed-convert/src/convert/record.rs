@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use seqfeed_core::{Error, Problem, Result};
 use seqfeed_io::{path_from_text, read_record, shown_name, write_atomically};
 use serde::{Deserialize, Serialize};
+use twox_hash::XxHash3_64;
 
 use super::report::ShardReport;
 
@@ -33,6 +34,17 @@ struct Recorded {
     sizes: Vec<u64>,
     #[serde(flatten)]
     report: ShardReport,
+    /// A hash of all this: what was changed by hand, or by a disk, is not believed.
+    #[serde(default)]
+    check: String,
+}
+
+impl Recorded {
+    fn hash(&self) -> Option<String> {
+        let plain = Self { check: String::new(), ..self.clone() };
+        let text = serde_json::to_vec(&plain).ok()?;
+        Some(format!("{:016x}", XxHash3_64::oneshot(&text)))
+    }
 }
 
 /// Most bytes of a record: there is a line for each shard.
@@ -66,6 +78,9 @@ impl RecordFile {
     /// The report of a shard, if it is there as it was written.
     pub(super) fn whole(&self, shard: usize, probe: &str) -> Option<ShardReport> {
         let recorded = self.record.shards.get(&shard).filter(|recorded| recorded.probe == probe)?;
+        if recorded.hash().as_ref() != Some(&recorded.check) {
+            return None;
+        }
         let files = recorded.report.files.iter().zip(&recorded.sizes);
         let same = |(file, size): (&String, &u64)| {
             fs::metadata(path_from_text(file))
@@ -85,7 +100,9 @@ impl RecordFile {
         let size =
             |file: &String| fs::metadata(path_from_text(file)).map_or(0, |found| found.len());
         let sizes = report.files.iter().map(size).collect();
-        self.record.shards.insert(shard, Recorded { probe, sizes, report: report.clone() });
+        let mut recorded = Recorded { probe, sizes, report: report.clone(), check: String::new() };
+        recorded.check = recorded.hash().unwrap_or_default();
+        self.record.shards.insert(shard, recorded);
         let text = serde_json::to_vec_pretty(&self.record)
             .map_err(|error| Error::io("writing", error.into()))?;
         write_atomically(&self.path, &text, false)

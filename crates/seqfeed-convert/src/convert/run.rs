@@ -7,14 +7,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use seqfeed_core::{Error, Index, Key, Result, Sink, Source, Stream, Written};
+use seqfeed_core::{Error, Index, Key, Result, Sink, Source, Stream, Transformed, Written};
 use seqfeed_io::{WxFilename, name_to_text, shown_name, write_atomically};
 use twox_hash::XxHash3_64;
 
 use super::ConvertPlan;
 use super::record::RecordFile;
 use super::report::{ConvertReport, ShardReport};
-use super::shaped::Shaped;
+use super::shaped::shaped;
 use super::target::Target;
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::sequences::each_sequence_ahead;
@@ -70,7 +70,7 @@ impl ConvertPlan {
         self.check_losses()?;
         // Others may have made files since it was planned.
         self.check_outputs()?;
-        let source = Shaped::new(self.corpus.as_ref(), self.picks.clone());
+        let source = shaped(&self.corpus, &self.picks)?;
         let ranges = self.ranges(source.index())?;
         let targets: Vec<Target> = (0..ranges.len())
             .map(|shard| self.options.target.shard(shard, ranges.len()))
@@ -158,7 +158,7 @@ impl ConvertPlan {
     }
 
     /// The record of shards; none for a whole, which is always written.
-    fn record(&self, source: &Shaped<'_>) -> Result<Option<RecordFile>> {
+    fn record(&self, source: &Transformed) -> Result<Option<RecordFile>> {
         if self.options.sharding.shards == 1 {
             return Ok(None);
         }
@@ -186,7 +186,7 @@ impl ConvertPlan {
     #[allow(clippy::too_many_arguments)]
     fn shard(
         &self,
-        source: &Shaped<'_>,
+        source: &Transformed,
         shard: usize,
         targets: &[Target],
         range: Range<u32>,
@@ -264,11 +264,11 @@ impl ConvertPlan {
     pub(super) fn check_outputs(&self) -> Result<()> {
         let target = &self.options.target;
         let count = self.options.sharding.shards;
-        let shaped = Shaped::new(self.corpus.as_ref(), self.picks.clone());
+        let source = shaped(&self.corpus, &self.picks)?;
         let mut names = Vec::new();
         for shard in 0..count {
             let target = target.shard(shard, count)?;
-            let writing = self.writing(&target, shard, count, shaped.streams(), 0)?;
+            let writing = self.writing(&target, shard, count, source.streams(), 0)?;
             names.extend(target.format().outputs(&writing)?);
         }
         names.extend(self.description.clone().map(WxFilename::from));
@@ -378,7 +378,7 @@ impl ConvertPlan {
 
 /// A hash of a shard's first, middle and last sequence: another source with the same keys and
 /// lengths is told by it, mostly, without being read.
-fn probe(source: &Shaped<'_>, range: &Range<u32>) -> Result<String> {
+fn probe(source: &Transformed, range: &Range<u32>) -> Result<String> {
     let index = source.index();
     let mut some = vec![range.start, range.start + (range.end - range.start) / 2, range.end - 1];
     some.dedup();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use seqfeed_core::{Error, Kind, Result, Source, Stream};
 
-use super::shaped::Shaped;
+use super::shaped::shaped;
 use super::target::Target;
 use super::{ConvertPlan, ConvertReport, ShardReport};
 use crate::fingerprint::{Fingerprint, StreamFingerprint, fingerprint};
@@ -29,7 +29,7 @@ impl ConvertPlan {
     /// (standard output, commands).
     pub fn verify(&self, report: &ConvertReport) -> Result<Verified> {
         self.check_verifiable()?;
-        let source = Shaped::new(self.corpus.as_ref(), self.picks.clone());
+        let source = shaped(&self.corpus, &self.picks)?;
         let mut verified = Verified::default();
         for (number, shard) in report.shards.iter().enumerate() {
             let target = self.options.target.shard(number, report.shards.len())?;

@@ -5,3 +5,5 @@ mod htk;
 #[cfg(not(feature = "arrow"))]
 mod no_arrow;
 mod own_format;
+#[cfg(feature = "arrow")]
+mod shards;

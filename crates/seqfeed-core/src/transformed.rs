@@ -1,0 +1,456 @@
+//! A source with a transform applied to it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::{
+    About, Block, Error, Extent, Given, Index, IndexBuilder, Most, Output, Remark, Result, Source,
+    Stream, Transform,
+};
+
+/// A source whose sequences a [`Transform`] changes while they are loaded.
+pub struct Transformed {
+    source: Arc<dyn Source>,
+    transform: Arc<dyn Transform>,
+    outputs: Vec<Output>,
+    streams: Vec<Stream>,
+    index: Arc<Index>,
+}
+
+impl Transformed {
+    /// Applies a transform to a source.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the transform is not for the source's streams.
+    pub fn new(source: Arc<dyn Source>, transform: Arc<dyn Transform>) -> Result<Self> {
+        let inputs = source.streams().len();
+        let outputs = transform.outputs(source.streams())?;
+        if outputs.iter().flat_map(Output::of).any(|&of| of >= inputs) {
+            let what =
+                format!("transform {} asks for a stream that is not there", transform.name());
+            return Err(Error::usage(what));
+        }
+        let streams = outputs.iter().map(|output| output.stream().clone()).collect();
+        let index = index(source.index(), transform.as_ref());
+        Ok(Self { source, transform, outputs, streams, index })
+    }
+
+    /// The source.
+    #[must_use]
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
+    /// Whether the block of an output can be filled in place: it is kept, and nothing else is
+    /// made of that stream.
+    fn in_place(&self, output: &Output) -> Option<usize> {
+        let Output::Kept { of, .. } = output else { return None };
+        let uses = self.outputs.iter().flat_map(Output::of).filter(|other| *other == of);
+        (uses.count() == 1).then_some(*of)
+    }
+
+    /// Fills in what is not filled in place, and checks lengths.
+    fn finish(
+        &self,
+        number: usize,
+        sequences: &[u32],
+        loaded: &[Block],
+        to: &mut Block,
+        already: usize,
+    ) -> Result<()> {
+        let output = &self.outputs[number];
+        let in_place = self.in_place(output).is_some();
+        for (place, &sequence) in sequences.iter().enumerate() {
+            let withheld = self.index.is_withheld(sequence);
+            match output {
+                _ if in_place => {}
+                Output::Kept { of, .. } => to.push_copy(&loaded[*of], place),
+                Output::Made { .. } if withheld => push_nothing(to),
+                Output::Made { of, .. } => {
+                    let key = self.index.key(sequence);
+                    let streams = self.source.streams();
+                    let given = Given { key, streams, blocks: loaded, of, place };
+                    self.transform.apply(number, &given, to)?;
+                }
+            }
+            if !withheld && self.is_new_length(output) {
+                self.check(&self.streams[number], sequence, to.sequence_len(already + place))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an output has other lengths than those that went in, or is said to have.
+    fn is_new_length(&self, output: &Output) -> bool {
+        match output {
+            Output::Kept { of, stream } => self.source.streams()[*of].extent != stream.extent,
+            Output::Made { .. } => true,
+        }
+    }
+
+    /// Another number of samples would shift all that comes behind.
+    fn check(&self, stream: &Stream, sequence: u32, found: usize) -> Result<()> {
+        let expected = match stream.extent {
+            Extent::Samples => self.index.samples(sequence) as usize,
+            Extent::Sequence => 1,
+            Extent::Own => return Ok(()),
+        };
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::corpus(format!(
+            "stream {} has {found} samples, but the sequence has {expected} frames",
+            stream.name
+        ))
+        .in_file(self.source.name())
+        .of_key(self.index.key(sequence))
+        .with_help("frames can be dealt out where all streams have a sample for each of them"))
+    }
+
+    /// The only stream of the source that is needed, if it is only one.
+    fn only_input(&self) -> Option<usize> {
+        let mut inputs = self.outputs.iter().flat_map(Output::of);
+        let first = *inputs.next()?;
+        inputs.all(|&other| other == first).then_some(first)
+    }
+
+    fn most_of(&self, output: usize, samples: u64, most: impl Fn(usize) -> Most) -> Most {
+        match &self.outputs[output] {
+            Output::Kept { of, .. } => most(*of),
+            Output::Made { of, stream } => {
+                let given = of.iter().map(|&of| most(of)).fold(Most::default(), Most::and);
+                let samples = if stream.extent == Extent::Own { given.samples } else { samples };
+                let least = self.transform.most(output, given);
+                least.unwrap_or_else(|| Most::all_of(stream, samples))
+            }
+        }
+    }
+}
+
+/// The lengths that come out; the index itself where they stay.
+fn index(index: &Arc<Index>, transform: &dyn Transform) -> Arc<Index> {
+    let mut sequences = 0..index.len() as u32;
+    if sequences
+        .all(|sequence| transform.samples(index.samples(sequence)) == index.samples(sequence))
+    {
+        return Arc::clone(index);
+    }
+    // The chunks stay, so that what is loaded together stays together.
+    let mut builder = IndexBuilder::new(u64::MAX);
+    for chunk in 0..index.chunk_count() {
+        for sequence in index.chunk(chunk) {
+            let (key, samples) = (index.key(sequence), transform.samples(index.samples(sequence)));
+            match index.is_withheld(sequence) {
+                true => builder.push_withheld(key, samples),
+                false => builder.push(key, samples),
+            }
+        }
+        builder.end_chunk();
+    }
+    Arc::new(builder.finish())
+}
+
+/// A sequence that only keeps its place.
+fn push_nothing(block: &mut Block) {
+    match block.is_sparse() {
+        true => block.push_sparse(&[], &[], &[]),
+        false => drop(block.push_bytes(0)),
+    }
+}
+
+impl crate::Wrapper for Transformed {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        let already: Vec<usize> = blocks.iter().map(Block::len).collect();
+        let mut loaded = self.source.new_blocks();
+        let swap = |loaded: &mut [Block], blocks: &mut [Block]| {
+            for (output, block) in self.outputs.iter().zip(blocks) {
+                if let Some(of) = self.in_place(output) {
+                    std::mem::swap(&mut loaded[of], block);
+                }
+            }
+        };
+        swap(&mut loaded, blocks);
+        let result = match self.only_input() {
+            Some(only) => self.source.load_stream(only, sequences, &mut loaded[only]),
+            None => self.source.load(sequences, &mut loaded),
+        };
+        swap(&mut loaded, blocks);
+        result?;
+        let mut blocks = blocks.iter_mut().zip(already).enumerate();
+        blocks.try_for_each(|(number, (block, already))| {
+            self.finish(number, sequences, &loaded, block, already)
+        })
+    }
+
+    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        let already = block.len();
+        let output = &self.outputs[stream];
+        if let Some(of) = self.in_place(output) {
+            self.source.load_stream(of, sequences, block)?;
+            return self.finish(stream, sequences, &[], block, already);
+        }
+        let mut loaded = self.source.new_blocks();
+        match output.of() {
+            [] => {}
+            [only] => self.source.load_stream(*only, sequences, &mut loaded[*only])?,
+            _ => self.source.load(sequences, &mut loaded)?,
+        }
+        self.finish(stream, sequences, &loaded, block, already)
+    }
+
+    fn about(&self) -> About {
+        self.source.about()
+    }
+
+    fn examine(&self) -> Result<Vec<Remark>> {
+        self.source.examine()
+    }
+
+    fn fault(&self, sequence: u32) -> Option<Error> {
+        self.source.fault(sequence)
+    }
+
+    fn files(&self) -> Vec<u32> {
+        self.source.files()
+    }
+
+    fn held_bytes(&self) -> u64 {
+        // What is changed is loaded as it is first.
+        let made = self.outputs.iter().filter(|output| self.in_place(output).is_none());
+        let made = made.map(Output::stream).filter(|stream| stream.extent != Extent::Sequence);
+        let made: u64 = made.map(|stream| stream.sample_bytes() as u64).sum();
+        made.saturating_add(self.source.held_bytes())
+    }
+
+    fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
+        let samples = match self.streams[stream].extent {
+            Extent::Sequence => u64::from(sequences.end - sequences.start),
+            _ => self.index.start(sequences.end) - self.index.start(sequences.start),
+        };
+        self.most_of(stream, samples, |of| self.source.most(of, sequences.clone()))
+    }
+
+    fn most_of_one(&self, stream: usize) -> Most {
+        let longest = (0..self.index.len() as u32).map(|sequence| self.index.samples(sequence));
+        let samples = match self.streams[stream].extent {
+            Extent::Sequence => 1,
+            _ => longest.max().unwrap_or(0).into(),
+        };
+        self.most_of(stream, samples, |of| self.source.most_of_one(of))
+    }
+
+    fn is_held(&self, stream: usize) -> bool {
+        self.in_place(&self.outputs[stream]).is_none_or(|of| self.source.is_held(of))
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.source.kept_bytes()
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        // What is not filled in place is loaded beside it.
+        let in_place: Vec<usize> =
+            self.outputs.iter().filter_map(|output| self.in_place(output)).collect();
+        let only = self.only_input();
+        let beside = |of: &usize| !in_place.contains(of) && only.is_none_or(|only| only == *of);
+        let beside: Vec<usize> = (0..self.source.streams().len()).filter(beside).collect();
+        let index = self.source.index();
+        let bytes = |chunk: usize| -> u64 {
+            let streams = beside.iter().map(|&of| (of, &self.source.streams()[of]));
+            let bytes = streams
+                .map(|(of, stream)| self.source.most(of, index.chunk(chunk)).block_bytes(stream));
+            bytes.fold(0, u64::saturating_add)
+        };
+        let most = (0..index.chunk_count()).map(bytes).max().unwrap_or(0);
+        most.saturating_add(self.source.loading_bytes())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{Element, Key, Kind, Stream, numbers};
+
+    /// Sequence `s` has `s + 1` samples, or one that only keeps its place: `[s, t]` each, and
+    /// labels `t`.
+    struct Counted(Vec<Stream>, Arc<Index>);
+
+    impl Counted {
+        fn new(sequences: u32) -> Self {
+            let mut builder = IndexBuilder::new(4);
+            for sequence in 0..sequences {
+                let key = format!("{sequence}");
+                match sequence % 4 {
+                    2 => builder.push_withheld(Key(key.as_bytes()), sequence + 1),
+                    _ => builder.push(Key(key.as_bytes()), sequence + 1),
+                }
+            }
+            let stream = |name: &str, kind, element, dim| Stream {
+                name: name.to_owned(),
+                kind,
+                element,
+                dim,
+                extent: Extent::Samples,
+            };
+            let streams = vec![
+                stream("features", Kind::Dense, Element::F32, 2),
+                stream("labels", Kind::Label, Element::I32, 1),
+            ];
+            Self(streams, Arc::new(builder.finish()))
+        }
+    }
+
+    impl Source for Counted {
+        fn name(&self) -> &str {
+            "counted"
+        }
+        fn streams(&self) -> &[Stream] {
+            &self.0
+        }
+        fn index(&self) -> &Arc<Index> {
+            &self.1
+        }
+        fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+            for &sequence in sequences {
+                let samples = if sequence % 4 == 2 { 0 } else { sequence as usize + 1 };
+                for (t, row) in blocks[0].push_f32(samples).chunks_mut(2).enumerate() {
+                    row.copy_from_slice(&[sequence as f32, t as f32]);
+                }
+                let labels = blocks[1].push_i32(samples).iter_mut().enumerate();
+                labels.for_each(|(t, label)| *label = t as i32);
+            }
+            Ok(())
+        }
+    }
+
+    /// Every second sample of all streams; and the sum of its features as one value a sequence.
+    struct Halved;
+
+    impl Transform for Halved {
+        fn name(&self) -> &str {
+            "halved"
+        }
+        fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
+            let mut outputs = Output::change(streams, |_| true, |stream| stream);
+            let extent = Extent::Sequence;
+            let sum = Stream { name: "sum".to_owned(), extent, dim: 1, ..streams[0].clone() };
+            outputs.push(Output::Made { of: vec![0], stream: sum });
+            Ok(outputs)
+        }
+        fn samples(&self, samples: u32) -> u32 {
+            samples.div_ceil(2)
+        }
+        fn apply(&self, output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {
+            let samples = given.samples(0);
+            if output == 2 {
+                to.push_f32(1).fill(numbers::<f32>(samples.bytes()).iter().sum());
+                return Ok(());
+            }
+            let rows = (0..samples.len()).step_by(2).flat_map(|n| samples.row(n));
+            let rows: Vec<u8> = rows.copied().collect();
+            to.push_bytes(samples.len().div_ceil(2)).copy_from_slice(&rows);
+            Ok(())
+        }
+    }
+
+    /// The labels, kept twice, and once under another name.
+    struct Twice;
+
+    impl Transform for Twice {
+        fn name(&self) -> &str {
+            "twice"
+        }
+        fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
+            let again = Stream { name: "again".to_owned(), ..streams[1].clone() };
+            let kept = |stream: &Stream| Output::Kept { of: 1, stream: stream.clone() };
+            Ok(vec![kept(&streams[1]), kept(&again)])
+        }
+        fn apply(&self, _output: usize, _given: &Given<'_>, _to: &mut Block) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn transformed(transform: impl Transform + 'static) -> Transformed {
+        Transformed::new(Arc::new(Counted::new(9)), Arc::new(transform)).unwrap()
+    }
+
+    #[test]
+    fn lengths_follow_and_chunks_stay() {
+        let halved = transformed(Halved);
+        let (index, before) = (halved.index(), Counted::new(9).1);
+        let lengths: Vec<u32> = (0..9).map(|sequence| index.samples(sequence)).collect();
+        assert_eq!(lengths, [1, 1, 2, 2, 3, 3, 4, 4, 5]);
+        assert_eq!(index.chunk_count(), before.chunk_count());
+        assert!((0..index.chunk_count()).all(|chunk| index.chunk(chunk) == before.chunk(chunk)));
+        assert!((0..9).all(|sequence| index.is_withheld(sequence) == (sequence % 4 == 2)));
+    }
+
+    #[test]
+    fn a_stream_alone_is_as_all_together() {
+        for (source, streams) in [(transformed(Halved), 3), (transformed(Twice), 2)] {
+            let sequences = [7, 0, 2, 8, 5];
+            let mut all = source.new_blocks();
+            source.load(&[1], &mut all).unwrap();
+            source.load(&sequences, &mut all).unwrap();
+            assert_eq!(all.len(), streams);
+            for (number, whole) in all.iter().enumerate() {
+                let mut one = Block::of(&source.streams()[number]);
+                source.load_stream(number, &sequences, &mut one).unwrap();
+                let most = source.most(number, 0..9);
+                for (place, sequence) in sequences.into_iter().enumerate() {
+                    let (one, whole) = (one.samples(place), whole.samples(place + 1));
+                    assert_eq!(one.bytes(), whole.bytes(), "{number} {sequence}");
+                    assert!(one.len() as u64 <= source.most_of_one(number).samples);
+                    assert!(most.samples >= one.len() as u64);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_the_transform() {
+        let source = transformed(Halved);
+        let mut blocks = source.new_blocks();
+        source.load(&[4, 2], &mut blocks).unwrap();
+        let floats = |block: usize, place| numbers::<f32>(blocks[block].samples(place).bytes());
+        assert_eq!(*floats(0, 0), [4.0, 0.0, 4.0, 2.0, 4.0, 4.0]);
+        assert_eq!(*numbers::<i32>(blocks[1].samples(0).bytes()), [0, 2, 4]);
+        assert_eq!(*floats(2, 0), [30.0]);
+        assert!(blocks.iter().all(|block| block.samples(1).is_empty()));
+    }
+
+    #[test]
+    fn another_length_than_was_said_is_an_error() {
+        struct Lying;
+        impl Transform for Lying {
+            fn name(&self) -> &str {
+                "lying"
+            }
+            fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
+                Ok(Output::change(streams, |stream| stream.kind == Kind::Label, |stream| stream))
+            }
+            fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {
+                to.push_i32(given.samples(0).len() + 1);
+                Ok(())
+            }
+        }
+        let source = transformed(Lying);
+        let error = source.load(&[3], &mut source.new_blocks()).unwrap_err();
+        assert!(error.message().contains("labels has 5 samples"), "{error}");
+        assert_eq!(error.place().key.as_deref(), Some("3"));
+    }
+}
