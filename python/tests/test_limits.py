@@ -10,6 +10,9 @@ import pytest
 
 import seqfeed
 
+# Of each sequence.
+FRAMES = 2
+
 
 @pytest.fixture
 def long_key(tmp_path: Path) -> str:
@@ -35,14 +38,14 @@ def test_lines_have_a_limit_that_is_an_option(long_key: str, tmp_path: Path) -> 
 
     def convert(**options: Any) -> int:
         report = seqfeed.convert(long_key, f"ark:{tmp_path / 'out.ark'}", **options)
-        return int(report["samples"])
+        return FRAMES * int(report["sequences"])
 
     for read in (feed, table, corpus, convert):
         with pytest.raises(seqfeed.LimitError, match="65536") as caught:
             read()
         assert "`line_limit`" in str(caught.value.help)
-        assert read(line_limit=80_000) == 4
-    with pytest.raises(seqfeed.UsageError, match="line-limit"):
+        assert read(line_limit=80_000) == 2 * FRAMES
+    with pytest.raises(seqfeed.UsageError, match="`line_limit`"):
         feed(line_limit=0)
 
 
