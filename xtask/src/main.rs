@@ -3,6 +3,7 @@
 mod bench;
 mod edges;
 mod lint;
+mod minimal;
 mod python;
 mod skips;
 mod torch;
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
         },
         Some("bench") => bench::run(&arguments[1..]),
         Some("lint") => lint::run(),
-        Some("edges") => edges::run(),
+        Some("edges") => edges::run().and_then(|()| minimal::run()),
         Some("docs") => docs(),
         Some("wheel") => python::wheel(),
         _ => {
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
 fn test(rust: bool) -> Result<()> {
     lint::run()?;
     edges::run()?;
+    minimal::run()?;
     let mut skips = Skips::default();
     let environment = Environment::prepare();
     if rust {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
+#[cfg(feature = "gzip")]
 use flate2::write::GzEncoder;
 use seqfeed_core::{Error, Result};
 
@@ -14,6 +15,7 @@ pub struct CompressedOutput(Form);
 enum Form {
     Plain(Output),
     // Large, and there are few.
+    #[cfg(feature = "gzip")]
     Gzip(Box<GzEncoder<Output>>),
 }
 
@@ -25,16 +27,23 @@ impl CompressedOutput {
     /// As [`Output::create`].
     pub fn create(name: &WxFilename, opener: &Opener) -> Result<Self> {
         let packs = name.location().extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+        #[cfg(not(feature = "gzip"))]
+        if packs {
+            return Err(crate::Compression::Gzip.left_out().in_file(name.to_string()));
+        }
         let output = Output::create(name, opener)?;
-        Ok(Self(match packs {
-            true => Form::Gzip(Box::new(GzEncoder::new(output, flate2::Compression::default()))),
-            false => Form::Plain(output),
-        }))
+        #[cfg(feature = "gzip")]
+        if packs {
+            let encoder = GzEncoder::new(output, flate2::Compression::default());
+            return Ok(Self(Form::Gzip(Box::new(encoder))));
+        }
+        Ok(Self(Form::Plain(output)))
     }
 
     fn output(&self) -> &Output {
         match &self.0 {
             Form::Plain(output) => output,
+            #[cfg(feature = "gzip")]
             Form::Gzip(encoder) => encoder.get_ref(),
         }
     }
@@ -65,6 +74,7 @@ impl CompressedOutput {
     pub fn into_output(self) -> Result<Output> {
         match self.0 {
             Form::Plain(output) => Ok(output),
+            #[cfg(feature = "gzip")]
             Form::Gzip(mut encoder) => {
                 encoder.try_finish().map_err(|error| encoder.get_ref().error(error))?;
                 // Nothing is left to be written that could fail.
@@ -87,6 +97,7 @@ impl Write for CompressedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
             Form::Plain(output) => output.write(bytes),
+            #[cfg(feature = "gzip")]
             Form::Gzip(encoder) => encoder.write(bytes),
         }
     }
@@ -96,6 +107,7 @@ impl Write for CompressedOutput {
             Form::Plain(output) => output.flush(),
             // A flush here would cut the compressed stream, which costs size; the end is written by
             // `into_output`.
+            #[cfg(feature = "gzip")]
             Form::Gzip(_) => Ok(()),
         }
     }

@@ -84,6 +84,16 @@ impl Compression {
     }
 }
 
+/// Where a kind of compression was left out.
+#[cfg(not(all(feature = "gzip", feature = "bzip2", feature = "zstd")))]
+impl Compression {
+    /// The error that this kind was left out; the features have the names of the kinds.
+    pub(crate) fn left_out(self) -> seqfeed_core::Error {
+        seqfeed_core::Error::usage(format!("{self} was left out when this program was built"))
+            .with_help(format!("build it with the cargo feature `{self}`, or decompress the file"))
+    }
+}
+
 impl fmt::Display for Compression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

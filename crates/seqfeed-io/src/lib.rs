@@ -42,6 +42,9 @@
 //! # }
 //! ```
 //!
+//! The cargo features `gzip`, `bzip2` and `zstd` are on by default. A file in a compression that was
+//! left out gives an error that names the feature.
+//!
 //! The crate is written for Unix.
 
 #![deny(unsafe_code)]
@@ -53,6 +56,8 @@ mod compression;
 mod data_file;
 mod decode;
 mod glob;
+#[cfg(feature = "gzip")]
+mod gzip;
 mod input;
 mod interrupts;
 mod line_limit;

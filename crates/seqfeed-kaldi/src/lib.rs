@@ -72,6 +72,13 @@ pub use tables::table_type::{TableType, find_table_type};
 pub use tables::table_writer::{TableWriter, WriteReport};
 pub use tables::warnings::{Warning, Warnings};
 
+pub use seqfeed_core::{self as core, Error, ErrorKind, Key, Result};
+pub use seqfeed_io::{self as io, Opener};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// The name of the format in messages.
 pub(crate) const ARCHIVE: &str = "Kaldi archive";
 pub(crate) const OBJECT: &str = "Kaldi object";

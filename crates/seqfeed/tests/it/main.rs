@@ -16,3 +16,4 @@ mod resuming;
 mod row_files;
 mod sha256;
 mod small_corpus;
+mod stores;
