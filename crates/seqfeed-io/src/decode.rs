@@ -31,13 +31,12 @@ fn decoder(compression: Compression, raw: Buffered) -> io::Result<Box<dyn Read +
     })
 }
 
-#[cfg(all(test, not(feature = "gzip")))]
+#[cfg(test)]
 mod tests {
-    use crate::Input;
-
     #[test]
+    #[cfg(not(feature = "gzip"))]
     fn what_was_left_out_names_its_feature() {
-        let mut input = Input::from_reader("memory", &b"\x1f\x8b\x08\0\0\0\0\0\0\0"[..]);
+        let mut input = crate::Input::from_reader("memory", &b"\x1f\x8b\x08\0\0\0\0\0\0\0"[..]);
         let error = std::io::Read::read(&mut input, &mut [0]).unwrap_err();
         let error = input.error(error);
         assert!(error.to_string().contains("gzip was left out"), "{error}");
