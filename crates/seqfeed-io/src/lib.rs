@@ -42,8 +42,8 @@
 //! # }
 //! ```
 //!
-//! The cargo features `gzip`, `bzip2` and `zstd` are on by default. A file in a compression that was
-//! left out gives an error that names the feature.
+//! The cargo features `gzip`, `bzip2` and `zstd` are on by default. A file in a compression that
+//! was left out gives an error that names the feature.
 //!
 //! The crate is written for Unix.
 

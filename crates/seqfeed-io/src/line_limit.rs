@@ -2,8 +2,9 @@
 
 use seqfeed_core::{Error, ErrorKind, Result};
 
-/// Most bytes of a key, a word or a line, unless [another limit](crate::Opener::with_line_limit) is set.
-/// What is longer is none, and would only fill the memory.
+/// Most bytes of a key, a word or a line, unless
+/// [another limit](crate::Opener::with_line_limit) is set. What is longer is none, and would only
+/// fill the memory.
 pub const LINE_LIMIT: usize = 64 << 10;
 
 /// The error that something (`what`: "bytes of a key") is longer than the limit.
