@@ -88,7 +88,7 @@ fn test_rust(environment: Option<&Environment>, skips: &mut Skips) -> Result<()>
 /// Writes what commands print today into the pages of `docs/` and `crates/seqfeed-cli/tests/cmd`,
 /// and builds the book where mdBook is there.
 fn docs() -> Result<()> {
-    let test = ["test", "-p", "seqfeed-cli", "--test", "it", "transcripts"];
+    let test = ["test", "-p", "seqfeed-cli", "--test", "it", "--", "transcripts", "option_tables"];
     python::run(cargo().args(test).env("TRYCMD", "overwrite"))?;
     eprintln!("Look at the difference: what has changed should have.");
     match Command::new("mdbook").args(["build", "docs"]).current_dir(root()).status() {

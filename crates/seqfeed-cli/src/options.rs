@@ -1,13 +1,12 @@
-//! The options that describe a corpus and its feed; each is also a key of `corpus.toml`.
-
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
+//! The options that describe a corpus and its feed: flags made of the one table of options.
 
 use anyhow::Result;
-use clap::Args;
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use seqfeed::io::{Opener, name_from_text, name_to_text, path_from_text};
-use seqfeed::{Description, Error, Opened, Table, Value};
+use seqfeed::{
+    CorpusOption, Description, Error, Opened, OptionScope, OptionValues, Table, Value, options,
+};
 
 use crate::kaldi_object::KaldiObject;
 use crate::report;
@@ -18,64 +17,27 @@ pub(crate) fn name() -> impl TypedValueParser<Value = String> {
 }
 
 /// What the corpus is made of.
-#[derive(Args, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CorpusOptions {
-    /// A description (corpus.toml), an rspecifier of features (scp:feats.scp), an HTK script
-    /// (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a data
-    /// specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind
-    /// any other name too; an Arrow or Parquet file (train.arrow, train.parquet), or a column of
-    /// one (train.parquet#features)
-    #[arg(value_name = "CORPUS", value_parser = name())]
-    corpus: Option<String>,
-
-    /// Of a data specification of several tasks (a.pfile|b.pfile,context=5), the one meant, from 0
-    #[arg(long, value_name = "N")]
-    task: Option<u64>,
-
-    /// With a reader of CNTK's configurations: the value of a variable or a setting, as on CNTK's
-    /// command line (`ScpDir=/data`, `Train.reader.randomize=none`)
-    #[arg(long = "override", value_name = "NAME=VALUE")]
-    overrides: Vec<String>,
-
-    /// Rspecifier of the features, such as scp:feats.scp or ark:feats.ark; several follow one
-    /// another
-    #[arg(long, value_name = "RSPECIFIER", value_parser = name())]
-    features: Vec<String>,
-
-    /// Rspecifier of the frame labels, such as ark:ali.ark, or master label files
-    #[arg(long, value_name = "RSPECIFIER", value_parser = name())]
-    labels: Vec<String>,
-
-    /// With labels in master label files: the list of states, one a line, that gives them numbers
-    #[arg(long, value_name = "FILE", value_parser = name())]
-    states: Option<String>,
-
-    /// Most samples in a chunk, the unit of loading [default: 32768]
-    #[arg(long, value_name = "N")]
-    chunk_size: Option<u64>,
-
-    /// Map files into memory instead of reading them (a file cut short while mapped ends the
-    /// program)
-    #[arg(long)]
-    map: bool,
-
-    /// Most bytes of a key, a word or a line in text [default: 65536]
-    #[arg(long, value_name = "BYTES")]
-    line_limit: Option<NonZeroUsize>,
-
-    /// What to do with keys that a stream lacks: stop, skip, or skip up to N [default: skip]
-    #[arg(long, value_name = "stop|skip|N")]
-    missing: Option<String>,
-
-    /// What to do with sequences that are wrong: stop, skip, or skip up to N [default: stop]
-    #[arg(long, value_name = "stop|skip|N")]
-    errors: Option<String>,
-
-    /// Allow commands (`cmd |`) also in names that stand in files, such as script files and
-    /// descriptions; names on the command line may be commands anyway
-    #[arg(long)]
+    name: Option<String>,
+    /// The options that were given.
+    given: Table,
     allow_pipes: bool,
 }
+
+/// How the corpus is fed.
+#[derive(Clone, Debug)]
+pub(crate) struct FeedOptions(Table);
+
+const CORPUS: &str = "A description (corpus.toml), an rspecifier of features (scp:feats.scp), an \
+    HTK script (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a \
+    data specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind \
+    any other name too; an Arrow or Parquet file (train.arrow, train.parquet), or a column of one \
+    (train.parquet#features)";
+const OVERRIDE: &str = "With a reader of CNTK's configurations: the value of a variable or a \
+    setting, as on CNTK's command line (`ScpDir=/data`, `Train.reader.randomize=none`)";
+const ALLOW_PIPES: &str = "Allow commands (`cmd |`) also in names that stand in files, such as \
+    script files and descriptions; names on the command line may be commands anyway";
 
 /// What names may do: those on the command line may be commands, those that stand in files only if
 /// the user allows it. This is the rule of all commands.
@@ -83,140 +45,229 @@ pub(crate) fn opener(allow_pipes: bool) -> Opener {
     if allow_pipes { Opener::with_pipes() } else { Opener::with_given_pipes() }
 }
 
-/// How the corpus is fed.
-#[derive(Args, Debug)]
-pub(crate) struct FeedOptions {
-    /// Frames of context of the features: to both sides, or left and right
-    #[arg(long, value_name = "L[:R]")]
-    context: Option<String>,
+/// The options that are flags of all commands, or of those that feed. The names of a corpus are
+/// its own argument.
+fn flags(scope: OptionScope) -> impl Iterator<Item = CorpusOption> {
+    let named = ["reader", "data", "corpus"];
+    let all = options().into_iter();
+    all.filter(move |option| option.scope == scope && !named.contains(&option.name))
+}
 
-    /// Leave out frames of these labels (after context is taken), such as 0:3-9
-    #[arg(long, value_name = "LABELS", allow_hyphen_values = true)]
-    ignore_label: Option<String>,
+/// The flag of an option.
+pub(crate) fn flag(option: &CorpusOption) -> Arg {
+    let mut help = option.doc.trim().trim_end_matches('.').to_owned();
+    let arg = Arg::new(option.name).long(option.name);
+    if option.values == OptionValues::Flag && option.value_name.is_empty() {
+        return arg.help(help).action(ArgAction::SetTrue);
+    }
+    if !option.default.is_empty() {
+        help += &format!(" [default: {}]", option.default);
+    }
+    let arg = arg.help(help).value_name(option.value_name);
+    match option.values {
+        OptionValues::Flag => arg.value_parser(clap::value_parser!(bool)),
+        OptionValues::Unsigned => arg.value_parser(clap::value_parser!(u64)),
+        OptionValues::Integer => {
+            arg.value_parser(clap::value_parser!(i64)).allow_negative_numbers(true)
+        }
+        OptionValues::Names => arg.value_parser(name()).action(ArgAction::Append),
+        OptionValues::Name => arg.value_parser(name()),
+        OptionValues::Words(words) => arg.value_parser(PossibleValuesParser::new(words)),
+        // Labels may be negative.
+        _ => arg.allow_hyphen_values(matches!(option.key, "ignore" | "map")),
+    }
+}
 
-    /// Give labels new numbers, all at once, such as 1:0/4-6:2
-    #[arg(long, value_name = "OLD:NEW/...", allow_hyphen_values = true)]
-    map_label: Option<String>,
+/// The options among flags that were given.
+fn given(matches: &mut ArgMatches, flags: impl Iterator<Item = CorpusOption>) -> Table {
+    let mut table = Table::new();
+    for option in flags {
+        if let Some(value) = value(matches, &option) {
+            table.insert(option.name.to_owned(), value);
+        }
+    }
+    table
+}
 
-    /// Cut files into partitions, and these into minibatches, as PDNN does: so many megabytes each
-    /// (600m, context counted) or "4096 frames"
-    #[arg(long, value_name = "SIZE")]
-    partition: Option<String>,
+fn value(matches: &mut ArgMatches, option: &CorpusOption) -> Option<Value> {
+    let name = option.name;
+    Some(match option.values {
+        OptionValues::Flag if option.value_name.is_empty() => {
+            Value::Boolean(matches.remove_one::<bool>(name).filter(|&given| given)?)
+        }
+        OptionValues::Flag => Value::Boolean(matches.remove_one(name)?),
+        OptionValues::Unsigned => {
+            let number: u64 = matches.remove_one(name)?;
+            i64::try_from(number).map_or_else(|_| number.to_string().into(), Value::Integer)
+        }
+        OptionValues::Integer => Value::Integer(matches.remove_one(name)?),
+        OptionValues::Names => {
+            let names = matches.remove_many::<String>(name)?;
+            Value::Array(names.map(Value::String).collect())
+        }
+        _ => Value::String(matches.remove_one(name)?),
+    })
+}
 
-    /// With partitions: shuffle, and keep in memory, one partition and not a whole file
-    #[arg(long, value_name = "BOOL")]
-    stream: Option<bool>,
+impl Args for CorpusOptions {
+    fn augment_args(command: Command) -> Command {
+        let mut args = vec![
+            Arg::new("corpus").value_name("CORPUS").help(CORPUS).value_parser(name()),
+            Arg::new("override")
+                .long("override")
+                .value_name("NAME=VALUE")
+                .help(OVERRIDE)
+                .action(ArgAction::Append),
+        ];
+        args.extend(flags(OptionScope::Corpus).map(|option| flag(&option)));
+        args.push(
+            Arg::new("allow-pipes")
+                .long("allow-pipes")
+                .help(ALLOW_PIPES)
+                .action(ArgAction::SetTrue),
+        );
+        command.args(args)
+    }
 
-    /// With partitions: whether each sweep has an order of its own
-    #[arg(long, value_name = "BOOL")]
-    reshuffle: Option<bool>,
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
 
-    /// What is shuffled and dealt out: frame or sequence [default: frame]
-    #[arg(long, value_name = "frame|sequence")]
-    unit: Option<String>,
+impl FromArgMatches for CorpusOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Self::from_arg_matches_mut(&mut matches.clone())
+    }
 
-    /// Order in a sweep: shuffle or sequential [default: shuffle]
-    #[arg(long, value_name = "shuffle|sequential")]
-    order: Option<String>,
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+        let mut given = given(matches, flags(OptionScope::Corpus));
+        let mut overrides = Table::new();
+        for pair in matches.remove_many::<String>("override").into_iter().flatten() {
+            let Some((name, value)) = pair.split_once('=') else {
+                let message = format!(
+                    "--override {pair}: there is no value\n  help: write --override NAME=VALUE\n"
+                );
+                return Err(clap::Error::raw(clap::error::ErrorKind::ValueValidation, message));
+            };
+            overrides.insert(name.trim().to_owned(), Value::String(value.to_owned()));
+        }
+        if !overrides.is_empty() {
+            given.insert("overrides".to_owned(), Value::Table(overrides));
+        }
+        let name = matches.remove_one("corpus");
+        let allow_pipes = matches.remove_one("allow-pipes").unwrap_or(false);
+        Ok(Self { name, given, allow_pipes })
+    }
 
-    /// How far the shuffle reaches: "32 chunks", "200000 samples", or "corpus" [default: 32 chunks]
-    #[arg(long, value_name = "WINDOW")]
-    window: Option<String>,
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
 
-    /// Size of a minibatch [default: 256]
-    #[arg(long, value_name = "N")]
-    batch_size: Option<u64>,
+impl Args for FeedOptions {
+    fn augment_args(command: Command) -> Command {
+        command.args(flags(OptionScope::Feed).map(|option| flag(&option)))
+    }
 
-    /// What the size counts: samples, sequences, or padded samples [default: samples]
-    #[arg(long, value_name = "samples|sequences|padded")]
-    batch_unit: Option<String>,
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
 
-    /// Group sequences of like length out of pools of N sequences
-    #[arg(long, value_name = "N")]
-    bucket: Option<u64>,
+impl FromArgMatches for FeedOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(given(&mut matches.clone(), flags(OptionScope::Feed))))
+    }
 
-    /// How sequences lie in a minibatch: padded, concatenated, or packed into rows
-    /// [default: padded]
-    #[arg(long, value_name = "padded|concatenated|packed")]
-    layout: Option<String>,
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
 
-    /// What stands where labels are padded [default: -100]
-    #[arg(long, value_name = "LABEL", allow_negative_numbers = true)]
-    label_padding: Option<i64>,
+impl CorpusOptions {
+    /// The description meant by these options.
+    pub(crate) fn describe(&self) -> Result<Description> {
+        self.describe_with(Table::new())
+    }
 
-    /// The end of a sweep, where minibatches are not full: keep, drop, or spread evenly over
-    /// ranks [default: keep]
-    #[arg(long, value_name = "keep|drop|even")]
-    partial: Option<String>,
+    /// The same, with those of the feed.
+    pub(crate) fn describe_fed(&self, feed: &FeedOptions) -> Result<Description> {
+        self.describe_with(feed.0.clone())
+    }
 
-    /// How ranks divide the corpus: by minibatches or by chunks [default: minibatches]
-    #[arg(long, value_name = "minibatches|chunks")]
-    shard: Option<String>,
+    /// The same, with other options.
+    pub(crate) fn describe_with(&self, more: Table) -> Result<Description> {
+        let mut given = self.given.clone();
+        given.extend(more);
+        match self.name.as_deref() {
+            None if !["features", "labels"].iter().any(|name| given.contains_key(*name)) => {
+                Err(Error::usage("which corpus? give its name")
+                    .with_help(
+                        "such as corpus.toml, scp:feats.scp, train.ctf, train.pfile, or an HTK script",
+                    )
+                    .into())
+            }
+            None => Ok(Description::from_options(given)?),
+            Some(name) => {
+                let named = Description::of_name_with(&name_from_text(name), given)?;
+                named.warnings.iter().for_each(|warning| report::warning(warning));
+                Ok(named.description)
+            }
+        }
+    }
 
-    /// Who cuts minibatches: steps (the global order is cut and dealt to ranks), worker (each rank
-    /// cuts its own, as CNTK's workers do), timeline (each rank has an order of its own, as with
-    /// CNTK's local-timeline randomizers) or partitions (of files, as with PDNN) [default: steps;
-    /// worker with readers of CNTK; partitions with data specifications]
-    #[arg(long, value_name = "steps|worker|timeline|partitions")]
-    cut: Option<String>,
+    /// The name of the corpus, if it was given by one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
 
-    /// With --cut worker: whether only the rank's own samples count for the batch size
-    #[arg(long, value_name = "BOOL")]
-    local_timeline: Option<bool>,
+    /// The name of the corpus, where no other option for corpora is given.
+    pub(crate) fn only_name(&self) -> Option<&str> {
+        self.name().filter(|_| self.given.is_empty())
+    }
 
-    /// With --cut worker: whether minibatches go on over the ends of sweeps
-    #[arg(long, value_name = "BOOL")]
-    cross_sweeps: Option<bool>,
+    /// The object of Kaldi's that the name means; nothing where it means a corpus, as it does
+    /// beside options for corpora.
+    pub(crate) fn kaldi_object(&self) -> Result<Option<KaldiObject>> {
+        match self.only_name() {
+            Some(name) => KaldiObject::of_name(name, &self.opener()),
+            None => Ok(None),
+        }
+    }
 
-    /// With --cut worker or timeline: what an epoch is, at whose end a minibatch ends
-    /// [default: run]
-    #[arg(long, value_name = "run|sweep|N")]
-    epoch: Option<String>,
+    /// What names may do.
+    pub(crate) fn opener(&self) -> Opener {
+        let opener = opener(self.allow_pipes);
+        let limit = self.given.get("line-limit").and_then(Value::as_integer);
+        match limit.and_then(|bytes| usize::try_from(bytes).ok()) {
+            Some(bytes) => opener.with_line_limit(bytes),
+            None => opener,
+        }
+    }
 
-    /// With --cut worker: begin so many samples from the very start
-    #[arg(long, value_name = "N")]
-    start: Option<u64>,
+    /// The first name of several, where it is not that of a corpus: features are given by an
+    /// option, and no corpus has this name.
+    pub(crate) fn take_name_beside_features(&mut self) -> Option<String> {
+        let is_corpus = |name: &String| path_from_text(name).exists();
+        self.name.take_if(|name| self.given.contains_key("features") && !is_corpus(name))
+    }
 
-    /// With --cut worker or timeline: truncate sequences to N samples a minibatch, side by
-    /// side in rows
-    #[arg(long, value_name = "N")]
-    truncation: Option<u64>,
+    /// Names the corpus.
+    pub(crate) fn rename(&mut self, name: Option<String>) {
+        self.name = name;
+    }
 
-    /// Seed of the shuffle [default: 0]
-    #[arg(long, value_name = "SEED")]
-    seed: Option<u64>,
+    /// Opens the corpus of a description, with the values of its files: 64-bit floats stay such.
+    pub(crate) fn open_exactly(&self, description: &Description) -> Result<Opened> {
+        Ok(description.open_exactly(&self.opener())?)
+    }
 
-    /// End after so many sweeps [default: 1, unless --samples is given]
-    #[arg(long, value_name = "N")]
-    sweeps: Option<u64>,
-
-    /// End after so many samples over all ranks
-    #[arg(long, value_name = "N")]
-    samples: Option<u64>,
-
-    /// This rank, from 0
-    #[arg(long, value_name = "R")]
-    rank: Option<u64>,
-
-    /// Number of ranks
-    #[arg(long, value_name = "N")]
-    ranks: Option<u64>,
-
-    /// Threads that pack minibatches, and as many that load chunks [default: one a core, at most 8]
-    #[arg(long, value_name = "N")]
-    threads: Option<u64>,
-
-    /// Minibatches kept ready [default: 4]
-    #[arg(long, value_name = "N")]
-    queue: Option<u64>,
-
-    /// Most memory for chunks and minibatches, such as "2 GB"
-    #[arg(long, value_name = "BYTES")]
-    memory: Option<String>,
-
-    /// File that keeps the state after each minibatch; if it is there, the run goes on from it
-    #[arg(long, value_name = "FILE")]
-    state: Option<PathBuf>,
+    /// Opens the corpus of a description.
+    pub(crate) fn open(&self, description: &Description) -> Result<Opened> {
+        Ok(description.open(&self.opener())?)
+    }
 }
 
 /// How far samples are apart.
@@ -255,200 +306,5 @@ fn seconds(text: &str) -> Result<f64, String> {
     match number.trim().parse::<f64>() {
         Ok(number) if number > 0.0 && number.is_finite() => Ok(number * scale),
         _ => Err("expected a time, such as `10 ms` or `0.01`".to_owned()),
-    }
-}
-
-/// Collects the options that were given, as keys of a description.
-#[derive(Default)]
-struct Given(Table);
-
-impl Given {
-    fn text(&mut self, key: &str, value: Option<&String>) {
-        if let Some(value) = value {
-            self.0.insert(key.to_owned(), Value::String(value.clone()));
-        }
-    }
-
-    fn flag(&mut self, key: &str, value: Option<bool>) {
-        if let Some(value) = value {
-            self.0.insert(key.to_owned(), Value::Boolean(value));
-        }
-    }
-
-    fn number(&mut self, key: &str, value: Option<u64>) {
-        if let Some(value) = value {
-            // A number beyond 2^63 is refused by the description as too large for a TOML integer.
-            let value = i64::try_from(value).map_or(Value::Integer(i64::MAX), Value::Integer);
-            self.0.insert(key.to_owned(), value);
-        }
-    }
-
-    /// `NAME=VALUE`, the last one of a name.
-    fn pairs(&mut self, key: &str, pairs: &[String]) -> Result<(), Error> {
-        let mut table = Table::new();
-        for pair in pairs {
-            let Some((name, value)) = pair.split_once('=') else {
-                return Err(Error::usage(format!("--override {pair}: there is no value"))
-                    .with_help("write --override NAME=VALUE"));
-            };
-            table.insert(name.trim().to_owned(), Value::String(value.to_owned()));
-        }
-        if !table.is_empty() {
-            self.0.insert(key.to_owned(), Value::Table(table));
-        }
-        Ok(())
-    }
-
-    fn names(&mut self, key: &str, names: &[String]) {
-        if !names.is_empty() {
-            let names = names.iter().cloned().map(Value::String).collect();
-            self.0.insert(key.to_owned(), Value::Array(names));
-        }
-    }
-}
-
-impl CorpusOptions {
-    /// The description meant by these options, with those of the feed if there are any.
-    pub(crate) fn describe(&self, feed: Option<&FeedOptions>) -> Result<Description> {
-        let mut given = Given::default();
-        if let Some(feed) = feed {
-            feed.collect(&mut given);
-        }
-        self.describe_over(given)
-    }
-
-    /// The same with one other key.
-    pub(crate) fn describe_with(&self, key: &str, text: Option<&String>) -> Result<Description> {
-        let mut given = Given::default();
-        given.text(key, text);
-        self.describe_over(given)
-    }
-
-    /// The name of the corpus, if it was given by one.
-    pub(crate) fn name(&self) -> Option<&str> {
-        self.corpus.as_deref()
-    }
-
-    /// The name of the corpus, where no other option for corpora is given.
-    pub(crate) fn only_name(&self) -> Option<&str> {
-        let only_name = self.features.is_empty()
-            && self.labels.is_empty()
-            && self.overrides.is_empty()
-            && self.states.is_none()
-            && self.task.is_none()
-            && self.chunk_size.is_none()
-            && !self.map
-            && self.missing.is_none()
-            && self.errors.is_none();
-        self.name().filter(|_| only_name)
-    }
-
-    /// The object of Kaldi's that the name means; nothing where it means a corpus, as it does
-    /// beside options for corpora.
-    pub(crate) fn kaldi_object(&self) -> Result<Option<KaldiObject>> {
-        match self.only_name() {
-            Some(name) => KaldiObject::of_name(name, &self.opener()),
-            None => Ok(None),
-        }
-    }
-
-    /// What names may do.
-    pub(crate) fn opener(&self) -> Opener {
-        let opener = opener(self.allow_pipes);
-        match self.line_limit {
-            Some(bytes) => opener.with_line_limit(bytes.get()),
-            None => opener,
-        }
-    }
-
-    fn describe_over(&self, mut given: Given) -> Result<Description> {
-        given.pairs("overrides", &self.overrides)?;
-        given.names("features", &self.features);
-        given.names("labels", &self.labels);
-        given.text("states", self.states.as_ref());
-        given.number("task", self.task);
-        given.number("chunk-size", self.chunk_size);
-        given.number("line-limit", self.line_limit.map(|bytes| bytes.get() as u64));
-        given.text("missing", self.missing.as_ref());
-        given.text("errors", self.errors.as_ref());
-        if self.map {
-            given.0.insert("map".to_owned(), Value::Boolean(true));
-        }
-        match self.corpus.as_deref() {
-            None if self.features.is_empty() && self.labels.is_empty() => Err(Error::usage(
-                "which corpus? give its name",
-            )
-            .with_help(
-                "such as corpus.toml, scp:feats.scp, train.ctf, train.pfile, or an HTK script",
-            )
-            .into()),
-            None => Ok(Description::from_table(given.0)?),
-            Some(name) => {
-                let named = Description::of_name_with(&name_from_text(name), given.0)?;
-                named.warnings.iter().for_each(|warning| report::warning(warning));
-                Ok(named.description)
-            }
-        }
-    }
-
-    /// The first name of several, where it is not that of a corpus: features are given by an
-    /// option, and no corpus has this name.
-    pub(crate) fn take_name_beside_features(&mut self) -> Option<String> {
-        let is_corpus = |name: &String| path_from_text(name).exists();
-        self.corpus.take_if(|name| !self.features.is_empty() && !is_corpus(name))
-    }
-
-    /// Names the corpus.
-    pub(crate) fn rename(&mut self, corpus: Option<String>) {
-        self.corpus = corpus;
-    }
-
-    /// Opens the corpus of a description, with the values of its files: 64-bit floats stay such.
-    pub(crate) fn open_exactly(&self, description: &Description) -> Result<Opened> {
-        Ok(description.open_exactly(&self.opener())?)
-    }
-
-    /// Opens the corpus of a description.
-    pub(crate) fn open(&self, description: &Description) -> Result<Opened> {
-        Ok(description.open(&self.opener())?)
-    }
-}
-
-impl FeedOptions {
-    fn collect(&self, given: &mut Given) {
-        given.text("context", self.context.as_ref());
-        given.text("ignore-label", self.ignore_label.as_ref());
-        given.text("map-label", self.map_label.as_ref());
-        given.text("partition", self.partition.as_ref());
-        given.flag("stream", self.stream);
-        given.flag("reshuffle", self.reshuffle);
-        given.text("unit", self.unit.as_ref());
-        given.text("order", self.order.as_ref());
-        given.text("window", self.window.as_ref());
-        given.number("batch-size", self.batch_size);
-        given.text("batch-unit", self.batch_unit.as_ref());
-        given.number("bucket", self.bucket);
-        given.text("layout", self.layout.as_ref());
-        given.text("partial", self.partial.as_ref());
-        given.text("shard", self.shard.as_ref());
-        given.text("cut", self.cut.as_ref());
-        given.flag("local-timeline", self.local_timeline);
-        given.flag("cross-sweeps", self.cross_sweeps);
-        given.text("epoch", self.epoch.as_ref());
-        given.number("start", self.start);
-        given.number("truncation", self.truncation);
-        given.number("seed", self.seed);
-        given.number("sweeps", self.sweeps);
-        given.number("samples", self.samples);
-        given.number("rank", self.rank);
-        given.number("ranks", self.ranks);
-        given.number("threads", self.threads);
-        given.number("queue", self.queue);
-        given.text("memory", self.memory.as_ref());
-        if let Some(label) = self.label_padding {
-            given.0.insert("label-padding".to_owned(), Value::Integer(label));
-        }
-        let state = self.state.as_ref().map(name_to_text);
-        given.text("state", state.as_ref());
     }
 }

@@ -175,22 +175,22 @@ fn settings(random: &mut Random, frames: bool, data: bool) -> String {
     let base = format!("{base}unit = 'sequence'\nbatch-size = {}\n", 1 + size * random.below(5));
     match random.below(5) {
         0 => format!(
-            "{base}layout = '{layout}'\ncut = 'steps'\nbatch-unit = 'sequences'\npartial = 'even'"
+            "{base}layout = '{layout}'\npreset = 'none'\nbatch-unit = 'sequences'\npartial = 'even'"
         ),
         1 => format!(
-            "{base}layout = '{layout}'\ncut = 'steps'\nbucket = {}\nbatch-unit = 'padded'",
+            "{base}layout = '{layout}'\npreset = 'none'\nbucket = {}\nbatch-unit = 'padded'",
             1 + random.below(60)
         ),
-        2 => format!("{base}cut = 'worker'\ntruncation = {}", 5 + random.below(40)),
-        3 => format!("{base}layout = '{layout}'\ncut = 'timeline'"),
-        _ => format!("{base}layout = '{layout}'\ncut = 'steps'\nbatch-unit = 'samples'"),
+        2 => format!("{base}preset = 'cntk'\ntruncation = {}", 5 + random.below(40)),
+        3 => format!("{base}layout = '{layout}'\npreset = 'cntk-timeline'"),
+        _ => format!("{base}layout = '{layout}'\npreset = 'none'\nbatch-unit = 'samples'"),
     }
 }
 
 /// What is promised and what is taken, in bytes; nothing where settings do not go with the corpus.
 fn measure(text: &str) -> Option<(u64, u64)> {
     let description =
-        Description::from_toml(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        Description::from_options(text.parse().unwrap()).unwrap_or_else(|error| panic!("{text}: {error}"));
     let before = MEMORY.current_usage();
     let opened = description.open(&Opener::default()).ok()?;
     MEMORY.reset_peak_usage();
@@ -208,7 +208,7 @@ fn measure(text: &str) -> Option<(u64, u64)> {
     let taken = MEMORY.peak_usage().saturating_sub(before) as u64;
     // A limit below the promise is refused.
     let limited = format!("{text}\nmemory = {}", promised - 1);
-    let opened = Description::from_toml(&limited).unwrap().open(&Opener::default()).unwrap();
+    let opened = Description::from_options(limited.parse().unwrap()).unwrap().open(&Opener::default()).unwrap();
     let error = opened.feed(None).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     Some((promised, taken))
@@ -262,7 +262,7 @@ fn padding_is_counted_before_it_is_taken() {
         "features = 'ark:{}'\nunit = 'sequence'\nbatch-size = 10000\nsweeps = 1\nmemory = '100 MB'",
         path.display()
     );
-    let opened = Description::from_toml(&text).unwrap().open(&Opener::default()).unwrap();
+    let opened = Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default()).unwrap();
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let error = opened.feed(None).unwrap_err();

@@ -84,9 +84,9 @@ fn main() {
 }
 
 fn open(corpus: &str, description: &str) -> Opened {
-    let mut description = Description::from_toml(description).unwrap();
+    let mut description = Description::from_options(description.parse().unwrap()).unwrap();
     description.base = Some(corpus.into());
-    description.sweeps = Some(2);
+    description.feed.sweeps = Some(2);
     description.open(&Opener::default()).unwrap()
 }
 

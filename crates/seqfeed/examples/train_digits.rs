@@ -75,7 +75,7 @@ struct Normalization {
 impl Normalization {
     fn measure(description: &Description) -> Result<Self> {
         let mut once = description.clone();
-        once.sweeps = Some(1);
+        once.feed.sweeps = Some(1);
         let (mut sum, mut squares, mut frames) = (Vec::new(), Vec::new(), 0.0f64);
         for minibatch in once.open(&Opener::default())?.feed(None)? {
             let minibatch = minibatch?;

@@ -236,7 +236,7 @@ impl Description {
     }
 
     /// Splits a data specification of files that PDNN does not read, `train.ctf,context=5`: the
-    /// name, and the keys of a description that the options mean, with what is worth a warning.
+    /// name, and the [options](crate::options) that it means, with what is worth a warning.
     /// `None` if the files are PDNN's, which a description takes as they are (the key `data`).
     ///
     /// # Errors
@@ -255,32 +255,39 @@ impl Description {
     /// The description with options in place of the keys that it lacks.
     pub(crate) fn with_options(&self, options: &DataOptions) -> (Self, Vec<String>) {
         let mut description = self.clone();
-        let word = |text: String| Some(Text::Word(text));
         let fill = |key: &mut Option<Text>, text: Option<String>| {
             if key.is_none() {
-                *key = text.and_then(word);
+                *key = text.map(Text::from);
             }
         };
         let table = keys(options);
         let text = |key: &str| table.get(key).and_then(Value::as_str).map(str::to_owned);
-        fill(&mut description.context, text("context"));
-        fill(&mut description.ignore_label, text("ignore-label"));
-        fill(&mut description.map_label, text("map-label"));
-        fill(&mut description.partition, text("partition"));
+        let streams = &mut description.corpus.streams;
+        if let Some(context) = text("context") {
+            fill(&mut streams.entry("features".to_owned()).or_default().context, Some(context));
+        }
+        let (ignore, map) = (text("ignore-label"), text("map-label"));
+        if ignore.is_some() || map.is_some() {
+            let labels = streams.entry("labels".to_owned()).or_default();
+            fill(&mut labels.ignore, ignore);
+            fill(&mut labels.map, map);
+        }
+        let feed = &mut description.feed;
+        fill(&mut feed.partition, text("partition"));
         let order = match options.random {
             Some(true) => Some(OrderName::Shuffle),
             Some(false) => Some(OrderName::Sequential),
             None => None,
         };
-        description.order = description.order.or(order);
-        description.stream = description.stream.or(options.stream);
-        description.batch_size = description.batch_size.or(options.batch);
+        feed.order = feed.order.or(order);
+        feed.stream = feed.stream.or(options.stream);
+        feed.batch_size = feed.batch_size.or(options.batch);
         // One text says what has no effect.
         let mut warnings = Vec::new();
-        let shuffled = description.order == Some(OrderName::Shuffle);
+        let shuffled = feed.order == Some(OrderName::Shuffle);
         if shuffled {
-            description.reshuffle = description.reshuffle.or(options.reshuffle);
-            description.seed = description.seed.or(options.seed);
+            feed.reshuffle = feed.reshuffle.or(options.reshuffle);
+            feed.seed = feed.seed.or(options.seed);
         }
         if !shuffled && (options.seed.is_some() || options.reshuffle == Some(true)) {
             warnings.push("seed= and reshuffle= have no effect without random=True".to_owned());
@@ -289,7 +296,7 @@ impl Description {
     }
 }
 
-/// The keys of a description that options mean.
+/// The options of a description that those of a specification mean.
 fn keys(options: &DataOptions) -> Table {
     let mut table = Table::new();
     let mut text = |key: &str, value: Option<String>| {
@@ -317,7 +324,7 @@ fn keys(options: &DataOptions) -> Table {
         }),
     );
     text("partition", options.partition.map(|bytes| (bytes >> 20).to_string()));
-    text("cut", Some("partitions".to_owned()));
+    text("preset", Some("pdnn".to_owned()));
     text("partial", Some("drop".to_owned()));
     text(
         "order",

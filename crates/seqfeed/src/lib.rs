@@ -37,7 +37,11 @@ mod sequence;
 mod unjoined;
 
 pub use corpus_spool::CorpusSpool;
-pub use description::{Description, FormatName, InputDescription, Names, StreamDescription};
+pub use description::{
+    BatchUnit, CorpusOption, CorpusSpec, Description, ExtentName, FeedSpec, FloatName, FormatName,
+    InputSpec, KindName, Names, OptionScope, OptionValues, OrderName, PresetName, StreamSpec, Text,
+    input_options, options, stream_options,
+};
 pub use format::{
     Candidate, Capabilities, Certainty, Change, Draft, Format, Keys, Wanted, Writing, WrittenParts,
     is_packed,
@@ -52,7 +56,7 @@ pub use seqfeed_core::{
     Severity, Sink, Source, Stream, Written, float_text, is_hidden, nearest_name,
 };
 pub use seqfeed_feed::{
-    BatchSize, Context, Cut, DealState, DealtState, Epoch, Feed, LabelMap, LabelRules, LabelSet,
+    BatchSize, Context, Cut, DealState, DealtState, Epoch, Feed, Generator, LabelMap, LabelRules, LabelSet,
     Layout, Minibatch, Order, OrderState, PartState, Partial, Partitions, Piece, PoolState,
     RowsState, Settings, Shard, ShareState, Shuffle, SparseBatch, State, Steps, StreamBatch,
     Timeline, Unit, Window, Worker,

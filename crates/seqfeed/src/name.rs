@@ -37,11 +37,11 @@ impl Description {
     /// use seqfeed::Description;
     ///
     /// let named = Description::of_name("scp:feats.scp,context=5,random=True")?;
-    /// assert_eq!(named.description.features.unwrap().to_vec(), ["scp:feats.scp"]);
+    /// assert_eq!(named.description.streams()[0].0, "features");
     /// let named = Description::of_name("train.pfile,context=5")?;
-    /// assert_eq!(named.description.data.as_deref(), Some("train.pfile,context=5"));
+    /// assert_eq!(named.description.corpus.data.as_deref(), Some("train.pfile,context=5"));
     /// let named = Description::of_name("train.cntk#Train.reader")?;
-    /// assert_eq!(named.description.reader.as_deref(), Some("train.cntk#Train.reader"));
+    /// assert_eq!(named.description.corpus.reader.as_deref(), Some("train.cntk#Train.reader"));
     /// # Ok::<(), seqfeed::Error>(())
     /// ```
     ///
@@ -52,12 +52,12 @@ impl Description {
         Self::of_name_with(name, Table::new())
     }
 
-    /// As [`of_name`](Description::of_name), with keys of a description that replace what
-    /// the name says.
+    /// As [`of_name`](Description::of_name), with [options](crate::options) that replace
+    /// what the name says.
     ///
     /// # Errors
     ///
-    /// As [`of_name`](Description::of_name), or if a key or value is wrong.
+    /// As [`of_name`](Description::of_name), or if an option is wrong.
     pub fn of_name_with(name: &(impl AsRef<OsStr> + ?Sized), mut instead: Table) -> Result<Named> {
         let mut warnings = Vec::new();
         let mut name = name_to_text(name);
@@ -75,7 +75,7 @@ impl Description {
             match Self::split_data_spec(&name)? {
                 None => {
                     instead.insert("data".to_owned(), Value::String(name));
-                    let description = Self::from_table(instead)?;
+                    let description = Self::from_options(instead)?;
                     return Ok(Named { description, warnings });
                 }
                 Some((corpus, keys, said)) => {
@@ -96,7 +96,7 @@ impl Description {
                 return Err(Error::usage(message));
             }
             instead.extend(keys);
-            Self::from_table(instead)?
+            Self::from_options(instead)?
         } else {
             refuse_pattern(&name)?;
             Self::from_file_with(&path_from_text(&name), instead)?
@@ -136,14 +136,14 @@ mod tests {
     #[test]
     fn a_name_is_told_by_its_form() {
         let spec = Description::of_name("ark:f.ark").unwrap();
-        assert!(spec.description.features.is_some() && spec.description.reader.is_none());
+        assert!(spec.description.corpus.streams.contains_key("features") && spec.description.corpus.reader.is_none());
         for reader in ["a.ctf", "a.ctf.gz", "reader.json", "x.config#a.b", "x.cntk"] {
             let named = Description::of_name(reader).unwrap();
-            assert_eq!(named.description.reader.as_deref(), Some(reader));
+            assert_eq!(named.description.corpus.reader.as_deref(), Some(reader));
         }
         for data in ["a.pfile", "a.pfile.gz,context=3", "a.pickle", "a*.pfile"] {
             let named = Description::of_name(data).unwrap();
-            assert_eq!(named.description.data.as_deref(), Some(data));
+            assert_eq!(named.description.corpus.data.as_deref(), Some(data));
         }
         let error = Description::of_name("no/such/corpus.toml").unwrap_err();
         assert!(error.is_not_found() && error.help().is_some(), "{error}");
@@ -153,8 +153,8 @@ mod tests {
     fn what_is_given_replaces_what_the_name_says() {
         let instead: Table = "context = '1:1'".parse().unwrap();
         let named = Description::of_name_with("ark:f.ark,context=5,seed=3", instead).unwrap();
-        assert_eq!(named.description.context.unwrap().text(), "1:1");
-        assert_eq!(named.description.seed, Some(3));
+        assert_eq!(named.description.corpus.streams["features"].context.clone().unwrap().text(), "1:1");
+        assert_eq!(named.description.feed.seed, Some(3));
         let twice: Table = "features = 'ark:g.ark'".parse().unwrap();
         assert!(Description::of_name_with("ark:f.ark", twice).unwrap_err().is_usage());
     }

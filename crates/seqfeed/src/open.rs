@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use seqfeed_core::{
     Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result, Source,
-    Stream, Tolerance, Transformed,
+    Stream, Tolerance, Transformed, nearest_name,
 };
 use seqfeed_feed::{Context, Cut, Feed, Layout, Order, Partitions, Settings, State, Unit};
 use seqfeed_io::Opener;
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use crate::data::{self, Rounding};
-use crate::description::{Description, FloatName, KindName, StreamDescription};
+use crate::description::{Description, FloatName, KindName, StreamSpec};
 use crate::format::Wanted;
 use crate::formats;
 use crate::frames::Frames;
@@ -39,20 +39,20 @@ impl Description {
     /// Fails if the description contradicts itself, if a file cannot be read, or if the streams
     /// don't fit together.
     pub fn open(&self, opener: &Opener) -> Result<Opened> {
-        if let Some(data) = &self.data {
+        if let Some(data) = &self.corpus.data {
             return self.open_data(data, opener);
         }
-        if self.task.is_some() {
+        if self.corpus.task.is_some() {
             return Err(Error::usage("`task` is for data specifications (a.pfile|b.pfile)"));
         }
-        if let Some(reader) = &self.reader {
+        if let Some(reader) = &self.corpus.reader {
             return self.open_reader(reader, opener);
         }
-        reader::refuse_overrides(&self.overrides)?;
+        reader::refuse_overrides(&self.corpus.overrides)?;
         let settings = self.settings()?;
         let join = self.join_rules()?;
         let mut sources: Vec<Arc<dyn Source>> = Vec::new();
-        if let Some(names) = &self.corpus {
+        if let Some(names) = &self.corpus.files {
             sources.push(self.open_corpus_files(&names.to_vec(), opener)?);
         }
         for (name, stream) in self.streams() {
@@ -85,7 +85,7 @@ impl Description {
             states: None,
             errors: self.join_rules()?.errors,
             chunk_samples: self.chunk_samples()?,
-            map: self.map.unwrap_or(false),
+            map: self.corpus.map.unwrap_or(false),
             opener: self.opener_of("corpus", opener),
             base: self.base_of("corpus"),
             primary: None,
@@ -111,7 +111,7 @@ impl Description {
     pub fn open_exactly(&self, opener: &Opener) -> Result<Opened> {
         let opened = self.open(opener)?;
         let asked = |name: &String| {
-            self.streams().any(|(stream, described)| stream == *name && described.dtype.is_some())
+            self.corpus.streams.get(name).is_some_and(|stream| stream.dtype.is_some())
         };
         let mut wider = opened.corpus.about().narrowed;
         wider.retain(|name| !asked(name));
@@ -119,13 +119,11 @@ impl Description {
             return Ok(opened);
         }
         let mut description = self.clone();
-        description.streams = self.streams().collect();
         for name in &wider {
-            if let Some(stream) = description.streams.get_mut(name) {
+            if let Some(stream) = description.corpus.streams.get_mut(name) {
                 stream.dtype = Some(FloatName::Float64);
             }
         }
-        (description.features, description.labels) = (None, None);
         description.open(opener)
     }
 
@@ -136,36 +134,39 @@ impl Description {
     ///
     /// Fails if the list cannot be read.
     pub fn state_names(&self) -> Result<Vec<String>> {
-        let named = self.streams().find_map(|(name, stream)| Some((name, stream.states?)));
+        let mut streams = self.streams().into_iter();
+        let named = streams.find_map(|(name, stream)| Some((name, stream.states?)));
         match named {
             Some((stream, states)) => {
-                let opener = self.opener_of(&stream, &Opener::default());
-                formats::state_names(&states, self.base_of(&stream), &opener)
+                let opener = self.opener_of_stream(&stream, &Opener::default());
+                formats::state_names(&states, self.base_of_stream(&stream), &opener)
             }
             None => Ok(Vec::new()),
         }
     }
 
     fn open_data(&self, text: &str, opener: &Opener) -> Result<Opened> {
-        if self.reader.is_some() || self.corpus.is_some() || self.streams().next().is_some() {
+        if self.corpus.reader.is_some()
+            || self.corpus.files.is_some()
+            || !self.streams().is_empty() {
             return Err(Error::usage(
                 "data of a data specification have their own streams: none can be added to them",
             ));
         }
-        reader::refuse_overrides(&self.overrides)?;
-        let spec = data::of_task(&DataSpec::parse(text)?, self.task)?;
+        reader::refuse_overrides(&self.corpus.overrides)?;
+        let spec = data::of_task(&DataSpec::parse(text)?, self.corpus.task)?;
         let (description, warnings) = self.with_options(&spec.options);
         let settings = description.settings_over(data::settings(), data::shuffle())?;
         let join = JoinPolicy {
             chunks: Chunking::Primary,
             // As PDNN, which passes over utterances whose labels are missing or too many.
-            errors: if self.errors.is_some() { self.join_rules()?.errors } else { Tolerance::Skip },
+            errors: if self.corpus.errors.is_some() { self.join_rules()?.errors } else { Tolerance::Skip },
             ..self.join_rules()?
         };
         let opening = data::Opening {
             base: self.base_of("data"),
             opener: self.opener_of("data", opener),
-            map: self.map.unwrap_or(false),
+            map: self.corpus.map.unwrap_or(false),
             chunk_samples: self.chunk_samples()?,
         };
         let opened = data::open(&spec, &opening)?;
@@ -179,17 +180,17 @@ impl Description {
     }
 
     fn open_reader(&self, name: &str, opener: &Opener) -> Result<Opened> {
-        if self.corpus.is_some() || self.streams().next().is_some() {
+        if self.corpus.files.is_some() || !self.streams().is_empty() {
             return Err(Error::usage("a reader has its own streams: none can be added to it"));
         }
         let given = [
-            ("chunk-size", self.chunk_size.is_some()),
-            ("map", self.map == Some(true)),
-            ("missing", self.missing.is_some()),
-            ("errors", self.errors.is_some()),
+            ("chunk-size", self.corpus.chunk_size.is_some()),
+            ("map", self.corpus.map == Some(true)),
+            ("missing", self.corpus.missing.is_some()),
+            ("errors", self.corpus.errors.is_some()),
         ];
         if let Some((key, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(Error::usage(format!("{key} does not go with a reader of CNTK"))
+            return Err(Error::usage(format!("[reading] {key} does not go with a reader of CNTK"))
                 .with_help(
                     "the reader's own settings say such things (chunkSizeInBytes, maxErrors)",
                 ));
@@ -199,7 +200,7 @@ impl Description {
             None => name.to_owned(),
         };
         let opener = self.opener_of("reader", opener);
-        let opened = reader::open(&name, &self.inputs, &self.overrides, &opener)?;
+        let opened = reader::open(&name, &self.corpus.inputs, &self.corpus.overrides, &opener)?;
         let settings = self.settings_over(opened.settings, opened.shuffle)?;
         let (mut settings, corpus) = self.by_frames(settings, opened.corpus)?;
         if let Some(rows) = &opened.rows {
@@ -241,27 +242,40 @@ impl Description {
         let streams = corpus.streams();
         let has = |name: &str| streams.iter().any(|stream| stream.name == name);
         let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);
-        if self.data.is_some() || self.reader.is_some() || self.corpus.is_some() {
-            for context in &mut settings.context {
-                if !has(&context.stream)
-                    && let Some(dense) = first(Kind::Dense)
-                {
-                    context.stream.clone_from(&dense.name);
-                }
-            }
-        }
-        if let Some(rules) = &mut settings.labels
-            && !has(&rules.stream)
-            && let Some(labels) = first(Kind::Label)
-        {
-            rules.stream.clone_from(&labels.name);
-        }
         // PDNN passes over both without a word where there are no labels.
         let unlabelled = first(Kind::Label).is_none();
-        if self.data.is_some() && unlabelled && settings.labels.is_some() {
+        if self.corpus.data.is_some() && unlabelled && settings.labels.is_some() {
             return Err(Error::usage("labels are to be ignored or mapped, but there are none")
                 .in_file(corpus.name())
                 .with_help("give them (label=FILE.ali), or leave out ignore-label and map-label"));
+        }
+        // `features` and `labels` stand for the streams that others call otherwise.
+        for (stream, spec) in &self.corpus.streams {
+            let stands_for = match stream.as_str() {
+                "features" => first(Kind::Dense),
+                "labels" => first(Kind::Label),
+                _ => None,
+            };
+            if !spec.is_applied() || has(stream) {
+                continue;
+            }
+            let Some(meant) = stands_for else {
+                let names = || streams.iter().map(|stream| stream.name.as_str());
+                let names_are = || names().collect::<Vec<_>>().join(", ");
+                let error = Error::usage(format!("there is no stream {stream} in the corpus"))
+                    .in_file(corpus.name());
+                return Err(match nearest_name(stream, names()) {
+                    Some(near) => error.with_help(format!("did you mean `{near}`?")),
+                    None => error.with_help(format!("its streams are {}", names_are())),
+                });
+            };
+            settings.context.retain(|context| context.stream != meant.name);
+            for context in settings.context.iter_mut().filter(|one| one.stream == *stream) {
+                context.stream.clone_from(&meant.name);
+            }
+            if let Some(rules) = settings.labels.as_mut().filter(|one| one.stream == *stream) {
+                rules.stream.clone_from(&meant.name);
+            }
         }
         if let Cut::Partitions(partitions) = &mut settings.cut {
             partitions.frames = self.frames_in_partition(streams, &settings.context, rounding)?;
@@ -278,7 +292,7 @@ impl Description {
         if rounding == Rounding::WholeFile {
             return Ok(u64::MAX);
         }
-        let bytes = match self.partition.as_ref().map(|text| quantity::partition(&text.text())) {
+        let bytes = match self.feed.partition.as_ref().map(|text| quantity::partition(&text.text())) {
             Some(Ok(Partition::Frames(frames))) => return Ok(frames),
             Some(Ok(Partition::Bytes(bytes))) => bytes,
             Some(Err(error)) => return Err(error),
@@ -307,7 +321,7 @@ impl Description {
     pub(crate) fn open_stream(
         &self,
         name: &str,
-        stream: &StreamDescription,
+        stream: &StreamSpec,
         opener: &Opener,
         errors: Tolerance,
         primary: Option<&Index>,
@@ -332,7 +346,7 @@ impl Description {
             (false, Some(FloatName::Float64)) => Element::F64,
             (false, _) => Element::F32,
         };
-        let (names, base) = (source.to_vec(), self.base_of(name));
+        let (names, base) = (source.to_vec(), self.base_of_stream(name));
         let first = names.first().map_or("", String::as_str);
         let found = formats::recognised(first, base, |format| format.reads_streams);
         let Some((format, _)) = found else {
@@ -347,8 +361,8 @@ impl Description {
             states: stream.states.as_deref(),
             errors,
             chunk_samples: self.chunk_samples()?,
-            map: self.map.unwrap_or(false),
-            opener: self.opener_of(name, opener),
+            map: self.corpus.map.unwrap_or(false),
+            opener: self.opener_of_stream(name, opener),
             base,
             primary,
         };

@@ -14,7 +14,7 @@ use seqfeed_io::{
     FileKind, Input, Opener, RxFilename, name_from_text, path_from_text, read_settings,
 };
 
-use crate::description::{FormatName, InputDescription, Text};
+use crate::description::{FormatName, InputSpec, Text};
 use crate::name_text::is_bare_ctf;
 
 mod htk;
@@ -46,7 +46,7 @@ pub(crate) struct OpenedReader {
 /// given, or as found.
 pub(crate) fn open(
     name: &str,
-    inputs: &BTreeMap<String, InputDescription>,
+    inputs: &BTreeMap<String, InputSpec>,
     overrides: &BTreeMap<String, Text>,
     opener: &Opener,
 ) -> Result<OpenedReader> {
@@ -75,14 +75,14 @@ pub(crate) fn open(
 pub(crate) fn inputs_of(
     name: &str,
     opener: &Opener,
-) -> Result<Option<BTreeMap<String, InputDescription>>> {
+) -> Result<Option<BTreeMap<String, InputSpec>>> {
     if !is_bare_ctf(name) {
         return Ok(None);
     }
     let describe = |input: FoundInput| {
         let CtfInput { name, dim, sparse, .. } = found(&input)?;
         let format = if sparse { FormatName::Sparse } else { FormatName::Dense };
-        Ok((name, InputDescription { alias: None, dim, format, defines_mb_size: false }))
+        Ok((name, InputSpec { dim: Some(dim), format: Some(format), ..InputSpec::default() }))
     };
     find_inputs(name, opener)?.into_iter().map(describe).collect::<Result<_>>().map(Some)
 }
@@ -207,7 +207,7 @@ fn options(ctf: &CtfDeserializer, keys: KeyKind) -> CtfOptions {
 /// Opens a bare CTF file.
 fn open_file(
     name: &str,
-    inputs: &BTreeMap<String, InputDescription>,
+    inputs: &BTreeMap<String, InputSpec>,
     opener: &Opener,
 ) -> Result<OpenedReader> {
     let inputs: Vec<CtfInput> = match inputs.is_empty() {
@@ -274,12 +274,13 @@ fn found(input: &FoundInput) -> Result<CtfInput> {
     Ok(CtfInput { alias: name.clone(), name, dim, sparse, defines_mb_size: false })
 }
 
-fn described(name: &str, input: &InputDescription) -> CtfInput {
+fn described(name: &str, input: &InputSpec) -> CtfInput {
     CtfInput {
         name: name.to_owned(),
         alias: input.alias.clone().unwrap_or_else(|| name.to_owned()),
-        dim: input.dim,
-        sparse: input.format == FormatName::Sparse,
-        defines_mb_size: input.defines_mb_size,
+        // A description has both.
+        dim: input.dim.unwrap_or(0),
+        sparse: input.format == Some(FormatName::Sparse),
+        defines_mb_size: input.defines_mb_size.unwrap_or(false),
     }
 }

@@ -54,24 +54,24 @@ impl Description {
     /// [refused](Unjoined::refused).
     pub fn open_unjoined(&self, opener: &Opener) -> Result<Unjoined> {
         let mut found = Unjoined::default();
-        if let Some(text) = &self.data {
+        if let Some(text) = &self.corpus.data {
             found.sources = found.take(None, self.data_sources(text, opener))?.unwrap_or_default();
             return Ok(found);
         }
-        if let Some(name) = &self.reader {
+        if let Some(name) = &self.corpus.reader {
             let name = match self.base_of("reader") {
                 Some(base) => joined(base, name),
                 None => name.clone(),
             };
             let opener = self.opener_of("reader", opener);
-            let opened = reader::open(&name, &self.inputs, &self.overrides, &opener);
+            let opened = reader::open(&name, &self.corpus.inputs, &self.corpus.overrides, &opener);
             if let Some(opened) = found.take(None, opened)? {
                 found.sources = opened.corpus.sources().to_vec();
                 found.unknown = Some((name, opened.unknown));
             }
             return Ok(found);
         }
-        if let Some(names) = &self.corpus {
+        if let Some(names) = &self.corpus.files {
             let opened = self.open_corpus_files(&names.to_vec(), opener);
             let opened = found.take(None, opened)?;
             found.sources.extend(opened);
@@ -91,11 +91,11 @@ impl Description {
     }
 
     fn data_sources(&self, text: &str, opener: &Opener) -> Result<Vec<Arc<dyn Source>>> {
-        let spec = data::of_task(&DataSpec::parse(text)?, self.task)?;
+        let spec = data::of_task(&DataSpec::parse(text)?, self.corpus.task)?;
         let opening = data::Opening {
             base: self.base_of("data"),
             opener: self.opener_of("data", opener),
-            map: self.map.unwrap_or(false),
+            map: self.corpus.map.unwrap_or(false),
             chunk_samples: self.chunk_samples()?,
         };
         data::open(&spec, &opening).map(|opened| opened.sources)
@@ -109,15 +109,10 @@ impl Description {
     pub fn frames_of_context(&self) -> Result<Vec<(String, usize)>> {
         let width = |text: &str| quantity::context(text).map(|(left, right)| left + 1 + right);
         let mut contexts = Vec::new();
-        for (name, stream) in self.streams() {
+        for (name, stream) in &self.corpus.streams {
             if let Some(text) = &stream.context {
-                contexts.push((name, width(&text.text())?));
+                contexts.push((name.clone(), width(&text.text())?));
             }
-        }
-        if contexts.is_empty()
-            && let Some(text) = &self.context
-        {
-            contexts.push(("features".to_owned(), width(&text.text())?));
         }
         Ok(contexts)
     }

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use seqfeed::io::{
     LeftBehind, Opener, name_from_text, path_from_text, remove_left_behind, shown_name,
 };
-use seqfeed::{Description, Severity, Source};
+use seqfeed::{Description, Severity, Source, Value};
 use seqfeed_convert::{Check, CheckOptions, Finding, Repair, compare};
 
 use crate::options::{CorpusOptions, name};
@@ -85,7 +85,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let description = arguments.corpus.describe_with("context", arguments.context.as_ref())?;
+    let context = arguments.context.iter().cloned().map(Value::String);
+    let context = context.map(|context| ("context".to_owned(), context));
+    let description = arguments.corpus.describe_with(context.collect())?;
     let opener = arguments.corpus.opener();
     let mut options = CheckOptions::default();
     (options.classes, options.trim) = (arguments.classes, arguments.trim);
@@ -101,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let repair = match &arguments.fix {
         Some(directory) => {
             // What a reader or a data specification brings along, as far as it can be opened.
-            let whole = match description.reader.is_some() || description.data.is_some() {
+            let whole = match description.corpus.reader.is_some() || description.corpus.data.is_some() {
                 true => description
                     .open(&opener)
                     .and_then(|opened| description.explicit(&opened, &opener)),
@@ -163,7 +165,7 @@ fn against(
     named.warnings.iter().for_each(|warning| report::warning(warning));
     let mut theirs = named.description;
     for description in [&mut description, &mut theirs] {
-        if description.reader.is_none() {
+        if description.corpus.reader.is_none() {
             description.skip_errors();
         }
     }

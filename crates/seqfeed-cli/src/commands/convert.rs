@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let inputs = InputFiles::record();
     let mut corpus_options = arguments.corpus.clone();
     corpus_options.rename(corpus);
-    let description = corpus_options.describe(None)?;
+    let description = corpus_options.describe()?;
     let opened = corpus_options.open_exactly(&description)?;
     for group in &opened.report().dropped {
         report::warning(&format!("skipped {group}"));

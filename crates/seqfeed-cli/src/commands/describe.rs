@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Result;
 use clap::Args;
 use seqfeed::io::{name_from_text, shown_name};
-use seqfeed::{Order, Printable, Settings};
+use seqfeed::Printable;
 
 use crate::options::{CorpusOptions, FeedOptions};
 use crate::screen::Screen;
@@ -24,10 +24,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let description = arguments.corpus.describe(Some(&arguments.feed))?;
+    let description = arguments.corpus.describe_fed(&arguments.feed)?;
     let opened = arguments.corpus.open(&description)?;
     let opener = arguments.corpus.opener();
-    let text = description.explicit(&opened, &opener)?.to_toml()?;
+    let text = description.explicit(&opened, &opener)?.to_toml();
     // A file gets the description as it is; a terminal gets it escaped.
     let mut out: Box<dyn Write> = match io::stdout().is_terminal() {
         true => Box::new(Screen::text()),
@@ -37,9 +37,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         // A name with a line break in it would end the comment.
         let name = Printable(shown_name(name_from_text(name)));
         writeln!(out, "# {name}: names are relative to the directory that this file is in.")?;
-    }
-    if let Settings { order: Order::Rolling(samples), .. } = opened.settings() {
-        writeln!(out, "# Order: the reader's rolling window of {samples} samples.")?;
     }
     out.write_all(text.as_bytes())?;
     out.flush()?;

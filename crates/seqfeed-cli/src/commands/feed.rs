@@ -49,9 +49,9 @@ enum Dump {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let inputs = InputFiles::record();
-    let mut description = arguments.corpus.describe(Some(&arguments.feed))?;
-    if description.sweeps.is_none() && description.samples.is_none() {
-        description.sweeps = Some(1);
+    let mut description = arguments.corpus.describe_fed(&arguments.feed)?;
+    if description.feed.sweeps.is_none() && description.feed.samples.is_none() {
+        description.feed.sweeps = Some(1);
     }
     let state_file = state_file(&description);
     let state = state_file.as_deref().map(read_state).transpose()?.flatten();
@@ -106,11 +106,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn state_file(description: &Description) -> Option<std::path::PathBuf> {
-    let path = description.state.as_ref()?;
+    let path = description.feed.state.as_ref()?;
     Some(match &description.base {
         // A name given as an option is relative to the working directory; a name in the
         // description, to that.
-        Some(base) if !description.is_overridden("state") => base.join(path),
+        Some(base) if !description.is_given("state") => base.join(path),
         _ => path.clone(),
     })
 }

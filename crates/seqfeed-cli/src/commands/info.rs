@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         object.refuse("--frame-shift", arguments.frame_shift.is_given())?;
         return object.write_info(arguments.json);
     }
-    let description = arguments.corpus.describe(None)?;
+    let description = arguments.corpus.describe()?;
     let opened = arguments.corpus.open(&description)?;
     opened.warnings().iter().for_each(|warning| report::warning(warning));
     let summary = Summary::of(&opened);

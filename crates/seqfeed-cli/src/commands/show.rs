@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<()> {
         return object.write_values(arguments.json);
     }
     let inputs = InputFiles::record();
-    let description = arguments.corpus.describe(None)?;
+    let description = arguments.corpus.describe()?;
     let opened = arguments.corpus.open(&description)?;
     let corpus: &Corpus = opened.corpus();
     let pictures = [&arguments.png, &arguments.svg].into_iter().flatten();

@@ -402,7 +402,8 @@ fn columns_are_checked_as_well() {
 #[test]
 fn streams_that_only_one_of_two_corpora_has() {
     let directory = written(|_| {});
-    let text = "features = \"scp:feats.scp\"\nlabels = \"ark:ali.ark\"\n";
+    let text = "[streams.features]\nsource = \"scp:feats.scp\"\n\
+                [streams.labels]\nsource = \"ark:ali.ark\"\nkind = \"label\"\n";
     fs::write(directory.path().join("both.toml"), text).unwrap();
     let (code, findings) =
         check(directory.path(), &[&BOTH[..], &["--against", "scp:feats.scp"]].concat());
@@ -498,7 +499,7 @@ fn a_repaired_copy_is_sound() {
     assert_eq!(report["repair"]["trimmed"][0]["key"], "spk0-utt004");
     let description = fs::read_to_string(path.join("fixed/corpus.toml")).unwrap();
     assert!(
-        description.contains("labels = \"scp:labels.scp\"")
+        description.contains("[streams.labels]\nsource = \"scp:labels.scp\"\nkind = \"label\"")
             && description.contains("context = \"2\"")
     );
     // Values that were right are as they were.

@@ -404,7 +404,7 @@ fn inputs_of_a_bare_file_can_be_named_and_it_can_be_compressed() {
     fs::write(path.join("a.ctf.gz"), zipped.finish().unwrap()).unwrap();
     fs::write(
         path.join("corpus.toml"),
-        "reader = 'a.ctf'\norder = 'sequential'\n[inputs.features]\nalias = 'F'\ndim = 2\n\
+        "reader = 'a.ctf'\n[feed]\norder = 'sequential'\n[inputs.features]\nalias = 'F'\ndim = 2\n\
          format = 'dense'\n[inputs.label]\nalias = 'L'\ndim = 9\nformat = 'sparse'\n",
     )
     .unwrap();
@@ -477,7 +477,8 @@ fn each_rank_can_have_an_order_of_its_own() {
     fs::write(path.join("x.ctf"), lines.collect::<String>()).unwrap();
     fs::write(
         path.join("corpus.toml"),
-        "reader = 'reader.json'\ncut = 'timeline'\nwindow = '2 chunks'\nranks = 2\n",
+        "reader = 'reader.json'\npreset = 'cntk-timeline'\n[feed]\nwindow = '2 chunks'\n\
+         [ranks]\nranks = 2\n",
     )
     .unwrap();
     let reader = json!({"deserializers": [{

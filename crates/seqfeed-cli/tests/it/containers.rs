@@ -107,7 +107,8 @@ fn commands_in_script_files_run_only_when_allowed() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(path.join("ran").exists());
     // A description must not allow itself.
-    fs::write(path.join("corpus.toml"), "features = 'ark:touch two; cat feats.ark |'\n").unwrap();
+    let text = "[streams.features]\nsource = 'ark:touch two; cat feats.ark |'\n";
+    fs::write(path.join("corpus.toml"), text).unwrap();
     let output = run(path, &["feed", "corpus.toml"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(!path.join("two").exists());

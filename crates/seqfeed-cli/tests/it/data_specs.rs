@@ -62,9 +62,10 @@ fn keys_of_a_description_and_options_say_the_same() {
     assert_eq!(expected.iter().filter(|m| m["end_of_sweep"] == true).count(), 2);
     fs::write(
         path.join("corpus.toml"),
-        "data = 'train.pfile,batch=999'\ncontext = 1\nignore-label = '0:3'\nmap-label = '1:0'\n\
-         order = 'shuffle'\nstream = true\npartition = '1m'\nseed = 5\nreshuffle = true\n\
-         batch-size = 50\nsweeps = 2\n",
+        "data = 'train.pfile,batch=999'\n[streams.features]\ncontext = 1\n\
+         [streams.labels]\nignore = '0:3'\nmap = '1:0'\n\
+         [feed]\norder = 'shuffle'\nseed = 5\nbatch-size = 50\nsweeps = 2\n\
+         [pdnn]\nstream = true\npartition = '1m'\nreshuffle = true\n",
     )
     .unwrap();
     assert!(dump(path, &["corpus.toml"]) == expected);
@@ -211,7 +212,7 @@ fn wrong_specifications_are_shown_where_they_are_wrong() {
     for (option, expected) in [
         (&["--window", "3 chunks"][..], "a window does not go with partitions"),
         (&["--unit", "sequence"], "of frames"),
-        (&["--cut", "steps", "--partition", "1m"], "is for cut"),
+        (&["--preset", "none", "--partition", "1m"], "is for preset"),
         (&["--features", "scp:train/feats.scp"], "their own streams"),
         (&["--ignore-label", "x"], "labels, such as"),
         (&["--partition", "12 pieces"], "megabytes"),

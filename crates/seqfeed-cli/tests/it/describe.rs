@@ -32,7 +32,7 @@ fn every_kind_of_name_gives_the_same_minibatches_described() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     copy_directory(&examples().join("digits"), path);
-    same(path, &["train.toml"], &["features = \"scp:train/feats.scp\"", "batch-size = 128"]);
+    same(path, &["train.toml"], &["[streams.features]\nsource = \"scp:train/feats.scp\"", "batch-size = 128"]);
     let kaldi = ["scp:train/feats.scp", "--labels", "ark:train/ali.ark", "--context", "2:3"];
     same(path, &kaldi, &["context = \"2:3\"", "window = \"32 chunks\""]);
     let by_sequence = ["--unit", "sequence", "--batch-size", "4000", "--batch-unit", "padded"];
@@ -47,7 +47,7 @@ fn every_kind_of_name_gives_the_same_minibatches_described() {
         same(path, &[name, "--context", "1"], &[&format!("corpus = \"{name}\"")]);
     }
     let spec = "scp:train/feats.scp,label=train/ali.ark,context=1,random=True,ignore-label=0";
-    same(path, &[spec], &["cut = \"partitions\"", "ignore-label = \"0\""]);
+    same(path, &[spec], &["preset = \"pdnn\"", "[streams.labels]", "ignore = \"0\""]);
     let htk = [
         "htk/train.scp",
         "--labels",
@@ -59,9 +59,9 @@ fn every_kind_of_name_gives_the_same_minibatches_described() {
     ];
     same(path, &htk, &["states = \"htk/train.states\"", "seed = 9"]);
     same(path, &["train.pfile,context=5,random=True"], &["data = \"train.pfile\"", "seed = 18877"]);
-    same(path, &["train.pfile,partition=1m,map-label=1-10:1"], &["map-label = \"1-10:1\""]);
+    same(path, &["train.pfile,partition=1m,map-label=1-10:1"], &["map = \"1-10:1\""]);
     same(path, &["train.ctf"], &["[inputs.features]", "dim = 40", "format = \"sparse\""]);
-    let reader = ["# The reader stays", "cut = \"worker\"", "cross-sweeps = false"];
+    let reader = ["# The reader stays", "preset = \"cntk\"", "cross-sweeps = false"];
     same(path, &["train.cntk#Train.reader"], &reader);
     same(path, &["train.cntk#TrainFrames.reader", "--batch-size", "512"], &reader);
 }
@@ -70,7 +70,7 @@ fn every_kind_of_name_gives_the_same_minibatches_described() {
 fn names_are_seen_from_where_one_stands() {
     let directory = tempfile::tempdir().unwrap();
     copy_directory(&examples().join("digits"), &directory.path().join("data"));
-    same(directory.path(), &["data/train.toml"], &["labels = \"ark:data/train/ali.ark\""]);
+    same(directory.path(), &["data/train.toml"], &["[streams.labels]\nsource = \"ark:data/train/ali.ark\""]);
 }
 
 #[test]

@@ -44,8 +44,9 @@ fn an_io_error_is_excused_by_no_tolerance() {
     fs::write(path.join("io_labels.scp"), format!("spk0-utt000 {UNREADABLE}\n")).unwrap();
     fs::write(path.join("io_htk.scp"), format!("{UNREADABLE}\n")).unwrap();
     let sparse = "[streams.post]\nsource = 'scp:io.scp'\nkind = 'sparse'\ndim = 3\n";
-    fs::write(path.join("sparse.toml"), format!("errors = 'skip'\n{sparse}")).unwrap();
-    fs::write(path.join("many.toml"), "errors = 1000\nfeatures = 'scp:io.scp'\n").unwrap();
+    fs::write(path.join("sparse.toml"), format!("[reading]\nerrors = 'skip'\n{sparse}")).unwrap();
+    let many = "[reading]\nerrors = 1000\n[streams.features]\nsource = 'scp:io.scp'\n";
+    fs::write(path.join("many.toml"), many).unwrap();
     let labels = ["--features", "ark:feats.ark", "--labels", "scp:io_labels.scp"];
     let commands: Vec<Vec<&str>> = vec![
         vec!["feed", "scp:io.scp", "--errors", "skip"],

@@ -77,11 +77,15 @@ fn prepare(directory: &Path) {
     }
     fs::remove_file(directory.join("keys")).unwrap();
     fs::write(directory.join("utterances.txt"), "utt2\nutt5\n").unwrap();
-    let description = "features = \"scp:feats.scp\"\nlabels = \"ark:ali.ark\"\n";
-    fs::write(directory.join("corpus.toml"), description).unwrap();
+    let description = |place: &str| {
+        format!(
+            "[streams.features]\nsource = \"scp:{place}feats.scp\"\n\
+             [streams.labels]\nsource = \"ark:{place}ali.ark\"\nkind = \"label\"\n"
+        )
+    };
+    fs::write(directory.join("corpus.toml"), description("")).unwrap();
     fs::create_dir(directory.join("copy")).unwrap();
-    let description = "features = \"scp:../feats.scp\"\nlabels = \"ark:../ali.ark\"\n";
-    fs::write(directory.join("copy/corpus.toml"), description).unwrap();
+    fs::write(directory.join("copy/corpus.toml"), description("../")).unwrap();
     for name in ["train.ctf", "train.cntk", "train.pfile", "train.pickle"] {
         fs::copy(digits.join(name), directory.join(name)).unwrap();
     }

@@ -16,7 +16,7 @@ fn the_library_gives_the_minibatches_of_the_program() {
     let description = examples().join("digits/train.toml");
     let lines = dump(&examples(), &["digits/train.toml", "--sweeps", "1"]);
     let mut description = seqfeed::Description::from_file(&description).unwrap();
-    description.sweeps = Some(1);
+    description.feed.sweeps = Some(1);
     let opened = description.open(&seqfeed::io::Opener::default()).unwrap();
     let mut count = 0;
     for (minibatch, line) in opened.feed(None).unwrap().zip(&lines) {

@@ -23,9 +23,9 @@ fn every_command_takes_a_line_limit() {
     let mut corpus = corpus(3);
     corpus.utterances[1].key = "k".repeat(70_000);
     corpus.write(path);
-    let toml = |limit: &str| format!("features = 'scp:feats.scp'\n{limit}");
+    let toml = |limit: &str| format!("[streams.features]\nsource = 'scp:feats.scp'\n{limit}");
     fs::write(path.join("short.toml"), toml("")).unwrap();
-    fs::write(path.join("long.toml"), toml("line-limit = 80000\n")).unwrap();
+    fs::write(path.join("long.toml"), toml("[reading]\nline-limit = 80000\n")).unwrap();
     for (command, options) in COMMANDS {
         let says = |name: &str, more: &[&str]| {
             let output = run(path, &[&[command, name], options, more].concat());

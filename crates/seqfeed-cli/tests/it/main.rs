@@ -24,6 +24,7 @@ mod kaldi_tools;
 mod library;
 mod limits;
 mod names;
+mod option_tables;
 mod options;
 mod outputs;
 mod pipes;

@@ -139,7 +139,8 @@ fn descriptions_configurations_and_options_name_such_files() {
     let at = prepared(root.path());
     run(&at, &words(&[b"copy", b"scp:feats.scp", b"ark,scp:\xe4.ark,\xe4.scp"]));
     // TOML is Unicode: the byte E4 stands as U+10FEE4.
-    fs::write(at.join("corpus.toml"), "features = \"scp:\\U0010FEE4.scp\"\n").unwrap();
+    let text = "[streams.features]\nsource = \"scp:\\U0010FEE4.scp\"\n";
+    fs::write(at.join("corpus.toml"), text).unwrap();
     let dump = [&b"--dump"[..], b"jsonl", b"--order", b"sequential"];
     let feed = |corpus: &[u8]| run(&at, &[words(&[b"feed", corpus]), words(&dump)].concat());
     assert_eq!(feed(b"corpus.toml").stdout, feed(b"scp:feats.scp").stdout);

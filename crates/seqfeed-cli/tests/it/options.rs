@@ -13,8 +13,9 @@ fn a_description_and_options_give_the_same_minibatches() {
     corpus(20).write(&path.join("data"));
     fs::write(
         path.join("data/corpus.toml"),
-        "features = 'scp:feats.scp'\nlabels = 'ark:ali.ark'\ncontext = '1:2'\nbatch-size = 30\n\
-         seed = 4\nunit = 'sequence'\nlayout = 'concatenated'\nwindow = '100 samples'\n",
+        "[streams.features]\nsource = 'scp:feats.scp'\ncontext = '1:2'\n\
+         [streams.labels]\nsource = 'ark:ali.ark'\nkind = 'label'\n\
+         [feed]\nbatch-size = 30\nseed = 4\nunit = 'sequence'\nlayout = 'concatenated'\nwindow = '100 samples'\n",
     )
     .unwrap();
     let options = [
@@ -51,8 +52,8 @@ fn streams_of_one_sample_a_sequence() {
     fs::write(path.join("spk.txt"), "spk0-utt000 7 \nspk0-utt001 8 \nspk0-utt002 9 \n").unwrap();
     fs::write(
         path.join("corpus.toml"),
-        "features = 'ark:feats.ark'\norder = 'sequential'\nbatch-size = 100\n\
-         [streams.speaker]\nsource = 'ark:spk.txt'\nkind = 'label'\nextent = 'sequence'\n",
+        "[feed]\norder = 'sequential'\nbatch-size = 100\n\
+         [streams.features]\nsource = 'ark:feats.ark'\n[streams.speaker]\nsource = 'ark:spk.txt'\nkind = 'label'\nextent = 'sequence'\n",
     )
     .unwrap();
     let frames = dump(path, &["corpus.toml"]);

@@ -93,8 +93,9 @@ fn sources(at: &Path) {
     corpus(6).write(at);
     fs::create_dir(at.join("sub")).unwrap();
     fs::write(at.join("sub/file"), "here").unwrap();
-    fs::write(at.join("mine.toml"), "features = 'scp:feats.scp'\nlabels = 'ark:ali.ark'\n")
-        .unwrap();
+    let text = "[streams.features]\nsource = 'scp:feats.scp'\n\
+                [streams.labels]\nsource = 'ark:ali.ark'\nkind = 'label'\n";
+    fs::write(at.join("mine.toml"), text).unwrap();
     symlink("feats.ark", at.join("link.ark")).unwrap();
     fs::hard_link(at.join("feats.ark"), at.join("hard.ark")).unwrap();
     let keys = fs::read_to_string(at.join("feats.scp")).unwrap();

@@ -29,13 +29,23 @@ const HOSTILE: &[(&str, &[(&str, &str)])] = &[
     ("scp:second.scp", &[("second.scp", "u0 one.mat\nu1 touch ran; cat one.mat |\n")]),
     ("scp:wav.scp", &[("wav.scp", "u1 touch ran; cat one.wav |\n")]),
     ("scp:cat nested.scp |", &[("nested.scp", "u1 touch ran; cat one.mat |\n")]),
-    ("ark.toml", &[("ark.toml", "features = \"ark:touch ran; cat a.ark |\"\n")]),
-    ("labels.toml", &[("labels.toml", "features = 'ark:a.ark'\nlabels = 'ark:touch ran |'\n")]),
-    ("script.toml", &[("script.toml", "features = \"scp:touch ran; echo u1 one.mat |\"\n")]),
+    ("ark.toml", &[("ark.toml", "[streams.x]\nsource = \"ark:touch ran; cat a.ark |\"\n")]),
+    (
+        "labels.toml",
+        &[(
+            "labels.toml",
+            "[streams.features]\nsource = 'ark:a.ark'\n\
+             [streams.labels]\nsource = 'ark:touch ran |'\nkind = 'label'\n",
+        )],
+    ),
+    (
+        "script.toml",
+        &[("script.toml", "[streams.x]\nsource = \"scp:touch ran; echo u1 one.mat |\"\n")],
+    ),
     (
         "entry.toml",
         &[
-            ("entry.toml", "features = \"scp:entry.scp\"\n"),
+            ("entry.toml", "[streams.x]\nsource = \"scp:entry.scp\"\n"),
             ("entry.scp", "u1 touch ran; cat one.mat |\n"),
         ],
     ),

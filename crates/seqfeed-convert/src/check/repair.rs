@@ -106,7 +106,7 @@ impl Check {
             "findings": self.findings(),
         });
         write(&output, "report.json", &format!("{report:#}\n"))?;
-        write(&output, "corpus.toml", &description.over_tables(&self.tables()).to_toml()?)?;
+        write(&output, "corpus.toml", &description.over_tables(&self.tables()).to_toml())?;
         output.finish()?;
         Ok(repair)
     }

@@ -14,7 +14,7 @@ fn what_is_written_is_read_as_it_was() {
     fs::write(path("ali.txt"), "a.b 0 0 3\nspk/c.d\\ 1\n").unwrap();
     let open = |features: &str, labels: &str, states: &str| {
         let text = format!("features = '{features}'\nlabels = '{labels}'\n{states}");
-        Description::from_toml(&text).unwrap().open(&Opener::default()).unwrap()
+        Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default()).unwrap()
     };
     let features = format!("ark:{}", path("feats.txt"));
     let labels = format!("ark:{}", path("ali.txt"));

@@ -19,7 +19,7 @@ fn it_is_fed_converted_and_checked() {
     std::fs::write(path("ali.ark"), "utt1 3 1 4 \nutt2 1 5 \n").unwrap();
     let opener = Opener::default();
     let text = format!("labels = 'ark:{}'", path("ali.ark"));
-    let tables = Description::from_toml(&text).unwrap().open(&opener).unwrap();
+    let tables = Description::from_options(text.parse().unwrap()).unwrap().open(&opener).unwrap();
 
     let convert = |corpus: &Arc<Corpus>, name: &str, shards: usize| {
         let mut options = ConvertOptions::new(Target::parse(&path(name)).unwrap());
@@ -37,7 +37,7 @@ fn it_is_fed_converted_and_checked() {
     // By its name alone, as a stream, and back into a format that comes with the library.
     let alone = Description::of_name(&path("ali.toy")).unwrap().description;
     let stream = format!("[streams.labels]\nsource = '{}'\nkind = 'label'", path("ali.toy"));
-    for description in [alone, Description::from_toml(&stream).unwrap()] {
+    for description in [alone, Description::from_options(stream.parse().unwrap()).unwrap()] {
         let check = Check::of(&description, &CheckOptions::default(), |_| {}, |_| {}).unwrap();
         assert!(check.findings().is_empty(), "{:?}", check.findings());
         let opened = description.open(&opener).unwrap();

@@ -106,8 +106,8 @@ impl Settings {
             ),
             (
                 matches!(self.order, Order::Rolling(_)) && (!frames || timeline || partitions),
-                "a rolling window shuffles frames (unit = \"frame\"), and not with cut = \"timeline\" or \
-                 \"partitions\"",
+                "a rolling window shuffles frames (unit = \"frame\"), and not with preset = \"cntk-timeline\" or \
+                 \"pdnn\"",
             ),
             (
                 partitions && !frames,
@@ -142,7 +142,7 @@ impl Settings {
                     shuffle.generator == Generator::Rand
                         && (timeline || partitions || shuffle.window == Window::Corpus)
                 }),
-                "the generator `rand` shuffles in windows of chunks or samples, with cut = \"steps\" or \"worker\"",
+                "the generator `rand` shuffles in windows of chunks or samples, with preset = \"none\" or \"cntk\"",
             ),
         ];
         rules.into_iter().find_map(|(wrong, problem)| wrong.then_some(problem))
@@ -171,10 +171,10 @@ impl Settings {
             "label-padding" if self.layout == Layout::Concatenated && !truncated => {
                 Some("concatenated sequences are not padded")
             }
-            "ignore-label" if self.unit == Unit::Sequence => Some(
+            "ignore" if self.unit == Unit::Sequence => Some(
                 "labels are ignored frame by frame (unit = \"frame\"), but sequences are dealt out",
             ),
-            "local-timeline" | "cross-sweeps" if !worker => Some("it is for cut = \"worker\""),
+            "local-timeline" | "cross-sweeps" if !worker => Some("it is for preset = \"cntk\""),
             "local-timeline" if truncated => Some(in_rows),
             // With several ranks it says which minibatch the end of a sweep is told with: a rank
             // looks for its next sequence in the next sweep, or stops at the end of this one.
@@ -182,6 +182,26 @@ impl Settings {
             "local-timeline" if matches!(self.batch, BatchSize::Units(_)) => {
                 Some("it says whose samples count for the size, but the size counts units")
             }
+            "htkmlf-epochs" if !worker => Some("it is for preset = \"cntk\""),
+            "htkmlf-epochs" if self.unit == Unit::Frame => Some("frames end with an epoch anyway"),
+            "htkmlf-epochs" if !truncated => match (self.cut.epoch(), self.batch) {
+                (Epoch::Samples(_), BatchSize::Samples(_)) => None,
+                _ => Some("sequences end with such an epoch anyway"),
+            },
+            "right-splice" if !truncated => Some("sequences are not truncated"),
+            "generator" => match self.order {
+                Order::Shuffle(shuffle) => match self.cut {
+                    Cut::Timeline(_) | Cut::Partitions(_) => {
+                        Some("these minibatches are shuffled in one way only")
+                    }
+                    _ if shuffle.window == Window::Corpus => {
+                        Some("a whole corpus is permuted in one way only")
+                    }
+                    Cut::Steps(_) | Cut::Worker(_) => None,
+                },
+                Order::Sequential => Some("in sequential order nothing is shuffled"),
+                Order::Rolling(_) => Some("a rolling window has random numbers of its own"),
+            },
             _ => None,
         }
     }

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use seqfeed_core::{Kind, Result, Source};
-use seqfeed_feed::{BatchSize, Cut, Epoch, Layout, Order, Partitions, Unit, Window};
+use seqfeed_core::Result;
+use seqfeed_feed::{
+    BatchSize, Cut, Epoch, Generator, Layout, Order, Partitions, Settings, Unit, Window,
+};
 use seqfeed_io::{Opener, RxFilename, name_from_text, name_to_text};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
-use super::{BatchUnit, CutName, Description, Names, OrderName, Text};
+use super::Description;
+use super::values::{BatchUnit, Names, OrderName, PresetName, Text};
 use crate::Opened;
 use crate::name_text::{is_rspecifier, joined};
 use crate::reader;
@@ -25,21 +28,21 @@ impl Description {
     /// Fails if the description contradicts itself, or if a CTF file cannot be read.
     pub fn explicit(&self, opened: &Opened, opener: &Opener) -> Result<Self> {
         let mut all = self.clone();
-        if let Some(text) = &self.data {
+        if let Some(text) = &self.corpus.data {
             let spec = DataSpec::parse(text)?;
             (all, _) = self.with_options(&spec.options);
-            all.data = Some(data_names(&spec, self.base_of("data")));
+            all.corpus.data = Some(data_names(&spec, self.base_of("data")));
         }
-        if let Some(name) = &self.reader {
+        if let Some(name) = &self.corpus.reader {
             let name = match self.base_of("reader") {
                 Some(base) => joined(base, name),
                 None => name.clone(),
             };
-            if self.inputs.is_empty() {
+            if self.corpus.inputs.is_empty() {
                 let opener = self.opener_of("reader", opener);
-                all.inputs = reader::inputs_of(&name, &opener)?.unwrap_or_default();
+                all.corpus.inputs = reader::inputs_of(&name, &opener)?.unwrap_or_default();
             }
-            all.reader = Some(name);
+            all.corpus.reader = Some(name);
         }
         all.move_names(self);
         all.take_settings(opened);
@@ -48,51 +51,28 @@ impl Description {
 
     /// Makes the names of streams relative to the working directory.
     fn move_names(&mut self, before: &Self) {
-        for names in [&mut self.corpus, &mut self.features, &mut self.labels] {
-            // As an option gives it.
-            if let Some(Names::Several(several)) = names
-                && several.len() == 1
-            {
-                *names = several.pop().map(Names::One);
-            }
-        }
-        let moved = |names: &mut Option<Names>, stream: &str| {
-            if let (Some(names), Some(base)) = (names, before.base_of(stream)) {
-                let mut all: Vec<String> =
-                    names.to_vec().iter().map(|name| beside(name, base)).collect();
-                *names = match all.len() {
-                    1 => Names::One(all.remove(0)),
-                    _ => Names::Several(all),
-                };
-            }
-        };
-        let states = |states: &mut Option<String>, stream: &str| {
-            if let (Some(states), Some(base)) = (states, before.base_of(stream)) {
+        move_all(&mut self.corpus.files, before.base_of("corpus"));
+        for (name, stream) in &mut self.corpus.streams {
+            let base = before.base_of_stream(name);
+            move_all(&mut stream.source, base);
+            if let (Some(states), Some(base)) = (&mut stream.states, base) {
                 *states = joined(base, states);
             }
-        };
-        moved(&mut self.corpus, "corpus");
-        moved(&mut self.features, "features");
-        moved(&mut self.labels, "labels");
-        states(&mut self.states, "labels");
-        for (name, stream) in &mut self.streams {
-            moved(&mut stream.source, name);
-            states(&mut stream.states, name);
         }
-        if let (Some(state), Some(base)) = (&mut self.state, before.base_of("state")) {
+        if let (Some(state), Some(base)) = (&mut self.feed.state, before.base_of("[feed] state")) {
             *state = base.join(&*state);
         }
         self.base = None;
-        self.overridden.clear();
+        self.given.clear();
     }
 
-    /// Says the settings that an open corpus has, as far as there are keys for them.
+    /// Says the settings that an open corpus has.
     fn take_settings(&mut self, opened: &Opened) {
-        let settings = opened.settings();
+        let (settings, feed) = (opened.settings(), &mut self.feed);
         let word = |text: String| Some(Text::Word(text));
-        self.unit = Some(settings.unit);
+        feed.unit = Some(settings.unit);
         let partitions = matches!(settings.cut, Cut::Partitions(_));
-        (self.order, self.window) = match settings.order {
+        (feed.order, feed.window) = match settings.order {
             Order::Sequential => (Some(OrderName::Sequential), None),
             Order::Shuffle(_) if partitions => (Some(OrderName::Shuffle), None),
             Order::Shuffle(shuffle) => {
@@ -103,8 +83,9 @@ impl Description {
                 };
                 (Some(OrderName::Shuffle), word(window))
             }
-            // Only a reader of CNTK has it, and no key says it.
-            Order::Rolling(_) => (None, None),
+            Order::Rolling(samples) => {
+                (Some(OrderName::Rolling), word(format!("{samples} samples")))
+            }
         };
         let (size, unit) = match settings.batch {
             BatchSize::Samples(size) => (size, BatchUnit::Samples),
@@ -113,54 +94,85 @@ impl Description {
             BatchSize::Units(size) => (size, BatchUnit::Sequences),
             BatchSize::Padded(size) => (size, BatchUnit::Padded),
         };
-        (self.batch_size, self.batch_unit) = (Some(size), Some(unit));
-        self.partial = Some(settings.cut.partial());
+        (feed.batch_size, feed.batch_unit) = (Some(size), Some(unit));
+        feed.partial = Some(settings.cut.partial());
         // Frames have one layout; a reader's own stays its own.
         let said =
             matches!(settings.layout, Layout::Padded | Layout::Concatenated | Layout::Packed);
-        self.layout = (settings.unit == Unit::Sequence && said).then_some(settings.layout);
-        (self.local_timeline, self.cross_sweeps) = (None, None);
-        self.cut = Some(match settings.cut {
-            Cut::Steps(_) => CutName::Steps,
-            Cut::Timeline(_) => CutName::Timeline,
+        feed.layout = (settings.unit == Unit::Sequence && said).then_some(settings.layout);
+        let generator = settings.order.shuffled().map(|shuffle| shuffle.generator);
+        feed.generator = generator.filter(|generator| *generator != Generator::default());
+        (feed.local_timeline, feed.cross_sweeps, feed.htkmlf_epochs) = (None, None, None);
+        feed.preset = Some(match settings.cut {
+            Cut::Steps(_) => PresetName::None,
+            Cut::Timeline(_) => PresetName::CntkTimeline,
             Cut::Worker(worker) => {
-                self.local_timeline = Some(worker.local_timeline);
-                self.cross_sweeps = Some(worker.cross_sweeps);
-                CutName::Worker
+                feed.local_timeline = Some(worker.local_timeline);
+                feed.cross_sweeps = Some(worker.cross_sweeps);
+                feed.htkmlf_epochs = worker.htkmlf_epochs.then_some(true);
+                PresetName::Cntk
             }
             Cut::Partitions(Partitions { whole_files, reshuffle, .. }) => {
-                self.stream = Some(!whole_files);
-                self.reshuffle = Some(reshuffle);
+                feed.stream = Some(!whole_files);
+                feed.reshuffle = Some(reshuffle);
                 // In bytes, as it depends on the width of samples how many frames these are.
                 let size = || word(format!("{}m", DataOptions::PARTITION >> 20));
-                self.partition = self.partition.take().or_else(size);
-                CutName::Partitions
+                feed.partition = feed.partition.take().or_else(size);
+                PresetName::Pdnn
             }
         });
         // What has no effect is not said.
         let has_effect = |key: &str| settings.without_effect(key).is_none();
-        self.seed = has_effect("seed").then_some(settings.order.seed());
-        self.reshuffle = self.reshuffle.filter(|_| has_effect("reshuffle"));
-        self.local_timeline = self.local_timeline.filter(|_| has_effect("local-timeline"));
-        self.cross_sweeps = self.cross_sweeps.filter(|_| has_effect("cross-sweeps"));
-        self.epoch = match settings.cut.epoch() {
+        feed.seed = has_effect("seed").then_some(settings.order.seed());
+        feed.reshuffle = feed.reshuffle.filter(|_| has_effect("reshuffle"));
+        feed.local_timeline = feed.local_timeline.filter(|_| has_effect("local-timeline"));
+        feed.cross_sweeps = feed.cross_sweeps.filter(|_| has_effect("cross-sweeps"));
+        feed.htkmlf_epochs = feed.htkmlf_epochs.filter(|_| has_effect("htkmlf-epochs"));
+        feed.epoch = match settings.cut.epoch() {
             Epoch::Run => None,
             Epoch::Sweep => word("sweep".to_owned()),
             Epoch::Samples(samples) => word(samples.to_string()),
         };
-        self.truncation = settings.cut.truncated().map(|truncated| truncated.length);
-        if self.reader.is_some() || self.data.is_some() {
-            let streams = opened.corpus().streams();
-            let named = streams.iter().find(|stream| stream.name == "features");
-            let meant = named.or_else(|| streams.iter().find(|stream| stream.kind == Kind::Dense));
-            // One key can say one context; those of several streams are the reader's own.
-            if let ([context], Some(stream)) = (&settings.context[..], meant)
-                && context.stream == stream.name
-            {
-                self.context = word(format!("{}:{}", context.left, context.right));
-            }
-        }
+        let truncated = settings.cut.truncated();
+        feed.truncation = truncated.map(|truncated| truncated.length);
+        feed.right_splice =
+            truncated.map(|truncated| truncated.right_splice).filter(|&samples| samples > 0);
+        self.take_applied(settings);
     }
+
+    /// Says what is applied to each stream, by the name that it has.
+    fn take_applied(&mut self, settings: &Settings) {
+        let streams = &mut self.corpus.streams;
+        let given = streams.values_mut().find_map(|stream| {
+            stream.context = None;
+            let rules = (stream.ignore.take(), stream.map.take());
+            (rules.0.is_some() || rules.1.is_some()).then_some(rules)
+        });
+        streams.values_mut().for_each(|stream| stream.context = None);
+        for context in &settings.context {
+            let stream = streams.entry(context.stream.clone()).or_default();
+            stream.context = Some(Text::Word(format!("{}:{}", context.left, context.right)));
+        }
+        if let (Some(rules), Some((ignore, map))) = (&settings.labels, given) {
+            let stream = streams.entry(rules.stream.clone()).or_default();
+            (stream.ignore, stream.map) = (ignore, map);
+        }
+        // What was applied under another name is empty now.
+        streams.retain(|_, stream| stream.source.is_some() || stream.is_applied());
+    }
+}
+
+/// Names as seen from the working directory.
+fn move_all(names: &mut Option<Names>, base: Option<&Path>) {
+    let Some(given) = names else { return };
+    let mut all = given.to_vec();
+    if let Some(base) = base {
+        all = all.iter().map(|name| beside(name, base)).collect();
+    }
+    *names = Some(match all.len() {
+        1 => Names::One(all.remove(0)),
+        _ => Names::Several(all),
+    });
 }
 
 /// A name in a description as seen from the working directory.

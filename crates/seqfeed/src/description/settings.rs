@@ -7,7 +7,11 @@ use seqfeed_feed::{
 };
 use seqfeed_pdnn::spec::DataOptions;
 
-use super::{BatchUnit, CutName, Description, OrderName};
+use super::Description;
+use super::corpus::StreamSpec;
+use super::feed::FeedSpec;
+use super::option::CorpusOption;
+use super::values::{BatchUnit, OrderName, PresetName};
 use crate::quantity;
 
 impl Description {
@@ -23,36 +27,19 @@ impl Description {
     /// Other settings, with those replaced that the description gives. Where the others shuffle
     /// nothing, but the description asks for it, it is done as `shuffle` says.
     pub(crate) fn settings_over(&self, default: Settings, shuffle: Shuffle) -> Result<Settings> {
-        let partitions = self.cut == Some(CutName::Partitions)
-            || self.partition.is_some()
-            || self.stream.is_some()
-            || self.reshuffle.is_some();
+        let feed = &self.feed;
+        let partitions = feed.preset == Some(PresetName::Pdnn) || self.pdnn_key().is_some();
         let by_frames = if partitions { Unit::Frame } else { default.unit };
-        let unit = self.unit.unwrap_or(by_frames);
-        if unit == Unit::Frame && self.layout.is_some_and(|layout| layout != Layout::Frames) {
+        let unit = feed.unit.unwrap_or(by_frames);
+        if unit == Unit::Frame && feed.layout.is_some_and(|layout| layout != Layout::Frames) {
             return Err(Error::usage("that layout needs unit = \"sequence\""));
         }
         let batch = self.batch_over(default.batch);
-        let mut contexts = Vec::new();
-        for (stream, description) in self.streams() {
-            if let Some(text) = &description.context {
-                let (left, right) = quantity::context(&text.text())?;
-                contexts.push(Context { stream, left, right });
-            }
-        }
-        // Readers, data and corpora have their own streams; whose context it is shows when
-        // they are open.
-        let own = self.reader.is_some() || self.data.is_some() || self.corpus.is_some();
-        let taken = contexts.iter().any(|context| context.stream == "features");
-        if let (Some(text), true, false) = (&self.context, own, taken) {
-            let (left, right) = quantity::context(&text.text())?;
-            contexts.push(Context { stream: "features".to_owned(), left, right });
-        }
-        let ranks = self.ranks.unwrap_or(default.ranks);
+        let ranks = self.feed.ranks.unwrap_or(default.ranks);
         let cut = self.cut_over(default.cut, ranks)?;
         let order = self.order_over(default.order, shuffle, &cut)?;
         // Both end the run: what is given here replaces what was there.
-        let (sweeps, samples) = match (self.sweeps, self.samples) {
+        let (sweeps, samples) = match (self.feed.sweeps, self.feed.samples) {
             (None, None) => (default.sweeps, default.samples),
             given => given,
         };
@@ -61,17 +48,17 @@ impl Description {
             order,
             batch,
             cut,
-            layout: self.layout.unwrap_or(default.layout),
-            label_padding: self.label_padding.unwrap_or(default.label_padding),
-            context: if contexts.is_empty() { default.context } else { contexts },
+            layout: self.feed.layout.unwrap_or(default.layout),
+            label_padding: self.feed.label_padding.unwrap_or(default.label_padding),
+            context: self.contexts_over(default.context)?,
             labels: self.labels_over(default.labels)?,
-            rank: self.rank.unwrap_or(default.rank),
+            rank: self.feed.rank.unwrap_or(default.rank),
             ranks,
             sweeps,
             samples,
-            threads: self.threads.unwrap_or(default.threads),
-            queue: self.queue.unwrap_or(default.queue),
-            memory: self.memory.as_ref().map(|text| quantity::bytes(&text.text())).transpose()?,
+            threads: self.feed.threads.unwrap_or(default.threads),
+            queue: self.feed.queue.unwrap_or(default.queue),
+            memory: self.feed.memory.as_ref().map(|text| quantity::bytes(&text.text())).transpose()?,
         };
         self.check_effects(&settings)?;
         Ok(settings)
@@ -80,30 +67,34 @@ impl Description {
     /// A key that was given must have an effect among the settings.
     fn check_effects(&self, settings: &Settings) -> Result<()> {
         let given = [
-            ("seed", self.seed.is_some()),
-            ("reshuffle", self.reshuffle == Some(true)),
-            ("layout", self.layout.is_some()),
-            ("label-padding", self.label_padding.is_some()),
-            ("ignore-label", self.ignore_label.is_some()),
-            ("local-timeline", self.local_timeline.is_some()),
-            ("cross-sweeps", self.cross_sweeps.is_some()),
+            ("seed", self.feed.seed.is_some()),
+            ("reshuffle", self.feed.reshuffle == Some(true)),
+            ("layout", self.feed.layout.is_some()),
+            ("label-padding", self.feed.label_padding.is_some()),
+            ("ignore", self.label_rule(|stream| stream.ignore.is_some())),
+            ("local-timeline", self.feed.local_timeline.is_some()),
+            ("cross-sweeps", self.feed.cross_sweeps.is_some()),
+            ("htkmlf-epochs", self.feed.htkmlf_epochs.is_some()),
+            ("right-splice", self.feed.right_splice.is_some()),
+            ("generator", self.feed.generator.is_some()),
         ];
         // What was typed may take away the effect of a key of the file, which gives way.
-        let causes = ["order", "unit", "cut", "truncation", "layout", "batch-unit"];
-        let typed = causes.iter().any(|key| self.is_overridden(key));
-        let stands = |key: &str| !typed || self.is_overridden(key);
+        let causes = ["order", "unit", "preset", "truncation", "layout", "batch-unit"];
+        let typed = causes.iter().any(|key| self.is_given(key));
+        let stands = |key: &str| !typed || self.is_given(key);
         for (key, _) in given.into_iter().filter(|&(key, given)| given && stands(key)) {
             if let Some(why) = settings.without_effect(key) {
-                return Err(Error::usage(format!("{key} has no effect here: {why}"))
+                let place = place_of(key);
+                return Err(Error::usage(format!("{place} has no effect here: {why}"))
                     .with_help(format!("leave {key} out, or change what it does not go with")));
             }
         }
-        if settings.unit == Unit::Frame && self.batch_unit == Some(BatchUnit::Sequences) {
+        if settings.unit == Unit::Frame && self.feed.batch_unit == Some(BatchUnit::Sequences) {
             return Err(Error::usage("batch-unit = \"sequences\" needs unit = \"sequence\"")
                 .with_help("frames are counted with batch-unit = \"samples\""));
         }
         if settings.unit == Unit::Sequence
-            && let Some(layout @ (Layout::Frames | Layout::Truncated)) = self.layout
+            && let Some(layout @ (Layout::Frames | Layout::Truncated)) = self.feed.layout
         {
             let needs = match layout {
                 Layout::Frames => "unit = \"frame\"",
@@ -116,22 +107,28 @@ impl Description {
 
     fn order_over(&self, default: Order, otherwise: Shuffle, cut: &Cut) -> Result<Order> {
         let partitions = matches!(cut, Cut::Partitions(_));
-        if partitions && self.window.is_some() {
+        if partitions && self.feed.window.is_some() {
             return Err(Error::usage(
                 "a window does not go with partitions: they are shuffled whole",
             ));
         }
-        let order = match (self.order, &self.window) {
+        let window = self.feed.window.as_ref().map(|text| quantity::window(&text.text()));
+        let order = match (self.feed.order, window.transpose()?) {
             (Some(OrderName::Sequential), Some(_)) => {
                 return Err(Error::usage("a window is for order = \"shuffle\", not sequential"));
             }
             (Some(OrderName::Sequential), None) => Order::Sequential,
+            (Some(OrderName::Rolling), Some(Window::Samples(samples))) => Order::Rolling(samples),
+            (Some(OrderName::Rolling), None) if matches!(default, Order::Rolling(_)) => default,
+            (Some(OrderName::Rolling), _) => {
+                return Err(Error::usage(
+                    "order = \"rolling\" needs a window in samples, such as \"200000 samples\"",
+                ));
+            }
             (None, None) => default,
             (_, window) => {
                 let mut shuffle = default.shuffled().unwrap_or(otherwise);
-                if let Some(text) = window {
-                    shuffle.window = quantity::window(&text.text())?;
-                }
+                shuffle.window = window.unwrap_or(shuffle.window);
                 Order::Shuffle(shuffle)
             }
         };
@@ -140,7 +137,11 @@ impl Description {
             shuffle.window = Window::Corpus;
             shuffle.seed = DataOptions::SEED;
         }
-        shuffle.seed = self.seed.unwrap_or(shuffle.seed);
+        shuffle.seed = self.feed.seed.unwrap_or(shuffle.seed);
+        shuffle.generator = self.feed.generator.unwrap_or(shuffle.generator);
+        if self.feed.generator.is_some() {
+            return Ok(Order::Shuffle(shuffle));
+        }
         // `rand` draws for windows of chunks or samples only, whatever the reader that brings it
         // along.
         if !matches!(cut, Cut::Steps(_) | Cut::Worker(_)) || shuffle.window == Window::Corpus {
@@ -149,13 +150,39 @@ impl Description {
         Ok(Order::Shuffle(shuffle))
     }
 
+    /// The contexts of streams, those that are given in place of the default's.
+    fn contexts_over(&self, default: Vec<Context>) -> Result<Vec<Context>> {
+        let mut contexts = default;
+        for (stream, spec) in &self.corpus.streams {
+            if let Some(text) = &spec.context {
+                let (left, right) = quantity::context(&text.text())?;
+                contexts.retain(|context| context.stream != *stream);
+                contexts.push(Context { stream: stream.clone(), left, right });
+            }
+        }
+        Ok(contexts)
+    }
+
+    /// Whether a stream has a rule for its labels.
+    fn label_rule(&self, has: impl Fn(&StreamSpec) -> bool) -> bool {
+        self.corpus.streams.values().any(has)
+    }
+
     fn labels_over(&self, default: Option<LabelRules>) -> Result<Option<LabelRules>> {
-        let mut rules =
-            default.unwrap_or(LabelRules { stream: "labels".to_owned(), ..LabelRules::default() });
-        if let Some(text) = &self.ignore_label {
+        let has_rules = |stream: &StreamSpec| stream.ignore.is_some() || stream.map.is_some();
+        let mut given = self.corpus.streams.iter().filter(|(_, stream)| has_rules(stream));
+        let Some((name, stream)) = given.next() else { return Ok(default) };
+        if let Some((other, _)) = given.next() {
+            return Err(Error::usage(format!(
+                "labels of one stream can be ignored or mapped, not those of {name} and {other}"
+            )));
+        }
+        let mut rules = default.unwrap_or_default();
+        rules.stream.clone_from(name);
+        if let Some(text) = &stream.ignore {
             rules.ignore = LabelSet::new(DataOptions::parse_ignore(&text.text())?);
         }
-        if let Some(text) = &self.map_label {
+        if let Some(text) = &stream.map {
             rules.map = LabelMap::new(DataOptions::parse_map(&text.text())?);
         }
         let any = !rules.ignore.is_empty() || !rules.map.is_empty();
@@ -168,44 +195,51 @@ impl Description {
             BatchSize::Units(_) => BatchUnit::Sequences,
             BatchSize::Padded(_) => BatchUnit::Padded,
         };
-        let size = self.batch_size.unwrap_or(default.number());
-        match self.batch_unit.unwrap_or(unit) {
+        let size = self.feed.batch_size.unwrap_or(default.number());
+        match self.feed.batch_unit.unwrap_or(unit) {
             BatchUnit::Samples => BatchSize::Samples(size),
             BatchUnit::Sequences => BatchSize::Units(size),
             BatchUnit::Padded => BatchSize::Padded(size),
         }
     }
 
-    fn cut_over(&self, default: Cut, ranks: usize) -> Result<Cut> {
-        let partitions = [
-            ("partition", self.partition.is_some()),
-            ("stream", self.stream.is_some()),
-            ("reshuffle", self.reshuffle.is_some()),
-        ];
-        let given = partitions.iter().find(|(_, given)| *given);
-        let name = self.cut.unwrap_or(match default {
-            _ if given.is_some() => CutName::Partitions,
-            Cut::Steps(_) => CutName::Steps,
-            Cut::Worker(_) => CutName::Worker,
-            Cut::Timeline(_) => CutName::Timeline,
-            Cut::Partitions(_) => CutName::Partitions,
-        });
-        if let (Some((key, _)), true) = (given, name != CutName::Partitions) {
-            return Err(Error::usage(format!("{key} is for cut = \"partitions\"")));
+    /// A key of `[pdnn]` that is given: it stands for the preset, too.
+    fn pdnn_key(&self) -> Option<&'static str> {
+        let feed = &self.feed;
+        match (&feed.partition, feed.stream, feed.reshuffle) {
+            (Some(_), ..) => Some("partition"),
+            (_, Some(_), _) => Some("stream"),
+            (.., Some(_)) => Some("reshuffle"),
+            _ => None,
         }
-        let partial = self.partial.unwrap_or(default.partial());
-        let epoch = self.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
+    }
+
+    fn cut_over(&self, default: Cut, ranks: usize) -> Result<Cut> {
+        let given = self.pdnn_key();
+        let name = self.feed.preset.unwrap_or(match default {
+            _ if given.is_some() => PresetName::Pdnn,
+            Cut::Steps(_) => PresetName::None,
+            Cut::Worker(_) => PresetName::Cntk,
+            Cut::Timeline(_) => PresetName::CntkTimeline,
+            Cut::Partitions(_) => PresetName::Pdnn,
+        });
+        if let (Some(key), true) = (given, name != PresetName::Pdnn) {
+            return Err(Error::usage(format!("[pdnn] {key} is for preset = \"pdnn\"")));
+        }
+        let partial = self.feed.partial.unwrap_or(default.partial());
+        let epoch = self.feed.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
         let epoch = epoch.unwrap_or(default.epoch());
         let start = match default {
-            Cut::Worker(worker) => self.start.unwrap_or(worker.start),
-            _ => self.start.unwrap_or(0),
+            Cut::Worker(worker) => self.feed.start.unwrap_or(worker.start),
+            _ => self.feed.start.unwrap_or(0),
         };
         // Where a reader's sequences are truncated, but frames are asked for, frames it is.
-        let truncated = default.truncated().filter(|_| self.unit != Some(Unit::Frame));
+        let truncated = default.truncated().filter(|_| self.feed.unit != Some(Unit::Frame));
         let right_splice = default.truncated().map_or(0, |truncated| truncated.right_splice);
-        let truncated = match self.truncation {
+        let right_splice = self.feed.right_splice.unwrap_or(right_splice);
+        let truncated = match self.feed.truncation {
             Some(length) => Some(Truncation { length, right_splice }),
-            None => truncated,
+            None => truncated.map(|truncated| Truncation { right_splice, ..truncated }),
         };
         let run_on = epoch != Epoch::Run || start > 0;
         if let Some(problem) = self.without_place(name, ranks, run_on, truncated.is_some()) {
@@ -213,33 +247,33 @@ impl Description {
         }
         let drops_partial = partial == Partial::Drop;
         Ok(match name {
-            CutName::Steps => {
+            PresetName::None => {
                 let steps = if let Cut::Steps(steps) = default { steps } else { Steps::default() };
-                let bucket = self.bucket.or(steps.bucket);
-                Cut::Steps(Steps { bucket, shard: self.shard.unwrap_or(steps.shard), partial })
+                let bucket = self.feed.bucket.or(steps.bucket);
+                Cut::Steps(Steps { bucket, shard: self.feed.shard.unwrap_or(steps.shard), partial })
             }
-            CutName::Worker => {
+            PresetName::Cntk => {
                 let default =
                     if let Cut::Worker(worker) = default { worker } else { Worker::default() };
                 Cut::Worker(Worker {
-                    local_timeline: self.local_timeline.unwrap_or(default.local_timeline),
-                    cross_sweeps: self.cross_sweeps.unwrap_or(default.cross_sweeps),
+                    local_timeline: self.feed.local_timeline.unwrap_or(default.local_timeline),
+                    cross_sweeps: self.feed.cross_sweeps.unwrap_or(default.cross_sweeps),
                     epoch,
                     start,
                     truncated,
                     drops_partial,
-                    htkmlf_epochs: default.htkmlf_epochs,
+                    htkmlf_epochs: self.feed.htkmlf_epochs.unwrap_or(default.htkmlf_epochs),
                 })
             }
-            CutName::Timeline => Cut::Timeline(Timeline { epoch, truncated }),
-            CutName::Partitions => {
+            PresetName::CntkTimeline => Cut::Timeline(Timeline { epoch, truncated }),
+            PresetName::Pdnn => {
                 let default =
                     if let Cut::Partitions(cut) = default { cut } else { Partitions::default() };
                 Cut::Partitions(Partitions {
                     // What a size in bytes is in frames shows when streams are known.
                     frames: default.frames,
-                    whole_files: self.stream.map_or(default.whole_files, |stream| !stream),
-                    reshuffle: self.reshuffle.unwrap_or(default.reshuffle),
+                    whole_files: self.feed.stream.map_or(default.whole_files, |stream| !stream),
+                    reshuffle: self.feed.reshuffle.unwrap_or(default.reshuffle),
                     drops_partial,
                 })
             }
@@ -249,62 +283,68 @@ impl Description {
     /// Why a key, or what a reader brings along, has no place in a cut; `None` where all have.
     fn without_place(
         &self,
-        cut: CutName,
+        cut: PresetName,
         ranks: usize,
         run_on: bool,
         truncated: bool,
     ) -> Option<&'static str> {
-        let own = matches!(cut, CutName::Worker | CutName::Timeline);
-        let partitions = cut == CutName::Partitions;
+        let own = matches!(cut, PresetName::Cntk | PresetName::CntkTimeline);
+        let partitions = cut == PresetName::Pdnn;
         let (even, drop) = (Some(Partial::Even), Some(Partial::Drop));
         // What was typed replaces how the file's corpus was divided.
-        let gives_way = self.is_overridden("cut") && !self.is_overridden("shard");
+        let gives_way = self.is_given("preset") && !self.is_given("shard");
         let rules = [
             (
-                cut != CutName::Worker
-                    && (self.local_timeline.is_some() || self.cross_sweeps.is_some()),
-                "local-timeline and cross-sweeps are for cut = \"worker\"",
+                cut != PresetName::Cntk
+                    && (self.feed.local_timeline.is_some() || self.feed.cross_sweeps.is_some()),
+                "local-timeline and cross-sweeps are for preset = \"cntk\"",
             ),
             (
-                partitions && self.bucket.is_some(),
+                partitions && self.feed.bucket.is_some(),
                 "minibatches of partitions are not bucketed by length",
             ),
             (
-                own && self.bucket.is_some(),
+                own && self.feed.bucket.is_some(),
                 "where each rank cuts its own minibatches, they are not bucketed by length",
             ),
             (
                 !own && truncated,
-                "sequences are truncated where each rank cuts its own minibatches (cut = \"worker\")",
+                "sequences are truncated where each rank cuts its own minibatches (preset = \"cntk\")",
             ),
             (
                 !own && run_on,
-                "`start` and `epoch` are for minibatches that each rank cuts itself (cut = \"worker\")",
+                "`start` and `epoch` are for minibatches that each rank cuts itself (preset = \"cntk\")",
             ),
             (
-                cut == CutName::Timeline && self.start.is_some_and(|start| start > 0),
+                cut == PresetName::CntkTimeline && self.feed.start.is_some_and(|start| start > 0),
                 "where each rank has an order of its own, no common place can be started from; `start` is for \
-                 cut = \"worker\", a state for this",
+                 preset = \"cntk\", a state for this",
             ),
             (
-                cut != CutName::Steps && self.shard.is_some() && !gives_way,
-                "shard has no effect here: it is for cut = \"steps\"; with the others there is one way to \
+                cut != PresetName::None && self.feed.shard.is_some() && !gives_way,
+                "shard has no effect here: it is for preset = \"none\"; with the others there is one way to \
                  divide a corpus",
             ),
             (
-                partitions && self.partial == even && ranks > 1,
+                partitions && self.feed.partial == even && ranks > 1,
                 "what is left of a partition is not spread over ranks: use partial = \"keep\" or \"drop\"",
             ),
             (
-                own && self.partial == even,
-                "partial = \"even\" is for cut = \"steps\": where each rank cuts its own minibatches, nothing is \
+                own && self.feed.partial == even,
+                "partial = \"even\" is for preset = \"none\": where each rank cuts its own minibatches, nothing is \
                  left that could be spread over ranks",
             ),
             (
-                cut == CutName::Timeline && self.partial == drop,
-                "partial = \"drop\" does not go with cut = \"timeline\": minibatches go on over the ends of sweeps",
+                cut == PresetName::CntkTimeline && self.feed.partial == drop,
+                "partial = \"drop\" does not go with preset = \"cntk-timeline\": minibatches go on over the ends of sweeps",
             ),
         ];
         rules.into_iter().find_map(|(wrong, problem)| wrong.then_some(problem))
     }
+}
+
+/// The place of a key of the feed, or of what is applied to streams.
+fn place_of(key: &str) -> String {
+    let found = FeedSpec::OPTIONS.iter().chain(StreamSpec::OPTIONS).find(|one| one.key == key);
+    found.map_or_else(|| key.to_owned(), CorpusOption::place)
 }

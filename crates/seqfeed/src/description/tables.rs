@@ -2,43 +2,48 @@
 
 use seqfeed_core::{Element, Extent, Kind, Stream};
 
-use super::{Description, FloatName, KindName, Names, StreamDescription};
+use super::Description;
+use super::corpus::{CorpusSpec, StreamSpec};
+use super::values::{FloatName, KindName, Names};
 
 impl Description {
     /// The same settings for a corpus of Kaldi's tables: streams, and their rspecifiers.
     #[must_use]
     pub fn over_tables(&self, tables: &[(&Stream, String)]) -> Self {
+        let spec = &self.corpus;
         let mut copy = self.clone();
-        copy.streams.clear();
-        (copy.features, copy.labels, copy.states) = (None, None, None);
-        (copy.reader, copy.data, copy.base, copy.corpus) = (None, None, None, None);
-        copy.inputs.clear();
+        copy.base = None;
+        copy.corpus = CorpusSpec {
+            chunk_size: spec.chunk_size,
+            map: spec.map,
+            line_limit: spec.line_limit,
+            missing: spec.missing.clone(),
+            errors: spec.errors.clone(),
+            ..CorpusSpec::default()
+        };
         for (stream, rspecifier) in tables {
-            let kind = match stream.kind {
-                Kind::Dense => None,
-                Kind::Sparse => Some(KindName::Sparse),
-                _ => Some(KindName::Label),
+            let (kind, called) = match stream.kind {
+                Kind::Dense => (None, "features"),
+                Kind::Sparse => (Some(KindName::Sparse), ""),
+                _ => (Some(KindName::Label), "labels"),
             };
-            let label = kind == Some(KindName::Label);
-            let before = self.streams.get(&stream.name);
-            let described = StreamDescription {
+            // What is applied may stand under a name that means the first stream of its kind.
+            let applied = || spec.streams.get(called).filter(|stream| stream.is_applied());
+            let before = spec.streams.get(&stream.name).or_else(applied);
+            let before = before.cloned().unwrap_or_default();
+            let described = StreamSpec {
                 source: Some(Names::One(rspecifier.clone())),
                 kind,
                 dim: (stream.kind == Kind::Sparse).then_some(stream.dim),
                 dtype: (kind.is_none() && stream.element == Element::F64)
                     .then_some(FloatName::Float64),
                 extent: (stream.extent != Extent::Samples).then(|| stream.extent.into()),
-                context: before.and_then(|stream| stream.context.clone()),
-                ..StreamDescription::default()
+                context: before.context,
+                ignore: before.ignore,
+                map: before.map,
+                ..StreamSpec::default()
             };
-            let plain = described.dtype.is_none() && described.extent.is_none();
-            match stream.name.as_str() {
-                "features" if plain && kind.is_none() && described.context.is_none() => {
-                    copy.features = described.source;
-                }
-                "labels" if plain && label => copy.labels = described.source,
-                name => drop(copy.streams.insert(name.to_owned(), described)),
-            }
+            copy.corpus.streams.insert(stream.name.clone(), described);
         }
         copy
     }

@@ -1,67 +1,86 @@
-//! Keys and values that a description does not know: what was probably meant.
+//! Keys, options and values that are not known: what was probably meant.
 
 use seqfeed_core::{Error, nearest_name};
+use toml::Value;
 
-/// The error for what serde says of a description; of unknown words, with the one that was
-/// probably meant.
-pub(super) fn error(prefix: &str, message: &str) -> Error {
-    let Some((what, word, known)) = unknown(message) else {
-        return Error::usage(format!("{prefix}: {message}"));
+use super::corpus::{InputSpec, StreamSpec};
+use super::option::CorpusOption;
+use super::table::{SECTIONS, options};
+
+/// The error for a key that a section does not have.
+pub(super) fn key(section: &str, key: &str) -> Error {
+    let whole = match section {
+        "" => "at the top".to_owned(),
+        section => format!("in [{section}]"),
     };
-    let said = |message: &str| Error::usage(format!("{prefix}: {message}"));
-    match (nearest_name(word, known.iter().copied()), what) {
-        (Some(near), "field") => {
-            said(&format!("unknown field `{word}`")).with_help(format!("did you mean `{near}`?"))
-        }
-        (None, "field") => said(&format!("unknown field `{word}`"))
-            .with_help(format!("the keys here are {}", known.join(", "))),
-        (Some(near), _) => said(message).with_help(format!("did you mean `{near}`?")),
-        (None, _) => said(message),
+    let error = Error::usage(format!("description: unknown key `{key}` {whole}"));
+    let all = options();
+    if key == "cut" {
+        return error.with_help(
+            "write preset = \"cntk\" for worker, \"cntk-timeline\" for timeline, \"pdnn\" for \
+             partitions, \"none\" for steps",
+        );
+    }
+    if let Some(option) = all.iter().find(|option| option.name == key) {
+        return error.with_help(format!("`{key}` stands {}", where_it_stands(option)));
+    }
+    let known = keys_of(section, &all);
+    let near = nearest_name(key, known.iter().copied());
+    let elsewhere = || nearest_name(key, all.iter().map(|option| option.name));
+    let stands = |name: &str| {
+        let option = all.iter().find(|option| option.name == name)?;
+        Some(format!("did you mean `{name}`? It stands {}", where_it_stands(option)))
+    };
+    match (near, elsewhere().and_then(stands)) {
+        (Some(near), _) => error.with_help(format!("did you mean `{near}`?")),
+        (None, Some(help)) => error.with_help(help),
+        (None, None) => error.with_help(format!("the keys here are {}", known.join(", "))),
     }
 }
 
-/// What serde calls it, the word, and those that are known, each in one spelling.
-fn unknown(message: &str) -> Option<(&str, &str, Vec<&str>)> {
-    let (what, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
-    let (word, rest) = rest.split_once('`')?;
-    let expected = rest.strip_prefix(", expected ")?;
-    // Every second part stands between quotes; keys with a dash may be spelled with a `_` too.
-    let mut known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-    let all = known.clone();
-    known.retain(|name| !name.contains('_') || !all.contains(&name.replace('_', "-").as_str()));
-    Some((what, word, known))
+/// The error for an option that there is not.
+pub(super) fn option(name: &str) -> Error {
+    let all = options();
+    let names = || all.iter().map(|option| option.name);
+    let help = match nearest_name(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the options are {}", names().collect::<Vec<_>>().join(", ")),
+    };
+    Error::usage(format!("there is no option `{name}`")).with_help(help)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn says_what_was_probably_meant() {
-        let cases = [
-            ("unknown field `bacth-size`, expected one of `batch-size`, `batch_size`, `seed`", {
-                ("x: unknown field `bacth-size`", Some("did you mean `batch-size`?"))
-            }),
-            ("unknown field `colour`, expected one of `batch-size`, `batch_size`, `seed`", {
-                ("x: unknown field `colour`", Some("the keys here are batch-size, seed"))
-            }),
-            ("unknown field `sead`, expected `seed`", {
-                ("x: unknown field `sead`", Some("did you mean `seed`?"))
-            }),
-            ("unknown variant `Shufle`, expected `shuffle` or `sequential`", {
-                (
-                    "x: unknown variant `Shufle`, expected `shuffle` or `sequential`",
-                    Some("did you mean `shuffle`?"),
-                )
-            }),
-            ("unknown variant `random`, expected `shuffle` or `sequential`", {
-                ("x: unknown variant `random`, expected `shuffle` or `sequential`", None)
-            }),
-            ("a window is expected", ("x: a window is expected", None)),
-        ];
-        for (message, (expected, help)) in cases {
-            let error = error("x", message);
-            assert_eq!((error.message().as_str(), error.help()), (expected, help));
-        }
+/// The error for a value that a key does not take.
+pub(super) fn value(place: &str, expected: &str, found: &Value) -> Error {
+    let error = Error::usage(format!("{place}: expected {expected}, found {found}"));
+    let words = expected.split('`').skip(1).step_by(2);
+    match found.as_str().and_then(|found| nearest_name(found, words)) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error,
     }
+}
+
+/// Where the key of an option stands.
+fn where_it_stands(option: &CorpusOption) -> String {
+    match (option.section, option.key) {
+        ("", _) => "at the top, before all sections".to_owned(),
+        (section, key) if key == option.name => format!("in [{section}]"),
+        (section, key) => format!("in [{section}] as `{key}`"),
+    }
+}
+
+/// The keys of a section; of the top, also the sections.
+fn keys_of(section: &str, all: &[CorpusOption]) -> Vec<&'static str> {
+    let keys = |options: &[CorpusOption]| options.iter().map(|option| option.key).collect();
+    if section.starts_with("streams.") {
+        return keys(StreamSpec::OPTIONS);
+    } else if section.starts_with("inputs.") {
+        return keys(InputSpec::OPTIONS);
+    }
+    let mut known: Vec<&str> =
+        all.iter().filter(|option| option.section == section).map(|option| option.key).collect();
+    if section.is_empty() {
+        known.extend(["streams", "inputs", "overrides"]);
+        known.extend(SECTIONS.iter().filter(|section| !section.is_empty()));
+    }
+    known
 }

@@ -33,7 +33,7 @@ fn feed(description: &Description) -> Data {
 
 fn settings(text: &str) -> Description {
     let settings = "context = '5:5'\nbatch-size = 128\nseed = 1\nsweeps = 2\nchunk-size = 2000\n";
-    Description::from_toml(&format!("{settings}{text}")).unwrap()
+    Description::from_options(format!("{settings}{text}").parse().unwrap()).unwrap()
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn digits_are_the_same_from_every_container() {
 fn names_that_say_too_little_are_explained() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seqfeed-arrow/tests/foreign");
     let open = |text: &str| {
-        let mut description = Description::from_toml(text).unwrap();
+        let mut description = Description::from_options(text.parse().unwrap()).unwrap();
         description.base = Some(fixture.clone());
         description.open(&Opener::default())
     };
@@ -149,7 +149,7 @@ fn wrong_sequences_in_several_files_are_passed_over() {
         })
         .to_vec();
     let text = format!("corpus = {names:?}\nerrors = 'skip'\nunit = 'sequence'\nsweeps = 1");
-    let opened = Description::from_toml(&text).unwrap().open(&Opener::default()).unwrap();
+    let opened = Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default()).unwrap();
     assert_eq!(opened.report().total(), 4);
     let mut keys = Vec::new();
     for minibatch in opened.feed(None).unwrap() {

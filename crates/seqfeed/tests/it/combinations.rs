@@ -25,7 +25,7 @@ fn run(directory: &Path, base: &Table) -> seqfeed::Result<Vec<String>> {
 }
 
 /// Pairs of values of a key that must not give the same.
-const PAIRS: [(&str, &str, &str); 28] = [
+const PAIRS: [(&str, &str, &str); 32] = [
     ("unit", "'frame'", "'sequence'"),
     ("context", "0", "2"),
     ("order", "'sequential'", "'shuffle'"),
@@ -54,6 +54,10 @@ const PAIRS: [(&str, &str, &str); 28] = [
     ("epoch", "'sweep'", "70"),
     ("start", "0", "50"),
     ("truncation", "3", "5"),
+    ("order", "'shuffle'", "'rolling'"),
+    ("right-splice", "1", "2"),
+    ("generator", "'mt19937-64'", "'rand'"),
+    ("htkmlf-epochs", "false", "true"),
 ];
 
 #[test]
@@ -61,7 +65,7 @@ fn changing_a_setting_that_is_accepted_changes_something() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path());
     let mut bases = Vec::new();
-    for cut in ["steps", "worker", "timeline", "partitions"] {
+    for preset in ["none", "cntk", "cntk-timeline", "pdnn"] {
         for order in
             ["order = 'sequential'", "order = 'shuffle'", "order = 'shuffle'\nwindow = 'corpus'"]
         {
@@ -72,7 +76,7 @@ fn changing_a_setting_that_is_accepted_changes_something() {
                 "unit = 'sequence'\ntruncation = 4",
                 "unit = 'sequence'\nbatch-unit = 'sequences'\nbatch-size = 4",
             ] {
-                bases.push(format!("cut = '{cut}'\n{order}\n{unit}\n"));
+                bases.push(format!("preset = '{preset}'\n{order}\n{unit}\n"));
             }
         }
     }
@@ -94,7 +98,7 @@ fn changing_a_setting_that_is_accepted_changes_something() {
                 if !base.contains("batch-size") {
                     all.insert("batch-size".to_owned(), seqfeed::Value::Integer(size));
                 }
-                if base.contains("'partitions'") {
+                if base.contains("'pdnn'") {
                     all.extend(keys("partition = '30 frames'"));
                 }
                 if key != "samples" {
@@ -135,10 +139,10 @@ fn sizes_beyond_all_reason_are_refused_before_memory_is_taken() {
         ("threads = 4294967296", "number of threads"),
         ("queue = 4294967296", "kept ready"),
         ("context = 4294967296", "context"),
-        ("cut = 'timeline'\nbatch-size = 4294967297", "batch size"),
-        ("cut = 'worker'\nbatch-size = 4294967297", "batch size"),
-        ("cut = 'worker'\nunit = 'sequence'\ntruncation = 4294967296", "truncation length"),
-        ("cut = 'worker'\nunit = 'sequence'\ntruncation = 1\nbatch-size = 4294967296", "parallel"),
+        ("preset = 'cntk-timeline'\nbatch-size = 4294967297", "batch size"),
+        ("preset = 'cntk'\nbatch-size = 4294967297", "batch size"),
+        ("preset = 'cntk'\nunit = 'sequence'\ntruncation = 4294967296", "truncation length"),
+        ("preset = 'cntk'\nunit = 'sequence'\ntruncation = 1\nbatch-size = 4294967296", "parallel"),
     ] {
         let opened = open(directory.path(), &keys(key));
         let error = opened.and_then(|opened| opened.feed(None)).unwrap_err();
@@ -149,7 +153,7 @@ fn sizes_beyond_all_reason_are_refused_before_memory_is_taken() {
         "batch-size = 9223372036854775807",
         "window = '9223372036854775807 samples'",
         "bucket = 4294967296\nunit = 'sequence'",
-        "cut = 'worker'\nstart = 4611686018427387904",
+        "preset = 'cntk'\nstart = 4611686018427387904",
         "partition = '9223372036854775807 frames'",
     ] {
         let opened = open(directory.path(), &keys(&format!("{key}\nsweeps = 1"))).unwrap();

@@ -57,7 +57,7 @@ fn truncated_rows_hold_every_sequence_once_and_whole() {
         table.insert("reader".into(), at.join("a.cntk").display().to_string().into());
         table.insert("batch-size".into(), (width as i64).into());
         table.insert("sweeps".into(), 1.into());
-        let opened = Description::from_table(table).unwrap().open(&Opener::default()).unwrap();
+        let opened = Description::from_options(table).unwrap().open(&Opener::default()).unwrap();
         let all: Vec<Minibatch> = opened.feed(None).unwrap().map(Result::unwrap).collect();
         check(&all, &lengths, (rows as usize, width as usize), case);
     }

@@ -38,7 +38,7 @@ fn describe(at: &Path, keys: &[(&str, &str)]) -> Result<Opened> {
         };
         table.insert(key.into(), value.into());
     }
-    Description::from_table(table)?.open(&Opener::default())
+    Description::from_options(table)?.open(&Opener::default())
 }
 
 fn keys(opened: &Opened) -> Vec<String> {

@@ -105,7 +105,7 @@ impl Job {
             table.remove("cross-sweeps");
         }
         let open = |table: &seqfeed::Table, state: Option<&State>| {
-            let description = Description::from_table(table.clone())?;
+            let description = Description::from_options(table.clone())?;
             description.open(&Opener::default())?.feed(state)
         };
         let mut feed = match open(&table, None) {

@@ -29,9 +29,9 @@ type Data = Vec<(Vec<f32>, Vec<i32>)>;
 
 fn description(golden: &Path, spec: &str) -> Description {
     let mut description = Description::default();
-    description.data = Some(spec.to_owned());
+    description.corpus.data = Some(spec.to_owned());
     description.base = Some(golden.to_owned());
-    description.sweeps = Some(2);
+    description.feed.sweeps = Some(2);
     description
 }
 
@@ -51,8 +51,8 @@ fn compare(golden: &Path, case: &Value) -> Result<usize, String> {
     let spec = case["spec"].as_str().unwrap();
     let mut whole = description(golden, spec);
     // A minibatch that no partition fills is the partition.
-    whole.batch_size = Some(u64::MAX);
-    whole.partial = Some(seqfeed::Partial::Keep);
+    whole.feed.batch_size = Some(u64::MAX);
+    whole.feed.partial = Some(seqfeed::Partial::Keep);
     let partitions = feed(&whole).map_err(|error| error.to_string())?;
     let mut expected: Vec<&Value> = case["epochs"][0].as_array().unwrap().iter().collect();
     let files: Vec<&str> =
@@ -94,7 +94,7 @@ fn compare(golden: &Path, case: &Value) -> Result<usize, String> {
     let mut compared = 0;
     for size in [256, 100] {
         let mut batched = description(golden, spec);
-        batched.batch_size = Some(size);
+        batched.feed.batch_size = Some(size);
         let count =
             |partition: &&Value| partition["minibatches"][size.to_string()].as_u64().unwrap();
         let count: u64 = 2 * expected.iter().map(count).sum::<u64>();
@@ -149,9 +149,9 @@ fn partitions_and_minibatches_are_pdnns() {
 /// What comes of a specification: the number of frames, or the error.
 fn verdict(golden: &Path, spec: &str) -> String {
     let mut whole = description(golden, spec);
-    whole.sweeps = Some(1);
-    whole.batch_size = Some(u64::MAX);
-    whole.partial = Some(seqfeed::Partial::Keep);
+    whole.feed.sweeps = Some(1);
+    whole.feed.batch_size = Some(u64::MAX);
+    whole.feed.partial = Some(seqfeed::Partial::Keep);
     let frames = || -> seqfeed::Result<usize> {
         let feed = whole.open(&Opener::default())?.feed(None)?;
         feed.map(|minibatch| minibatch.map(|minibatch| minibatch.samples())).sum()

@@ -7,56 +7,42 @@ use seqfeed::{Opened, State, Table};
 
 use crate::small_corpus::{LENGTHS, Seen, count, keys, open, write};
 
-const CUTS: [&str; 4] = ["steps", "worker", "timeline", "partitions"];
+const PRESETS: [&str; 4] = ["none", "cntk", "cntk-timeline", "pdnn"];
 
-/// The tables of the page: for each key what a column says.
-fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/feeding.md");
-    std::fs::read_to_string(path).unwrap()
-}
-
-/// For each key what the table says, one text a cut.
+/// For each key what the table says, one text a preset.
 fn promised() -> BTreeMap<String, Vec<String>> {
-    let page = page();
-    let table = page.split("| key | `steps` |").nth(1).unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/feeding.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let table = page.split("| option | `none` |").nth(1).unwrap();
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     rows.map(|row| {
         let mut cells = row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
         let key = cells.next().unwrap().trim_matches('`').to_owned();
         let cells: Vec<String> = cells.collect();
-        assert_eq!(cells.len(), CUTS.len(), "{row}");
+        assert_eq!(cells.len(), PRESETS.len(), "{row}");
         (key, cells)
     })
     .collect()
 }
 
-/// The keys of the table "How it is fed".
+/// All options of a feed.
 fn all_keys() -> BTreeSet<String> {
-    let page = page();
-    let table = page.split("## How it is fed").nth(1).unwrap();
-    let rows = table.lines().skip_while(|line| !line.starts_with('|')).skip(2);
-    let rows = rows.take_while(|line| line.starts_with('|'));
-    let first = |row: &str| row.split('|').nth(1).unwrap().to_owned();
-    let names = rows.flat_map(|row| {
-        first(row)
-            .split(',')
-            .map(|name| name.trim().trim_matches('`').to_owned())
-            .collect::<Vec<_>>()
-    });
-    names.collect()
+    let options = seqfeed::options().into_iter();
+    let of_feed = options.filter(|option| option.scope == seqfeed::OptionScope::Feed);
+    of_feed.map(|option| option.name.to_owned()).collect()
 }
 
-/// Settings to save with: those of each cut, in all orders, units and layouts.
-fn bases(cut: &str) -> Vec<String> {
-    let base = |rest: &str| format!("cut = '{cut}'\nranks = 2\nsweeps = 2\n{rest}");
-    let orders = match cut {
-        "partitions" => vec!["order = 'sequential'\n", "order = 'shuffle'\nseed = 3\n"],
+/// Settings to save with: those of each preset, in all orders, units and layouts.
+fn bases(preset: &str) -> Vec<String> {
+    let base = |rest: &str| format!("preset = '{preset}'\nranks = 2\nsweeps = 2\n{rest}");
+    let orders = match preset {
+        "pdnn" => vec!["order = 'sequential'\n", "order = 'shuffle'\nseed = 3\n"],
         _ => vec!["order = 'sequential'\n", "order = 'shuffle'\nseed = 3\nwindow = '3 chunks'\n"],
     };
     let mut all = Vec::new();
     for order in orders {
         let base = |rest: &str| base(&format!("{order}{rest}"));
-        if cut == "partitions" {
+        if preset == "pdnn" {
             all.push(base(
                 "unit = 'frame'\nbatch-size = 5\npartition = '20 frames'\nstream = true",
             ));
@@ -67,7 +53,7 @@ fn bases(cut: &str) -> Vec<String> {
         }
         all.push(base("unit = 'frame'\nbatch-size = 13"));
         all.push(base("unit = 'sequence'\nbatch-size = 20"));
-        if cut == "steps" {
+        if preset == "none" {
             all.push(base(
                 "unit = 'sequence'\nbatch-size = 3\nbatch-unit = 'sequences'\nbucket = 12",
             ));
@@ -104,7 +90,7 @@ fn others(key: &str) -> &'static [&'static str] {
         "ranks" => &["1", "3"],
         "shard" => &["'minibatches'", "'chunks'"],
         "partial" => &["'even'", "'keep'", "'drop'"],
-        "cut" => &["'steps'", "'worker'", "'timeline'", "'partitions'"],
+        "preset" => &["'none'", "'cntk'", "'cntk-timeline'", "'pdnn'"],
         "partition" => &["'30 frames'"],
         "stream" => &["true", "false"],
         "reshuffle" => &["true"],
@@ -112,6 +98,9 @@ fn others(key: &str) -> &'static [&'static str] {
         "epoch" => &["'sweep'", "40"],
         "start" => &["10"],
         "truncation" => &["3", "5"],
+        "right-splice" => &["2"],
+        "generator" => &["'mt19937-64'", "'rand'"],
+        "htkmlf-epochs" => &["true"],
         "threads" => &["1", "3"],
         "queue" => &["1", "9"],
         "memory" => &["'1 GB'"],
@@ -126,7 +115,7 @@ fn opened(directory: &Path, keys: &Table, rank: usize) -> seqfeed::Result<Opened
     open(directory, &keys)
 }
 
-/// What became of the changes of one key with one cut.
+/// What became of the changes of one key with one preset.
 #[derive(Debug, Default)]
 struct Tried {
     went_on: usize,
@@ -154,7 +143,7 @@ fn try_change(
         // Any state serves any rank where all stand at one place; elsewhere that is not promised.
         let places: BTreeSet<_> =
             states.iter().map(|state| (state.order.sweep, state.order.item)).collect();
-        if places.len() > 1 && changed.get("cut").and_then(|cut| cut.as_str()) != Some("worker") {
+        if places.len() > 1 && changed.get("preset").and_then(|preset| preset.as_str()) != Some("cntk") {
             return;
         }
     }
@@ -195,13 +184,13 @@ fn each_key_may_change_as_the_page_says_or_is_refused() {
     let promised = promised();
     let mut listed: BTreeSet<String> = promised.keys().cloned().collect();
     listed.insert("state".to_owned());
-    assert_eq!(listed, all_keys(), "the keys of both tables");
+    assert_eq!(listed, all_keys(), "the keys of the page");
     let directory = tempfile::tempdir().unwrap();
     write(directory.path());
     for (key, cells) in &promised {
-        for (cut, cell) in CUTS.iter().zip(cells) {
+        for (preset, cell) in PRESETS.iter().zip(cells) {
             let mut tried = Tried::default();
-            for base in bases(cut) {
+            for base in bases(preset) {
                 let base = keys(&base);
                 for other in others(key) {
                     let mut changed = base.clone();
@@ -211,7 +200,7 @@ fn each_key_may_change_as_the_page_says_or_is_refused() {
                         changed.remove("rank");
                     }
                     // What belongs to partitions goes with nothing else.
-                    if key == "cut" {
+                    if key == "preset" {
                         changed.remove("partition");
                         changed.remove("stream");
                     }
@@ -233,7 +222,7 @@ fn each_key_may_change_as_the_page_says_or_is_refused() {
             };
             assert!(
                 holds,
-                "{key} with cut = {cut}: {cell}, but {went_on} went on, {refused} refused"
+                "{key} with preset {preset}: {cell}, but {went_on} went on, {refused} refused"
             );
         }
     }

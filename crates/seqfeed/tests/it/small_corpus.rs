@@ -42,7 +42,7 @@ pub(crate) fn open(directory: &Path, keys: &Table) -> Result<Opened> {
         all.insert(key.to_owned(), Value::String(name));
     }
     all.entry("chunk-size").or_insert(Value::Integer(20));
-    Description::from_toml(&all.to_string())?.open(&Opener::default())
+    Description::from_options(all)?.open(&Opener::default())
 }
 
 /// How often each sample came, by sequence and number.

@@ -1,0 +1,172 @@
+//! What a corpus is made of.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use super::option::{CorpusOption, options};
+use super::values::{ExtentName, FloatName, FormatName, KindName, Names, Text};
+
+options! {
+    /// What a corpus is made of: the streams of a `corpus.toml`, the names at its top, and its
+    /// section `[reading]`.
+    pub struct CorpusSpec {
+        /// A reader of CNTK that says what the corpus is made of and how it is fed:
+        /// `train.cntk#Train.reader` (a section of a configuration), `reader.json` (the same as a
+        /// dictionary), or `train.ctf` (a bare file). All other keys replace what it says.
+        [""] "reader" "NAME" reader: String, Corpus;
+
+        /// A data specification of PDNN: `train.pfile,context=5,random=True`. All other keys
+        /// replace what it says.
+        [""] "data" "SPECIFICATION" data: String, Corpus;
+
+        /// With the data of several tasks (`a.pfile|b.pfile,context=5`): the task that is fed,
+        /// from 0.
+        [""] "task" "N" task: usize, Corpus;
+
+        /// Arrow or Parquet files that hold all streams of a corpus, one after another. Other
+        /// streams are joined to theirs by key.
+        [""] "corpus" "NAME" files: Names, Corpus;
+
+        /// The most samples in a chunk, the unit of loading.
+        ["reading"] "chunk-size" "N" chunk_size: u64 = "32768", Corpus;
+
+        /// Map files into memory instead of reading them. A file that is cut short while it is
+        /// mapped ends the program.
+        ["reading"] "map" "" map: bool = "false", Corpus;
+
+        /// The most bytes of a key, a word or a line in text. What is longer is an error, before
+        /// it fills the memory.
+        ["reading"] "line-limit" "BYTES" line_limit: NonZeroUsize = "65536", Corpus;
+
+        /// What to do with keys that a stream lacks: stop, skip them, or skip N at most.
+        ["reading"] "missing" "stop|skip|N" missing: Text = "skip", Corpus;
+
+        /// What to do with sequences that are wrong (objects that cannot be read, lengths that
+        /// differ between streams): stop, skip them, or skip N at most.
+        ["reading"] "errors" "stop|skip|N" errors: Text = "stop", Corpus;
+    } with {
+        /// Values that replace those of a reader's configuration, or that its `$variables$` have,
+        /// as CNTK's command line gives them: `ScpDir = "/data"`,
+        /// `"Train.reader.randomize" = "none"`.
+        overrides: BTreeMap<String, Text>,
+        /// The inputs of a bare CTF file, by the names of their streams, where they shall not be
+        /// found from its data.
+        inputs: BTreeMap<String, InputSpec>,
+        /// The streams, by name. Without a source they say what is applied to a stream that a
+        /// reader, data or a corpus file has.
+        streams: BTreeMap<String, StreamSpec>,
+    }
+}
+
+options! {
+    /// One stream of a corpus: a section `[streams.NAME]`.
+    pub struct StreamSpec {
+        /// Where the samples are, one name or several that follow one another: an rspecifier; an
+        /// HTK script, parameter files or master label files; a column of an Arrow or Parquet file
+        /// (`train.parquet#COLUMN`).
+        ["streams.NAME"] "source" "NAME" source: Names, Corpus;
+
+        /// What the samples are: vectors of real values, class numbers, or numbered values of
+        /// which most are zero (posteriors, sparse matrices).
+        ["streams.NAME"] "kind" "KIND" kind: KindName = "dense", Corpus;
+
+        /// The number of possible values of a sparse stream. Without it, the highest one in the
+        /// data counts.
+        ["streams.NAME"] "dim" "N" dim: usize, Corpus;
+
+        /// The type of dense values.
+        ["streams.NAME"] "dtype" "TYPE" dtype: FloatName = "float32", Corpus;
+
+        /// How many samples a sequence has: one a time step, one for the whole sequence, or a
+        /// number of its own.
+        ["streams.NAME"] "extent" "EXTENT" extent: ExtentName = "samples", Corpus;
+
+        /// For labels in master label files: the list of states, one a line, that gives their
+        /// names numbers. Without it, the fourth column has the numbers.
+        ["streams.NAME"] "states" "FILE" states: String, Corpus;
+
+        /// Frames of context: as many to both sides (`5`), or to the left and to the right
+        /// (`5:3`). The first and last frame of a sequence are repeated.
+        ["streams.NAME"] "context" "L[:R]" context: Text = "0", Feed;
+
+        /// Labels whose frames are left out, such as `0:3-9`. Context is taken before, so these
+        /// frames are still the context of others. Needs `unit = "frame"`.
+        ["streams.NAME"] "ignore" "LABELS" ignore: Text, Feed;
+
+        /// Labels that become others, all at once, after frames were left out: `1:0/4-6:2`.
+        ["streams.NAME"] "map" "OLD:NEW/..." map: Text, Feed;
+    }
+}
+
+options! {
+    /// One input of a bare CTF file: a section `[inputs.NAME]`.
+    pub struct InputSpec {
+        /// What the file calls it. Without it, the name of the stream.
+        ["inputs.NAME"] "alias" "NAME" alias: String, Corpus;
+
+        /// Values of a sample. Of sparse samples, the number that indices are below.
+        ["inputs.NAME"] "dim" "N" dim: u32, Corpus;
+
+        /// How values stand in the file: all of them, or some with their indices.
+        ["inputs.NAME"] "format" "FORMAT" format: FormatName, Corpus;
+
+        /// Whether minibatches are counted in samples of this input.
+        ["inputs.NAME"] "defines-mb-size" "BOOL" defines_mb_size: bool = "false", Corpus;
+    }
+}
+
+impl StreamSpec {
+    /// Whether it only says what is applied to a stream that others bring.
+    pub(crate) fn is_applied(&self) -> bool {
+        let Self { source, kind, dim, dtype, extent, states, context, ignore, map } = self;
+        let made = kind.is_some() || dim.is_some() || dtype.is_some() || extent.is_some();
+        let applied = context.is_some() || ignore.is_some() || map.is_some();
+        source.is_none() && !made && states.is_none() && applied
+    }
+}
+
+/// A short option for a key of the stream `features` or `labels`.
+struct Short {
+    name: &'static str,
+    section: &'static str,
+    key: &'static str,
+    /// Its documentation, if it is not that of the key.
+    doc: Option<&'static str>,
+}
+
+const FEATURES: &str = "streams.features";
+const LABELS: &str = "streams.labels";
+
+/// The options of the streams that nearly every corpus has.
+const SHORT: [Short; 6] = [
+    Short {
+        name: "features",
+        section: FEATURES,
+        key: "source",
+        doc: Some(
+            "The features: an rspecifier, such as scp:feats.scp or ark:feats.ark, or files of \
+             HTK's. Several follow one another.",
+        ),
+    },
+    Short {
+        name: "labels",
+        section: LABELS,
+        key: "source",
+        doc: Some(
+            "The frame labels: an rspecifier, such as ark:ali.ark, or master label files of HTK's.",
+        ),
+    },
+    Short { name: "states", section: LABELS, key: "states", doc: None },
+    Short { name: "context", section: FEATURES, key: "context", doc: None },
+    Short { name: "ignore-label", section: LABELS, key: "ignore", doc: None },
+    Short { name: "map-label", section: LABELS, key: "map", doc: None },
+];
+
+/// The short options of the streams `features` and `labels`.
+pub(crate) fn short_options() -> impl Iterator<Item = CorpusOption> {
+    SHORT.iter().filter_map(|short| {
+        let of_stream = StreamSpec::OPTIONS.iter().find(|option| option.key == short.key)?;
+        let doc = short.doc.unwrap_or(of_stream.doc);
+        Some(CorpusOption { name: short.name, section: short.section, doc, ..*of_stream })
+    })
+}

@@ -1,0 +1,339 @@
+//! The values that options have.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use seqfeed_core::{Extent, Kind};
+use seqfeed_feed::{Generator, Layout, Partial, Shard, Unit};
+use seqfeed_io::{name_to_text, path_from_text};
+use toml::Value;
+
+use super::option::{OptionValue, OptionValues};
+
+/// One name or several, as texts ([`name_to_text`](seqfeed_io::name_to_text)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// One.
+    One(String),
+    /// Several, one after another.
+    Several(Vec<String>),
+}
+
+/// Text, or numbers that are read as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// A number.
+    Number(u64),
+    /// Text.
+    Word(String),
+    /// Two numbers: left and right context.
+    Pair([u64; 2]),
+}
+
+impl Names {
+    /// The names, in order.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<String> {
+        match self {
+            Names::One(name) => vec![name.clone()],
+            Names::Several(names) => names.clone(),
+        }
+    }
+}
+
+impl From<&str> for Names {
+    fn from(name: &str) -> Self {
+        Names::One(name.to_owned())
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Text::Word(text)
+    }
+}
+
+impl Text {
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Text::Number(number) => number.to_string(),
+            Text::Word(text) => text.clone(),
+            Text::Pair([left, right]) => format!("{left}:{right}"),
+        }
+    }
+}
+
+impl OptionValue for bool {
+    const VALUES: OptionValues = OptionValues::Flag;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        value.as_bool().ok_or_else(|| "true or false".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Boolean(*self)
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty => $values:ident, $expected:literal;)*) => {$(
+        impl OptionValue for $number {
+            const VALUES: OptionValues = OptionValues::$values;
+
+            // Numbers beyond TOML's stand as text.
+            fn from_value(value: &Value) -> Result<Self, String> {
+                let number = match value {
+                    Value::Integer(number) => Self::try_from(*number).ok(),
+                    Value::String(text) => {
+                        text.parse().ok().filter(|number| i64::try_from(*number).is_err())
+                    }
+                    _ => None,
+                };
+                number.ok_or_else(|| $expected.to_owned())
+            }
+
+            fn to_value(&self) -> Value {
+                let large = |_| Value::String(self.to_string());
+                i64::try_from(*self).map_or_else(large, Value::Integer)
+            }
+        }
+    )*};
+}
+
+numbers! {
+    u64 => Unsigned, "a number from 0";
+    usize => Unsigned, "a number from 0";
+    u32 => Unsigned, "a number from 0, below 2^32";
+    i32 => Integer, "a number that fits 32 bits";
+}
+
+impl OptionValue for NonZeroUsize {
+    const VALUES: OptionValues = OptionValues::Unsigned;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        let number = usize::from_value(value).ok().and_then(Self::new);
+        number.ok_or_else(|| "a number from 1".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        self.get().to_value()
+    }
+}
+
+impl OptionValue for String {
+    const VALUES: OptionValues = OptionValues::Name;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        value.as_str().map(str::to_owned).ok_or_else(|| "a text".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.clone())
+    }
+}
+
+impl OptionValue for PathBuf {
+    const VALUES: OptionValues = OptionValues::Name;
+
+    // Bytes that are not UTF-8 stand in the text as in all names.
+    fn from_value(value: &Value) -> Result<Self, String> {
+        value.as_str().map(path_from_text).ok_or_else(|| "a text".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(name_to_text(self))
+    }
+}
+
+impl OptionValue for Text {
+    const VALUES: OptionValues = OptionValues::Text;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        let number = |value: &Value| value.as_integer().and_then(|one| u64::try_from(one).ok());
+        match value {
+            Value::String(text) => Some(Text::Word(text.clone())),
+            Value::Array(both) => match both.as_slice() {
+                [left, right] => number(left).zip(number(right)).map(|(l, r)| Text::Pair([l, r])),
+                _ => None,
+            },
+            one => number(one).map(Text::Number),
+        }
+        .ok_or_else(|| "a text or a number".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::String(self.text())
+    }
+}
+
+impl OptionValue for Names {
+    const VALUES: OptionValues = OptionValues::Names;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        let expected = || "a name or a list of names".to_owned();
+        match value {
+            Value::String(name) => Ok(Names::One(name.clone())),
+            Value::Array(names) => {
+                let names = names.iter().map(|name| name.as_str().map(str::to_owned));
+                names.collect::<Option<Vec<_>>>().map(Names::Several).ok_or_else(expected)
+            }
+            _ => Err(expected()),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Names::One(name) => Value::String(name.clone()),
+            Names::Several(names) => {
+                Value::Array(names.iter().cloned().map(Value::String).collect())
+            }
+        }
+    }
+}
+
+/// Types whose values are words.
+macro_rules! words {
+    ($($name:ident { $($variant:ident = $word:literal),+ $(,)? })*) => {$(
+        impl OptionValue for $name {
+            const VALUES: OptionValues = OptionValues::Words(&[$($word),+]);
+
+            fn from_value(value: &Value) -> Result<Self, String> {
+                match value.as_str() {
+                    $( Some($word) => Ok(Self::$variant), )+
+                    _ => {
+                        let words: Vec<&str> = vec![$($word),+];
+                        Err(format!("`{}`", words.join("`, `")))
+                    }
+                }
+            }
+
+            fn to_value(&self) -> Value {
+                let word = match self { $( Self::$variant => $word, )+ };
+                Value::String(word.to_owned())
+            }
+        }
+    )*};
+}
+
+/// The name of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderName {
+    /// Shuffled anew in each sweep.
+    Shuffle,
+    /// As the samples lie.
+    Sequential,
+    /// Each frame swapped with another one near to it, as CNTK's rolling window does.
+    Rolling,
+}
+
+/// The name of a preset: whose minibatches a feed gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PresetName {
+    /// The global order is cut, and dealt to the ranks.
+    None,
+    /// Each rank cuts its own, as CNTK's workers do.
+    Cntk,
+    /// Each rank has an order of its own, as with CNTK's local-timeline randomizers.
+    CntkTimeline,
+    /// Files are cut into partitions, and these into minibatches, as PDNN does.
+    Pdnn,
+}
+
+/// What a batch size counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchUnit {
+    /// Samples.
+    Samples,
+    /// Sequences (or frames, where those are dealt out).
+    Sequences,
+    /// Samples with padding.
+    Padded,
+}
+
+/// How the values of an input stand in a CTF file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormatName {
+    /// All of them.
+    Dense,
+    /// With their indices.
+    Sparse,
+}
+
+/// The name of a stream's kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KindName {
+    /// Vectors of real values.
+    Dense,
+    /// Class numbers.
+    Label,
+    /// Numbered values of which most are zero: posteriors, sparse matrices.
+    Sparse,
+}
+
+/// The name of a float type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloatName {
+    /// 32 bits.
+    Float32,
+    /// 64 bits.
+    Float64,
+}
+
+/// How many samples a sequence has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtentName {
+    /// One a time step.
+    Samples,
+    /// One for the whole sequence.
+    Sequence,
+    /// As many as there are, whatever the other streams have.
+    Own,
+}
+
+words! {
+    Unit { Frame = "frame", Sequence = "sequence" }
+    Layout {
+        Padded = "padded", Concatenated = "concatenated", Packed = "packed", Frames = "frames",
+        Truncated = "truncated"
+    }
+    Partial { Keep = "keep", Drop = "drop", Even = "even" }
+    Shard { Minibatches = "minibatches", Chunks = "chunks" }
+    Generator { MersenneTwister = "mt19937-64", Rand = "rand" }
+    OrderName { Shuffle = "shuffle", Sequential = "sequential", Rolling = "rolling" }
+    PresetName { None = "none", Cntk = "cntk", CntkTimeline = "cntk-timeline", Pdnn = "pdnn" }
+    BatchUnit { Samples = "samples", Sequences = "sequences", Padded = "padded" }
+    FormatName { Dense = "dense", Sparse = "sparse" }
+    KindName { Dense = "dense", Label = "label", Sparse = "sparse" }
+    FloatName { Float32 = "float32", Float64 = "float64" }
+    ExtentName { Samples = "samples", Sequence = "sequence", Own = "own" }
+}
+
+impl From<KindName> for Kind {
+    fn from(name: KindName) -> Self {
+        match name {
+            KindName::Dense => Self::Dense,
+            KindName::Label => Self::Label,
+            KindName::Sparse => Self::Sparse,
+        }
+    }
+}
+
+impl From<ExtentName> for Extent {
+    fn from(name: ExtentName) -> Self {
+        match name {
+            ExtentName::Samples => Self::Samples,
+            ExtentName::Sequence => Self::Sequence,
+            ExtentName::Own => Self::Own,
+        }
+    }
+}
+
+impl From<Extent> for ExtentName {
+    fn from(extent: Extent) -> Self {
+        match extent {
+            Extent::Samples => Self::Samples,
+            Extent::Sequence => Self::Sequence,
+            Extent::Own => Self::Own,
+        }
+    }
+}
