@@ -32,7 +32,7 @@ pub(crate) fn stream<'py>(
                 let stream = stream_of(backend.as_ref(), &rspecifier)?;
                 let mut given = seqfeed::Table::new();
                 given.insert(stream.to_owned(), Value::String(rspecifier.in_description()));
-                let description = Description::from_table(given)?;
+                let description = Description::from_options(given)?;
                 Arc::clone(description.open_exactly(&options.opener)?.corpus())
             }
         };

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyTuple};
-use seqfeed::{Description, Table, Value};
+use seqfeed::{Description, OptionScope, Table, Value};
 
 use crate::keys::Name;
 use crate::{errors, keys};
@@ -17,12 +17,15 @@ pub(crate) struct Described {
 }
 
 /// The description that a source (a name, a path, a dictionary, or nothing) and keywords mean;
-/// beside these, the caller has keywords of its `own`.
+/// beside these, the caller has keywords of its `own`. Keywords of a feed are refused where nothing
+/// is fed.
 pub(crate) fn describe(
     source: Option<&Bound<'_, PyAny>>,
     options: &Bound<'_, PyDict>,
     own: &[&str],
+    scope: OptionScope,
 ) -> PyResult<Described> {
+    refuse_beyond(scope, options, own)?;
     let mut given = Table::new();
     let mut name = None;
     if let Some(source) = source.filter(|source| !source.is_none()) {
@@ -59,7 +62,7 @@ pub(crate) fn with_overrides<'py>(
 fn explain(error: &seqfeed::Error, options: &Bound<'_, PyDict>, own: &[&str]) -> PyErr {
     let message = error.message();
     let word = message
-        .strip_prefix("description: unknown field `")
+        .strip_prefix("there is no option `")
         .and_then(|rest| rest.strip_suffix('`'))
         .map(|word| word.replace('-', "_"));
     match word {
@@ -70,11 +73,38 @@ fn explain(error: &seqfeed::Error, options: &Bound<'_, PyDict>, own: &[&str]) ->
     }
 }
 
+/// Refuses options that have no effect, since nothing is fed.
+fn refuse_beyond(scope: OptionScope, options: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<()> {
+    if scope == OptionScope::Feed {
+        return Ok(());
+    }
+    for option in seqfeed::options().iter().filter(|option| option.scope != scope) {
+        let name = option.name.replace('-', "_");
+        if options.contains(&name)? && !own.contains(&name.as_str()) {
+            let help = Some("it is for seqfeed.Feed");
+            return Err(errors::no_option(options.py(), &name, help, &[]));
+        }
+    }
+    Ok(())
+}
+
 fn insert(table: &mut Table, dictionary: &Bound<'_, PyDict>) -> PyResult<()> {
     for (key, value) in dictionary.iter() {
-        if !value.is_none() {
-            table.insert(key.extract::<String>()?.replace('_', "-"), to_toml(&value)?);
+        if value.is_none() {
+            continue;
         }
+        let key = key.extract::<String>()?.replace('_', "-");
+        let named = matches!(key.as_str(), "streams" | "inputs" | "overrides");
+        let value = match value.cast::<PyDict>() {
+            // Streams, inputs and overrides have names of their own; other sections have keys.
+            Ok(section) if !named => {
+                let mut keys = Table::new();
+                insert(&mut keys, section)?;
+                Value::Table(keys)
+            }
+            _ => to_toml(&value)?,
+        };
+        table.insert(key, value);
     }
     Ok(())
 }
@@ -123,7 +153,7 @@ fn to_toml(value: &Bound<'_, PyAny>) -> PyResult<Value> {
 /// What a name means, as for the command line.
 fn of_name(name: Option<&Name>, given: Table) -> seqfeed::Result<(Description, Vec<String>)> {
     match name {
-        None => Ok((Description::from_table(given)?, Vec::new())),
+        None => Ok((Description::from_options(given)?, Vec::new())),
         Some(name) => {
             let named = Description::of_name_with(name, given)?;
             Ok((named.description, named.warnings))
@@ -161,15 +191,16 @@ pub(crate) fn describe_table(
     options: &Bound<'_, PyDict>,
     own: &[&str],
 ) -> PyResult<Described> {
+    refuse_beyond(OptionScope::Corpus, options, own)?;
     if let Some(name) = keys::name_of(source)?
         && name.bytes().ends_with(b".mlf")
     {
         let mut given = Table::new();
         insert(&mut given, options)?;
         given.insert("labels".to_owned(), Value::String(name.in_description()));
-        let description = Description::from_table(given);
+        let description = Description::from_options(given);
         let description = description.map_err(|error| explain(&error, options, own))?;
         return Ok(Described { description, warnings: Vec::new(), name });
     }
-    describe(Some(source), options, own)
+    describe(Some(source), options, own, OptionScope::Corpus)
 }

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};
 use seqfeed::io::Opener;
-use seqfeed::{Description, Opened, Source, State};
+use seqfeed::{Description, Opened, OptionScope, Source, State};
 
 use self::run::{Found, Run};
 use crate::forks::{PerProcess, lock};
@@ -17,6 +17,9 @@ use crate::interrupt::interruptible;
 use crate::keys::Name;
 use crate::minibatch::Minibatch;
 use crate::{describe, errors, interrupt};
+
+/// Keywords that are no options of the table.
+const OWN: &[&str] = &["progress", "allow_pipes"];
 
 /// Minibatches of a corpus, loaded and packed ahead by threads that do not hold the interpreter.
 #[pyclass(frozen, module = "seqfeed", weakref)]
@@ -174,8 +177,7 @@ impl Feed {
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = describe::with_overrides(py, options, overrides)?;
-        let described =
-            describe::describe(source.as_ref(), &options, &["progress", "allow_pipes"])?;
+        let described = describe::describe(source.as_ref(), &options, OWN, OptionScope::Feed)?;
         options.set_item("allow_pipes", allow_pipes)?;
         let opener = Opener::allowing_pipes(allow_pipes);
         let (description, to_open) = (described.description.clone(), opener.clone());
@@ -184,7 +186,7 @@ impl Feed {
         for warning in described.warnings.iter().chain(&opened.warnings()) {
             errors::warn(py, warning)?;
         }
-        if described.description.state.is_some() {
+        if described.description.feed.state.is_some() {
             errors::warn(
                 py,
                 "`state` is what the command line keeps its place in; here state_dict() and load_state_dict() do",

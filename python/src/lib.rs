@@ -24,6 +24,21 @@ mod values;
 mod writer;
 
 use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// Lists all options in the documentation of a class, with what they do.
+fn documented(class: &Bound<'_, PyType>) -> PyResult<()> {
+    let mut doc = class.getattr("__doc__")?.extract::<String>()?;
+    doc += "\n\nOptions, as keywords:\n";
+    for option in seqfeed::options() {
+        let text: Vec<&str> = option.doc.split_whitespace().collect();
+        doc += &format!("\n{}\n    {}", option.name.replace('-', "_"), text.join(" "));
+        if !option.default.is_empty() {
+            doc += &format!(" Default: {}.", option.default);
+        }
+    }
+    class.setattr("__doc__", doc)
+}
 
 #[pymodule]
 mod _seqfeed {
@@ -61,6 +76,7 @@ mod _seqfeed {
         seqfeed::arrow::silence_caught_panics();
         // The package has two classes of this name; that of Kaldi's tables is in a module of
         // its own there.
+        super::documented(&module.py().get_type::<super::feed::Feed>())?;
         module.add("CorpusWriter", module.py().get_type::<super::writer::Writer>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

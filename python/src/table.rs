@@ -155,7 +155,7 @@ impl Table {
 impl Table {
     #[new]
     #[pyo3(signature = (
-        source, *, object_type=None, overrides=None, allow_pipes=false, line_limit=None, **options
+        source, *, object_type=None, overrides=None, allow_pipes=false, **options
     ))]
     fn new(
         py: Python<'_>,
@@ -163,10 +163,17 @@ impl Table {
         object_type: Option<Bound<'_, PyAny>>,
         overrides: Option<Bound<'_, PyMapping>>,
         allow_pipes: bool,
-        line_limit: Option<usize>,
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = describe::with_overrides(py, options, overrides)?;
+        // Tables of Kaldi have this option, too.
+        let line_limit: Option<usize> = match options.get_item("line_limit")? {
+            Some(limit) => limit.extract()?,
+            None => None,
+        };
+        if line_limit.is_some() {
+            options.del_item("line_limit")?;
+        }
         let reading = read_options(allow_pipes, line_limit);
         let opener = reading.opener.clone();
         let wanted = Wanted::given(object_type.as_ref())?;

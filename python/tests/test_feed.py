@@ -334,7 +334,7 @@ def test_what_has_no_effect_or_no_end(corpus: Any) -> None:
 
 def test_a_state_of_another_rank(corpus: Any) -> None:
     def feed(rank: int, ranks: int) -> seqfeed.Feed:
-        return seqfeed.Feed(source(corpus), batch_size=8, cut="worker", rank=rank, ranks=ranks)
+        return seqfeed.Feed(source(corpus), batch_size=8, preset="cntk", rank=rank, ranks=ranks)
 
     first = feed(0, 2)
     next(first)

@@ -366,7 +366,7 @@ def test_lengths_that_workers_change(corpus: Any, batch_size: int) -> None:
             dataset = Dataset(source(corpus), rank=rank, ranks=ranks, batch_size=batch_size, **options)
             assert len(dataset) == len(list(dataset))
     with pytest.raises(TypeError, match="not known"):
-        len(Dataset(source(corpus), batch_size=batch_size, cut="worker"))
+        len(Dataset(source(corpus), batch_size=batch_size, preset="cntk"))
 
 
 @pytest.mark.parametrize(

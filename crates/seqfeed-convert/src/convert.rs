@@ -119,7 +119,7 @@ impl ConvertOptions {
 /// # let text = directory.path().join("x.txt").display().to_string();
 /// # std::fs::write(&text, "utt1  [ 1 2.5\n 3 4 ]\nutt2  [ 5 6\n 7 8 ]\n")?;
 /// # let out = directory.path().join("x.pfile").display().to_string();
-/// let description = Description::from_options(format!("features = 'ark:{text}'").parse().unwrap())?;
+/// let description = Description::of_name(&format!("ark:{text}"))?.description;
 /// let corpus = description.open(&Default::default())?;
 /// let mut options = ConvertOptions::new(Target::parse(&out)?);
 /// options.allow_lossy = true; // a PFile numbers its sentences: keys are lost
@@ -128,7 +128,7 @@ impl ConvertOptions {
 /// let report = plan.run(&|_samples| {})?;
 /// assert_eq!(report.fingerprint.streams[0].samples, 4);
 ///
-/// let again = Description::from_options(format!("data = '{out}'").parse().unwrap())?.open(&Default::default())?;
+/// let again = Description::of_name(&out)?.description.open(&Default::default())?;
 /// let again = fingerprint(again.corpus().as_ref())?;
 /// assert_eq!(report.fingerprint.streams[0].values, again.streams[0].values);
 /// # Ok(())

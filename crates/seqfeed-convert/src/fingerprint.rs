@@ -157,8 +157,8 @@ impl Fingerprinter {
 /// # let other = directory.path().join("y.ark").display().to_string();
 /// # std::fs::write(&other, "utt2  [ 5 6\n 7 8 ]\nutt1  [ 1 2.5\n 3 4 ]\n")?;
 /// let open = |name: &str| {
-///     let description = format!("features = 'ark:{name}'");
-///     seqfeed::Description::from_options(description.parse().unwrap())?.open(&Default::default())
+///     let named = seqfeed::Description::of_name(&format!("ark:{name}"))?;
+///     named.description.open(&Default::default())
 /// };
 /// let (one, other) = (open(&path)?, open(&other)?); // the same, in another order
 /// let (one, other) = (one.corpus(), other.corpus());

@@ -189,8 +189,8 @@ fn settings(random: &mut Random, frames: bool, data: bool) -> String {
 
 /// What is promised and what is taken, in bytes; nothing where settings do not go with the corpus.
 fn measure(text: &str) -> Option<(u64, u64)> {
-    let description =
-        Description::from_options(text.parse().unwrap()).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let description = Description::from_options(text.parse().unwrap())
+        .unwrap_or_else(|error| panic!("{text}: {error}"));
     let before = MEMORY.current_usage();
     let opened = description.open(&Opener::default()).ok()?;
     MEMORY.reset_peak_usage();
@@ -208,7 +208,10 @@ fn measure(text: &str) -> Option<(u64, u64)> {
     let taken = MEMORY.peak_usage().saturating_sub(before) as u64;
     // A limit below the promise is refused.
     let limited = format!("{text}\nmemory = {}", promised - 1);
-    let opened = Description::from_options(limited.parse().unwrap()).unwrap().open(&Opener::default()).unwrap();
+    let opened = Description::from_options(limited.parse().unwrap())
+        .unwrap()
+        .open(&Opener::default())
+        .unwrap();
     let error = opened.feed(None).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }), "{error}");
     Some((promised, taken))
@@ -262,7 +265,8 @@ fn padding_is_counted_before_it_is_taken() {
         "features = 'ark:{}'\nunit = 'sequence'\nbatch-size = 10000\nsweeps = 1\nmemory = '100 MB'",
         path.display()
     );
-    let opened = Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default()).unwrap();
+    let opened =
+        Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default()).unwrap();
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let error = opened.feed(None).unwrap_err();

@@ -56,10 +56,10 @@ pub use seqfeed_core::{
     Severity, Sink, Source, Stream, Written, float_text, is_hidden, nearest_name,
 };
 pub use seqfeed_feed::{
-    BatchSize, Context, Cut, DealState, DealtState, Epoch, Feed, Generator, LabelMap, LabelRules, LabelSet,
-    Layout, Minibatch, Order, OrderState, PartState, Partial, Partitions, Piece, PoolState,
-    RowsState, Settings, Shard, ShareState, Shuffle, SparseBatch, State, Steps, StreamBatch,
-    Timeline, Unit, Window, Worker,
+    BatchSize, Context, Cut, DealState, DealtState, Epoch, Feed, Generator, LabelMap, LabelRules,
+    LabelSet, Layout, Minibatch, Order, OrderState, PartState, Partial, Partitions, Piece,
+    PoolState, RowsState, Settings, Shard, ShareState, Shuffle, SparseBatch, State, Steps,
+    StreamBatch, Timeline, Unit, Window, Worker,
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
 pub use toml::{Table, Value};

@@ -136,7 +136,10 @@ mod tests {
     #[test]
     fn a_name_is_told_by_its_form() {
         let spec = Description::of_name("ark:f.ark").unwrap();
-        assert!(spec.description.corpus.streams.contains_key("features") && spec.description.corpus.reader.is_none());
+        assert!(
+            spec.description.corpus.streams.contains_key("features")
+                && spec.description.corpus.reader.is_none()
+        );
         for reader in ["a.ctf", "a.ctf.gz", "reader.json", "x.config#a.b", "x.cntk"] {
             let named = Description::of_name(reader).unwrap();
             assert_eq!(named.description.corpus.reader.as_deref(), Some(reader));
@@ -153,7 +156,10 @@ mod tests {
     fn what_is_given_replaces_what_the_name_says() {
         let instead: Table = "context = '1:1'".parse().unwrap();
         let named = Description::of_name_with("ark:f.ark,context=5,seed=3", instead).unwrap();
-        assert_eq!(named.description.corpus.streams["features"].context.clone().unwrap().text(), "1:1");
+        assert_eq!(
+            named.description.corpus.streams["features"].context.clone().unwrap().text(),
+            "1:1"
+        );
         assert_eq!(named.description.feed.seed, Some(3));
         let twice: Table = "features = 'ark:g.ark'".parse().unwrap();
         assert!(Description::of_name_with("ark:f.ark", twice).unwrap_err().is_usage());

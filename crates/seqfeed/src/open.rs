@@ -62,7 +62,7 @@ impl Description {
         }
         if sources.is_empty() {
             return Err(Error::usage("the corpus has no streams").with_help(
-                "give features (and labels), for instance `features = \"scp:feats.scp\"`",
+                "give features (and labels): a section [streams.features] with a source, or --features",
             ));
         }
         let corpus = Corpus::join(sources, &join)?;
@@ -146,9 +146,8 @@ impl Description {
     }
 
     fn open_data(&self, text: &str, opener: &Opener) -> Result<Opened> {
-        if self.corpus.reader.is_some()
-            || self.corpus.files.is_some()
-            || !self.streams().is_empty() {
+        if self.corpus.reader.is_some() || self.corpus.files.is_some() || !self.streams().is_empty()
+        {
             return Err(Error::usage(
                 "data of a data specification have their own streams: none can be added to them",
             ));
@@ -160,7 +159,11 @@ impl Description {
         let join = JoinPolicy {
             chunks: Chunking::Primary,
             // As PDNN, which passes over utterances whose labels are missing or too many.
-            errors: if self.corpus.errors.is_some() { self.join_rules()?.errors } else { Tolerance::Skip },
+            errors: if self.corpus.errors.is_some() {
+                self.join_rules()?.errors
+            } else {
+                Tolerance::Skip
+            },
             ..self.join_rules()?
         };
         let opening = data::Opening {
@@ -292,7 +295,8 @@ impl Description {
         if rounding == Rounding::WholeFile {
             return Ok(u64::MAX);
         }
-        let bytes = match self.feed.partition.as_ref().map(|text| quantity::partition(&text.text())) {
+        let bytes = match self.feed.partition.as_ref().map(|text| quantity::partition(&text.text()))
+        {
             Some(Ok(Partition::Frames(frames))) => return Ok(frames),
             Some(Ok(Partition::Bytes(bytes))) => bytes,
             Some(Err(error)) => return Err(error),

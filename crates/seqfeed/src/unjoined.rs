@@ -84,7 +84,7 @@ impl Description {
         }
         if found.sources.is_empty() && found.refused.is_empty() {
             return Err(Error::usage("the corpus has no streams").with_help(
-                "give features (and labels), for instance `features = \"scp:feats.scp\"`",
+                "give features (and labels): a section [streams.features] with a source, or --features",
             ));
         }
         Ok(found)

@@ -26,6 +26,7 @@ from seqfeed._errors import (
     NotFoundError,
     UsageError,
 )
+from seqfeed._options import CorpusOptions, FeedOptions, TableOptions
 from seqfeed._seqfeed import CorpusWriter as Writer
 from seqfeed._seqfeed import Feed, Minibatch, Table, TableIterator, __version__, convert
 from seqfeed._types import Progress, Sparse, Stream
@@ -35,9 +36,11 @@ __all__ = [
     "AccessError",
     "CommandError",
     "CorpusError",
+    "CorpusOptions",
     "DataWarning",
     "Error",
     "Feed",
+    "FeedOptions",
     "ForbiddenError",
     "FormatError",
     "IoError",
@@ -50,6 +53,7 @@ __all__ = [
     "Stream",
     "Table",
     "TableIterator",
+    "TableOptions",
     "UsageError",
     "Writer",
     "__version__",

@@ -123,5 +123,5 @@ def no_option(name: str, help: str | None, own: list[str]) -> UsageError:
     if near:
         help = f"did you mean `{near[0]}`?"
     elif help is not None:
-        help = help.replace("-", "_").replace("the keys here are", "there are")
+        help = help.replace("-", "_").replace("the options are", "there are")
     return UsageError(reason if help is None else f"{reason} ({help})", reason=reason, help=help)

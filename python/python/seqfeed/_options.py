@@ -1,0 +1,208 @@
+"""The options of corpora and feeds, as keywords. ``cargo xtask docs`` writes this file out of the
+table of options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, Union
+
+Name = Union[str, "os.PathLike[str]"]
+
+
+class CorpusOptions(TypedDict, total=False):
+    """What a corpus is made of: keywords of ``open``, ``convert`` and ``Feed``."""
+
+    reader: Name
+    """A reader of CNTK that says what the corpus is made of and how it is fed:
+    ``train.cntk#Train.reader`` (a section of a configuration), ``reader.json`` (the same
+    as a dictionary), or ``train.ctf`` (a bare file). All other keys replace what it
+    says."""
+
+    data: Name
+    """A data specification of PDNN: ``train.pfile,context=5,random=True``. All other keys
+    replace what it says."""
+
+    task: int
+    """With the data of several tasks (``a.pfile|b.pfile,context=5``): the task that is fed,
+    from 0."""
+
+    corpus: Name | Sequence[Name]
+    """Arrow or Parquet files that hold all streams of a corpus, one after another. Other
+    streams are joined to theirs by key."""
+
+    features: Name | Sequence[Name]
+    """The features: an rspecifier, such as scp:feats.scp or ark:feats.ark, or files of
+    HTK's. Several follow one another."""
+
+    labels: Name | Sequence[Name]
+    """The frame labels: an rspecifier, such as ark:ali.ark, or master label files of HTK's."""
+
+    states: Name
+    """For labels in master label files: the list of states, one a line, that gives their
+    names numbers. Without it, the fourth column has the numbers."""
+
+    chunk_size: int
+    """The most samples in a chunk, the unit of loading. Default: 32768."""
+
+    map: bool
+    """Map files into memory instead of reading them. A file that is cut short while it is
+    mapped ends the program. Default: false."""
+
+    line_limit: int
+    """The most bytes of a key, a word or a line in text. What is longer is an error, before
+    it fills the memory. Default: 65536."""
+
+    missing: str | int
+    """What to do with keys that a stream lacks: stop, skip them, or skip N at most.
+    Default: skip."""
+
+    errors: str | int
+    """What to do with sequences that are wrong (objects that cannot be read, lengths that
+    differ between streams): stop, skip them, or skip N at most. Default: stop."""
+
+
+class TableOptions(CorpusOptions, total=False):
+    """These, and whole sections of a ``corpus.toml``: keywords of ``open`` and ``Feed``."""
+
+    streams: Mapping[str, Mapping[str, Any]]
+    """The sections ``[streams.NAME]``, by name."""
+
+    inputs: Mapping[str, Mapping[str, Any]]
+    """The sections ``[inputs.NAME]``, by name."""
+
+
+class FeedOptions(TableOptions, total=False):
+    """How a corpus is fed: keywords of ``Feed``."""
+
+    context: str | int | tuple[int, int]
+    """Frames of context: as many to both sides (``5``), or to the left and to the right
+    (``5:3``). The first and last frame of a sequence are repeated. Default: 0."""
+
+    ignore_label: str | int
+    """Labels whose frames are left out, such as ``0:3-9``. Context is taken before, so
+    these frames are still the context of others. Needs ``unit = "frame"``."""
+
+    map_label: str | int
+    """Labels that become others, all at once, after frames were left out: ``1:0/4-6:2``."""
+
+    preset: Literal["none", "cntk", "cntk-timeline", "pdnn"]
+    """Whose minibatches a feed gives. ``none``: the global order is cut, and minibatches
+    are dealt to the ranks. ``cntk``: each rank cuts its own, as CNTK's workers do.
+    ``cntk-timeline``: each rank has an order of its own, as with CNTK's local-timeline
+    randomizers. ``pdnn``: files are cut into partitions, and these into minibatches.
+    Default: none; cntk with readers of CNTK; pdnn with data specifications."""
+
+    unit: Literal["frame", "sequence"]
+    """What is shuffled and dealt out: single frames or whole sequences. Default: frame."""
+
+    order: Literal["shuffle", "sequential", "rolling"]
+    """The order in a sweep: shuffled anew in each, as the samples lie, or CNTK's rolling
+    window (frames, each swapped with another one in the window). Default: shuffle."""
+
+    window: str | int
+    """How far the shuffle reaches: ``32 chunks``, ``200000 samples``, or ``corpus``.
+    Default: 32 chunks."""
+
+    seed: int
+    """The seed of the shuffle: sweep ``s`` is shuffled with seed ``s`` more. Default: 0;
+    18877 with preset pdnn."""
+
+    batch_size: int
+    """The size of a minibatch of one rank. With preset cntk or cntk-timeline: of all ranks.
+    Default: 256."""
+
+    batch_unit: Literal["samples", "sequences", "padded"]
+    """What the size counts: samples, sequences, or samples with padding. Default: samples."""
+
+    bucket: int
+    """Group sequences of like length out of pools of N sequences."""
+
+    layout: Literal["padded", "concatenated", "packed", "frames", "truncated"]
+    """How sequences lie in a minibatch: padded (B x T x dim), concatenated (N x dim with
+    offsets), or packed side by side in rows (S x T x dim), as CNTK does. Frames and
+    truncated sequences have a layout of their own. Default: padded; packed with readers
+    of CNTK."""
+
+    label_padding: int
+    """What stands where labels are padded. Features are padded with 0. Default: -100."""
+
+    partial: Literal["keep", "drop", "even"]
+    """The end of a sweep, where minibatches are not full: keep them, drop them, or spread
+    what is left evenly over ranks. Default: keep."""
+
+    sweeps: int
+    """End after so many sweeps, counted from the very start."""
+
+    samples: int
+    """End after so many samples over all ranks, counted from the very start."""
+
+    threads: int
+    """Threads that pack minibatches, and as many that load chunks. Default: one a core, at
+    most 8."""
+
+    queue: int
+    """Minibatches that are kept ready. Default: 4."""
+
+    memory: str | int
+    """The most memory for chunks, minibatches with all padding that can come, and what
+    files keep, such as ``2 GB``. A feed that may need more does not start."""
+
+    state: Name
+    """The file that keeps the state after each minibatch. If it is there, the run goes on
+    from it."""
+
+    rank: int
+    """This rank, from 0. Default: 0."""
+
+    ranks: int
+    """The number of ranks. Default: 1."""
+
+    shard: Literal["minibatches", "chunks"]
+    """How ranks divide the corpus with preset none: by minibatches or by chunks. Default:
+    minibatches."""
+
+    local_timeline: bool
+    """Whether only the rank's own samples count for the batch size, of which it has its
+    share. Default: true; as the reader says with readers of CNTK."""
+
+    cross_sweeps: bool
+    """Whether minibatches go on over the ends of sweeps. Default: true; false with
+    configurations of CNTK's program."""
+
+    epoch: str | int
+    """At whose end a minibatch ends: that of the run, of each sweep, or of each N samples.
+    Default: run."""
+
+    start: int
+    """Begin so many samples from the very start (CNTK's ``minibatchSourcePosition``).
+    Default: 0."""
+
+    truncation: int
+    """Truncate sequences to N samples a minibatch, side by side in rows, for truncated
+    backpropagation through time."""
+
+    right_splice: int
+    """Where sequences are truncated: samples at the end of a row that come again at the
+    beginning of the next one, for models that look ahead (CNTK's ``rightSplice``).
+    Default: 0."""
+
+    generator: Literal["mt19937-64", "rand"]
+    """What random numbers the shuffle draws: those of C++'s ``mt19937_64``, or of C's
+    ``rand``. Default: mt19937-64."""
+
+    htkmlf_epochs: bool
+    """Whether epochs are those of CNTK's HTKMLFReader: no minibatch is larger than what is
+    left of its epoch, and at the start of an epoch each row gets one sequence. Default:
+    false."""
+
+    partition: str | int
+    """The size of a partition: so many megabytes of features, context counted (``600m``),
+    or ``4096 frames``. Default: 600m."""
+
+    stream: bool
+    """Shuffle, and keep in memory, one partition and not a whole file. Default: false; true
+    with Kaldi's files."""
+
+    reshuffle: bool
+    """Whether each sweep has an order of its own. Default: false."""

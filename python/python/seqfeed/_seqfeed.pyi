@@ -4,7 +4,9 @@ from typing import Any, Protocol, final
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import Unpack
 
+from seqfeed._options import CorpusOptions, FeedOptions, TableOptions
 from seqfeed._types import Progress, Readable, Rspecifier, RxFilename, Stream, Wspecifier, WxFilename
 
 __all__ = [
@@ -45,8 +47,9 @@ class Feed:
 
     ``source`` is what the command line takes: a description (``corpus.toml``), an rspecifier of
     features, a reader of CNTK (``train.cntk#reader``), a CTF file, an HTK script, a data
-    specification of PDNN (``train.pfile,context=5``), or a description's keys as a dictionary.
-    ``options`` are keys of a description, with ``_`` for ``-``; they replace those of the source.
+    specification of PDNN (``train.pfile,context=5``), or a dictionary of options or of the sections
+    of a ``corpus.toml``. ``options`` are those of the command line, with ``_`` for ``-``:
+    ``help(seqfeed.FeedOptions)`` lists them. They replace keys of the source.
 
     ``overrides`` are values for the configuration of a CNTK reader, as on CNTK's command line: for
     its variables (``{"ScpDir": "/data"}`` for ``$ScpDir$``), and for its settings
@@ -77,7 +80,7 @@ class Feed:
         overrides: _Overrides | None = None,
         allow_pipes: bool = False,
         progress: Callable[[Progress], object] | None = None,
-        **options: Any,
+        **options: Unpack[FeedOptions],
     ) -> Feed: ...
     def __iter__(self) -> Feed: ...
     def __next__(self) -> Minibatch: ...
@@ -234,8 +237,7 @@ class Table:
         object_type: str | type | None = None,
         overrides: _Overrides | None = None,
         allow_pipes: bool = False,
-        line_limit: int | None = None,
-        **options: Any,
+        **options: Unpack[TableOptions],
     ) -> Table: ...
     def __getitem__(self, key: str | bytes, /) -> Any: ...
     def __contains__(self, key: str | bytes, /) -> bool: ...
@@ -624,12 +626,12 @@ def convert(
     allow_lossy: bool = False,
     overrides: _Overrides | None = None,
     allow_pipes: bool = False,
-    **options: Any,
+    **options: Unpack[CorpusOptions],
 ) -> dict[str, Any]:
     """Writes any corpus in any format that can hold it, as ``seqfeed convert`` does.
 
-    ``source`` is the name of a corpus, or a description's keys as a dictionary, as ``open`` takes
-    them; ``options`` are keys of a description, with ``_`` for ``-`` (``labels``, ``states`` ...).
+    ``source`` is what ``open`` takes; ``options`` are those of the command line
+    (``help(seqfeed.CorpusOptions)`` lists them).
     ``overrides`` are as for ``Feed``. ``target`` is what ``Writer`` takes. The result is what was
     written, as ``seqfeed convert --json`` prints it.
 

@@ -255,9 +255,9 @@ def open_table(
     ``source`` is what the command line takes: an rspecifier (``scp:feats.scp``), a table's file
     (``feats.scp``, ``ali.ark.gz``), an HTK script or master label file, a CTF file or a reader of
     CNTK (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), a description
-    (``corpus.toml``), or a description's keys as a dictionary. ``options`` are keys of a
-    description, with ``_`` for ``-``; ``overrides`` are as for ``Feed``. A file object,
-    opened in binary mode, is read as an archive of Kaldi's, at once and into memory.
+    (``corpus.toml``), or a dictionary of options or of its sections. ``options`` are those of the
+    command line, with ``_`` for ``-``: ``help(seqfeed.TableOptions)`` lists them; ``overrides`` are
+    as for ``Feed``. A file object, opened in binary mode, is read as an archive of Kaldi's, at once and into memory.
 
     The value of a key is an array, a fresh one each time: floats of shape (frames, dim), labels of
     shape (frames,), ``Sparse`` rows. Of several streams it is a dictionary of them. Tables of Kaldi

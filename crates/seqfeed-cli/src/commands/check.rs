@@ -103,12 +103,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let repair = match &arguments.fix {
         Some(directory) => {
             // What a reader or a data specification brings along, as far as it can be opened.
-            let whole = match description.corpus.reader.is_some() || description.corpus.data.is_some() {
-                true => description
-                    .open(&opener)
-                    .and_then(|opened| description.explicit(&opened, &opener)),
-                false => Ok(description.clone()),
-            };
+            let whole =
+                match description.corpus.reader.is_some() || description.corpus.data.is_some() {
+                    true => description
+                        .open(&opener)
+                        .and_then(|opened| description.explicit(&opened, &opener)),
+                    false => Ok(description.clone()),
+                };
             Some(check.repair(whole.as_ref().unwrap_or(&description), directory)?)
         }
         None => None,

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::Result;
 use clap::Args;
-use seqfeed::io::{name_from_text, shown_name};
 use seqfeed::Printable;
+use seqfeed::io::{name_from_text, shown_name};
 
 use crate::options::{CorpusOptions, FeedOptions};
 use crate::screen::Screen;

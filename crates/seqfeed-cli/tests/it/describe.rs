@@ -32,7 +32,11 @@ fn every_kind_of_name_gives_the_same_minibatches_described() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     copy_directory(&examples().join("digits"), path);
-    same(path, &["train.toml"], &["[streams.features]\nsource = \"scp:train/feats.scp\"", "batch-size = 128"]);
+    same(
+        path,
+        &["train.toml"],
+        &["[streams.features]\nsource = \"scp:train/feats.scp\"", "batch-size = 128"],
+    );
     let kaldi = ["scp:train/feats.scp", "--labels", "ark:train/ali.ark", "--context", "2:3"];
     same(path, &kaldi, &["context = \"2:3\"", "window = \"32 chunks\""]);
     let by_sequence = ["--unit", "sequence", "--batch-size", "4000", "--batch-unit", "padded"];
@@ -70,7 +74,11 @@ fn every_kind_of_name_gives_the_same_minibatches_described() {
 fn names_are_seen_from_where_one_stands() {
     let directory = tempfile::tempdir().unwrap();
     copy_directory(&examples().join("digits"), &directory.path().join("data"));
-    same(directory.path(), &["data/train.toml"], &["[streams.labels]\nsource = \"ark:data/train/ali.ark\""]);
+    same(
+        directory.path(),
+        &["data/train.toml"],
+        &["[streams.labels]\nsource = \"ark:data/train/ali.ark\""],
+    );
 }
 
 #[test]

@@ -56,7 +56,11 @@ fn write(path: &Path) {
     fs::write(path.join("streams.toml"), stream("ark:feats.ark")).unwrap();
     fs::write(path.join("typo.toml"), format!("{toml} = 1\n")).unwrap();
     fs::write(path.join("syntax.toml"), format!("features = {HOSTILE}\n")).unwrap();
-    fs::write(path.join(format!("{HOSTILE}.toml")), "[streams.features]\nsource = 'ark:feats.ark'\n").unwrap();
+    fs::write(
+        path.join(format!("{HOSTILE}.toml")),
+        "[streams.features]\nsource = 'ark:feats.ark'\n",
+    )
+    .unwrap();
     fs::write(path.join("wrong.ctf"), format!("0 |a 1\n1 |a {HOSTILE} |{HOSTILE} 1\n")).unwrap();
     fs::write(path.join("names.ctf"), format!("0 |a 1 |b{MARK}é 2\n1 |a 1\n")).unwrap();
     fs::write(path.join("x.cntk"), format!("r=[readerType={HOSTILE}]\n{HOSTILE}=[\n")).unwrap();

@@ -60,8 +60,7 @@ impl Description {
     }
 
     /// Makes a description of [options](crate::options) by their short names, such as
-    /// `features` and `batch-size`. The tables `streams`, `inputs` and `overrides` are as in a
-    /// `corpus.toml`.
+    /// `features` and `batch-size`. Sections are as in a `corpus.toml`.
     ///
     /// ```
     /// let options = r#"features = "scp:feats.scp"
@@ -127,8 +126,15 @@ impl Description {
                 self.given.extend(places);
                 continue;
             }
+            if SECTIONS.contains(&name.as_str()) && value.is_table() {
+                for (key, value) in keys_of(&name, value)? {
+                    self.set(&name, &key, &value)?;
+                    self.given.insert(place(&name, &key));
+                }
+                continue;
+            }
             let Some(option) = option(&name) else { return Err(unknown::option(&name)) };
-            let wrong = |expected: String| unknown::value(&name, &expected, &value);
+            let wrong = |expected: String| unknown::value(&format!("`{name}`"), &expected, &value);
             if let Some(stream) = option.section.strip_prefix("streams.") {
                 let stream = self.corpus.streams.entry(stream.to_owned()).or_default();
                 stream.set(option.key, &value).map_err(wrong)?;
@@ -159,8 +165,7 @@ impl Description {
             let is_stream = kind == "streams";
             let keys = keys_of(&section, value)?;
             for (key, value) in &keys {
-                let known =
-                    if is_stream { StreamSpec::OPTIONS } else { InputSpec::OPTIONS }.iter();
+                let known = if is_stream { StreamSpec::OPTIONS } else { InputSpec::OPTIONS }.iter();
                 if !known.clone().any(|option| option.key == key) {
                     return Err(unknown::key(&section, key));
                 }
@@ -176,7 +181,8 @@ impl Description {
                 continue;
             }
             let input = self.corpus.inputs.entry(name).or_default();
-            for (key, is_there) in [("dim", input.dim.is_some()), ("format", input.format.is_some())]
+            for (key, is_there) in
+                [("dim", input.dim.is_some()), ("format", input.format.is_some())]
             {
                 if !is_there {
                     return Err(Error::usage(format!("description: [{section}] has no {key}")));

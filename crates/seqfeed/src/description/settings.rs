@@ -58,7 +58,12 @@ impl Description {
             samples,
             threads: self.feed.threads.unwrap_or(default.threads),
             queue: self.feed.queue.unwrap_or(default.queue),
-            memory: self.feed.memory.as_ref().map(|text| quantity::bytes(&text.text())).transpose()?,
+            memory: self
+                .feed
+                .memory
+                .as_ref()
+                .map(|text| quantity::bytes(&text.text()))
+                .transpose()?,
         };
         self.check_effects(&settings)?;
         Ok(settings)
@@ -227,7 +232,8 @@ impl Description {
             return Err(Error::usage(format!("[pdnn] {key} is for preset = \"pdnn\"")));
         }
         let partial = self.feed.partial.unwrap_or(default.partial());
-        let epoch = self.feed.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
+        let epoch =
+            self.feed.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
         let epoch = epoch.unwrap_or(default.epoch());
         let start = match default {
             Cut::Worker(worker) => self.feed.start.unwrap_or(worker.start),

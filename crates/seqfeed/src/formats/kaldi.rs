@@ -56,11 +56,7 @@ impl Format for Tables {
 
     fn open(&self, names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
         let states = "states are for master label files";
-        wanted.refuse(
-            wanted.states.is_some(),
-            states,
-            "give labels = \"train.mlf\", or no states",
-        )?;
+        wanted.refuse(wanted.states.is_some(), states, "give --labels train.mlf, or no states")?;
         let label = wanted.kind == Some(Kind::Label);
         let options = TableOptions {
             stream: wanted.stream().to_owned(),

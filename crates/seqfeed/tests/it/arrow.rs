@@ -149,7 +149,8 @@ fn wrong_sequences_in_several_files_are_passed_over() {
         })
         .to_vec();
     let text = format!("corpus = {names:?}\nerrors = 'skip'\nunit = 'sequence'\nsweeps = 1");
-    let opened = Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default()).unwrap();
+    let opened =
+        Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default()).unwrap();
     assert_eq!(opened.report().total(), 4);
     let mut keys = Vec::new();
     for minibatch in opened.feed(None).unwrap() {

@@ -11,7 +11,8 @@ fn explained(error: &Error) {
 #[test]
 fn names_of_parquet_files_say_what_is_missing() {
     for text in ["corpus = 'x.parquet'", "features = 'x.arrow#a'"] {
-        let opened = Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default());
+        let opened =
+            Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default());
         explained(&opened.unwrap_err());
     }
 }

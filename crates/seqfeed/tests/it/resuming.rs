@@ -143,7 +143,9 @@ fn try_change(
         // Any state serves any rank where all stand at one place; elsewhere that is not promised.
         let places: BTreeSet<_> =
             states.iter().map(|state| (state.order.sweep, state.order.item)).collect();
-        if places.len() > 1 && changed.get("preset").and_then(|preset| preset.as_str()) != Some("cntk") {
+        if places.len() > 1
+            && changed.get("preset").and_then(|preset| preset.as_str()) != Some("cntk")
+        {
             return;
         }
     }
