@@ -76,7 +76,7 @@ mod _seqfeed {
         seqfeed::arrow::silence_caught_panics();
         // The package has two classes of this name; that of Kaldi's tables is in a module of
         // its own there.
-        super::documented(&module.py().get_type::<super::feed::Feed>())?;
+        super::documented(&module.py().get_type::<Feed>())?;
         module.add("CorpusWriter", module.py().get_type::<super::writer::Writer>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

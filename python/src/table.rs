@@ -168,12 +168,12 @@ impl Table {
         let options = describe::with_overrides(py, options, overrides)?;
         // Tables of Kaldi have this option, too.
         let line_limit: Option<usize> = match options.get_item("line_limit")? {
-            Some(limit) => limit.extract()?,
+            Some(limit) => {
+                options.del_item("line_limit")?;
+                limit.extract()?
+            }
             None => None,
         };
-        if line_limit.is_some() {
-            options.del_item("line_limit")?;
-        }
         let reading = read_options(allow_pipes, line_limit);
         let opener = reading.opener.clone();
         let wanted = Wanted::given(object_type.as_ref())?;

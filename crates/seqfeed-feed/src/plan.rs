@@ -42,7 +42,7 @@ impl Planner {
             return Err(Error::usage(
                 "wrong sequences keep their places only where each rank cuts its own minibatches",
             )
-            .with_help("use cut = \"worker\", or mend the data"));
+            .with_help("use preset = \"cntk\", or mend the data"));
         }
         let stages: Box<dyn Stages> = match settings.cut {
             Cut::Steps(steps) => {

@@ -200,7 +200,7 @@ mod tests {
             ("[feed]\nbacth-size = 3", "unknown key `bacth-size` in [feed]", "`batch-size`"),
             ("[feed]\nunit = 'frmae'", "[feed] unit: expected `frame`, `sequence`", "`frame`"),
             ("[streams.x]\nsorce = 'a'", "unknown key `sorce` in [streams.x]", "`source`"),
-            ("[stream.x]\nsource = 'a'", "unknown key `stream` at the top", "`streams`"),
+            ("[stream.x]\nsource = 'a'", "unknown section [stream]", "[streams.NAME]"),
             ("feed = 3", "[feed] is a section of keys", ""),
             ("[inputs.x]\nformat = 'dense'", "[inputs.x] has no dim", ""),
             // What stands elsewhere.

@@ -49,7 +49,7 @@ class Feed:
     features, a reader of CNTK (``train.cntk#reader``), a CTF file, an HTK script, a data
     specification of PDNN (``train.pfile,context=5``), or a dictionary of options or of the sections
     of a ``corpus.toml``. ``options`` are those of the command line, with ``_`` for ``-``:
-    ``help(seqfeed.FeedOptions)`` lists them. They replace keys of the source.
+    ``help(seqfeed.Feed)`` lists them. They replace keys of the source.
 
     ``overrides`` are values for the configuration of a CNTK reader, as on CNTK's command line: for
     its variables (``{"ScpDir": "/data"}`` for ``$ScpDir$``), and for its settings
@@ -631,7 +631,7 @@ def convert(
     """Writes any corpus in any format that can hold it, as ``seqfeed convert`` does.
 
     ``source`` is what ``open`` takes; ``options`` are those of the command line
-    (``help(seqfeed.CorpusOptions)`` lists them).
+    (those of ``seqfeed.CorpusOptions``).
     ``overrides`` are as for ``Feed``. ``target`` is what ``Writer`` takes. The result is what was
     written, as ``seqfeed convert --json`` prints it.
 

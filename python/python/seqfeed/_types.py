@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from seqfeed import _seqfeed
 from seqfeed._seqfeed import Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from seqfeed._options import TableOptions
 
 
 class Readable(Protocol):
@@ -248,7 +253,7 @@ def open_table(
     object_type: str | type | None = None,
     overrides: Mapping[str, str | os.PathLike[str] | float] | None = None,
     allow_pipes: bool = False,
-    **options: Any,
+    **options: Unpack[TableOptions],
 ) -> Table:
     """Opens any corpus as a table of numpy arrays.
 
@@ -256,7 +261,7 @@ def open_table(
     (``feats.scp``, ``ali.ark.gz``), an HTK script or master label file, a CTF file or a reader of
     CNTK (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), a description
     (``corpus.toml``), or a dictionary of options or of its sections. ``options`` are those of the
-    command line, with ``_`` for ``-``: ``help(seqfeed.TableOptions)`` lists them; ``overrides`` are
+    command line, with ``_`` for ``-``: those of ``seqfeed.TableOptions``; ``overrides`` are
     as for ``Feed``. A file object, opened in binary mode, is read as an archive of Kaldi's, at once and into memory.
 
     The value of a key is an array, a fresh one each time: floats of shape (frames, dim), labels of

@@ -94,6 +94,7 @@ impl Description {
                         description.set(section, &key, &value)?;
                     }
                 }
+                section if value.is_table() => return Err(unknown::section(section)),
                 key => description.set("", key, &value)?,
             }
         }
@@ -120,7 +121,10 @@ impl Description {
     ///
     /// Fails if there is no such option, or if a value is not one.
     pub fn replace(&mut self, options: Table) -> Result<()> {
-        for (name, value) in options {
+        // Short options replace what sections say.
+        let (sections, short): (Table, Table) =
+            options.into_iter().partition(|(_, value)| value.is_table());
+        for (name, value) in sections.into_iter().chain(short) {
             if matches!(name.as_str(), "streams" | "inputs" | "overrides") {
                 let places = self.read_named(&name, value)?;
                 self.given.extend(places);

@@ -38,6 +38,21 @@ pub(super) fn key(section: &str, key: &str) -> Error {
     }
 }
 
+/// The error for a section that there is not.
+pub(super) fn section(name: &str) -> Error {
+    let named = ["streams.NAME", "inputs.NAME", "overrides"];
+    let known = SECTIONS.iter().copied().filter(|section| !section.is_empty()).chain(named);
+    let first = |section: &str| section.split('.').next().unwrap_or_default().to_owned();
+    let words: Vec<String> = known.clone().map(first).collect();
+    let near = nearest_name(name, words.iter().map(String::as_str));
+    let meant = near.and_then(|near| known.clone().find(|section| first(section) == near));
+    let help = match meant {
+        Some(meant) => format!("did you mean [{meant}]?"),
+        None => format!("the sections are [{}]", known.collect::<Vec<_>>().join("], [")),
+    };
+    Error::usage(format!("description: unknown section [{name}]")).with_help(help)
+}
+
 /// The error for an option that there is not.
 pub(super) fn option(name: &str) -> Error {
     let all = options();

@@ -142,7 +142,7 @@ const ANY_DESERIALIZER: &[Name] = &[
     none(
         "composable",
         Idle::True,
-        "it is for deserializers of one's own; `cut = \"timeline\"` orders data as without it",
+        "it is for deserializers of one's own; `preset = \"cntk-timeline\"` orders data as without it",
     ),
 ];
 

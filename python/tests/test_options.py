@@ -1,0 +1,61 @@
+"""Options as keywords: typed, documented, in sections too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import seqfeed
+
+from test_feed import contents, source
+
+
+def keywords() -> set[str]:
+    names = set(seqfeed.FeedOptions.__annotations__)
+    assert {"batch_size", "features", "streams", "chunk_size"} <= names
+    return names
+
+
+def test_help_lists_every_option() -> None:
+    lines = (seqfeed.Feed.__doc__ or "").splitlines()
+    for name in keywords() - {"streams", "inputs"}:
+        at = lines.index(name)
+        assert lines[at + 1].startswith("    ") and lines[at + 1].endswith("."), name
+
+
+def test_type_checkers_know_the_options() -> None:
+    mypy = pytest.importorskip("mypy.api", reason="SKIPPED: types of options: there is no mypy")
+    for call, said in [
+        ("Feed('x', batchsize=4)", "batchsize"),
+        ("Feed('x', batch_size='many')", "batch_size"),
+        ("Feed('x', order='random')", "order"),
+        ("open('x', batch_size=4)", "batch_size"),
+        ("convert('x', 'y', lables='z')", "lables"),
+        ("Feed('x', batch_size=4, order='shuffle', context=(5, 3), labels=['y'])", None),
+    ]:
+        out, _, code = mypy.run(["--strict", "-c", f"import seqfeed\nseqfeed.{call}"])
+        assert (code == 0) == (said is None) and (said or "Success") in out, out
+
+
+def test_sections_and_keywords_mean_the_same(corpus: Any) -> None:
+    expected = [contents(m) for m in seqfeed.Feed(source(corpus), batch_size=16, seed=3, context=1)]
+    names = source(corpus)
+    sections: dict[str, Any] = {
+        "streams": {
+            "features": {"source": names["features"], "context": 1},
+            "labels": {"source": names["labels"], "kind": "label"},
+        },
+        "feed": {"batch-size": 16, "seed": 3},
+    }
+    assert [contents(m) for m in seqfeed.Feed(sections)] == expected
+    sections["feed"] = {"batch_size": 99}
+    assert [contents(m) for m in seqfeed.Feed(sections, batch_size=16, seed=3)] == expected
+    sections["feed"] = {"ranks": 2}
+    with pytest.raises(seqfeed.UsageError, match=r"stands in \[ranks\]"):
+        seqfeed.Feed(sections)
+
+
+def test_options_of_a_feed_are_refused_where_nothing_is_fed(corpus: Any) -> None:
+    with pytest.raises(seqfeed.UsageError, match="it is for seqfeed.Feed"):
+        seqfeed.open(source(corpus), batch_size=3)  # type: ignore[call-arg]
