@@ -99,7 +99,7 @@ fn others(key: &str) -> &'static [&'static str] {
         "start" => &["10"],
         "truncation" => &["3", "5"],
         "right-splice" => &["2"],
-        "generator" => &["'mt19937-64'", "'rand'"],
+        "generator" => &["'rand'"],
         "htkmlf-epochs" => &["true"],
         "threads" => &["1", "3"],
         "queue" => &["1", "9"],
