@@ -265,8 +265,11 @@ impl Description {
             let Some(meant) = stands_for else {
                 let names = || streams.iter().map(|stream| stream.name.as_str());
                 let names_are = || names().collect::<Vec<_>>().join(", ");
-                let error = Error::usage(format!("there is no stream {stream} in the corpus"))
-                    .in_file(corpus.name());
+                let missing = match stream.as_str() {
+                    "labels" => "there are no labels".to_owned(),
+                    stream => format!("there is no stream {stream}"),
+                };
+                let error = Error::usage(missing).in_file(corpus.name());
                 return Err(match nearest_name(stream, names()) {
                     Some(near) => error.with_help(format!("did you mean `{near}`?")),
                     None => error.with_help(format!("its streams are {}", names_are())),

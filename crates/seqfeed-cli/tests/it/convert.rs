@@ -159,7 +159,10 @@ fn real_speech_goes_through_every_pair_of_formats() {
     let description = tempfile::tempdir().unwrap();
     let path = description.path().join("an4.toml");
     let at = directory.display();
-    let text = format!("features = 'ark:{at}/feats.ark'\nlabels = 'ark:{at}/ali.ark'\n");
+    let text = format!(
+        "[streams.features]\nsource = 'ark:{at}/feats.ark'\n\
+         [streams.labels]\nsource = 'ark:{at}/ali.ark'\nkind = 'label'\n"
+    );
     fs::write(&path, text).unwrap();
     every_pair(&[path.to_str().unwrap()], &opened(&path));
 }
