@@ -12,7 +12,8 @@ fn a_record_that_was_changed_is_not_believed() {
     let path = |name: &str| directory.path().join(name).display().to_string();
     fs::write(path("a.txt"), "a  [\n 1 2\n 3 4 ]\nb  [\n 5 6 ]\nc  [\n 7 8 ]\n").unwrap();
     let text = format!("features = 'ark:{}'", path("a.txt"));
-    let corpus = Description::from_toml(&text).unwrap().open(&Opener::default()).unwrap();
+    let corpus =
+        Description::from_options(text.parse().unwrap()).unwrap().open(&Opener::default()).unwrap();
     let kept = || -> Vec<bool> {
         let mut options = ConvertOptions::new(Target::parse(&path("x.parquet")).unwrap());
         options.sharding.shards = 2;
