@@ -56,9 +56,6 @@ fn flags(scope: OptionScope) -> impl Iterator<Item = CorpusOption> {
 /// The flag of an option.
 pub(crate) fn flag(option: &CorpusOption) -> Arg {
     let mut help = option.doc.trim().trim_end_matches('.').to_owned();
-    if matches!(option.section, "cntk" | "pdnn") {
-        help += &format!(" (with --preset {})", option.section);
-    }
     let arg = Arg::new(option.name).long(option.name);
     if option.values == OptionValues::Flag && option.value_name.is_empty() {
         return arg.help(help).action(ArgAction::SetTrue);
