@@ -192,9 +192,9 @@ class FeedOptions(TableOptions, total=False):
     ``rand``. Default: mt19937-64."""
 
     htkmlf_epochs: bool
-    """Whether epochs are those of CNTK's HTKMLFReader: no minibatch is larger than what is
-    left of its epoch, and at the start of an epoch each row gets one sequence. Default:
-    false."""
+    """Whether epochs are those of CNTK's ``HTKMLFReader``: no minibatch is larger than what
+    is left of its epoch, and at the start of an epoch each row gets one sequence.
+    Default: false."""
 
     partition: str | int
     """The size of a partition: so many megabytes of features, context counted (``600m``),

@@ -107,7 +107,7 @@ options! {
         /// What random numbers the shuffle draws: those of C++'s `mt19937_64`, or of C's `rand`.
         ["cntk"] "generator" "GENERATOR" generator: Generator = "mt19937-64", Feed;
 
-        /// Whether epochs are those of CNTK's HTKMLFReader: no minibatch is larger than what is
+        /// Whether epochs are those of CNTK's `HTKMLFReader`: no minibatch is larger than what is
         /// left of its epoch, and at the start of an epoch each row gets one sequence.
         ["cntk"] "htkmlf-epochs" "BOOL" htkmlf_epochs: bool = "false", Feed;
 
