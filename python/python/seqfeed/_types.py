@@ -262,7 +262,8 @@ def open_table(
     CNTK (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), a description
     (``corpus.toml``), or a dictionary of options or of its sections. ``options`` are those of the
     command line, with ``_`` for ``-``: those of ``seqfeed.TableOptions``; ``overrides`` are
-    as for ``Feed``. A file object, opened in binary mode, is read as an archive of Kaldi's, at once and into memory.
+    as for ``Feed``. A file object, opened in binary mode, is read as an archive of Kaldi's, at once
+    and into memory.
 
     The value of a key is an array, a fresh one each time: floats of shape (frames, dim), labels of
     shape (frames,), ``Sparse`` rows. Of several streams it is a dictionary of them. Tables of Kaldi
