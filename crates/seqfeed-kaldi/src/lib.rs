@@ -68,7 +68,7 @@ pub use tables::mapped_reader::MappedReader;
 pub use tables::options::{ReadOptions, ReadReport};
 pub use tables::random_access_reader::{RandomAccessReader, check_key};
 pub use tables::sequential_reader::SequentialReader;
-pub use tables::table_type::{TableType, find_table_type};
+pub use tables::table_type::TableType;
 pub use tables::table_writer::{TableWriter, WriteReport};
 pub use tables::warnings::{Warning, Warnings};
 

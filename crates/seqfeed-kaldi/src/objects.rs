@@ -19,6 +19,7 @@ pub(crate) mod packed_matrix;
 pub(crate) mod posterior;
 pub(crate) mod sparse;
 pub(crate) mod sphinx;
+pub(crate) mod text_fits;
 pub(crate) mod token;
 pub(crate) mod vector;
 pub(crate) mod wave;

@@ -306,12 +306,14 @@ fn types_that_differ_in_their_values_are_not_guessed() {
 fn text_that_32_bits_do_not_hold_is_read_as_doubles() {
     let directory = tempfile::tempdir().unwrap();
     let at = directory.path();
-    let doubles = "m  [\n  1 2 \n  3 1e+300 ]\nv  [ 1 -1e-300 ]\n";
-    fs::write(at.join("d.txt"), doubles).unwrap();
-    text(at, &["ark:d.txt", "ark:d.ark"]);
-    let bytes = fs::read(at.join("d.ark")).unwrap();
-    assert!(bytes.starts_with(b"m \0BDM "));
-    assert_eq!(text(at, &["ark:d.ark", "ark,t:-"]), doubles);
+    for (doubles, start) in
+        [("m  [\n  1 2 \n  3 1e+300 ]\n", b"m \0BDM "), ("v  [ 1 -1e-300 ]\n", b"v \0BDV ")]
+    {
+        fs::write(at.join("d.txt"), doubles).unwrap();
+        text(at, &["ark:d.txt", "ark:d.ark"]);
+        assert!(fs::read(at.join("d.ark")).unwrap().starts_with(start));
+        assert_eq!(text(at, &["ark:d.ark", "ark,t:-"]), doubles);
+    }
     fs::write(at.join("i.txt"), "a 1 -9000000000 3 \n").unwrap();
     text(at, &["ark:i.txt", "ark:i.ark"]);
     let expected = [
@@ -403,4 +405,80 @@ fn entries_that_pass_once_are_read_once() {
         }
     }
     assert_eq!(fs::read_to_string(at.join("ran")).unwrap(), "\n\n", "once a run");
+}
+
+#[test]
+fn lines_that_only_words_fit_together_are_words() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    // Wherever the number stands: it is the name of a speaker.
+    for lines in ["a 0103\nb spk\n", "b spk\na 0103\n", "a +1\nb x y\nc 1 02\n", "b x y\na 007\n"] {
+        fs::write(at.join("u2s"), lines).unwrap();
+        let one = lines.lines().all(|line| line.split(' ').count() == 2);
+        let written = if one { lines.to_owned() } else { lines.replace('\n', " \n") };
+        for table in ["ark:u2s", "ark:cat u2s |"] {
+            assert_eq!(text(at, &[table, "ark:-"]), written, "{table}");
+            let same = text(at, &[table, "ark,t:-"]);
+            assert_eq!(same.replace(" \n", "\n"), lines, "{table}");
+        }
+        text(at, &["ark:u2s", "ark,t:sorted", "--sort"]);
+        let sorted = fs::read_to_string(at.join("sorted")).unwrap();
+        assert_eq!(keys(&sorted), {
+            let mut all = keys(lines);
+            all.sort_unstable();
+            all
+        });
+        assert!(lines.lines().all(|line| sorted.contains(line)), "{sorted}");
+    }
+}
+
+#[test]
+fn numbers_that_their_type_writes_otherwise_are_not_guessed() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    for lines in ["a 7\nb 0103\n", "a 5\nb +1\n", "a 1 2\nb 3 04\n", "a 1 ; 02 3 ;\n", "a 1e3 \n"] {
+        fs::write(at.join("x.txt"), lines).unwrap();
+        for table in ["ark:x.txt", "ark:cat x.txt |"] {
+            let (code, said) = refused(at, &[table, "ark:x.ark"]);
+            assert!(code == 1 && said.contains("--type") && said.contains("token"), "{said}");
+            // As text, lines keep their words.
+            let copied = text(at, &[table, "ark,t:-"]);
+            assert_eq!(copied.replace(" \n", "\n"), lines.replace(" \n", "\n"), "{table}");
+        }
+        assert_eq!(
+            text(at, &["ark:x.txt", "ark:-", "--type", "token-vector"]).trim_ascii_end(),
+            lines.replace('\n', " \n").replace("  \n", " \n").trim_ascii_end()
+        );
+    }
+    text(at, &["ark:x.txt", "ark:x.ark", "--type", "float"]);
+    // An empty line is of any type that may be empty.
+    fs::write(at.join("ali.txt"), "a \nb 5 6\nc \n").unwrap();
+    text(at, &["ark:ali.txt", "ark:ali.ark"]);
+    assert!(fs::read(at.join("ali.ark")).unwrap().starts_with(b"a \0B\x04\0\0\0\0b \0B\x04\x02"));
+}
+
+#[test]
+fn a_matrix_of_one_row_is_a_matrix_among_matrices() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    for lines in [
+        "a [ 1 2\n 3 4 ]\nb [ 5 6 ]\nc [ ]\n",
+        "b [ 5 6 ]\nc [ ]\na [ 1 2\n 3 4 ]\n",
+        "b [ 5 6 ]\nc [ ]\na [ 1 2\n 1e300 4 ]\n",
+    ] {
+        fs::write(at.join("m.txt"), lines).unwrap();
+        let stands = if lines.contains("1e300") { &b"\0BDM "[..] } else { b"\0BFM " };
+        for table in ["ark:m.txt", "ark:cat m.txt |"] {
+            for more in [&[][..], &["--sort"]] {
+                text(at, &[&[table, "ark:m.ark"], more].concat());
+                let bytes = fs::read(at.join("m.ark")).unwrap();
+                let matrices = bytes.windows(5).filter(|five| *five == stands).count();
+                assert_eq!(matrices, 3, "{table}: {}", bytes.escape_ascii());
+            }
+        }
+    }
+    fs::write(at.join("v.txt"), "a [ 1 2 ]\nb [ 5 6 ]\n").unwrap();
+    let output = copy(at, &["ark:v.txt", "ark:v.ark"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("taken for"), "{output:?}");
+    assert!(fs::read(at.join("v.ark")).unwrap().starts_with(b"a \0BFV "));
 }

@@ -22,7 +22,7 @@ use crate::objects::wave::Wave;
 use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
 use crate::tables::options::ReadOptions;
-use crate::tables::table_type::find_table_type;
+use crate::tables::table_type::{Found, find_table_type};
 use crate::tables::typing::{Need, Typing, type_of_next};
 
 macro_rules! any_object {
@@ -313,11 +313,15 @@ impl Holder for AnyObject {
             return Ok(Typing::known(known));
         }
         let need = Need::of(options);
-        let Some(found) = find_table_type(table, options)? else {
-            return Ok(Typing::by_object(need, table.kind == TableKind::Archive));
-        };
-        found.check(need)?;
-        Ok(Typing::found(found))
+        let by_object = Typing::by_object(need, table.kind == TableKind::Archive);
+        Ok(match find_table_type(table, options)? {
+            Found::ByObject => by_object,
+            Found::Settled(seen) => by_object.settled(seen),
+            Found::Together(found) => {
+                found.check(need)?;
+                Typing::found(found)
+            }
+        })
     }
 
     fn typing_of_stream(options: &ReadOptions) -> Typing {

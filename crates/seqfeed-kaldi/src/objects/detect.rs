@@ -6,6 +6,7 @@ use seqfeed_core::number_text::ParseInteger;
 use crate::OBJECT;
 use crate::object_reader::{ObjectReader, is_space, is_token};
 use crate::objects::any::ObjectType;
+use crate::objects::text_fits::{Line, bracketed_types, is_bracketed, is_matrix};
 
 /// Bytes that are looked at: where integers follow one another so far, they do so to the end.
 const WINDOW: usize = 1 << 12;
@@ -175,25 +176,44 @@ pub(crate) struct Fits {
     pub(crate) taken: ObjectType,
     pub(crate) types: Vec<ObjectType>,
     pub(crate) binary: bool,
+    /// A line without words, which is of any type that has many values on a line.
+    pub(crate) empty: bool,
+    /// Numbers on a line that are written otherwise by the type they are taken for.
+    pub(crate) noncanonical: bool,
+}
+
+impl Fits {
+    /// The type of a text that says what others of its table are, which fit it too: words that are
+    /// no number, or a matrix of several rows.
+    pub(crate) fn settles(&self) -> Option<ObjectType> {
+        let certain = matches!(self.types[..], [ObjectType::TokenVector]) && !self.empty;
+        (!self.binary && (certain || is_matrix(self.taken))).then_some(self.taken)
+    }
 }
 
 /// What the object that is next may be, which was [taken](detect) for one of a type. Nothing is
 /// read.
 pub(crate) fn fits(reader: &mut ObjectReader, taken: ObjectType) -> Result<Fits> {
-    if !may_be_another(taken) {
-        // Most objects are not looked at further: more bytes may be long in coming.
-        return Ok(Fits { taken, types: Vec::new(), binary: reader.peek()? == Some(0) });
-    }
-    let (window, ended) = window(reader)?;
-    let (binary, types) = match window {
-        [0, b'B', bytes @ ..] => (true, Tagged { bytes, ended }.types(taken)),
-        [b'\n' | b' ' | b'\t' | b'0'..=b'9' | b'-' | b'A'..=b'z', ..] => {
-            let line = window.split(|&byte| byte == b'\n').next().unwrap_or_default();
-            (false, text_types(line, taken))
+    let binary = reader.peek()? == Some(0);
+    let mut fits = Fits { taken, types: Vec::new(), binary, empty: false, noncanonical: false };
+    if binary && may_be_another(taken) {
+        let (window, ended) = window(reader)?;
+        if let [0, b'B', bytes @ ..] = window {
+            fits.types = Tagged { bytes, ended }.types(taken);
         }
-        _ => (false, Vec::new()),
-    };
-    Ok(Fits { taken, types, binary })
+    } else if !binary && is_bracketed(taken) {
+        fits.types = bracketed_types(window(reader)?.0, taken);
+    } else if !binary && may_be_another(taken) {
+        let (window, _) = window(reader)?;
+        if let [b'\n' | b' ' | b'\t' | b'!'..=b'~' | 0x80..=0xfe, ..] = window {
+            let line = Line::new(window.split(|&byte| byte == b'\n').next().unwrap_or_default());
+            fits.types = line.types(taken);
+            fits.empty = line.is_empty();
+            fits.noncanonical = !line.is_canonical(taken);
+        }
+    }
+    // Most objects are not looked at further: more bytes may be long in coming.
+    Ok(fits)
 }
 
 /// Whether what was taken for an object of a type may be one of another, in binary form or as text.
@@ -207,6 +227,7 @@ fn may_be_another(taken: ObjectType) -> bool {
             | T::Float
             | T::Double
             | T::Int32Vector
+            | T::Int64Vector
             | T::Int32PairVector
             | T::FloatPairVector
             | T::Int32VectorVector
@@ -214,27 +235,6 @@ fn may_be_another(taken: ObjectType) -> bool {
             | T::Token
             | T::TokenVector
     )
-}
-
-/// The types that a line of numbers or words may be of.
-fn text_types(line: &[u8], taken: ObjectType) -> Vec<ObjectType> {
-    use ObjectType as T;
-    let one = line.split(|&byte| is_space(byte)).filter(|word| !word.is_empty()).count() == 1;
-    let mut types = match (taken, one) {
-        (T::Int32Vector, true) => vec![T::Int32Vector, T::Int32, T::Int64, T::Float, T::Double],
-        (T::Int64 | T::Uint64, _) => vec![taken, T::Float, T::Double],
-        (T::Float, _) => vec![T::Float, T::Double],
-        (T::Token | T::TokenVector, true) => {
-            let word = line.trim_ascii();
-            let number = std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok());
-            if number { vec![T::Float, T::Double] } else { Vec::new() }
-        }
-        (T::Int32Vector, false) => vec![T::Int32Vector, T::Int64Vector],
-        _ => return Vec::new(),
-    };
-    types.extend(one.then_some(T::Token));
-    types.push(T::TokenVector);
-    types
 }
 
 /// Whether bits are those of a float that somebody means: nothing that is next to zero or

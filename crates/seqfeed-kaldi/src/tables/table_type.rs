@@ -6,6 +6,7 @@ use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::any::ObjectType;
 use crate::objects::detect::{Fits, detect, fits};
+use crate::objects::text_fits::{is_bracketed, is_words, may_be_empty};
 use crate::specifier::{Rspecifier, TableKind};
 use crate::tables::options::ReadOptions;
 use crate::tables::sequential_reader::SequentialReader;
@@ -23,15 +24,19 @@ pub struct TableType {
     pub binary: bool,
     /// Whether each for itself would be taken for another type.
     pub mixed: bool,
-    /// The key of the first one.
+    /// The key of the first one, or of the first one with numbers that are not canonical.
     pub key: Vec<u8>,
+    /// Whether there are numbers in text that are not written as their type writes them, as with
+    /// leading zeros: as words they are other values.
+    pub noncanonical: bool,
 }
 
 impl TableType {
     /// Fails where the objects may be of several types, and their values would differ.
     pub(crate) fn check(&self, need: Need) -> Result<()> {
         // Texts that all are taken for one type are of that type: it is the usual one.
-        let settled = self.others.is_empty() || (!self.binary && !self.mixed);
+        let usual = !self.binary && !self.mixed;
+        let settled = !self.noncanonical && (self.others.is_empty() || usual);
         if settled || !need.tells_types_apart(self.binary) {
             return Ok(());
         }
@@ -51,18 +56,28 @@ pub(crate) fn several_types(types: &[ObjectType]) -> Error {
     .with_help(format!("say which type is meant with --type, such as {}", names[0]))
 }
 
-/// Finds the type of a table from all of its objects, where the first one does not say it itself;
-/// none where each object says it, or where the table can be read only once (a command, standard
-/// input, a named pipe). Entries of a script file that can be read once are not looked at.
+/// What the first object of a table tells, or all of them.
+pub(crate) enum Found {
+    /// Nothing for others: each is looked at when it is read.
+    ByObject,
+    /// The first one is a text of this type, and others that fit it are of that type too.
+    Settled(ObjectType),
+    Together(TableType),
+}
+
+/// Finds the type of a table from all of its objects, where the first one does not say it itself.
+/// A table that can be read only once (a command, standard input, a named pipe) is not looked at,
+/// nor are entries of a script file that can be read once, nor text that is written as text again.
 ///
 /// # Errors
 ///
 /// As reading the table, but for what `p` passes over.
-pub fn find_table_type(table: &Rspecifier, options: &ReadOptions) -> Result<Option<TableType>> {
+pub(crate) fn find_table_type(table: &Rspecifier, options: &ReadOptions) -> Result<Found> {
     let name = options.name(&table.rxfilename)?;
     if !options.opener.is_file(name.location()) {
-        return Ok(None);
+        return Ok(Found::ByObject);
     }
+    let need = Need::of(options);
     // Damage is an error, or is passed over, when the table is read.
     let plain = Rspecifier { background: false, permissive: false, ..table.clone() };
     let reading = ReadOptions { warnings: None, object_type: None, ..options.clone() };
@@ -73,13 +88,22 @@ pub fn find_table_type(table: &Rspecifier, options: &ReadOptions) -> Result<Opti
             continue;
         }
         match reader.value() {
-            Ok(object) if object.types.is_empty() && evidence.first.is_none() => return Ok(None),
+            Ok(object) if evidence.is_new() => {
+                let stays = !object.binary && !need.tells_types_apart(false);
+                if object.types.is_empty() || stays {
+                    return Ok(Found::ByObject);
+                }
+                if let Some(settled) = object.settles() {
+                    return Ok(Found::Settled(settled));
+                }
+                evidence.add(&key, object);
+            }
             Ok(object) => evidence.add(&key, object),
             Err(_) if table.kind == TableKind::Script => {}
             Err(_) => break,
         }
     }
-    Ok(evidence.decide())
+    Ok(evidence.decide().map_or(Found::ByObject, Found::Together))
 }
 
 /// Finds the type of the objects of an archive from here on, where the first one is next, whose key
@@ -110,10 +134,25 @@ struct Evidence {
     unsure: Option<(Vec<u8>, Vec<ObjectType>)>,
     text: bool,
     mixed: bool,
+    /// The first one on an empty line, which is of any type that may be empty.
+    empty: Option<Vec<u8>>,
+    noncanonical: Option<Vec<u8>>,
 }
 
 impl Evidence {
+    fn is_new(&self) -> bool {
+        self.first.is_none() && self.empty.is_none()
+    }
+
     fn add(&mut self, key: &[u8], object: &Fits) {
+        self.text |= !object.binary;
+        if object.empty {
+            self.empty.get_or_insert_with(|| key.to_vec());
+            return;
+        }
+        if object.noncanonical {
+            self.noncanonical.get_or_insert_with(|| key.to_vec());
+        }
         let itself = [object.taken];
         let types = if object.types.is_empty() { &itself[..] } else { &object.types };
         match &self.first {
@@ -134,32 +173,45 @@ impl Evidence {
         if types.len() > 1 && self.unsure.is_none() {
             self.unsure = Some((key.to_vec(), types.to_vec()));
         }
-        self.text |= !object.binary;
     }
 
     fn decide(self) -> Option<TableType> {
-        let (key, taken) = self.first?;
-        let Self { mut types, unsure, text, mixed, .. } = self;
+        let Self { first, mut types, unsure, text, mixed, empty, noncanonical } = self;
+        let Some((key, taken)) = first else {
+            let (object_type, key) = (Some(ObjectType::TokenVector), empty?);
+            return Some(TableType { object_type, key, ..TableType::default() });
+        };
+        if empty.is_some() {
+            types.retain(|&one| may_be_empty(one));
+        }
         if types.is_empty()
             && !text
             && let Some((key, others)) = unsure
         {
             // Each object is of a type of its own, and this one does not say of which.
-            return Some(TableType { object_type: None, others, binary: true, mixed, key });
+            return Some(TableType { others, binary: true, mixed, key, ..TableType::default() });
         }
         let object_type = match types.contains(&taken) && !mixed {
             true => Some(taken),
-            // Lines stay as they are, where they are written as lines again.
+            // Nothing but words fits all, or brackets: these are the same values for any type.
+            false if types.iter().all(|&one| is_words(one) || is_bracketed(one)) => {
+                types.first().copied()
+            }
             false if text => None,
             false => types.first().copied(),
         };
+        let numbers = types.iter().any(|&one| !is_words(one));
+        let noncanonical = noncanonical.filter(|_| numbers);
         types.retain(|&one| Some(one) != object_type);
-        let words = [ObjectType::Token, ObjectType::TokenVector];
-        if types.iter().all(|one| words.contains(one)) {
-            // One word or several: the same bytes.
+        if noncanonical.is_none() && types.iter().all(|&one| is_words(one) || is_bracketed(one)) {
+            // One word or several, one row or a vector: the same bytes.
             types.clear();
         }
-        Some(TableType { object_type, others: types, binary: !text, mixed, key })
+        let (key, noncanonical) = match noncanonical {
+            Some(key) => (key, true),
+            None => (key, false),
+        };
+        Some(TableType { object_type, others: types, binary: !text, mixed, key, noncanonical })
     }
 }
 

@@ -8,6 +8,7 @@ use crate::holder::Mode;
 use crate::object_reader::ObjectReader;
 use crate::objects::any::ObjectType;
 use crate::objects::detect::{Fits, detect, fits};
+use crate::objects::text_fits::is_words;
 use crate::tables::options::ReadOptions;
 use crate::tables::table_type::{TableType, find_rest_type, several_types};
 
@@ -19,7 +20,8 @@ pub struct Typing {
     known: Option<ObjectType>,
     /// What was found of several objects together.
     pub(crate) found: Option<Arc<TableType>>,
-    /// What objects are that say it themselves, or fit one type only: the last one.
+    /// What objects are that say it themselves, or fit one type only: the last one. In text, the
+    /// type that [settles](Fits::settles) what others are.
     seen: Option<ObjectType>,
     need: Need,
     /// All objects are in this stream, and none was read yet.
@@ -68,6 +70,12 @@ impl Typing {
         Self { need, whole, ..Self::default() }
     }
 
+    /// As [`by_object`](Self::by_object), where the first object is a text that settles what others
+    /// are.
+    pub(crate) fn settled(self, seen: ObjectType) -> Self {
+        Self { seen: Some(seen), whole: false, ..self }
+    }
+
     /// The same for the entries of a script file, which are in streams of their own.
     pub(crate) fn of_entries(&self) -> Self {
         Self { whole: false, ..self.clone() }
@@ -80,37 +88,63 @@ pub(crate) fn type_of_next(reader: &mut ObjectReader) -> Result<ObjectType> {
         return Ok(known);
     }
     let taken = detect(reader)?;
-    if reader.typing.need == Need::Nothing {
+    let need = reader.typing.need;
+    let found = fits(reader, taken)?;
+    if found.binary && need == Need::Nothing {
         return Ok(taken);
     }
-    let Fits { types, binary, .. } = fits(reader, taken)?;
-    let whole = std::mem::take(&mut reader.typing.whole);
-    if types.len() <= 1 {
-        let only = types.first().copied().unwrap_or(taken);
-        reader.typing.seen = Some(only);
-        return Ok(only);
-    }
-    let need = reader.typing.need;
-    if whole && need.tells_types_apart(binary) {
+    let apart = need.tells_types_apart(found.binary);
+    let whole = std::mem::take(&mut reader.typing.whole) && apart && found.settles().is_none();
+    if whole && found.types.len() > 1 {
         let found = find_rest_type(reader)?;
         found.check(need)?;
         reader.typing = Typing::found(found);
         return Ok(reader.typing.known.unwrap_or(taken));
     }
-    if !binary {
-        // Text has a form that is usual for each type.
-        return Ok(taken);
+    if !found.binary {
+        return type_of_text(reader, &found);
+    }
+    let types = found.types;
+    if types.len() <= 1 {
+        let only = types.first().copied().unwrap_or(taken);
+        reader.typing.seen = Some(only);
+        return Ok(only);
     }
     match reader.typing.seen {
         Some(seen) if types.contains(&seen) => {
             if seen != taken && reader.typing.found.is_none() {
-                let (object_type, others, key) = (Some(seen), Vec::new(), Vec::new());
-                let found = TableType { object_type, others, binary, mixed: true, key };
+                let found = TableType {
+                    object_type: Some(seen),
+                    binary: true,
+                    mixed: true,
+                    ..TableType::default()
+                };
                 reader.typing.found = Some(Arc::new(found));
             }
             Ok(seen)
         }
-        _ if !need.tells_types_apart(binary) => Ok(taken),
+        _ if !apart => Ok(taken),
         _ => Err(several_types(&types)),
     }
+}
+
+/// The same for text, which has a form that is usual for each type.
+fn type_of_text(reader: &mut ObjectReader, found: &Fits) -> Result<ObjectType> {
+    if let Some(seen) = reader.typing.seen
+        && found.types.contains(&seen)
+    {
+        return Ok(seen);
+    }
+    if let Some(settled) = found.settles() {
+        reader.typing.seen = Some(settled);
+    }
+    let words = found.types.iter().copied().find(|&one| is_words(one));
+    Ok(match (reader.typing.need, words) {
+        // Written as text again, lines keep their words.
+        (Need::Writing(Mode::Text), Some(words)) => words,
+        (Need::Nothing, Some(words)) if found.noncanonical => words,
+        (Need::Nothing, _) => found.taken,
+        _ if found.noncanonical => return Err(several_types(&found.types)),
+        _ => found.taken,
+    })
 }
