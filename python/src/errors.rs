@@ -103,7 +103,24 @@ fn in_python(text: &str) -> String {
         ("--type", "object_type"),
         ("`line-limit`", "`line_limit`"),
     ];
-    SPELLED.iter().fold(text.to_owned(), |text, (command, python)| text.replace(command, python))
+    let spelled = SPELLED
+        .iter()
+        .fold(text.to_owned(), |text, (command, python)| text.replace(command, python));
+    let mut parts = spelled.split("--");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(part.len());
+        let (name, rest) = part.split_at(end);
+        // Those with `_` are of OpenFst's commands.
+        if name.is_empty() || rest.starts_with('_') || text.ends_with(char::is_alphanumeric) {
+            text.push_str("--");
+            text.push_str(name);
+        } else {
+            text.push_str(&name.replace('-', "_"));
+        }
+        text.push_str(rest);
+    }
+    text
 }
 
 /// The exception for a key that is not in a table.

@@ -111,13 +111,15 @@ fn shown(size: &[usize]) -> String {
     size.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
 }
 
-/// Whether a name is that of one object: with the offset of an archive that is there, or of a file
-/// that begins as such an object does.
+/// Whether a name is that of one object: with the offset of an archive that is there, of a file
+/// that begins as such an object does, or of a command.
 fn is_object(name: &OsStr) -> bool {
     // Files that are there may end with a bracket or with digits themselves.
     let (alone, _) = Range::split_name(name).unwrap_or((name, None));
     let opener = Opener::default();
     match RxFilename::parse(alone) {
+        // No corpus is named by a command alone.
+        Ok(name) if name.location().command().is_some() => true,
         Ok(name) if !opener.is_file(name.location()) => false,
         Ok(name) if name.offset().is_some() => !opener.exists(&Location::of_file(alone)),
         Ok(_) => begins_as_object(alone),

@@ -61,7 +61,11 @@ fn main() -> ExitCode {
     if let Some(code) = commands::kaldi::called_as_tool() {
         return code;
     }
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => error.exit(),
+        Err(help) => return report::printed(help.print()),
+    };
     let done = match arguments.command {
         Command::Check(arguments) => commands::check::run(&arguments),
         Command::Completions(arguments) => {

@@ -48,6 +48,14 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
     if known.is_usage() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
+/// How the program ends when all that it does is to print: help, or its version.
+pub(crate) fn printed(written: io::Result<()>) -> ExitCode {
+    match written.and_then(|()| io::stdout().flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure(&Error::io("writing", error).in_file("standard output").into()),
+    }
+}
+
 fn line_of(error: &Error) -> Option<u64> {
     match error.place().position? {
         Position::Line(line) | Position::Column { line, .. } => Some(line),

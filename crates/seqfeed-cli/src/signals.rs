@@ -1,16 +1,20 @@
 //! Signals that end the program: its temporary files go first.
 
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 
 use seqfeed::io::remove_temporary_files;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 /// Waits in a thread for signals that ask the program to end. (At SIGKILL nothing can be done; what
 /// is left then, the next run or `seqfeed check DIR` takes away.)
 pub(crate) fn watch() {
+    // A file that may grow no more (`ulimit -f`) is an error of writing it, as a full disk is.
+    let _ = flag::register(SIGXFSZ, Arc::default());
     let ignored = ignored();
     let asks: Vec<i32> =
         [SIGTERM, SIGHUP, SIGINT].into_iter().filter(|signal| !is_in(*signal, ignored)).collect();

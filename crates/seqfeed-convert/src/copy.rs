@@ -8,8 +8,8 @@ use seqfeed_core::{Error, Key, Result};
 use seqfeed_io::{Input, InputFiles, Opener, Output, RxFilename, WxFilename};
 use seqfeed_kaldi::{
     AnyObject, CompressedMatrix, CompressionMethod, Mode, ObjectType, RandomAccessReader,
-    ReadOptions, Rspecifier, ScriptLine, SequentialReader, TableKind, TableType, TableWriter,
-    WriteReport, Wspecifier,
+    ReadOptions, ReadReport, Rspecifier, ScriptLine, SequentialReader, TableKind, TableType,
+    TableWriter, WriteReport, Wspecifier,
 };
 
 use crate::Target;
@@ -50,6 +50,8 @@ pub struct CopyReport {
     pub left_out: u64,
     /// Objects that could not be read, and were passed over because of the option `p`.
     pub skipped: u64,
+    /// What was wrong with the first ones of those, in words.
+    pub damage: Vec<String>,
     /// Keys that were asked for, but are not there; not known where only the first objects
     /// were looked at.
     pub missing: Vec<Vec<u8>>,
@@ -150,9 +152,9 @@ pub fn copy_table(
     }
     let complete = choice.goes_on();
     let table_type = reader.table_type().cloned();
-    let skipped = if complete { reader.close()?.skipped } else { reader.report().skipped };
+    let read = if complete { reader.close()? } else { reader.report().clone() };
     let written = writing.finish()?;
-    let report = choice.report(written, skipped, complete);
+    let report = choice.report(written, &read, complete);
     Ok(CopyReport { table_type, ..report })
 }
 
@@ -240,21 +242,18 @@ fn sorted(
         return Err(Error::usage(format!("{objects} objects cannot be split into {parts} tables")));
     }
     let mut writing = Writing::new(names, outputs, keys.len() as u64, choice.options)?;
-    let mut skipped = 0;
     for key in &keys {
-        match reader.get(Key(key))? {
-            Some(object) => {
-                writing.write(Key(key), object)?;
-                progress();
-            }
-            // With `p`, what cannot be read counts as not there.
-            None => skipped += 1,
+        // With `p`, what cannot be read counts as not there, and stands in the report.
+        if let Some(object) = reader.get(Key(key))? {
+            writing.write(Key(key), object)?;
+            progress();
         }
     }
     let complete = choice.goes_on();
-    let written = writing.finish()?;
     let table_type = reader.table_type().cloned();
-    Ok(CopyReport { table_type, ..choice.report(written, skipped, complete) })
+    let read = if complete { reader.close()? } else { reader.report().clone() };
+    let written = writing.finish()?;
+    Ok(CopyReport { table_type, ..choice.report(written, &read, complete) })
 }
 
 /// How many objects will be copied; reads no more than keys and headers.
@@ -304,7 +303,7 @@ impl<'a> Choice<'a> {
         taken
     }
 
-    fn report(self, written: WriteReport, skipped: u64, complete: bool) -> CopyReport {
+    fn report(self, written: WriteReport, read: &ReadReport, complete: bool) -> CopyReport {
         let wanted = self.options.select.iter().flatten();
         let mut missing: Vec<Vec<u8>> = match complete {
             true => wanted.filter(|key| !self.found.contains(*key)).cloned().collect(),
@@ -312,7 +311,9 @@ impl<'a> Choice<'a> {
         };
         missing.sort_unstable();
         let left_out = self.left_out;
-        CopyReport { written, left_out, skipped, missing, table_type: None }
+        let damage = read.errors.iter().map(ToString::to_string).collect();
+        let skipped = read.skipped;
+        CopyReport { written, left_out, skipped, damage, missing, table_type: None }
     }
 }
 

@@ -151,6 +151,8 @@ pub struct Place {
     pub position: Option<Position>,
     /// The key of the sequence, as shown.
     pub key: Option<String>,
+    /// The file that names this one, and the line of the name (from 1).
+    pub named_in: Option<(String, u64)>,
 }
 
 /// A position in a file.
@@ -239,6 +241,19 @@ impl Error {
     #[must_use]
     pub fn at_line(mut self, line: u64) -> Self {
         self.0.place.position.get_or_insert(Position::Line(line));
+        self
+    }
+
+    /// Adds the line (from 1) of a file that names others, such as a script file: it is the place,
+    /// unless an inner layer has said another file. Then it is said where that one is named.
+    #[must_use]
+    pub fn in_line_of(mut self, file: impl Into<String>, line: u64) -> Self {
+        let file = file.into();
+        let place = &mut self.0.place;
+        if place.file.as_ref().is_none_or(|other| *other == file) {
+            return self.in_file(file).at_line(line);
+        }
+        place.named_in.get_or_insert((file, line));
         self
     }
 
@@ -365,6 +380,9 @@ impl error::Error for Error {
     }
 }
 
+/// Most letters of a key that are shown.
+const LONGEST_KEY: usize = 256;
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", Printable(self.file.as_deref().unwrap_or_default()))?;
@@ -381,7 +399,16 @@ impl fmt::Display for Place {
         }
         if let Some(key) = &self.key {
             let gap = if self.file.is_some() || self.position.is_some() { " " } else { "" };
-            write!(f, "{gap}(key {})", Printable(key))?;
+            match key.char_indices().nth(LONGEST_KEY) {
+                None => write!(f, "{gap}(key {})", Printable(key))?,
+                Some((end, _)) => {
+                    let (start, bytes) = (Printable(&key[..end]), key.len());
+                    write!(f, "{gap}(key {start}..., {bytes} bytes)")?;
+                }
+            }
+        }
+        if let Some((file, line)) = &self.named_in {
+            write!(f, " (named in {}:{line})", Printable(file))?;
         }
         Ok(())
     }
@@ -464,6 +491,20 @@ impl fmt::Display for Excerpt<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_are_short_and_say_where_a_file_is_named() {
+        let error = |key: &[u8]| Error::usage("no").of_key(Key(key)).place().to_string();
+        assert_eq!(error(&b"k".repeat(256)), format!("(key {})", "k".repeat(256)));
+        let long = error(&b"k".repeat(70_000));
+        assert_eq!(long, format!("(key {}..., 70000 bytes)", "k".repeat(256)));
+        let named = |error: Error| error.in_line_of("f.scp", 11).place().to_string();
+        assert_eq!(named(Error::usage("no")), "f.scp:11");
+        assert_eq!(named(Error::usage("no").in_file("f.scp")), "f.scp:11");
+        assert_eq!(named(Error::usage("no").in_file("o.ark")), "o.ark (named in f.scp:11)");
+        let inside = Error::usage("no").in_file("o.ark").at_byte(3);
+        assert_eq!(named(inside), "o.ark @ 3 (named in f.scp:11)");
+    }
 
     #[test]
     fn is_one_word_wide_and_crosses_threads() {

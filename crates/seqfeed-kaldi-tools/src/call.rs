@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::rc::Rc;
 
 use seqfeed_core::{Error, ErrorKind, PrintableLines, Problem};
 use seqfeed_io::{InputFiles, Opener, WxFilename, name_from_text};
@@ -38,8 +39,25 @@ pub(crate) struct Call<'a> {
     pub(crate) around: Surroundings<'a>,
     /// What readers noticed, until it is logged.
     pub(crate) warnings: Warnings,
-    /// What was opened for writing.
-    pub(crate) outputs: RefCell<Vec<WxFilename>>,
+    pub(crate) files: Files,
+}
+
+/// The files that a call reads and writes.
+#[derive(Clone)]
+pub(crate) struct Files {
+    inputs: InputFiles,
+    outputs: Rc<RefCell<Vec<WxFilename>>>,
+}
+
+impl Files {
+    pub(crate) fn record() -> Self {
+        Self { inputs: InputFiles::record(), outputs: Rc::default() }
+    }
+
+    /// Fails if a file that is written is read as well.
+    pub(crate) fn check(&self) -> Result<(), Stop> {
+        Ok(self.inputs.check_outputs(self.outputs.borrow().iter())?)
+    }
 }
 
 /// How a call ends: with the exit code, or early.
@@ -104,11 +122,11 @@ impl Call<'_> {
     }
 
     /// Notes files that will be written. Fails if one of them is another output. That it is an
-    /// input is all right here: Kaldi's users read and write one file where the tool reads first,
-    /// and files appear when they are complete.
+    /// input is all right for single objects, which are read before; tables are
+    /// [checked](Files::check).
     pub(crate) fn note_outputs(&self, names: &[WxFilename]) -> Result<(), Stop> {
         let files = names.iter().filter(|name| name.path().is_some());
-        let mut outputs = self.outputs.borrow_mut();
+        let mut outputs = self.files.outputs.borrow_mut();
         outputs.extend(files.cloned());
         Ok(InputFiles::default().check_outputs(outputs.iter())?)
     }
@@ -138,6 +156,11 @@ impl Call<'_> {
                     let (command, status) = (failed.command(), failed.wait_status());
                     let message = format!("Pipe {command}| had nonzero return status {status}");
                     (Some("Close():util/kaldi-io.cc:515"), message)
+                }
+                Warning::NotWritten(objects) => {
+                    let what = "objects not written (permissive mode): the script file has no \
+                                names for their keys";
+                    (None, format!("{objects} {what}"))
                 }
                 Warning::Skipped(error) => (None, format!("skipped (permissive mode): {error}")),
                 Warning::BeyondEnd { span: (first, last), rows, vector: false } => (

@@ -44,14 +44,13 @@ mod tools;
 pub mod transform;
 mod writing;
 
-use std::cell::RefCell;
 use std::fmt;
 
 use seqfeed_kaldi::Warnings;
 
 pub use call::{KALDI_VERSION, Surroundings};
 
-use crate::call::{Call, Outcome};
+use crate::call::{Call, Files, Outcome};
 
 /// A tool.
 pub struct Tool {
@@ -66,8 +65,8 @@ impl Tool {
     /// Calls the tool: `program` is the name it was called by, `words` what stands behind it, as
     /// texts ([`name_to_text`](seqfeed_io::name_to_text)). The exit code.
     pub fn run<'a>(&self, program: &'a str, words: &'a [String], around: Surroundings<'a>) -> u8 {
-        let (warnings, outputs) = (Warnings::default(), RefCell::default());
-        let mut call = Call { program, words, around, warnings, outputs };
+        let (warnings, files) = (Warnings::default(), Files::record());
+        let mut call = Call { program, words, around, warnings, files };
         let outcome = (self.run)(&mut call);
         call.end(outcome)
     }

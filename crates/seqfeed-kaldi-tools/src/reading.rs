@@ -13,7 +13,7 @@ use seqfeed_kaldi::{
     SequentialReader, TableKind, TableWriter, Wspecifier,
 };
 
-use crate::call::{Call, Stop};
+use crate::call::{Call, Files, Stop};
 
 /// Whether a name is that of a table to read.
 pub(crate) fn is_rspecifier(name: &str) -> bool {
@@ -32,6 +32,7 @@ pub(crate) struct Table<T> {
     value: T,
     archive: bool,
     objects: u64,
+    files: Files,
 }
 
 impl<T: Holder + Default> Table<T> {
@@ -39,7 +40,9 @@ impl<T: Holder + Default> Table<T> {
         let rspecifier = name_from_text(rspecifier);
         let archive = Rspecifier::parse(&rspecifier)?.kind == TableKind::Archive;
         let reader = SequentialReader::open_with(&rspecifier, &call.reading())?;
-        Ok(Self { reader, key: Vec::new(), value: T::default(), archive, objects: 0 })
+        call.files.check()?;
+        let (key, value, files) = (Vec::new(), T::default(), call.files.clone());
+        Ok(Self { reader, key, value, archive, objects: 0, files })
     }
 
     /// The next key and object.
@@ -52,7 +55,11 @@ impl<T: Holder + Default> Table<T> {
                 self.objects += 1;
                 Ok(Some((Key(&self.key), &mut self.value)))
             }
-            Ok(false) => Ok(None),
+            Ok(false) => {
+                // Files that a script file names are known now.
+                self.files.check()?;
+                Ok(None)
+            }
             Err(error) if self.archive && self.objects > 0 => Err(Stop::abort(&error)),
             Err(error) => Err(error.into()),
         }
@@ -76,7 +83,9 @@ impl Call<'_> {
         &self,
         rspecifier: &str,
     ) -> Result<RandomAccessReader<T>, Stop> {
-        Ok(RandomAccessReader::open_with(&name_from_text(rspecifier), &self.reading())?)
+        let table = RandomAccessReader::open_with(&name_from_text(rspecifier), &self.reading())?;
+        self.files.check()?;
+        Ok(table)
     }
 
     /// Opens a table to be read by keys that a map turns into its own; none where `map` is empty.
@@ -86,7 +95,9 @@ impl Call<'_> {
         map: &str,
     ) -> Result<MappedReader<T>, Stop> {
         let (rspecifier, map) = (name_from_text(rspecifier), name_from_text(map));
-        Ok(MappedReader::open_with(&rspecifier, &map, &self.reading())?)
+        let table = MappedReader::open_with(&rspecifier, &map, &self.reading())?;
+        self.files.check()?;
+        Ok(table)
     }
 
     /// Opens a table to be written.
@@ -102,7 +113,8 @@ impl Call<'_> {
         self.note_outputs(&outputs)?;
         let table = TableWriter::create(&wspecifier, self.opener())?;
         self.note_outputs(table.object_names())?;
-        Ok(table)
+        self.files.check()?;
+        Ok(table.telling(&self.warnings))
     }
 
     /// Reads the object that a file holds, or the part of it that a range behind the name means.

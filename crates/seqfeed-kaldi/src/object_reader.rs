@@ -327,13 +327,28 @@ impl ObjectReader {
     /// Fails if reading does.
     pub fn read_line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
         line.clear();
+        // Bytes of the last word, or of the blanks behind it.
+        let mut run = 0;
         loop {
+            let limit = self.line_limit;
             let buffer = self.fill()?;
             if buffer.is_empty() {
                 return Ok(false);
             }
             let end = memchr::memchr(b'\n', buffer);
-            line.extend_from_slice(&buffer[..end.unwrap_or(buffer.len())]);
+            let more = &buffer[..end.unwrap_or(buffer.len())];
+            let blank = line.last().or(more.first()).is_some_and(|&byte| is_space(byte));
+            let goes_on = more.iter().position(|&byte| is_space(byte) != blank);
+            run += goes_on.unwrap_or(more.len());
+            if run > limit {
+                let error = too_long("bytes of a word, or of blanks in a row", run, limit);
+                return Err(error.in_file(self.name()).at_byte(self.position()));
+            }
+            if goes_on.is_some() {
+                let last = more.last().is_some_and(|&byte| is_space(byte));
+                run = more.iter().rev().take_while(|&&byte| is_space(byte) == last).count();
+            }
+            line.extend_from_slice(more);
             let taken = end.map_or(buffer.len(), |end| end + 1);
             self.consume(taken);
             if end.is_some() {

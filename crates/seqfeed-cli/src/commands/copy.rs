@@ -116,7 +116,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         report::note(&format!("the objects were taken for those of type {taken}{more}"));
     }
     if copied.skipped > 0 {
-        report::warning(&format!("{} could not be read", counted(copied.skipped, "object")));
+        let more = if copied.skipped > copied.damage.len() as u64 { "\n  ..." } else { "" };
+        let said: String = copied.damage.iter().map(|one| format!("\n  {one}")).collect();
+        let objects = counted(copied.skipped, "object");
+        report::warning(&format!("{objects} could not be read{said}{more}"));
     }
     let written = copied.written;
     let mut text =

@@ -482,3 +482,26 @@ fn a_matrix_of_one_row_is_a_matrix_among_matrices() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains("taken for"), "{output:?}");
     assert!(fs::read(at.join("v.ark")).unwrap().starts_with(b"a \0BFV "));
 }
+
+#[test]
+fn what_p_passes_over_is_counted_and_named_in_any_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = directory.path();
+    corpus(4).write(at);
+    let feats = fs::read(at.join("feats.ark")).unwrap();
+    fs::write(at.join("short.ark"), &feats[..feats.len() - 5]).unwrap();
+    let script = fs::read_to_string(at.join("feats.scp")).unwrap();
+    fs::write(at.join("gone.scp"), script + "x gone.ark:5\ny gone.ark:9\n").unwrap();
+    for (from, skipped, named) in [
+        ("ark,p:short.ark", "1 object could not be read", "short.ark"),
+        ("ark,p:cat short.ark |", "1 object could not be read", "short.ark"),
+        ("scp,p:gone.scp", "2 objects could not be read", "gone.ark"),
+    ] {
+        for more in [&[][..], &["--sort"]] {
+            let output = copy(at, &[&[from, "ark:x.ark"], more].concat());
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{from}: {said}");
+            assert!(said.contains(skipped) && said.contains(named), "{from} {more:?}: {said}");
+        }
+    }
+}

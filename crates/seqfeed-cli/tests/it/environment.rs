@@ -330,3 +330,54 @@ fn without_threads_a_command_works_or_says_so() {
         assert!(code == Some(0) || said.contains("thread"), "{arguments:?}: {said}");
     }
 }
+
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    corpus(3).write(path);
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["help"],
+        &["feed", "--help"],
+        &["kaldi", "--list"],
+        &["completions", "bash"],
+        &["info", "scp:feats.scp"],
+        &["info", "scp:feats.scp", "--json"],
+        &["info", "feats.ark:12"],
+        &["show", "scp:feats.scp"],
+        &["describe", "scp:feats.scp"],
+        &["check", "scp:feats.scp"],
+        &["check", "scp:feats.scp", "--json"],
+        &["copy", "scp:feats.scp", "ark,t:-"],
+        &["feed", "scp:feats.scp", "--dump", "jsonl"],
+        &["kaldi", "feat-to-len", "scp:feats.scp", "ark,t:-"],
+        &["kaldi", "feat-to-dim", "scp:feats.scp", "-"],
+    ] {
+        let mut command = seqfeed(path, arguments);
+        command.stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let code = output.status.code().unwrap();
+        assert!(matches!(code, 1 | 255), "{arguments:?}: {code}: {said}");
+        assert!(said.contains("standard output"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_file_that_may_grow_no_more_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    corpus(40).write(path);
+    let before = fs::read_dir(path).unwrap().count();
+    let program = env!("CARGO_BIN_EXE_seqfeed");
+    for arguments in ["copy scp:feats.scp ark:x.ark", "kaldi copy-feats scp:feats.scp ark:x.ark"] {
+        let script = format!("ulimit -f 1; exec {program} {arguments}");
+        let output = Command::new("bash").args(["-c", &script]).current_dir(path).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code().is_some_and(|code| code != 0), "{arguments}: {said}");
+        assert!(said.contains("x.ark"), "{said}");
+        assert_eq!(fs::read_dir(path).unwrap().count(), before, "{arguments}: {said}");
+    }
+}

@@ -111,3 +111,21 @@ fn options_for_corpora_and_damaged_objects_are_errors() {
         assert!(errors.contains(expected), "{arguments:?}: {errors}");
     }
 }
+
+#[test]
+fn a_command_is_the_name_of_one_object() {
+    let directory = tempfile::tempdir().unwrap();
+    objects(directory.path());
+    for (name, expected) in
+        [("cat obj.mat |", VALUES), ("cat obj.mat |[0:0]", "  float-matrix 1 x 2\n [\n  1 2 ]\n")]
+    {
+        let output = run(directory.path(), &["show", name]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(shown, format!("{name}\n{expected}"), "{errors}");
+        let output = run(directory.path(), &["info", name]);
+        assert!(output.status.success(), "{output:?}");
+    }
+    let output = run(directory.path(), &["info", "cat obj.mat; false |"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}

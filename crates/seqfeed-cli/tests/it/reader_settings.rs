@@ -210,8 +210,12 @@ fn names_that_mean_nothing_say_what_is_wrong() {
     // A script of HTK's with a blank in its entries is none of Kaldi's.
     fs::write(at.join("plp.scp"), "a.plp=//host/a. plp[0,306]\n\nb.plp=//host/b.plp [0,9]\n")
         .unwrap();
+    fs::write(at.join("apart.scp"), " a.plp = b.plp [0,3]\n").unwrap();
     for command in ["info", "feed"] {
-        let message = said(at, &[command, "plp.scp"], 1);
-        assert!(message.contains("plp.scp:1") && message.contains("blank"), "{message}");
+        for name in ["plp.scp", "apart.scp"] {
+            let message = said(at, &[command, name], 1);
+            let place = format!("{name}:1");
+            assert!(message.contains(&place) && message.contains("blank"), "{message}");
+        }
     }
 }

@@ -179,3 +179,50 @@ fn ranges_that_go_beyond_the_end_are_told() {
     let called = run("copy-vector 'v.vec[1:3]' out");
     assert!(called.log.contains("Range 1:3 goes beyond the vector dimension 2"), "{}", called.log);
 }
+
+#[test]
+fn a_table_is_not_written_over_what_it_is_made_of() {
+    let _here = here();
+    fs::write("o.scp", "u1 f.ark\nu2 new\n").unwrap();
+    fs::hard_link("cmvn.ark", "hard").unwrap();
+    for line in [
+        "apply-cmvn --utt2spk=ark:utt2spk ark:cmvn.ark ark:f.ark ark:cmvn.ark",
+        "apply-cmvn --utt2spk=ark:utt2spk ark:cmvn.ark ark:f.ark ark:hard",
+        "apply-cmvn --utt2spk=ark:utt2spk ark:cmvn.ark ark:f.ark ark:utt2spk",
+        "copy-feats ark:f.ark ark:f.ark",
+        "copy-feats ark:f.ark ark,scp:new,f.ark",
+        "copy-feats scp:f.scp ark:f.scp",
+        "copy-feats scp:f.scp ark:f.ark",
+        "copy-feats ark:f.ark scp:o.scp",
+        "paste-feats ark:f.ark scp:f.scp ark:f.ark",
+        "feat-to-len scp:f.scp ark,t:f.ark",
+    ] {
+        let before = ["f.ark", "f.scp", "cmvn.ark", "utt2spk"].map(|name| fs::read(name).unwrap());
+        let called = run(line);
+        assert_eq!(called.code, 255, "{line}: {}", called.log);
+        assert!(called.last().contains("it is read here"), "{line}: {}", called.log);
+        let after = ["f.ark", "f.scp", "cmvn.ark", "utt2spk"].map(|name| fs::read(name).unwrap());
+        assert!(before == after, "{line}");
+    }
+    // A single object is read before it is written.
+    for line in ["copy-matrix one.mat one.mat", "matrix-sum one.mat two.mat one.mat"] {
+        let called = run(line);
+        assert_eq!(called.code, 0, "{line}: {}", called.log);
+    }
+}
+
+#[test]
+fn objects_without_a_name_to_write_to_are_counted() {
+    let _here = here();
+    fs::write("gap.scp", "u2 new\n").unwrap();
+    let called = run("copy-feats ark:f.ark scp,p:gap.scp");
+    assert_eq!(called.code, 0, "{}", called.log);
+    assert_eq!(
+        warnings(&called),
+        [
+            "WARNING (copy-feats[5.5.0]) 1 objects not written (permissive mode): the script file has no \
+          names for their keys"
+        ]
+    );
+    assert!(called.last().ends_with("Copied 2 feature matrices."), "{}", called.log);
+}

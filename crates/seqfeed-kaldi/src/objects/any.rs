@@ -347,6 +347,10 @@ impl Holder for AnyObject {
     }
 
     fn read_part(reader: &mut ObjectReader, _: Mode, range: &Range) -> Result<Option<Self>> {
+        if !reader.seek(reader.position())? {
+            // Its type could not be told again from what stands behind the mark.
+            return Ok(None);
+        }
         let object_type = type_of_next(reader)?;
         Self::read_part_as(object_type, reader, range)
     }

@@ -8,7 +8,7 @@ use seqfeed_core::{Problem, Result};
 
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
-use crate::object_reader::{ObjectReader, is_space};
+use crate::object_reader::{ObjectReader, is_space, too_long};
 use crate::objects::float::{DIGITS, Float};
 
 /// A basic type: an integer of 8 to 64 bits, `f32`, `f64` or `bool`.
@@ -223,10 +223,14 @@ impl ObjectReader {
             return B::read_binary(self);
         }
         self.skip_space()?;
-        let mut want = 1;
+        let (mut want, limit) = (1, self.line_limit);
         loop {
             let buffer = self.ensure(want)?;
             let word = buffer.iter().position(|&byte| is_space(byte)).unwrap_or(buffer.len());
+            if word > limit {
+                let error = too_long("bytes of a number", word, limit);
+                return Err(error.in_file(self.name()).at_byte(self.position()));
+            }
             if word == buffer.len() && word >= want {
                 want = if word < 1 << 16 { word + 1 } else { 2 * word };
                 continue;

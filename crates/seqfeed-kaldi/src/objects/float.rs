@@ -5,7 +5,7 @@ use seqfeed_core::number_text::{parse_f32, parse_f64};
 use seqfeed_core::{Problem, Result};
 
 use crate::OBJECT;
-use crate::object_reader::{LittleEndian, ObjectReader, is_space};
+use crate::object_reader::{LittleEndian, ObjectReader, is_space, too_long};
 use crate::objects::basic::{Basic, float_word};
 
 /// Digits that Kaldi writes floats with, `f64` too.
@@ -124,11 +124,15 @@ pub(crate) fn read_rows<T: Float>(
     reader.consume(opening);
     // No more is asked for than is there, as long as that says something: behind the text of a live
     // pipe nothing may come for a while.
-    let mut want = 1;
+    let (mut want, limit) = (1, reader.line_limit);
     loop {
         let buffer = reader.ensure(want)?;
         let at_end = buffer.len() < want;
         let (used, found) = parsing.go_on(buffer, at_end);
+        if used == 0 && buffer.len() > limit {
+            let error = too_long("bytes of a number", buffer.len(), limit);
+            return Err(error.in_file(reader.name()).at_byte(reader.position()));
+        }
         want = match used {
             0 if buffer.len() < STEP => buffer.len() + 1,
             0 => 2 * buffer.len(),

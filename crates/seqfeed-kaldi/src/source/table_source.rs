@@ -322,20 +322,13 @@ impl<'a> Opening<'a> {
         let file = reader.name().to_owned();
         let mut line = Vec::new();
         for number in 1u64.. {
-            let place = |error: Error| error.in_file(file.as_str()).at_line(number);
+            let place = |error: Error| error.in_line_of(file.as_str(), number);
             if !reader.read_script_line(&mut line).map_err(place)? {
                 break;
             }
             let parsed = ScriptLine::parse(&line).map_err(place)?;
             if let Err(error) = self.script_entry(&parsed, &beside) {
-                let error = match (&error.place().file, error.place().position, error.help()) {
-                    // The line is not one of the file that could not be opened.
-                    (Some(_), None, None) => {
-                        error.with_help(format!("line {number} of {file} names it"))
-                    }
-                    _ => place(error),
-                };
-                self.skips.absorb(parsed.key, error)?;
+                self.skips.absorb(parsed.key, place(error))?;
             }
         }
         reader.finish()

@@ -411,7 +411,7 @@ impl<'a> Opening<'a> {
         let file = reader.name().to_owned();
         let mut line = Vec::new();
         for number in 1u64.. {
-            let place = |error: Error| error.in_file(file.as_str()).at_line(number);
+            let place = |error: Error| error.in_line_of(file.as_str(), number);
             if !reader.read_script_line(&mut line).map_err(place)? {
                 break;
             }

@@ -15,6 +15,7 @@ use crate::tables::key_index::KeyIndex;
 use crate::tables::options::ReadOptions;
 use crate::tables::random_access_reader::check_key;
 use crate::tables::script_lines::ScriptLines;
+use crate::tables::warnings::{Warning, Warnings};
 
 /// Writes a table: Kaldi's `TableWriter`.
 ///
@@ -58,6 +59,7 @@ pub struct TableWriter<T> {
     buffer: Vec<u8>,
     /// Why an archive is not whole: then nothing of it may appear.
     failed: Option<Error>,
+    warnings: Option<Warnings>,
     type_: PhantomData<fn(&T)>,
 }
 
@@ -132,14 +134,21 @@ impl<T: Holder> TableWriter<T> {
             (Some(archive_name), Some(script)) => {
                 let names = [WxFilename::parse(&archive_name)?, WxFilename::parse(&script)?];
                 InputFiles::default().check_outputs(&names)?;
-                let [archive, script] = &names;
-                let archive = open(archive)?;
-                if archive.position().is_none() {
-                    return Err(Error::usage(format!(
+                let no_file = || {
+                    Error::usage(format!(
                         "a script file cannot point into `{}`, which is no file",
                         shown_name(&archive_name)
                     ))
-                    .with_help("write the archive to a file, or without a script file (`ark:`)"));
+                    .with_help("write the archive to a file, or without a script file (`ark:`)")
+                };
+                let [archive, script] = &names;
+                // Known before a command is started.
+                if !matches!(archive, WxFilename::File(_)) {
+                    return Err(no_file());
+                }
+                let archive = open(archive)?;
+                if archive.position().is_none() {
+                    return Err(no_file());
                 }
                 let mut script = open(script)?;
                 script.set_points_into_others();
@@ -156,8 +165,15 @@ impl<T: Holder> TableWriter<T> {
             report: WriteReport::default(),
             buffer: Vec::new(),
             failed: None,
+            warnings: None,
             type_: PhantomData,
         })
+    }
+
+    /// Says as a warning, when the table ends, how many objects were not written because of `p`.
+    #[must_use]
+    pub fn telling(self, warnings: &Warnings) -> Self {
+        Self { warnings: Some(warnings.clone()), ..self }
     }
 
     /// Where objects go with `scp`: the names in the script file. None with an archive.
@@ -286,6 +302,11 @@ impl<T: Holder> TableWriter<T> {
         if let Some(error) = self.failed {
             return Err(error);
         }
+        if let Some(warnings) = &self.warnings
+            && self.report.skipped > 0
+        {
+            warnings.add(Warning::NotWritten(self.report.skipped));
+        }
         let outputs = match self.table {
             Table::Archive(archive) => vec![archive],
             Table::Both { archive, script, .. } => vec![archive, script],
@@ -313,7 +334,7 @@ impl Names {
         let file = lines.name().to_owned();
         while let Some((key, name)) = lines.next_pair()? {
             number += 1;
-            let place = |error: Error| error.in_file(file.as_str()).at_line(number).of_key(key);
+            let place = |error: Error| error.in_line_of(file.as_str(), number).of_key(key);
             // A name that cannot be written to is better known before hours of work.
             let name = WxFilename::parse(OsStr::from_bytes(name)).map_err(place)?;
             if index.insert(key, 0).is_none() {

@@ -1,4 +1,4 @@
-//! What is worth a warning and no error. Libraries do not print: who reads tables takes
+//! What is worth a warning and no error. Libraries do not print: who reads and writes tables takes
 //! the warnings.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use seqfeed_io::{FailedCommand, OnFailedCommand};
 use crate::holder::Holder;
 use crate::range::Range;
 
-/// What readers of tables noticed that is no error.
+/// What readers and writers of tables noticed that is no error.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Warning {
@@ -18,6 +18,9 @@ pub enum Warning {
     FailedCommand(FailedCommand),
     /// An object cannot be read, and counts as not there because of `p`.
     Skipped(Damage),
+    /// So many objects were not written because of `p`: the script file has no names for their
+    /// keys.
+    NotWritten(u64),
     /// A range reaches beyond the end of its object, by so little that it is taken for one
     /// that ends there.
     BeyondEnd {

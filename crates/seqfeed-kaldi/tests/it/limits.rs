@@ -3,7 +3,8 @@
 use seqfeed_core::{Element, ErrorKind, Key, Source};
 use seqfeed_io::Opener;
 use seqfeed_kaldi::{
-    RandomAccessReader, ReadOptions, Role, SequentialReader, TableOptions, TableSource,
+    ObjectReader, RandomAccessReader, ReadOptions, Role, SequentialReader, TableOptions,
+    TableSource, TokenVector, Vector,
 };
 
 fn is_limit(error: &seqfeed_core::Error) -> bool {
@@ -51,4 +52,26 @@ fn keys_and_lines_have_a_length_that_is_a_setting() {
     for table in &tables[2..] {
         assert!(is_limit(&TableSource::open(&[table], &options).err().unwrap()), "{table}");
     }
+}
+
+#[test]
+fn blanks_and_words_in_lines_do_not_fill_the_memory() {
+    let blanks = " ".repeat(300_000);
+    let digits = "1".repeat(300_000);
+    let read = |text: String| {
+        let reader = |text: &str| ObjectReader::from_bytes("memory", text.as_bytes());
+        [
+            reader(&text).read::<Vec<i32>>().err(),
+            reader(&text).read::<TokenVector>().err(),
+            reader(&text).read::<f32>().err(),
+        ]
+    };
+    for text in [format!("1{blanks}2\n"), format!("1 {digits}\n"), format!("{digits} 1\n")] {
+        assert!(read(text).into_iter().all(|error| is_limit(&error.unwrap())));
+    }
+    // Many short ones are a long vector.
+    assert!(read("12 ".repeat(100_000) + "\n")[0].is_none());
+    let floats = |text: String| ObjectReader::from_bytes("memory", text).read::<Vector<f32>>();
+    assert_eq!(floats(format!("[ 1{blanks}2 ]\n")).unwrap().0, [1.0, 2.0]);
+    assert!(is_limit(&floats(format!("[ {digits} ]\n")).unwrap_err()));
 }

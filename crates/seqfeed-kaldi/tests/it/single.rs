@@ -5,8 +5,8 @@ use std::fs;
 use seqfeed_core::Key;
 use seqfeed_io::{Opener, RxFilename};
 use seqfeed_kaldi::{
-    AnyObject, Holder, IntegerVector, Matrix, Mode, ObjectReader, ObjectWriter, PackedMatrix,
-    TableWriter, Vector, load, save, write_token,
+    AnyObject, CompressedMatrix, CompressionMethod, Holder, IntegerVector, Matrix, Mode,
+    ObjectReader, ObjectWriter, PackedMatrix, TableWriter, Vector, load, save, write_token,
 };
 
 fn matrix() -> Matrix<f32> {
@@ -181,4 +181,19 @@ fn packed_matrices_are_added() {
     let error = sum.read_add(&mut other, Mode::Text).unwrap_err().to_string();
     assert!(error.contains("1 rows cannot be added to one of 2"), "{error}");
     assert_eq!(sum.values, [11.5, 22.5, 33.5]);
+}
+
+#[test]
+fn a_part_of_an_object_of_any_type_comes_out_of_a_pipe() {
+    let directory = tempfile::tempdir().unwrap();
+    let name = directory.path().join("c.mat").display().to_string();
+    let matrix = Matrix { rows: 3, cols: 2, values: vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0] };
+    let compressed = CompressedMatrix::compress(&matrix, CompressionMethod::Auto).unwrap();
+    for object in [AnyObject::CompressedMatrix(compressed), AnyObject::FloatMatrix(matrix)] {
+        save(&name, &object, Mode::Binary, &Opener::default()).unwrap();
+        let opener = Opener::with_pipes();
+        let there: AnyObject = load(&format!("{name}[1:1]"), &opener).unwrap();
+        let piped: AnyObject = load(&format!("cat {name} |[1:1]"), &opener).unwrap();
+        assert_eq!(there, piped);
+    }
 }

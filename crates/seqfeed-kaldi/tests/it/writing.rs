@@ -71,3 +71,14 @@ fn no_two_objects_go_to_one_file() {
     fs::write(at("names.scp"), "a /dev/null\nb /dev/null\n").unwrap();
     create(&format!("scp:{}", at("names.scp"))).unwrap();
 }
+
+#[test]
+fn a_script_file_that_would_point_into_a_command_is_refused_before_it_starts() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name).display().to_string();
+    let name = format!("ark,scp:|touch {},{}", at("started"), at("p.scp"));
+    let error = TableWriter::<Vector<f32>>::create(&name, &Opener::with_pipes()).unwrap_err();
+    assert!(error.to_string().contains("cannot point into"), "{error}");
+    thread::sleep(Duration::from_millis(200));
+    assert!(!directory.path().join("started").exists());
+}

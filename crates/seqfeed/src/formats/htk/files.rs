@@ -104,7 +104,7 @@ fn has_stray_blank(line: &[u8]) -> bool {
     let numbers = range.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b' '));
     word.len() < line.len()
         && !word.starts_with(b"\"")
-        && word.contains(&b'=')
+        && (word.contains(&b'=') || line[word.len()..].trim_ascii().starts_with(b"="))
         && line.iter().filter(|&&byte| byte == b'=').count() == 1
         && numbers
         && range.iter().filter(|&&byte| byte == b',').count() == 1
