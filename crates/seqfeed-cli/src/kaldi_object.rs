@@ -111,6 +111,12 @@ fn shown(size: &[usize]) -> String {
     size.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
 }
 
+/// Whether a command has no kind of table before it: with one (`ark:cat x |`), it is a table's.
+fn is_alone(command: &OsStr) -> bool {
+    let mut words = command.as_bytes().split(|&byte| byte == b' ');
+    words.find(|word| !word.is_empty()).is_some_and(|word| !word.contains(&b':'))
+}
+
 /// Whether a name is that of one object: with the offset of an archive that is there, of a file
 /// that begins as such an object does, or of a command.
 fn is_object(name: &OsStr) -> bool {
@@ -118,8 +124,7 @@ fn is_object(name: &OsStr) -> bool {
     let (alone, _) = Range::split_name(name).unwrap_or((name, None));
     let opener = Opener::default();
     match RxFilename::parse(alone) {
-        // No corpus is named by a command alone.
-        Ok(name) if name.location().command().is_some() => true,
+        Ok(name) if name.location().command().is_some_and(is_alone) => true,
         Ok(name) if !opener.is_file(name.location()) => false,
         Ok(name) if name.offset().is_some() => !opener.exists(&Location::of_file(alone)),
         Ok(_) => begins_as_object(alone),
