@@ -346,7 +346,7 @@ fn what_cannot_be_printed_is_an_error() {
         &["info", "scp:feats.scp"],
         &["info", "scp:feats.scp", "--json"],
         &["info", "feats.ark:12"],
-        &["show", "scp:feats.scp"],
+        &["show", "scp:feats.scp", "spk0-utt000"],
         &["describe", "scp:feats.scp"],
         &["check", "scp:feats.scp"],
         &["check", "scp:feats.scp", "--json"],
