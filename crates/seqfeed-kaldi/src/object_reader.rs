@@ -319,6 +319,11 @@ impl ObjectReader {
         }
     }
 
+    /// Most bytes of a key, a word or a number.
+    pub(crate) fn line_limit(&self) -> usize {
+        self.input.line_limit()
+    }
+
     /// Reads to the end of the line, in the place of what `line` holds; the line's end is read but
     /// not given. Whether there was one.
     ///
@@ -330,7 +335,7 @@ impl ObjectReader {
         // Bytes of the last word, or of the blanks behind it.
         let mut run = 0;
         loop {
-            let limit = self.line_limit;
+            let limit = self.input.line_limit();
             let buffer = self.fill()?;
             if buffer.is_empty() {
                 return Ok(false);

@@ -5,10 +5,11 @@ use std::fmt;
 use seqfeed_core::float_text::write_g;
 use seqfeed_core::number_text::ParseInteger;
 use seqfeed_core::{Problem, Result};
+use seqfeed_io::too_long;
 
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
-use crate::object_reader::{ObjectReader, is_space, too_long};
+use crate::object_reader::{ObjectReader, is_space};
 use crate::objects::float::{DIGITS, Float};
 
 /// A basic type: an integer of 8 to 64 bits, `f32`, `f64` or `bool`.
@@ -223,7 +224,7 @@ impl ObjectReader {
             return B::read_binary(self);
         }
         self.skip_space()?;
-        let (mut want, limit) = (1, self.line_limit);
+        let (mut want, limit) = (1, self.line_limit());
         loop {
             let buffer = self.ensure(want)?;
             let word = buffer.iter().position(|&byte| is_space(byte)).unwrap_or(buffer.len());

@@ -3,9 +3,10 @@
 use seqfeed_core::float_text::write_g;
 use seqfeed_core::number_text::{parse_f32, parse_f64};
 use seqfeed_core::{Problem, Result};
+use seqfeed_io::too_long;
 
 use crate::OBJECT;
-use crate::object_reader::{LittleEndian, ObjectReader, is_space, too_long};
+use crate::object_reader::{LittleEndian, ObjectReader, is_space};
 use crate::objects::basic::{Basic, float_word};
 
 /// Digits that Kaldi writes floats with, `f64` too.
@@ -124,7 +125,7 @@ pub(crate) fn read_rows<T: Float>(
     reader.consume(opening);
     // No more is asked for than is there, as long as that says something: behind the text of a live
     // pipe nothing may come for a while.
-    let (mut want, limit) = (1, reader.line_limit);
+    let (mut want, limit) = (1, reader.line_limit());
     loop {
         let buffer = reader.ensure(want)?;
         let at_end = buffer.len() < want;

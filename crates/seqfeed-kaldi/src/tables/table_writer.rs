@@ -143,7 +143,7 @@ impl<T: Holder> TableWriter<T> {
                 };
                 let [archive, script] = &names;
                 // Known before a command is started.
-                if !matches!(archive, WxFilename::File(_)) {
+                if archive.path().is_none() {
                     return Err(no_file());
                 }
                 let archive = open(archive)?;
