@@ -30,7 +30,13 @@ impl Loaded {
     }
 
     /// Samples `start..stop` of a sequence of a block.
-    fn of(stream: &Stream, block: &Block, number: usize, start: usize, stop: usize) -> Self {
+    fn of(
+        stream: &Stream,
+        block: &Block,
+        number: usize,
+        start: usize,
+        stop: usize,
+    ) -> seqfeed::Result<Self> {
         let samples = block.sequence_len(number);
         // What is one for the whole sequence belongs to every part of it.
         let whole = stream.extent == Extent::Sequence;
@@ -42,27 +48,27 @@ impl Loaded {
             let range = found.values_in(start..stop);
             let size = stream.element.size();
             let ends = (start..=stop).map(|end| found.values_in(start..end).len() as i64);
-            return Loaded::Sparse {
-                values: copied(stream, &found.values[range.start * size..range.end * size]),
+            return Ok(Loaded::Sparse {
+                values: copied(stream, &found.values[range.start * size..range.end * size])?,
                 indices: found.indices[range].to_vec(),
                 offsets: ends.collect(),
                 dim: stream.dim,
-            };
+            });
         }
-        let values = copied(stream, block.samples(number).rows(start..stop));
+        let values = copied(stream, block.samples(number).rows(start..stop))?;
         let mut shape = if whole { Vec::new() } else { vec![rows] };
         if stream.kind != Kind::Label || stream.dim > 1 {
             shape.push(stream.dim);
         }
-        Loaded::Dense { shape, values }
+        Ok(Loaded::Dense { shape, values })
     }
 }
 
-fn copied(stream: &Stream, bytes: &[u8]) -> Array {
+fn copied(stream: &Stream, bytes: &[u8]) -> seqfeed::Result<Array> {
     let mut array = Array::new(stream.element);
-    array.resize(bytes.len() / stream.element.size());
+    array.resize(bytes.len() / stream.element.size())?;
     array.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
-    array
+    Ok(array)
 }
 
 /// A corpus, read by any number of threads at once.
@@ -91,19 +97,25 @@ impl CorpusTable {
         sorted.get(first).copied().filter(|&number| index.key(number) == Key(key))
     }
 
-    fn item(&self, blocks: &[Block], number: usize, start: usize, stop: usize) -> Item {
+    fn item(
+        &self,
+        blocks: &[Block],
+        number: usize,
+        start: usize,
+        stop: usize,
+    ) -> seqfeed::Result<Item> {
         let streams = self.corpus.streams();
         let mut all = streams
             .iter()
             .zip(blocks)
             .map(|(stream, block)| {
-                (stream.name.clone(), Loaded::of(stream, block, number, start, stop))
+                Ok((stream.name.clone(), Loaded::of(stream, block, number, start, stop)?))
             })
-            .collect::<Vec<_>>();
-        match (all.len(), all.pop()) {
+            .collect::<seqfeed::Result<Vec<_>>>()?;
+        Ok(match (all.len(), all.pop()) {
             (1, Some((_, loaded))) => Item::Stream(loaded),
             (_, last) => Item::Streams(all.into_iter().chain(last).collect()),
-        }
+        })
     }
 }
 
@@ -116,7 +128,7 @@ impl Backend for CorpusTable {
         let Some(sequence) = self.find(key) else { return Ok(None) };
         let mut blocks = self.corpus.new_blocks();
         self.corpus.load(&[sequence], &mut blocks)?;
-        Ok(Some(self.item(&blocks, 0, start, stop)))
+        self.item(&blocks, 0, start, stop).map(Some)
     }
 
     fn contains(&self, key: &[u8]) -> seqfeed::Result<bool> {
@@ -201,7 +213,7 @@ impl Walk for CorpusWalk {
             self.load(number)?;
         }
         let place = (number - self.loaded.start) as usize;
-        Ok(Some(self.table.item(&self.blocks, place, 0, usize::MAX)))
+        self.table.item(&self.blocks, place, 0, usize::MAX).map(Some)
     }
 
     fn next_key(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<bool> {

@@ -1,6 +1,8 @@
 //! A growable buffer of one element type.
 
-use crate::Element;
+use std::io;
+
+use crate::{Element, Error, Result};
 
 /// A buffer of values of one [`Element`] type that is meant to be recycled.
 ///
@@ -15,6 +17,14 @@ pub enum Array {
     F64(Vec<f64>),
     /// 32-bit signed integers.
     I32(Vec<i32>),
+}
+
+fn no_memory(len: usize, size: usize) -> Error {
+    let bytes = len as u128 * size as u128;
+    let error = io::Error::new(io::ErrorKind::OutOfMemory, format!("{bytes} bytes are not there"));
+    Error::system("taking memory for a minibatch", error).with_help(
+        "give `memory`, so that it is refused before; smaller minibatches, `bucket`, less context, or a layout without padding take less",
+    )
 }
 
 macro_rules! each {
@@ -67,13 +77,20 @@ impl Array {
     }
 
     /// Makes it `len` values long; new values are zero, old ones stay as they are.
-    pub fn resize(&mut self, len: usize) {
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is not so much memory; then it is as it was.
+    pub fn resize(&mut self, len: usize) -> Result<()> {
+        let size = self.element().size();
         each!(self, values => {
             if len > values.capacity() {
-                values.reserve_exact(len - values.len());
+                let more = len - values.len();
+                values.try_reserve_exact(more).map_err(|_| no_memory(len, size))?;
             }
             values.resize(len, Default::default());
         });
+        Ok(())
     }
 
     /// The values as bytes in the machine's order.

@@ -69,16 +69,14 @@ impl Packer {
         self.measure(&loaded, &found, buffers)?;
         let mut arrays = std::mem::take(&mut buffers.arrays);
         let mut rows = std::mem::take(&mut buffers.rows);
-        for (number, array) in arrays.iter_mut().enumerate() {
-            match self.streams[number].kind {
-                Kind::Sparse => {
-                    self.gather_sparse(number, &loaded, &found, buffers, array, &mut rows[number]);
-                }
+        let mut streams = arrays.iter_mut().zip(&mut rows).enumerate();
+        let gathered =
+            streams.try_for_each(|(number, (array, rows))| match self.streams[number].kind {
+                Kind::Sparse => self.gather_sparse(number, &loaded, &found, buffers, array, rows),
                 _ => self.gather(number, &loaded, &found, buffers, array),
-            }
-        }
+            });
         (buffers.arrays, buffers.rows) = (arrays, rows);
-        Ok(())
+        gathered
     }
 
     /// Learns the lengths of the pieces in streams that have their own, and lays out parallel rows.
@@ -130,7 +128,7 @@ impl Packer {
         buffers: &Buffers,
         array: &mut Array,
         rows: &mut SparseRows,
-    ) {
+    ) -> Result<()> {
         let stream = &self.streams[number];
         let size = stream.element.size();
         rows.indices.clear();
@@ -155,7 +153,7 @@ impl Packer {
             }
             rows.indices.extend_from_slice(&samples.indices[values.clone()]);
             if array.len() < end {
-                array.resize(end);
+                array.resize(end)?;
             }
             array.bytes_mut()[start * size..end * size]
                 .copy_from_slice(&samples.values[values.start * size..values.end * size]);
@@ -163,6 +161,7 @@ impl Packer {
         let shape = self.place.shape(stream, number, buffers);
         let all: usize = shape[..shape.len() - 1].iter().product();
         rows.offsets.resize(all + 1, end as u64);
+        Ok(())
     }
 
     /// Finds each unit's sequence and samples.
@@ -225,11 +224,11 @@ impl Packer {
         found: &[u32],
         buffers: &Buffers,
         array: &mut Array,
-    ) {
+    ) -> Result<()> {
         let stream = &self.streams[number];
         let values: usize = self.place.shape(stream, number, buffers).iter().product();
         if array.len() < values {
-            array.resize(values);
+            array.resize(values)?;
         }
         let row_bytes = stream.sample_bytes();
         let (left, right) = self.context[number];
@@ -270,6 +269,7 @@ impl Packer {
                 self.place.pad(stream, array, from..to);
             }
         }
+        Ok(())
     }
 
     /// What is copied from where to where in a stream: a part for each piece, or for frames of a

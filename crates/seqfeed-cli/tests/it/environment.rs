@@ -271,7 +271,15 @@ fn files_and_numbers_without_end_are_refused_before_memory_is_taken() {
     fs::write(path.join("a.mat"), "[\n 1 2 ]\n").unwrap();
     fs::write(path.join("long.scp"), vec![b'k'; 1 << 20]).unwrap();
     let split = u64::MAX.to_string();
-    let commands: [&[&str]; 5] = [
+    // One long sequence among short ones: padding is nearly all of a minibatch.
+    let mut uneven = format!("0 [ {}]\n", "1 2\n".repeat(5000));
+    (1..5000).for_each(|key| uneven += &format!("{key} [\n 1 2 ]\n"));
+    fs::write(path.join("uneven.txt"), uneven).unwrap();
+    let padded = "feed ark:uneven.txt --unit sequence --batch-size 20000 --context 20:20";
+    let padded: Vec<&str> = padded.split(' ').collect();
+    let commands: [&[&str]; 7] = [
+        &padded,
+        &["convert", "ark:feats.ark", "x.ctf", "--allow-lossy", "--shards", &split],
         &["feed", "ark:feats.ark", "--state", "/dev/zero"],
         &["feed", "ark:feats.ark", "--state", "feats.ark"],
         &["kaldi", "copy-matrix", "--config=/dev/zero", "a.mat", "b.mat"],
@@ -284,7 +292,9 @@ fn files_and_numbers_without_end_are_refused_before_memory_is_taken() {
         limited.arg(env!("CARGO_BIN_EXE_seqfeed")).args(arguments).current_dir(path);
         let (code, said) = ends(limited);
         assert!(matches!(code, Some(1 | 2 | 255)), "{arguments:?}: {code:?} {said}");
-        let why = ["at most", "no state"].iter().any(|why| said.contains(why));
+        let why = ["at most", "no state", "taking memory for a minibatch", "cannot be divided"]
+            .iter()
+            .any(|why| said.contains(why));
         assert!(why, "{arguments:?}: {said}");
     }
 }

@@ -132,14 +132,19 @@ impl ConvertPlan {
         .with_help("if that is all right, allow it with --allow-lossy"))
     }
 
+    /// Each shard has a sequence at least.
+    fn check_shards(&self, index: &Index) -> Result<()> {
+        let (shards, sequences) = (self.options.sharding.shards, index.len());
+        if shards <= sequences {
+            return Ok(());
+        }
+        Err(Error::usage(format!("{sequences} sequences cannot be divided into {shards} shards")))
+    }
+
     /// The sequences of each shard: runs with about as many samples each.
     fn ranges(&self, index: &Index) -> Result<Vec<Range<u32>>> {
+        self.check_shards(index)?;
         let (shards, sequences) = (self.options.sharding.shards, index.len() as u32);
-        if shards as u64 > u64::from(sequences) {
-            return Err(Error::usage(format!(
-                "{sequences} sequences cannot be divided into {shards} shards"
-            )));
-        }
         let mut start = 0;
         let range = |shard: usize| {
             let share =
@@ -265,6 +270,8 @@ impl ConvertPlan {
         let target = &self.options.target;
         let count = self.options.sharding.shards;
         let source = shaped(&self.corpus, &self.picks)?;
+        // Before a name is made for each.
+        self.check_shards(source.index())?;
         let mut names = Vec::new();
         for shard in 0..count {
             let target = target.shard(shard, count)?;
