@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use toml::Value;
+use toml::{Table, Value};
 
 use super::Description;
 use super::corpus::{CorpusSpec, InputSpec, StreamSpec};
@@ -96,6 +96,27 @@ fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     match !name.is_empty() && name.chars().all(bare) {
         true => name.to_owned(),
-        false => Value::String(name.to_owned()).to_string(),
+        // A value may be written over several lines, a key may not.
+        false => {
+            let line = Table::from_iter([(name.to_owned(), Value::Boolean(true))]).to_string();
+            line.trim_end().strip_suffix(" = true").unwrap_or_default().to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::Description;
+
+    #[test]
+    fn any_name_is_a_key() {
+        for name in ["a", "a b", "", "a\nb", "'''", "\"\"\"", "\\", "ä\u{7f}\t", "a.b = true"] {
+            let text = format!("[streams.{}]\nsource = \"ark:x\"\n", key(name));
+            let read =
+                Description::from_toml(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(read.corpus.streams.keys().collect::<Vec<_>>(), [name], "{text}");
+        }
     }
 }
