@@ -35,8 +35,8 @@ pub(crate) fn is_matrix(object_type: ObjectType) -> bool {
     matches!(object_type, ObjectType::FloatMatrix | ObjectType::DoubleMatrix)
 }
 
-/// The types that brackets fit which were taken for one: a vector may be a matrix of one row, floats
-/// fit doubles, and brackets with nothing between them fit all.
+/// The types that brackets fit which were taken for one: a vector may be a matrix of one row,
+/// floats fit doubles, and brackets with nothing between them fit all.
 pub(crate) fn bracketed_types(text: &[u8], taken: ObjectType) -> Vec<ObjectType> {
     use ObjectType as T;
     let all = [T::FloatVector, T::DoubleVector, T::FloatMatrix, T::DoubleMatrix];
