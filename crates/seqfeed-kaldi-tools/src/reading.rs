@@ -153,11 +153,9 @@ pub(crate) struct Lines {
 impl Lines {
     /// The next line, without its end.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Stop> {
-        self.line.clear();
-        if !self.reader.read_line(&mut self.line)? {
-            return Ok(None);
-        }
-        Ok(Some(self.line.strip_suffix(b"\n").unwrap_or(&self.line)))
+        // The last line may have no end.
+        let ended = !self.reader.read_line(&mut self.line)?;
+        Ok((!ended || !self.line.is_empty()).then_some(self.line.as_slice()))
     }
 }
 

@@ -226,3 +226,15 @@ fn objects_without_a_name_to_write_to_are_counted() {
     );
     assert!(called.last().ends_with("Copied 2 feature matrices."), "{}", called.log);
 }
+
+#[test]
+fn the_last_line_of_a_list_may_have_no_end() {
+    let _here = here();
+    fs::write("segments", "u1-a u1 0 0.01\nu1-b u1 0.01 0.02").unwrap();
+    let called = run(
+        "extract-feature-segments --frame-length=10 --min-segment-length=0.01 ark:f.ark segments ark,t:out",
+    );
+    assert_eq!(called.code, 0, "{}", called.log);
+    let keys = fs::read_to_string("out").unwrap();
+    assert!(keys.contains("u1-a") && keys.contains("u1-b"), "{keys}");
+}
