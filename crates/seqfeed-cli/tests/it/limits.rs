@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use seqfeed::OptionValues;
+
 use crate::corpora::corpus;
 use crate::program::run;
 
@@ -103,4 +105,63 @@ fn lines_that_never_end_are_not_read_to_their_end() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The largest number that a setting can have works or is refused: it takes no memory by itself.
+#[test]
+fn the_largest_numbers_of_settings_do_no_harm() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    corpus(5).write(path);
+    let numbers = seqfeed::options().into_iter().filter(|option| {
+        // These two say where a feed ends, and it would not.
+        let ends = option.name == "sweeps" || option.name == "samples";
+        matches!(option.values, OptionValues::Unsigned | OptionValues::Integer) && !ends
+    });
+    let mut commands: Vec<Vec<String>> = Vec::new();
+    let mut add = |text: &str, value: &str| {
+        let words = text.split(' ').map(|word| word.replace("MOST", value));
+        commands.push(words.collect());
+    };
+    for option in numbers {
+        for value in ["4294967296", "9223372036854775807", "18446744073709551615"] {
+            for unit in ["frame", "sequence"] {
+                let flag = format!("--{}", option.name);
+                add(&format!("feed scp:feats.scp --unit {unit} {flag} MOST"), value);
+            }
+        }
+    }
+    for text in [
+        "feed scp:feats.scp --context MOST",
+        "feed scp:feats.scp --window MOSTchunks",
+        "feed scp:feats.scp --window MOST",
+        "feed scp:feats.scp --memory MOST",
+        "feed scp:feats.scp --partition MOSTm",
+        "feed scp:feats.scp --line-limit MOST",
+        "feed scp:feats.scp --errors MOST --missing MOST",
+        "convert scp:feats.scp out.ctf --allow-lossy --shards MOST",
+        "convert scp:feats.scp out.ctf --allow-lossy --shards 2 --jobs MOST",
+        "copy scp:feats.scp ark:JOB.ark --split MOST",
+        "copy scp:feats.scp ark:some.ark --head MOST",
+        "info scp:feats.scp --stats --threads MOST",
+        "check scp:feats.scp --trim MOST",
+        "show scp:feats.scp spk0-utt000 --frames MOST",
+    ] {
+        add(text, "18446744073709551615");
+        add(text, "9223372036854775807");
+        add(text, "4294967295");
+    }
+    for words in commands {
+        let script = "ulimit -v 4000000; exec \"$0\" \"$@\"";
+        let output = Command::new("/bin/sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_seqfeed")])
+            .args(&words)
+            .current_dir(path)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let code = output.status.code();
+        assert!(matches!(code, Some(0..=2)), "{words:?}: {:?} {said}", output.status);
+        assert!(!said.contains("panicked"), "{words:?}: {said}");
+    }
 }
