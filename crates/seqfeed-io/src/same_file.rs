@@ -103,6 +103,11 @@ impl InputFiles {
                     .with_help("write under another name"));
             }
             if let Some(other) = others.insert(written, output) {
+                // Where files appear meanwhile, as shards do, one may have got the number that
+                // another one had when it was looked at: both are looked at again.
+                if Written::of(other) != Written::of(output) {
+                    continue;
+                }
                 let what = match other.to_string() == output.to_string() {
                     true => "two outputs have this name".to_owned(),
                     false => format!("this is the same file as {other}, another output"),

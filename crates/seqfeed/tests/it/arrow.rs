@@ -38,8 +38,9 @@ fn settings(text: &str) -> Description {
 
 #[test]
 fn digits_are_the_same_from_every_container() {
-    let mut kaldi = settings("features = 'scp:train/feats.scp'\nlabels = 'ark:train/ali.ark'");
-    kaldi.base = Some(digits());
+    let train = digits().join("train").display().to_string();
+    let kaldi =
+        settings(&format!("features = 'scp:{train}/feats.scp'\nlabels = 'ark:{train}/ali.ark'"));
     let expected = feed(&kaldi);
     assert!(expected.len() > 20);
     let opened = kaldi.open(&Opener::default()).unwrap();
@@ -72,7 +73,7 @@ fn digits_are_the_same_from_every_container() {
 fn names_that_say_too_little_are_explained() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seqfeed-arrow/tests/foreign");
     let open = |text: &str| {
-        let mut description = Description::from_options(text.parse().unwrap()).unwrap();
+        let mut description = Description::from_toml(text).unwrap();
         description.base = Some(fixture.clone());
         description.open(&Opener::default())
     };
@@ -82,7 +83,7 @@ fn names_that_say_too_little_are_explained() {
     assert!(error.is_usage() && error.help().unwrap().ends_with("mixed.arrow#tokens"), "{error}");
     let error = open("corpus = 'mixed.arrow#wave'").unwrap_err();
     assert!(error.is_usage() && error.help().unwrap().contains("[streams.wave]"), "{error}");
-    let error = open("features = 'mixed.arrow#speech'").unwrap_err();
+    let error = open("[streams.features]\nsource = 'mixed.arrow#speech'").unwrap_err();
     assert!(error.message().contains("there is no column speech"), "{error}");
     assert!(open("corpus = 'plain.arrow'\ndata = 'x.pfile'").unwrap_err().is_usage());
     // Files that follow one another.
