@@ -37,7 +37,7 @@ const CHUNK_BYTES: u64 = 16 << 20;
 /// let mut blocks = spool.new_blocks();
 /// for number in 0..3 {
 ///     blocks.iter_mut().for_each(Block::clear);
-///     blocks[0].push_f32(4).fill(number as f32);
+///     blocks[0].push_f32(2).fill(number as f32);
 ///     spool.push(Key(number.to_string().as_bytes()), &blocks, 0)?;
 /// }
 /// assert_eq!(spool.finish()?.index().total_samples(), 6);
