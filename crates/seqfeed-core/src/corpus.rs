@@ -10,8 +10,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::draw::in_sweep;
 use crate::{
-    About, Block, Error, Extent, Index, Most, Problem, Remark, Result, Source, Stream, Tolerance,
+    About, Block, Draw, Error, Extent, Index, Most, Problem, Remark, Result, Source, Stream,
+    Tolerance,
 };
 
 /// Several [`Source`]s joined by key; itself a source.
@@ -26,7 +28,7 @@ pub struct Corpus {
     streams: Vec<Stream>,
     index: Arc<Index>,
     /// For each source the number of each of our sequences there; empty where it is the same.
-    rows: Vec<Vec<u32>>,
+    rows: Arc<[Vec<u32>]>,
     length: LengthRule,
     report: JoinReport,
 }
@@ -94,6 +96,8 @@ impl Corpus {
     /// has a key twice (unless lengths need not agree: then the first one counts), if more
     /// sequences don't fit than the policy allows, or if none is left.
     pub fn join(sources: Vec<Arc<dyn Source>>, policy: &JoinPolicy) -> Result<Self> {
+        let draw = |number| Draw::default().within(number as u64);
+        let sources = in_sweep(&sources, draw).unwrap_or(sources);
         let Some(primary) = sources.first().cloned() else {
             return Err(Error::usage("a corpus needs one source at least"));
         };
@@ -104,7 +108,7 @@ impl Corpus {
             let is_whole = |s| index.samples(s) > 0 && primary.fault(s).is_none();
             if !index.is_empty() && (0..index.len() as u32).all(is_whole) {
                 let (name, index) = (primary.name().to_owned(), Arc::clone(index));
-                let (rows, report) = (vec![Vec::new()], JoinReport::default());
+                let (rows, report) = (Arc::from([Vec::new()]), JoinReport::default());
                 let length = policy.length;
                 return Ok(Self { name, sources, streams, index, rows, length, report });
             }
@@ -112,7 +116,7 @@ impl Corpus {
         let (rows, builder, report) = join::join(&sources, policy)?;
         let name = sources.iter().map(|source| source.name()).collect::<Vec<_>>().join(" + ");
         let index = Arc::new(builder.finish());
-        let length = policy.length;
+        let (rows, length) = (rows.into(), policy.length);
         Ok(Self { name, sources, streams, index, rows, length, report })
     }
 
@@ -146,7 +150,7 @@ impl crate::Wrapper for Corpus {
         if self.index.withholds() && sequences.iter().any(|&s| self.index.is_withheld(s)) {
             return self.load_others(sequences, blocks);
         }
-        for (source, rows) in self.sources.iter().zip(&self.rows) {
+        for (source, rows) in self.sources.iter().zip(&*self.rows) {
             let (own, rest) = blocks.split_at_mut(source.streams().len());
             if rows.is_empty() {
                 source.load(sequences, own)?;
@@ -162,7 +166,7 @@ impl crate::Wrapper for Corpus {
 
     fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
         let mut first = 0;
-        for (source, rows) in self.sources.iter().zip(&self.rows) {
+        for (source, rows) in self.sources.iter().zip(&*self.rows) {
             let own = source.streams();
             if stream >= first + own.len() {
                 first += own.len();
@@ -178,6 +182,19 @@ impl crate::Wrapper for Corpus {
             return self.check_stream(source.as_ref(), stream, sequences, block, already);
         }
         Err(Error::usage(format!("{} has no stream number {stream}", self.name)))
+    }
+
+    fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
+        let sources = in_sweep(&self.sources, |number| draw.within(number as u64))?;
+        Some(Arc::new(Self {
+            name: self.name.clone(),
+            sources,
+            streams: self.streams.clone(),
+            index: Arc::clone(&self.index),
+            rows: Arc::clone(&self.rows),
+            length: self.length,
+            report: self.report.clone(),
+        }))
     }
 
     fn about(&self) -> About {
@@ -201,7 +218,7 @@ impl crate::Wrapper for Corpus {
         if self.index.is_withheld(sequence) {
             return None;
         }
-        self.sources.iter().zip(&self.rows).find_map(|(source, rows)| {
+        self.sources.iter().zip(&*self.rows).find_map(|(source, rows)| {
             source.fault(rows.get(sequence as usize).copied().unwrap_or(sequence))
         })
     }
@@ -257,7 +274,7 @@ impl crate::Wrapper for Corpus {
 impl Corpus {
     /// The source that a stream is of, the numbers of our sequences there, and the stream's number.
     fn source_of(&self, mut stream: usize) -> (&dyn Source, &[u32], usize) {
-        for (source, rows) in self.sources.iter().zip(&self.rows) {
+        for (source, rows) in self.sources.iter().zip(&*self.rows) {
             match stream.checked_sub(source.streams().len()) {
                 Some(rest) => stream = rest,
                 None => return (source.as_ref(), rows, stream),

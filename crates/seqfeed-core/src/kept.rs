@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::{About, Block, Error, Index, Most, Remark, Result, Source, Stream};
+use crate::{About, Block, Draw, Error, Index, Most, Remark, Result, Source, Stream};
 
 /// A source whose chunks are loaded when first asked for, and kept from then on: CNTK's
 /// `keepDataInMemory`.
@@ -96,6 +96,11 @@ impl crate::Wrapper for Kept {
             }
         }
         Ok(())
+    }
+
+    fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
+        // Values that change are not kept.
+        self.source.in_sweep(draw)
     }
 
     fn about(&self) -> About {

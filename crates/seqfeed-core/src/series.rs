@@ -3,7 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{About, Block, Error, Index, IndexBuilder, Key, Most, Remark, Result, Source, Stream};
+use crate::draw::in_sweep;
+use crate::{
+    About, Block, Draw, Error, Index, IndexBuilder, Key, Most, Remark, Result, Source, Stream,
+};
 
 /// Sources that follow one another as one: all have the same streams.
 ///
@@ -123,6 +126,13 @@ impl crate::Wrapper for Series {
 
     fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
         self.each_part(sequences, |part, theirs| part.load_stream(stream, theirs, block))
+    }
+
+    fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
+        let parts = in_sweep(&self.parts, |_| draw)?;
+        let (name, streams, firsts) =
+            (self.name.clone(), self.streams.clone(), self.firsts.clone());
+        Some(Arc::new(Self { name, parts, streams, index: Arc::clone(&self.index), firsts }))
     }
 
     fn about(&self) -> About {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{About, Block, Error, Extent, Index, Kind, Most, Remark, Result, Stream};
+use crate::{About, Block, Draw, Error, Extent, Index, Kind, Most, Remark, Result, Stream};
 
 /// Named sequences of samples in one or more streams: what every format gives.
 ///
@@ -29,6 +29,13 @@ pub trait Source: Send + Sync {
     /// Fails where the data cannot be read or are not what the index says; the blocks' contents
     /// are unspecified then.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
+
+    /// The source as it is in one sweep of a feed, where its values are others in each (random
+    /// [transforms](crate::Transform)); nothing where they stay.
+    fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
+        let _ = draw;
+        None
+    }
 
     /// What is known of it beside its data.
     fn about(&self) -> About {

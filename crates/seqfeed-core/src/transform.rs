@@ -1,11 +1,12 @@
 //! What is done to sequences between files and a feed.
 
-use crate::{Block, Key, Most, Result, Samples, SparseSamples, Stream};
+use crate::{About, Block, Draw, Key, Most, Random, Result, Samples, SparseSamples, Stream};
 
 /// A change of sequences: streams go in, streams come out.
 ///
 /// [`Transformed`](crate::Transformed) applies one to a source, in the threads that load. What
-/// comes out of a sequence depends on nothing but what goes in.
+/// comes out of a sequence depends on nothing but what goes in, its key and, for transforms that
+/// [vary](Self::varies), the seed and the sweep of the feed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,6 +49,17 @@ pub trait Transform: Send + Sync {
     /// step: as many, unless it says otherwise.
     fn samples(&self, samples: u32) -> u32 {
         samples
+    }
+
+    /// Whether values are others in each sweep: whether [`apply`](Self::apply) takes
+    /// [random numbers](Given::random).
+    fn varies(&self) -> bool {
+        false
+    }
+
+    /// What is known of the data that come out: as of those that go in, unless it says otherwise.
+    fn about(&self, about: About) -> About {
+        about
     }
 
     /// Adds one sequence to the block of an output that is [made](Output::Made).
@@ -128,6 +140,7 @@ pub struct Given<'a> {
     pub(crate) of: &'a [usize],
     /// Its place in the blocks.
     pub(crate) place: usize,
+    pub(crate) draw: Draw,
 }
 
 impl<'a> Given<'a> {
@@ -135,6 +148,13 @@ impl<'a> Given<'a> {
     #[must_use]
     pub fn key(&self) -> Key<'a> {
         self.key
+    }
+
+    /// Random numbers that depend on seed, sweep, transform and key alone: for transforms that
+    /// [vary](Transform::varies).
+    #[must_use]
+    pub fn random(&self) -> Random {
+        self.draw.random(self.key)
     }
 
     /// The samples of the first, second ... stream that the output is [made of](Output::Made).

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::{
-    About, Block, Error, Extent, Given, Index, IndexBuilder, Most, Output, Remark, Result, Source,
-    Stream, Transform,
+    About, Block, Draw, Error, Extent, Given, Index, IndexBuilder, Most, Output, Remark, Result,
+    Source, Stream, Transform,
 };
 
 /// A source whose sequences a [`Transform`] changes while they are loaded.
@@ -15,6 +15,8 @@ pub struct Transformed {
     outputs: Vec<Output>,
     streams: Vec<Stream>,
     index: Arc<Index>,
+    /// What random values depend on beside the sequence.
+    draw: Draw,
 }
 
 impl Transformed {
@@ -22,7 +24,8 @@ impl Transformed {
     ///
     /// # Errors
     ///
-    /// Fails if the transform is not for the source's streams.
+    /// Fails if the transform is not for the source's streams, or if it gives sequences other
+    /// lengths but keeps a stream that has one sample a time step.
     pub fn new(source: Arc<dyn Source>, transform: Arc<dyn Transform>) -> Result<Self> {
         let inputs = source.streams().len();
         let outputs = transform.outputs(source.streams())?;
@@ -33,7 +36,22 @@ impl Transformed {
         }
         let streams = outputs.iter().map(|output| output.stream().clone()).collect();
         let index = index(source.index(), transform.as_ref());
-        Ok(Self { source, transform, outputs, streams, index })
+        let kept = outputs.iter().find(|output| match output {
+            Output::Kept { of, stream } => {
+                [source.streams()[*of].extent, stream.extent] == [Extent::Samples; 2]
+            }
+            Output::Made { .. } => false,
+        });
+        if let (false, Some(kept)) = (Arc::ptr_eq(&index, source.index()), kept) {
+            let (name, stream) = (transform.name(), &kept.stream().name);
+            let what = format!("{name} gives sequences other lengths, but stream {stream} stays");
+            return Err(Error::usage(what)
+                .in_file(source.name())
+                .with_help("apply it to all streams with one sample a time step"));
+        }
+        let draw = Draw::default();
+        let source = source.in_sweep(inner(draw, &transform)).unwrap_or(source);
+        Ok(Self { source, transform, outputs, streams, index, draw })
     }
 
     /// The source.
@@ -70,7 +88,8 @@ impl Transformed {
                 Output::Made { of, .. } => {
                     let key = self.index.key(sequence);
                     let streams = self.source.streams();
-                    let given = Given { key, streams, blocks: loaded, of, place };
+                    let draw = self.draw;
+                    let given = Given { key, streams, blocks: loaded, of, place, draw };
                     self.transform.apply(number, &given, to)?;
                 }
             }
@@ -126,6 +145,11 @@ impl Transformed {
             }
         }
     }
+}
+
+/// The draw of what a transform is applied to: another one, where the transform draws itself.
+fn inner(draw: Draw, transform: &Arc<dyn Transform>) -> Draw {
+    if transform.varies() { draw.within(0) } else { draw }
 }
 
 /// The lengths that come out; the index itself where they stay.
@@ -211,8 +235,23 @@ impl crate::Wrapper for Transformed {
         self.finish(stream, sequences, &loaded, block, already)
     }
 
+    fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
+        let inner = self.source.in_sweep(inner(draw, &self.transform));
+        if inner.is_none() && !self.transform.varies() {
+            return None;
+        }
+        Some(Arc::new(Self {
+            source: inner.unwrap_or_else(|| Arc::clone(&self.source)),
+            transform: Arc::clone(&self.transform),
+            outputs: self.outputs.clone(),
+            streams: self.streams.clone(),
+            index: Arc::clone(&self.index),
+            draw,
+        }))
+    }
+
     fn about(&self) -> About {
-        self.source.about()
+        self.transform.about(self.source.about())
     }
 
     fn examine(&self) -> Result<Vec<Remark>> {

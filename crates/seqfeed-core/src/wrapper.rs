@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::source::reserve;
-use crate::{About, Block, Error, Index, Most, Remark, Result, Source, Stream};
+use crate::{About, Block, Draw, Error, Index, Most, Remark, Result, Source, Stream};
 
 /// A source made of others: a join, a series, a view.
 ///
@@ -26,6 +26,9 @@ pub trait Wrapper: Send + Sync {
     ///
     /// As there.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
+
+    /// As [`Source::in_sweep`].
+    fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>>;
 
     /// As [`Source::about`].
     fn about(&self) -> About;
@@ -86,6 +89,10 @@ impl<W: Wrapper> Source for W {
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         Wrapper::load(self, sequences, blocks)
+    }
+
+    fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
+        Wrapper::in_sweep(self, draw)
     }
 
     fn about(&self) -> About {

@@ -27,7 +27,7 @@ impl Bound {
     }
 
     /// `streams` are those that are delivered. `dropped` samples are not dealt out, but loaded with
-    /// the others.
+    /// the others. `varies` says that chunks are others in each sweep.
     pub(crate) fn new(
         source: &dyn Source,
         settings: &Settings,
@@ -35,6 +35,7 @@ impl Bound {
         place: &Place,
         streams: &[Stream],
         dropped: u64,
+        varies: bool,
     ) -> Self {
         let loading = source.loading_bytes().saturating_mul(settings.threads as u64);
         let others = [
@@ -44,15 +45,21 @@ impl Bound {
             needs.bytes,
         ];
         Self {
-            chunks: chunks(source, settings, needs, dropped),
+            chunks: chunks(source, settings, needs, dropped, if varies { 2 } else { 1 }),
             others: others.into_iter().fold(0, u64::saturating_add),
         }
     }
 }
 
 /// Chunks that are in memory at a time: those of the window, and of minibatches that are being
-/// packed.
-fn chunks(source: &dyn Source, settings: &Settings, needs: &Needs, dropped: u64) -> u64 {
+/// packed. At the end of a sweep, a chunk may be there as it is in each of so many `sweeps`.
+fn chunks(
+    source: &dyn Source,
+    settings: &Settings,
+    needs: &Needs,
+    dropped: u64,
+    sweeps: u64,
+) -> u64 {
     let index = source.index();
     let chunk = |number: usize| -> u64 {
         let streams = source.streams().iter().enumerate();
@@ -73,10 +80,11 @@ fn chunks(source: &dyn Source, settings: &Settings, needs: &Needs, dropped: u64)
     let packed = needs.step.saturating_mul(settings.threads as u64 + 1);
     let samples = [dropped, packed, largest_chunk(index)]
         .into_iter()
-        .fold(needs.samples, u64::saturating_add);
-    let bytes = (samples.min(index.total_samples()) as f64 * dearest).ceil();
+        .fold(needs.samples.saturating_mul(sweeps), u64::saturating_add);
+    let most = index.total_samples().saturating_mul(sweeps);
+    let bytes = (samples.min(most) as f64 * dearest).ceil();
     // Memory that is used again may be somewhat larger than what is loaded into it.
-    let bytes = (bytes as u64).min(all);
+    let bytes = (bytes as u64).min(all.saturating_mul(sweeps));
     bytes.saturating_add(bytes / 8)
 }
 

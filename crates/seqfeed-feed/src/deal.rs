@@ -7,7 +7,7 @@ use seqfeed_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cut::{Cut, Largest};
-use crate::order::Item;
+use crate::order::{Item, SweptChunk};
 use crate::settings::{BatchSize, Partial, Settings, Shard, Steps, Unit};
 use crate::share::{By, Share};
 
@@ -100,7 +100,10 @@ impl Deal {
     }
 
     /// This rank's chunks of a window.
-    pub(crate) fn of_window(&self, window: impl IntoIterator<Item = (u32, u32)>) -> Vec<u32> {
+    pub(crate) fn of_window(
+        &self,
+        window: impl IntoIterator<Item = (SweptChunk, u32)>,
+    ) -> Vec<SweptChunk> {
         self.share.of_window(window)
     }
 

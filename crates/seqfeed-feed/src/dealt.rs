@@ -8,7 +8,7 @@ use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
 use crate::deal::Deal;
-use crate::order::{Cursor, Item, Units, all_units};
+use crate::order::{Cursor, Item, SweptChunk, Units, all_units};
 use crate::pool::Pool;
 use crate::run::Run;
 use crate::settings::{Settings, Steps, Unit};
@@ -158,7 +158,7 @@ impl Stages for Dealt {
         Ok(())
     }
 
-    fn window(&self) -> Vec<u32> {
+    fn window(&self) -> Vec<SweptChunk> {
         let pool = self.pool.iter().flat_map(Pool::window);
         self.deal.of_window(pool.chain(self.units.window()))
     }

@@ -9,12 +9,13 @@ use std::task::Poll;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stream};
+use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stream, Transformed};
 
 use crate::bound::Bound;
 use crate::buffers::Buffers;
-use crate::labels::LabelMap;
+use crate::labels::{LabelRules, MapLabels};
 use crate::minibatch::{Minibatch, Recycled, Shape};
+use crate::order::SweptChunk;
 use crate::pack::{Packer, Slots};
 use crate::place::Place;
 use crate::plan::{Plan, Planner};
@@ -23,6 +24,7 @@ use crate::selection::{self, Selection};
 use crate::settings::{Settings, Unit};
 use crate::stages::{Planned, Position};
 use crate::state::State;
+use crate::sweeps::Sweeps;
 
 /// Minibatches of a corpus, loaded and packed ahead by threads: an iterator.
 ///
@@ -108,14 +110,18 @@ impl Feed {
             Some(selection) => Arc::clone(&selection.index),
             None => Arc::clone(source.index()),
         };
-        let mut planner = Planner::new(&index, &source.files(), &settings)?;
+        let source = with_labels(source, &settings)?;
+        let sweeps = Arc::new(Sweeps::new(Arc::clone(&source), settings.transform_seed));
+        let varies = sweeps.vary();
+        let mut planner = Planner::new(&index, &source.files(), &settings, varies)?;
         if let Some(state) = state {
             planner.restore(state, &index)?;
         }
         let place = Place::new(&settings, planner.rows());
         let needs = planner.needs(source.index(), settings.unit);
         let dropped = selection.as_ref().map_or(0, |selection| selection.dropped);
-        let bound = Bound::new(source.as_ref(), &settings, &needs, &place, &streams, dropped);
+        let bound =
+            Bound::new(source.as_ref(), &settings, &needs, &place, &streams, dropped, varies);
         let memory_bound = bound.total();
         if let Some(limit) = settings.memory
             && memory_bound > limit
@@ -141,7 +147,6 @@ impl Feed {
             place,
             streams: streams.clone(),
             context,
-            maps: label_maps(&streams, &settings),
             selection,
         };
         let state = planner.state();
@@ -150,7 +155,7 @@ impl Feed {
         let planning = Planning { planner, residency, asked_at: None, queue: sender };
         let (planning, failed) = (Mutex::new(planning), AtomicBool::new(false));
         let work = Arc::new(Work { planning, failed, packer, shape });
-        let threads = start_threads(&work, &source, &loader, settings.threads)?;
+        let threads = start_threads(&work, &sweeps, &loader, settings.threads)?;
         Ok(Self { queue: Some(queue), promised: None, threads, streams, state, memory_bound })
     }
 
@@ -255,7 +260,7 @@ impl fmt::Debug for Feed {
 
 fn start_threads(
     work: &Arc<Work>,
-    source: &Arc<dyn Source>,
+    sweeps: &Arc<Sweeps>,
     loader: &Loader,
     count: usize,
 ) -> Result<Vec<JoinHandle<()>>> {
@@ -266,8 +271,8 @@ fn start_threads(
         Ok::<(), Error>(())
     };
     for _ in 0..count {
-        let (loader, source) = (loader.share(), Arc::clone(source));
-        start("seqfeed-load", Box::new(move || loader.run(source.as_ref())))?;
+        let (loader, sweeps) = (loader.share(), Arc::clone(sweeps));
+        start("seqfeed-load", Box::new(move || loader.run(&sweeps)))?;
         let work = Arc::clone(work);
         start("seqfeed-pack", Box::new(move || work.run()))?;
     }
@@ -321,7 +326,8 @@ impl Work {
 impl Planning {
     /// The chunks of a plan; asks for those of the order's window when that has moved.
     fn slots(&mut self, plan: &Planned) -> Slots {
-        let mut chunks: Vec<u32> = plan.items.iter().map(|item| item.chunk).collect();
+        let chunks = plan.items.iter().map(|item| self.planner.resident(item.swept()));
+        let mut chunks: Vec<SweptChunk> = chunks.collect();
         chunks.sort_unstable();
         chunks.dedup();
         let slots = chunks.iter().map(|&chunk| (chunk, self.residency.slot(chunk))).collect();
@@ -364,13 +370,12 @@ fn selection(source: &dyn Source, settings: &Settings) -> Result<Option<Selectio
     Selection::read(source, rules).map(Some)
 }
 
-/// What becomes of labels, for each stream.
-fn label_maps(streams: &[Stream], settings: &Settings) -> Vec<Option<LabelMap>> {
-    let of = |stream: &Stream| {
-        let rules = settings.labels.as_ref().filter(|rules| rules.stream == stream.name)?;
-        (!rules.map.is_empty()).then(|| rules.map.clone())
-    };
-    streams.iter().map(of).collect()
+/// The source with the new numbers of labels: frames are left out by the old ones.
+fn with_labels(source: Arc<dyn Source>, settings: &Settings) -> Result<Arc<dyn Source>> {
+    let rules = settings.labels.as_ref().filter(|rules| !rules.map.is_empty());
+    let Some(LabelRules { stream, map, .. }) = rules else { return Ok(source) };
+    let map = MapLabels { stream: stream.clone(), map: map.clone() };
+    Ok(Arc::new(Transformed::new(source, Arc::new(map))?))
 }
 
 fn contexts(streams: &[Stream], settings: &Settings) -> Result<Vec<(usize, usize)>> {

@@ -1,5 +1,7 @@
 //! What is done to labels: frames left out, classes renumbered.
 
+use seqfeed_core::{Block, Given, Output, Result, Stream, Transform};
+
 /// What is done to the labels of one stream.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct LabelRules {
@@ -114,6 +116,32 @@ impl LabelMap {
             Some((_, high, new)) if label <= high => new,
             _ => label,
         }
+    }
+}
+
+/// Gives the labels of a stream their new numbers.
+pub(crate) struct MapLabels {
+    /// The name of the stream.
+    pub(crate) stream: String,
+    pub(crate) map: LabelMap,
+}
+
+impl Transform for MapLabels {
+    fn name(&self) -> &str {
+        "map"
+    }
+
+    fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
+        Ok(Output::change(streams, |stream| stream.name == self.stream, |stream| stream))
+    }
+
+    fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {
+        let labels = given.samples(0);
+        let (before, _) = labels.bytes().as_chunks::<4>();
+        for (label, before) in to.push_i32(labels.len()).iter_mut().zip(before) {
+            *label = self.map.get(i32::from_ne_bytes(*before));
+        }
+        Ok(())
     }
 }
 

@@ -43,6 +43,7 @@ mod settings;
 mod share;
 mod stages;
 mod state;
+mod sweeps;
 
 pub use buffers::Piece;
 pub use deal::{DealState, DealtState};

@@ -37,6 +37,22 @@ pub(crate) struct Item {
     pub(crate) number: u32,
     /// Its length in samples.
     pub(crate) samples: u32,
+    /// The sweep that it is a unit of, which [`Units`] says.
+    pub(crate) sweep: u64,
+}
+
+impl Item {
+    /// The chunk that holds it, as it is in its sweep.
+    pub(crate) fn swept(&self) -> SweptChunk {
+        SweptChunk { sweep: self.sweep, chunk: self.chunk }
+    }
+}
+
+/// A chunk in a sweep: random transforms give it other values in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SweptChunk {
+    pub(crate) sweep: u64,
+    pub(crate) chunk: u32,
 }
 
 /// Where an order stands.
@@ -132,17 +148,18 @@ impl Cursor {
         }
     }
 
-    /// The chunks that the next units come from, and what is loaded ahead of them; each with its
-    /// place in the order of chunks (as in [`Item::place`]).
-    fn window(&self) -> Vec<(u32, u32)> {
-        match self {
+    /// The chunks that the next units of a sweep come from, and what is loaded ahead of them; each
+    /// with its place in the order of chunks (as in [`Item::place`]).
+    fn window(&self, sweep: u64) -> Vec<(SweptChunk, u32)> {
+        let chunks = match self {
             Cursor::Sequential(order) => order.window(),
             Cursor::Windowed(order) => order.window(),
             Cursor::Permuted(order) => order.window(),
             Cursor::Rolling(order) => order.window(),
-            Cursor::Tumbling(order) => order.window(),
-            Cursor::Partitions(order) => order.window(),
-        }
+            Cursor::Tumbling(order) => return order.window(),
+            Cursor::Partitions(order) => return order.window(sweep),
+        };
+        chunks.into_iter().map(|(chunk, place)| (SweptChunk { sweep, chunk }, place)).collect()
     }
 
     /// The most samples that the chunks of a window hold, what is loaded ahead and what is still in
@@ -246,7 +263,7 @@ impl Units {
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<Item> {
         if self.pending.is_none() {
-            self.pending = self.cursor.next();
+            self.pending = self.cursor.next().map(|item| Item { sweep: self.sweep, ..item });
         }
         self.pending
     }
@@ -266,7 +283,7 @@ impl Units {
         while ((items.len() - before) as u64) < count
             && let Some(item) = self.cursor.next()
         {
-            items.push(item);
+            items.push(Item { sweep: self.sweep, ..item });
         }
         self.item += (items.len() - before) as u64;
     }
@@ -311,9 +328,9 @@ impl Units {
 
     /// The chunks that the next units come from, perhaps more than once, each with its place in the
     /// order of chunks.
-    pub(crate) fn window(&self) -> impl Iterator<Item = (u32, u32)> {
-        let pending = self.pending.iter().map(|item| (item.chunk, item.place));
-        pending.chain(self.cursor.window())
+    pub(crate) fn window(&self) -> impl Iterator<Item = (SweptChunk, u32)> {
+        let pending = self.pending.iter().map(|item| (item.swept(), item.place));
+        pending.chain(self.cursor.window(self.sweep))
     }
 
     /// Changes when the window may have changed.

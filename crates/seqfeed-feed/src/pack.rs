@@ -6,7 +6,7 @@ use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, St
 
 use crate::ahead;
 use crate::buffers::{Buffers, Lengths, Piece, SparseRows};
-use crate::labels::LabelMap;
+use crate::order::{Item, SweptChunk};
 use crate::place::Place;
 use crate::residency::Slot;
 use crate::selection::Selection;
@@ -25,8 +25,6 @@ pub(crate) struct Packer {
     pub(crate) streams: Vec<Stream>,
     /// Frames to the left and to the right, for each stream.
     pub(crate) context: Vec<(usize, usize)>,
-    /// What becomes of labels, for each stream where they change.
-    pub(crate) maps: Vec<Option<LabelMap>>,
     /// What is dealt out, where that is not all; then `index` is its own.
     pub(crate) selection: Option<Selection>,
 }
@@ -44,8 +42,8 @@ impl Loaded<'_> {
     }
 }
 
-/// The chunks that a plan's units come from, by chunk number, sorted.
-pub(crate) type Slots = Vec<(u32, Arc<Slot>)>;
+/// The chunks that a plan's units come from, sorted.
+pub(crate) type Slots = Vec<(SweptChunk, Arc<Slot>)>;
 
 impl Packer {
     /// Fills `buffers` with the samples of a plan.
@@ -53,19 +51,31 @@ impl Packer {
         let loaded: Vec<Loaded<'_>> = slots
             .iter()
             .map(|(chunk, slot)| {
-                let first_sequence = self.index.chunk(*chunk as usize).start;
+                let first_sequence = self.index.chunk(chunk.chunk as usize).start;
                 Ok(Loaded { blocks: slot.wait()?, first_sequence })
             })
             .collect::<Result<_>>()?;
-        // A table over the range of chunk numbers: one load an item instead of a search.
-        let lowest = slots.first().map_or(0, |&(chunk, _)| chunk);
-        let highest = slots.last().map_or(0, |&(chunk, _)| chunk);
-        let mut place = vec![0u32; (highest - lowest) as usize + 1];
-        for (i, &(chunk, _)) in slots.iter().enumerate() {
-            place[(chunk - lowest) as usize] = i as u32;
-        }
         let mut found = Vec::with_capacity(plan.items.len());
-        self.find(plan, |chunk| place[(chunk - lowest) as usize], &mut found, buffers);
+        let chunks = || slots.iter().map(|(chunk, _)| *chunk);
+        match slots.iter().all(|(chunk, _)| chunk.sweep == slots[0].0.sweep) {
+            true => {
+                // A table over the range of chunk numbers: one load an item instead of a search.
+                let lowest = chunks().next().map_or(0, |first| first.chunk);
+                let highest = chunks().next_back().map_or(0, |last| last.chunk);
+                let mut place = vec![0u32; (highest - lowest) as usize + 1];
+                for (i, chunk) in chunks().enumerate() {
+                    place[(chunk.chunk - lowest) as usize] = i as u32;
+                }
+                let place = |item: &Item| place[(item.chunk - lowest) as usize];
+                self.find(plan, place, &mut found, buffers);
+            }
+            // Only where values are others in each sweep.
+            false => {
+                let before =
+                    |item: &Item| slots.partition_point(|(chunk, _)| *chunk < item.swept());
+                self.find(plan, |item| before(item) as u32, &mut found, buffers);
+            }
+        }
         self.measure(&loaded, &found, buffers)?;
         let mut arrays = std::mem::take(&mut buffers.arrays);
         let mut rows = std::mem::take(&mut buffers.rows);
@@ -168,7 +178,7 @@ impl Packer {
     fn find(
         &self,
         plan: &Planned,
-        place: impl Fn(u32) -> u32,
+        place: impl Fn(&Item) -> u32,
         found: &mut Vec<u32>,
         buffers: &mut Buffers,
     ) {
@@ -206,7 +216,7 @@ impl Packer {
                     Piece { sequence, first, samples: 1 }
                 }
             };
-            found.push(place(item.chunk));
+            found.push(place(item));
             end += u64::from(piece.samples);
             *longest = (*longest).max(piece.samples as usize);
             pieces.push(piece);
@@ -257,11 +267,6 @@ impl Packer {
             match stream.extent {
                 Extent::Sequence => out.copy_from_slice(samples.row(0)),
                 Extent::Samples | Extent::Own => splice(samples, first, left, right, out),
-            }
-            if let Some(map) = &self.maps[number] {
-                for label in out.as_chunks_mut::<4>().0 {
-                    *label = map.get(i32::from_ne_bytes(*label)).to_ne_bytes();
-                }
             }
             if padded {
                 let from = (first_row + rows) * stream.dim;

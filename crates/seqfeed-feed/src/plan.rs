@@ -7,7 +7,7 @@ use seqfeed_core::{Error, Index, Result};
 
 use crate::cut::Lengths;
 use crate::dealt::Dealt;
-use crate::order::Cursor;
+use crate::order::{Cursor, SweptChunk};
 use crate::preset::{TimelineStages, WorkerStages, partitions};
 use crate::random;
 use crate::refused::changed_by_hand;
@@ -29,12 +29,20 @@ pub(crate) struct Planner {
     stages: Box<dyn Stages>,
     /// The digest of what a state belongs to.
     corpus: String,
+    /// Whether a chunk is another one in each sweep.
+    varies: bool,
     minibatch: u64,
 }
 
 impl Planner {
-    /// Plans for an index of what is dealt out, and the first sequence of each file.
-    pub(crate) fn new(index: &Arc<Index>, files: &[u32], settings: &Settings) -> Result<Self> {
+    /// Plans for an index of what is dealt out, and the first sequence of each file. `varies` says
+    /// that values are others in each sweep.
+    pub(crate) fn new(
+        index: &Arc<Index>,
+        files: &[u32],
+        settings: &Settings,
+        varies: bool,
+    ) -> Result<Self> {
         if index.total_samples() == 0 {
             return Err(Error::corpus("the corpus holds no samples"));
         }
@@ -53,8 +61,11 @@ impl Planner {
             Cut::Timeline(timeline) => Box::new(TimelineStages::new(index, settings, timeline)?),
             Cut::Partitions(how) => Box::new(partitions(index, files, settings, how)?),
         };
-        let corpus = stages.digest(digest(index, settings));
-        Ok(Self { stages, corpus: format!("{corpus:016x}"), minibatch: 0 })
+        let mut corpus = stages.digest(digest(index, settings));
+        if varies {
+            corpus = random::mix(corpus ^ settings.transform_seed).wrapping_add(1);
+        }
+        Ok(Self { stages, corpus: format!("{corpus:016x}"), varies, minibatch: 0 })
     }
 
     /// Goes on where a state was taken. `index` is that of what is dealt out.
@@ -101,11 +112,18 @@ impl Planner {
     }
 
     /// The chunks that this rank's next minibatches come from, each once.
-    pub(crate) fn window(&self) -> Vec<u32> {
+    pub(crate) fn window(&self) -> Vec<SweptChunk> {
         let mut chunks = self.stages.window();
+        chunks.iter_mut().for_each(|chunk| *chunk = self.resident(*chunk));
         let mut seen = HashSet::with_capacity(chunks.len());
         chunks.retain(|&chunk| seen.insert(chunk));
         chunks
+    }
+
+    /// The chunk that must be in memory: the same in all sweeps where values stay.
+    pub(crate) fn resident(&self, chunk: SweptChunk) -> SweptChunk {
+        let sweep = if self.varies { chunk.sweep } else { 0 };
+        SweptChunk { sweep, ..chunk }
     }
 
     /// Changes when [`window`](Planner::window) may have changed.

@@ -6,7 +6,7 @@ use seqfeed_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cut::Cut;
-use crate::order::{Item, Units};
+use crate::order::{Item, SweptChunk, Units};
 use crate::random;
 use crate::refused::changed_by_hand;
 use crate::settings::BatchSize;
@@ -85,8 +85,8 @@ impl Pool {
     }
 
     /// The chunks of what is in the pool, each with its place in the order of chunks.
-    pub(crate) fn window(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.minibatches.iter().flatten().map(|item| (item.chunk, item.place))
+    pub(crate) fn window(&self) -> impl Iterator<Item = (SweptChunk, u32)> {
+        self.minibatches.iter().flatten().map(|item| (item.swept(), item.place))
     }
 
     /// The most samples of a pool and of the one before, which may be packed still.

@@ -7,9 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use seqfeed_core::{Block, Error, Result, Source};
 
+use crate::order::SweptChunk;
+use crate::sweeps::Sweeps;
+
 /// A chunk that is, or will be, in memory.
 pub(crate) struct Slot {
-    chunk: u32,
+    chunk: SweptChunk,
     blocks: OnceLock<Result<Vec<Block>>>,
     free: Arc<FreeBlocks>,
 }
@@ -89,7 +92,7 @@ impl Drop for Slot {
 
 /// The chunks wanted now, and a queue of those to be loaded.
 pub(crate) struct Residency {
-    slots: HashMap<u32, Arc<Slot>>,
+    slots: HashMap<SweptChunk, Arc<Slot>>,
     requests: Sender<Weak<Slot>>,
     free: Arc<FreeBlocks>,
 }
@@ -110,7 +113,7 @@ impl Residency {
 
     /// Keeps the chunks wanted from now on: asks for those that are not there, in this order, and
     /// lets go of all others (a minibatch in the making may still hold them).
-    pub(crate) fn want(&mut self, chunks: &[u32]) {
+    pub(crate) fn want(&mut self, chunks: &[SweptChunk]) {
         let mut kept = HashMap::with_capacity(chunks.len());
         for &chunk in chunks {
             if let Some(slot) = self.slots.remove(&chunk) {
@@ -125,7 +128,7 @@ impl Residency {
     }
 
     /// The slot of a chunk; asks for it if it is not there.
-    pub(crate) fn slot(&mut self, chunk: u32) -> Arc<Slot> {
+    pub(crate) fn slot(&mut self, chunk: SweptChunk) -> Arc<Slot> {
         let Self { slots, requests, free } = self;
         let slot = slots.entry(chunk).or_insert_with(|| {
             let slot = Arc::new(Slot { chunk, blocks: OnceLock::new(), free: Arc::clone(free) });
@@ -144,18 +147,21 @@ impl Loader {
     }
 
     /// Loads what is asked for until nobody can ask any more.
-    pub(crate) fn run(&self, source: &dyn Source) {
+    pub(crate) fn run(&self, sweeps: &Sweeps) {
         loop {
             let Ok(requests) = self.requests.lock() else { return };
             let Ok(request) = requests.recv() else { return };
             drop(requests);
             // Nobody waits for a slot that was let go.
             let Some(slot) = request.upgrade() else { continue };
-            let need = need(source, slot.chunk);
+            let SweptChunk { sweep, chunk } = slot.chunk;
+            let source = sweeps.source(sweep);
+            let source = source.as_ref();
+            let need = need(source, chunk);
             let blocks = slot.free.take(need);
-            let loaded = catch_unwind(AssertUnwindSafe(|| load(source, slot.chunk, blocks)));
+            let loaded = catch_unwind(AssertUnwindSafe(|| load(source, chunk, blocks)));
             let loaded = loaded.unwrap_or_else(|_| {
-                Err(Error::corpus(format!("loading chunk {} panicked", slot.chunk))
+                Err(Error::corpus(format!("loading chunk {chunk} panicked"))
                     .in_file(source.name())
                     .with_help("this is a bug in seqfeed; please report it"))
             });

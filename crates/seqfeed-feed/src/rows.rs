@@ -23,7 +23,7 @@ use seqfeed_core::{Error, Index, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cut::{Largest, Lengths};
-use crate::order::{Item, largest_chunk};
+use crate::order::{Item, SweptChunk, largest_chunk};
 use crate::settings::Truncation;
 use crate::share::Share;
 
@@ -89,9 +89,9 @@ pub struct SlotState {
 }
 
 /// A sequence in a slot: its chunk, that chunk's place in the order of chunks, its number in the
-/// chunk, and whether a sweep ended with it. Without names, since there may be many.
+/// chunk, its sweep, and whether the sweep ended with it. Without names, since there may be many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HeldState(u32, u32, u32, bool);
+pub struct HeldState(u32, u32, u32, u64, bool);
 
 /// The slots of one worker.
 pub(crate) struct Rows {
@@ -230,16 +230,16 @@ impl Rows {
 
     /// The chunks of all sequences in the slots, each with its place in the order of chunks. Most
     /// come many times.
-    pub(crate) fn window(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub(crate) fn window(&self) -> impl Iterator<Item = (SweptChunk, u32)> {
         let held = self.slots.iter().flat_map(|slot| &slot.held);
-        held.map(|held| (held.item.chunk, held.item.place))
+        held.map(|held| (held.item.swept(), held.item.place))
     }
 
     /// What the slots hold, in an epoch.
     pub(crate) fn state(&self, epoch: u64) -> RowsState {
         let slots = self.slots.iter().map(|slot| {
             let sequences = slot.held.iter().map(|&Held { item, end_of_sweep }| {
-                HeldState(item.chunk, item.place, item.number, end_of_sweep)
+                HeldState(item.chunk, item.place, item.number, item.sweep, end_of_sweep)
             });
             SlotState { delivered: slot.delivered, sequences: sequences.collect() }
         });
@@ -346,7 +346,7 @@ impl SlotState {
     /// The slot that this is the state of, if it can be in this corpus.
     fn restored(&self, index: &Index) -> Option<Slot> {
         let mut slot = Slot { delivered: self.delivered, ..Slot::default() };
-        for &HeldState(chunk, place, number, end_of_sweep) in &self.sequences {
+        for &HeldState(chunk, place, number, sweep, end_of_sweep) in &self.sequences {
             let in_index = (chunk as usize) < index.chunk_count();
             let sequences = if in_index { index.chunk(chunk as usize) } else { 0..0 };
             let sequence = sequences.start.checked_add(number)?;
@@ -354,8 +354,8 @@ impl SlotState {
             if samples == 0 {
                 return None;
             }
-            slot.held
-                .push_back(Held { item: Item { chunk, place, number, samples }, end_of_sweep });
+            let item = Item { chunk, place, number, samples, sweep };
+            slot.held.push_back(Held { item, end_of_sweep });
             slot.buffered += u64::from(samples);
         }
         let first = slot.held.front().map_or(1, |held| held.item.samples);

@@ -67,6 +67,8 @@ pub struct Settings {
     pub cut: Cut,
     /// How samples lie in a minibatch.
     pub layout: Layout,
+    /// Seed of random transforms; what they give also depends on the sweep.
+    pub transform_seed: u64,
     /// What stands where a label is padded (PyTorch's losses ignore -100).
     pub label_padding: i32,
     /// Context of frames, by stream.
@@ -99,6 +101,7 @@ impl Default for Settings {
             batch: BatchSize::Samples(256),
             cut: Cut::default(),
             layout: Layout::Frames,
+            transform_seed: 0,
             label_padding: -100,
             context: Vec::new(),
             labels: None,

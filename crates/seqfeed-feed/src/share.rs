@@ -1,5 +1,6 @@
 //! Whose units they are: what a rank takes out of an order that is divided among ranks.
 
+use crate::order::SweptChunk;
 use serde::{Deserialize, Serialize};
 
 /// Where a rank stands in dealing single units.
@@ -72,7 +73,10 @@ impl Share {
     }
 
     /// The chunks of a window that are this rank's; a window has the place of each.
-    pub(crate) fn of_window(&self, window: impl IntoIterator<Item = (u32, u32)>) -> Vec<u32> {
+    pub(crate) fn of_window(
+        &self,
+        window: impl IntoIterator<Item = (SweptChunk, u32)>,
+    ) -> Vec<SweptChunk> {
         let own = window.into_iter().filter(|&(_, place)| self.owns_chunk(place));
         own.map(|(chunk, _)| chunk).collect()
     }

@@ -12,7 +12,7 @@
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Largest, Lengths};
-use crate::order::Item;
+use crate::order::{Item, SweptChunk};
 use crate::rows::Segment;
 use crate::state::State;
 
@@ -74,7 +74,7 @@ pub(crate) trait Stages: Send {
     fn restore(&mut self, state: &State, index: &Index) -> Result<()>;
 
     /// The chunks that this rank's next minibatches come from, perhaps more than once.
-    fn window(&self) -> Vec<u32>;
+    fn window(&self) -> Vec<SweptChunk>;
 
     /// Changes when the window may have changed.
     fn position(&self) -> Position;

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use seqfeed_core::Index;
 
-use super::{Item, largest_chunk};
+use super::{Item, SweptChunk, largest_chunk};
 use crate::random;
 use crate::settings;
 
@@ -107,7 +107,7 @@ impl Partitions {
         }
         let number = (frame - self.chunks[self.chunk]) as u32;
         let chunk = self.chunk as u32;
-        Some(Item { chunk, place: chunk, number, samples: 1 })
+        Some(Item { chunk, place: chunk, number, samples: 1, sweep: 0 })
     }
 
     /// Shuffles what belongs together around the next frame.
@@ -133,15 +133,15 @@ impl Partitions {
     }
 
     /// The chunks of what is shuffled together (or of a file that is kept), and one to load ahead.
-    pub(crate) fn window(&self) -> Vec<(u32, u32)> {
+    pub(crate) fn window(&self, sweep: u64) -> Vec<(SweptChunk, u32)> {
         let here = self.here();
         let first = self.chunk_of(here.start);
-        let mut window: Vec<u32> = (first..=self.chunk_of(here.end - 1)).collect();
-        let next = self.chunk_of(if here.end < self.total() { here.end } else { 0 });
-        if self.chunk_samples(next) <= MOST_AHEAD {
-            window.push(next);
-        }
-        window.into_iter().map(|chunk| (chunk, chunk)).collect()
+        let here_ends = here.end < self.total();
+        let next = self.chunk_of(if here_ends { here.end } else { 0 });
+        let next_sweep = sweep.saturating_add(u64::from(!here_ends));
+        let ahead = (self.chunk_samples(next) <= MOST_AHEAD).then_some((next_sweep, next));
+        let window = (first..=self.chunk_of(here.end - 1)).map(|chunk| (sweep, chunk)).chain(ahead);
+        window.map(|(sweep, chunk)| (SweptChunk { sweep, chunk }, chunk)).collect()
     }
 
     pub(crate) fn position(&self) -> u64 {

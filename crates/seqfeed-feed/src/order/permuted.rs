@@ -61,7 +61,7 @@ impl Permuted {
             Unit::Frame => (target - self.index.start(first)) as u32,
         };
         let samples = length(&self.index, self.unit, chunk, number);
-        Some(Item { chunk, place: chunk, number, samples })
+        Some(Item { chunk, place: chunk, number, samples, sweep: 0 })
     }
 
     pub(crate) fn window(&self) -> Vec<(u32, u32)> {

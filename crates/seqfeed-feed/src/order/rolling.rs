@@ -68,7 +68,7 @@ impl Rolling {
         self.item += 1;
         let chunk = self.chunk_of(frame);
         let number = (frame - self.starts[chunk as usize]) as u32;
-        Some(Item { chunk, place: chunk, number, samples: 1 })
+        Some(Item { chunk, place: chunk, number, samples: 1, sweep: 0 })
     }
 
     /// Gives the next place its turn.

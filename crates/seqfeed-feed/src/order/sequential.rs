@@ -53,7 +53,7 @@ impl Sequential {
         let chunk = self.chunk as u32;
         self.item += 1;
         let samples = length(&self.index, self.unit, chunk, number);
-        Some(Item { chunk, place: chunk, number, samples })
+        Some(Item { chunk, place: chunk, number, samples, sweep: 0 })
     }
 
     /// Stands in the chunk of the next unit; behind the last one, in none.

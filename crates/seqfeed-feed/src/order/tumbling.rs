@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{Item, PartState, largest_chunk, length, units};
+use super::{Item, PartState, SweptChunk, largest_chunk, length, units};
 use crate::random::{self, CntkRandom};
 use crate::settings::{Generator, Unit, Window};
 use crate::share::Share;
@@ -111,7 +111,7 @@ impl Tumbling {
         self.position += 1;
         let chunk = self.order[place as usize];
         let samples = length(&self.index, self.unit, chunk, number);
-        Some(Item { chunk, place, number, samples })
+        Some(Item { chunk, place, number, samples, sweep: 0 })
     }
 
     /// Goes on with the next part where nothing is left of this one, but not over the end of the
@@ -130,10 +130,10 @@ impl Tumbling {
     }
 
     /// The chunks of this part, and of the next one that has any of this rank's.
-    pub(crate) fn window(&self) -> Vec<(u32, u32)> {
-        let chunks = |part: &Part, order: &[u32]| -> Vec<(u32, u32)> {
-            let places = self.own_places(part);
-            places.map(|place| (order[place], place as u32)).collect()
+    pub(crate) fn window(&self) -> Vec<(SweptChunk, u32)> {
+        let chunks = |part: &Part, order: &[u32]| -> Vec<(SweptChunk, u32)> {
+            let swept = |place: usize| SweptChunk { sweep: part.sweep, chunk: order[place] };
+            self.own_places(part).map(|place| (swept(place), place as u32)).collect()
         };
         let mut window = chunks(&self.part, &self.order);
         let mut part = self.part;

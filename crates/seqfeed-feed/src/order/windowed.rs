@@ -118,7 +118,7 @@ impl Windowed {
         }
         let chunk = self.order[entry.origin as usize];
         let samples = length(&self.index, self.unit, chunk, entry.number);
-        Some(Item { chunk, place: entry.origin, number: entry.number, samples })
+        Some(Item { chunk, place: entry.origin, number: entry.number, samples, sweep: 0 })
     }
 
     pub(crate) fn position(&self) -> u64 {

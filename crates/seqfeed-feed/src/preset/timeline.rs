@@ -24,7 +24,7 @@ use std::sync::Arc;
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
-use crate::order::{Cursor, Item, Sequential, Tumbling, Units, all_units};
+use crate::order::{Cursor, Item, Sequential, SweptChunk, Tumbling, Units, all_units};
 use crate::rows::{Fetched, Rows};
 use crate::run::Run;
 use crate::settings::{BatchSize, Epoch, Order, Settings, Shuffle, Timeline, Unit};
@@ -133,7 +133,7 @@ impl Own {
         !self.has_units || Run { samples, ..self.until }.is_over(self.units.sweep(), self.samples)
     }
 
-    fn window(&self) -> Vec<(u32, u32)> {
+    fn window(&self) -> Vec<(SweptChunk, u32)> {
         if self.has_units { self.units.window().collect() } else { Vec::new() }
     }
 
@@ -258,7 +258,7 @@ impl Stages for TimelineStages {
         Ok(())
     }
 
-    fn window(&self) -> Vec<u32> {
+    fn window(&self) -> Vec<SweptChunk> {
         let held = self.rows.iter().flat_map(Rows::window);
         held.chain(self.own.window()).map(|(chunk, _)| chunk).collect()
     }

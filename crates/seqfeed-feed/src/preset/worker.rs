@@ -13,7 +13,7 @@ use std::sync::Arc;
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
-use crate::order::{self, Cursor, Item, OrderState, Units, all_units};
+use crate::order::{self, Cursor, Item, OrderState, SweptChunk, Units, all_units};
 use crate::refused::changed_by_hand;
 use crate::rows::{Fetched, Rows};
 use crate::run::Run;
@@ -443,7 +443,7 @@ impl Stages for WorkerStages {
         Ok(())
     }
 
-    fn window(&self) -> Vec<u32> {
+    fn window(&self) -> Vec<SweptChunk> {
         let held = self.rows.iter().flat_map(Rows::window);
         self.share.of_window(held.chain(self.units.window()))
     }

@@ -134,7 +134,7 @@ fn advance(timeline: &mut Own) {
 }
 
 fn held(timeline: &Own) -> BTreeSet<u32> {
-    timeline.window().into_iter().map(|(chunk, _)| chunk).collect()
+    timeline.window().into_iter().map(|(swept, _)| swept.chunk).collect()
 }
 
 fn golden() -> Option<Vec<Golden>> {
@@ -308,11 +308,11 @@ proptest! {
                 (position, window) = (timeline.units.position(), timeline.window());
             }
             prop_assert_eq!(&timeline.window(), &window);
-            let held: BTreeSet<u32> = window.iter().map(|&(chunk, _)| chunk).collect();
+            let held: BTreeSet<u32> = window.iter().map(|(swept, _)| swept.chunk).collect();
             let samples: u64 = held.iter().map(|&c| index.chunk_samples(c as usize)).sum();
             prop_assert!(samples <= timeline.units.cursor.most_samples(&index));
             if let Some(item) = timeline.units.peek() {
-                prop_assert!(window.contains(&(item.chunk, item.place)));
+                prop_assert!(window.contains(&(item.swept(), item.place)));
             }
             advance(&mut timeline);
         }

@@ -1,0 +1,44 @@
+//! A source as it is in each sweep.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use seqfeed_core::{Draw, Source};
+
+/// Sweeps whose chunks are loaded at a time: at the end of one, those of the next one too.
+const KEPT: usize = 2;
+
+/// A source, and what it is in the sweeps under way, if random transforms change its values.
+pub(crate) struct Sweeps {
+    source: Arc<dyn Source>,
+    seed: u64,
+    varies: bool,
+    kept: Mutex<Vec<(u64, Arc<dyn Source>)>>,
+}
+
+impl Sweeps {
+    pub(crate) fn new(source: Arc<dyn Source>, seed: u64) -> Self {
+        let varies = source.in_sweep(Draw::new(seed, 0)).is_some();
+        Self { source, seed, varies, kept: Mutex::default() }
+    }
+
+    /// Whether values are others in each sweep.
+    pub(crate) fn vary(&self) -> bool {
+        self.varies
+    }
+
+    /// The source in a sweep.
+    pub(crate) fn source(&self, sweep: u64) -> Arc<dyn Source> {
+        if !self.varies {
+            return Arc::clone(&self.source);
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, source)) = kept.iter().find(|(of, _)| *of == sweep) {
+            return Arc::clone(source);
+        }
+        let source = self.source.in_sweep(Draw::new(self.seed, sweep));
+        let source = source.unwrap_or_else(|| Arc::clone(&self.source));
+        kept.truncate(KEPT - 1);
+        kept.insert(0, (sweep, Arc::clone(&source)));
+        source
+    }
+}
