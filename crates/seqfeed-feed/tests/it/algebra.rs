@@ -1,5 +1,6 @@
 //! What holds of every composition of stages: it is refused with a reason, or each sample comes
-//! once a sweep, every state goes on with the very next minibatch, and every setting has an effect.
+//! once a sweep, with the random values of that sweep, every state goes on with the very next
+//! minibatch, and every setting has an effect.
 
 // A change is a statement.
 #![allow(clippy::unit_arg)]
@@ -17,8 +18,9 @@ use seqfeed_feed::{
 };
 
 use crate::compositions::compositions;
+use crate::drawn::{SEED, drawn, with_drawn};
 use crate::memory_corpus::MemoryCorpus;
-use crate::runs::samples;
+use crate::runs::{labels_of, samples};
 
 /// More minibatches than any of these feeds has.
 const MANY: usize = 20_000;
@@ -66,9 +68,15 @@ proptest! {
     #[test]
     fn each_sample_comes_once_a_sweep_and_every_state_goes_on(
         settings in compositions(), chunks in corpora(), at in prop::array::uniform3(0..1000usize),
+        varies: bool,
     ) {
-        let corpus: Arc<dyn Source> = Arc::new(MemoryCorpus::of_chunks(&chunks));
+        let mut corpus: Arc<dyn Source> = Arc::new(MemoryCorpus::of_chunks(&chunks));
+        if varies {
+            corpus = with_drawn(corpus);
+        }
+        let settings = Settings { transform_seed: SEED, ..settings };
         let mut found: BTreeMap<i32, u64> = BTreeMap::new();
+        let mut of_sweeps: BTreeMap<(i32, i32), u64> = BTreeMap::new();
         for rank in 0..settings.ranks {
             let settings = Settings { rank, ..settings.clone() };
             let Some(feed) = open(&corpus, &settings, None) else { return Ok(()) };
@@ -80,6 +88,10 @@ proptest! {
                 prop_assert!(minibatch.bytes() as u64 <= bound, "{} of {bound}", minibatch.bytes());
                 for sample in samples(&minibatch) {
                     *found.entry(sample).or_default() += 1;
+                }
+                let values = if varies { labels_of(&minibatch, "drawn") } else { Vec::new() };
+                for sample in samples(&minibatch).into_iter().zip(values) {
+                    *of_sweeps.entry(sample).or_default() += 1;
                 }
                 all.push((seen(&minibatch), minibatch.state().clone()));
                 prop_assert!(all.len() < MANY, "it does not end");
@@ -104,6 +116,11 @@ proptest! {
             }
         }
         let (exactly, most) = times(&settings);
+        for (&(sample, value), &times) in &of_sweeps {
+            let sweep = (0..3).find(|&sweep| drawn(sample, sweep) == value);
+            prop_assert!(sweep.is_some_and(|sweep| sweep < 2 || !exactly), "{sample} {value}");
+            prop_assert!(times == 1 || !exactly);
+        }
         prop_assert!(found.values().all(|&times| times <= most));
         if exactly {
             let all: u64 = corpus.index().total_samples();

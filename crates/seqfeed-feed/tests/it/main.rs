@@ -4,6 +4,7 @@
 mod algebra;
 mod cntk;
 mod compositions;
+mod drawn;
 mod layouts;
 mod memory_corpus;
 mod parallel_rows;

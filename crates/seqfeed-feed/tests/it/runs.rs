@@ -15,7 +15,12 @@ pub(crate) fn corpus() -> Arc<MemoryCorpus> {
 
 /// The samples of a minibatch, as labels.
 pub(crate) fn samples(minibatch: &Minibatch) -> Vec<i32> {
-    let labels = minibatch.stream("labels").unwrap();
+    labels_of(minibatch, "labels")
+}
+
+/// The labels of a stream, sample by sample.
+pub(crate) fn labels_of(minibatch: &Minibatch, stream: &str) -> Vec<i32> {
+    let labels = minibatch.stream(stream).unwrap();
     let values = labels.as_i32().unwrap();
     (0..minibatch.len())
         .flat_map(|piece| {
