@@ -71,6 +71,7 @@ pub(crate) fn flag(option: &CorpusOption) -> Arg {
             arg.value_parser(clap::value_parser!(i64)).allow_negative_numbers(true)
         }
         OptionValues::Names => arg.value_parser(name()).action(ArgAction::Append),
+        OptionValues::Transforms => arg.action(ArgAction::Append),
         OptionValues::Name => arg.value_parser(name()),
         OptionValues::Words(words) => arg.value_parser(PossibleValuesParser::new(words)),
         // Labels may be negative.
@@ -101,7 +102,7 @@ fn value(matches: &mut ArgMatches, option: &CorpusOption) -> Option<Value> {
             i64::try_from(number).map_or_else(|_| number.to_string().into(), Value::Integer)
         }
         OptionValues::Integer => Value::Integer(matches.remove_one(name)?),
-        OptionValues::Names => {
+        OptionValues::Names | OptionValues::Transforms => {
             let names = matches.remove_many::<String>(name)?;
             Value::Array(names.map(Value::String).collect())
         }

@@ -34,6 +34,7 @@ mod open;
 mod quantity;
 mod reader;
 mod sequence;
+mod transforms;
 mod unjoined;
 
 pub use corpus_spool::CorpusSpool;
@@ -51,9 +52,10 @@ pub use loss::{Loss, LossKind};
 pub use name::Named;
 pub use open::Opened;
 pub use seqfeed_core::{
-    About, Block, Corpus, Dropped, Element, Error, ErrorKind, Extent, Fact, Index, JoinReport, Key,
-    Kind, Place, Position, Printable, PrintableLines, Problem, Quote, Remark, Result, SampleRates,
-    Severity, Sink, Source, Stream, Written, float_text, is_hidden, nearest_name,
+    About, Block, Corpus, Draw, Dropped, Element, Error, ErrorKind, Extent, Fact, Given, Index,
+    JoinReport, Key, Kind, Most, Output, Place, Position, Printable, PrintableLines, Problem,
+    Quote, Random, Remark, Result, SampleRates, Severity, Sink, Source, Stream, Transform,
+    Transformed, Written, float_text, is_hidden, nearest_name,
 };
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, DealState, DealtState, Epoch, Feed, Generator, LabelMap, LabelRules,
@@ -63,6 +65,7 @@ pub use seqfeed_feed::{
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
 pub use toml::{Table, Value};
+pub use transforms::{MakeTransform, TransformSpec, register_transform};
 pub use unjoined::{Refused, Unjoined};
 
 /// Arrow IPC and Parquet files (with the feature `arrow`).

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Chunking, Corpus, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result, Source,
-    Stream, Tolerance, Transformed, nearest_name,
+    Chunking, Corpus, Draw, Element, Error, Extent, Index, JoinPolicy, JoinReport, Kind, Result,
+    Source, Stream, Tolerance, Transformed, nearest_name,
 };
 use seqfeed_feed::{Context, Cut, Feed, Layout, Order, Partitions, Settings, State, Unit};
 use seqfeed_io::Opener;
@@ -18,6 +18,7 @@ use crate::frames::Frames;
 use crate::name_text::joined;
 use crate::quantity::{self, Partition};
 use crate::reader;
+use crate::transforms::{self, TransformSpec};
 
 /// A corpus that is open, with the settings to feed it.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl Description {
                 "give features (and labels): a section [streams.features] with a source, or --features",
             ));
         }
-        let corpus = Corpus::join(sources, &join)?;
+        let corpus = self.transformed(Corpus::join(sources, &join)?, opener)?;
         let settings = self.settle(settings, &corpus, Rounding::None)?;
         Ok(Opened { corpus: Arc::new(corpus), settings, warnings: Vec::new() })
     }
@@ -173,7 +174,7 @@ impl Description {
             chunk_samples: self.chunk_samples()?,
         };
         let opened = data::open(&spec, &opening)?;
-        let corpus = Corpus::join(opened.sources, &join)?;
+        let corpus = self.transformed(Corpus::join(opened.sources, &join)?, opener)?;
         let mut settings = description.settle(settings, &corpus, opened.rounding)?;
         if let (Cut::Partitions(partitions), true) = (&mut settings.cut, opened.streams) {
             partitions.whole_files = false;
@@ -205,7 +206,8 @@ impl Description {
         let opener = self.opener_of("reader", opener);
         let opened = reader::open(&name, &self.corpus.inputs, &self.corpus.overrides, &opener)?;
         let settings = self.settings_over(opened.settings, opened.shuffle)?;
-        let (mut settings, corpus) = self.by_frames(settings, opened.corpus)?;
+        let corpus = self.transformed(opened.corpus, &opener)?;
+        let (mut settings, corpus) = self.by_frames(settings, corpus)?;
         if let Some(rows) = &opened.rows {
             rows.apply(&mut settings, corpus.index().total_samples());
         }
@@ -231,8 +233,27 @@ impl Description {
         let labels = settings.labels.as_ref().map(|rules| rules.stream.as_str());
         let frames = Frames::new(corpus.streams(), labels);
         let frames = Transformed::new(Arc::new(corpus), Arc::new(frames))?;
-        let rules = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
-        Ok((settings, Corpus::join(vec![Arc::new(frames)], &rules)?))
+        Ok((settings, corpus_of(Arc::new(frames))?))
+    }
+
+    /// The corpus with transforms applied: to streams that it has anyway, then to all.
+    fn transformed(&self, corpus: Corpus, opener: &Opener) -> Result<Corpus> {
+        let streams = self.corpus.streams.iter();
+        let mut applied: Vec<(Option<String>, &[TransformSpec])> = Vec::new();
+        for (name, spec) in streams.filter(|(_, spec)| spec.source.is_none()) {
+            if let Some(transforms) = &spec.transforms {
+                applied.push((Some(stream_meant(&corpus, name)?.to_owned()), transforms));
+            }
+        }
+        applied.extend(self.corpus.transforms.as_deref().map(|transforms| (None, transforms)));
+        if applied.is_empty() {
+            return Ok(corpus);
+        }
+        let mut source: Arc<dyn Source> = Arc::new(corpus);
+        for (stream, transforms) in applied {
+            source = transforms::apply(source, stream.as_deref(), transforms, opener)?;
+        }
+        corpus_of(source)
     }
 
     /// Settings of an open corpus: which streams are meant, and how many frames are in a partition.
@@ -243,7 +264,6 @@ impl Description {
         rounding: Rounding,
     ) -> Result<Settings> {
         let streams = corpus.streams();
-        let has = |name: &str| streams.iter().any(|stream| stream.name == name);
         let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);
         // PDNN passes over both without a word where there are no labels.
         let unlabelled = first(Kind::Label).is_none();
@@ -252,36 +272,29 @@ impl Description {
                 .in_file(corpus.name())
                 .with_help("give them (label=FILE.ali), or leave out ignore-label and map-label"));
         }
-        // `features` and `labels` stand for the streams that others call otherwise.
-        for (stream, spec) in &self.corpus.streams {
-            let stands_for = match stream.as_str() {
-                "features" => first(Kind::Dense),
-                "labels" => first(Kind::Label),
-                _ => None,
-            };
-            if !spec.is_applied() || has(stream) {
+        for (stream, _) in self.corpus.streams.iter().filter(|(_, spec)| spec.is_applied()) {
+            let meant = stream_meant(corpus, stream)?;
+            if meant == stream {
                 continue;
             }
-            let Some(meant) = stands_for else {
-                let names = || streams.iter().map(|stream| stream.name.as_str());
-                let names_are = || names().collect::<Vec<_>>().join(", ");
-                let missing = match stream.as_str() {
-                    "labels" => "there are no labels".to_owned(),
-                    stream => format!("there is no stream {stream}"),
-                };
-                let error = Error::usage(missing).in_file(corpus.name());
-                return Err(match nearest_name(stream, names()) {
-                    Some(near) => error.with_help(format!("did you mean `{near}`?")),
-                    None => error.with_help(format!("its streams are {}", names_are())),
-                });
-            };
-            settings.context.retain(|context| context.stream != meant.name);
+            settings.context.retain(|context| context.stream != meant);
             for context in settings.context.iter_mut().filter(|one| one.stream == *stream) {
-                context.stream.clone_from(&meant.name);
+                meant.clone_into(&mut context.stream);
             }
             if let Some(rules) = settings.labels.as_mut().filter(|one| one.stream == *stream) {
-                rules.stream.clone_from(&meant.name);
+                meant.clone_into(&mut rules.stream);
             }
+        }
+        settings.transform_seed = match settings.order.shuffled() {
+            Some(shuffle) => shuffle.seed,
+            None => self.feed.seed.unwrap_or(0),
+        };
+        let varies = || corpus.in_sweep(Draw::default()).is_some();
+        if self.feed.seed.is_some() && settings.order.shuffled().is_none() && !varies() {
+            return Err(Error::usage(
+                "[feed] seed has no effect here: nothing is shuffled, and no transform draws values",
+            )
+            .with_help("leave seed out"));
         }
         if let Cut::Partitions(partitions) = &mut settings.cut {
             partitions.frames = self.frames_in_partition(streams, &settings.context, rounding)?;
@@ -373,8 +386,42 @@ impl Description {
             base,
             primary,
         };
-        format.open(&names, &wanted)
+        let source = format.open(&names, &wanted)?;
+        transforms::apply(source, None, stream.transforms.as_deref().unwrap_or(&[]), &wanted.opener)
     }
+}
+
+/// One source as a corpus, with its own chunks.
+fn corpus_of(source: Arc<dyn Source>) -> Result<Corpus> {
+    let rules = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
+    Corpus::join(vec![source], &rules)
+}
+
+/// The stream that is meant by a name: `features` and `labels` stand for the first one of their
+/// kind where a corpus has none of that name.
+fn stream_meant<'a>(corpus: &'a Corpus, name: &str) -> Result<&'a str> {
+    let streams = corpus.streams();
+    let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);
+    let meant = streams.iter().find(|stream| stream.name == name).or_else(|| match name {
+        "features" => first(Kind::Dense),
+        "labels" => first(Kind::Label),
+        _ => None,
+    });
+    if let Some(meant) = meant {
+        return Ok(&meant.name);
+    }
+    let names = || streams.iter().map(|stream| stream.name.as_str());
+    let missing = match name {
+        "labels" => "there are no labels".to_owned(),
+        name => format!("there is no stream {name}"),
+    };
+    let error = Error::usage(missing).in_file(corpus.name());
+    Err(match nearest_name(name, names()) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => {
+            error.with_help(format!("its streams are {}", names().collect::<Vec<_>>().join(", ")))
+        }
+    })
 }
 
 impl Opened {
@@ -436,6 +483,7 @@ impl Opened {
         if let (Order::Shuffle(shuffle), true) = (&mut settings.order, reshuffles) {
             shuffle.seed = shuffle.seed.wrapping_add(sweep);
         }
+        settings.transform_seed = settings.transform_seed.wrapping_add(sweep);
         (settings.sweeps, settings.rank, settings.ranks) = (Some(1), rank, ranks);
         settings.threads = threads.unwrap_or(settings.threads);
         opened

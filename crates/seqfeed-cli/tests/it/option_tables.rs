@@ -86,6 +86,7 @@ fn python_type(option: &CorpusOption) -> String {
         OptionValues::Unsigned | OptionValues::Integer => "int".to_owned(),
         OptionValues::Name => "Name".to_owned(),
         OptionValues::Names => "Name | Sequence[Name]".to_owned(),
+        OptionValues::Transforms => "Transform | Sequence[Transform]".to_owned(),
         OptionValues::Words(words) => format!("Literal[\"{}\"]", words.join("\", \"")),
         _ if option.key == "context" => "str | int | tuple[int, int]".to_owned(),
         _ => "str | int".to_owned(),
@@ -135,6 +136,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, Union
 
 Name = Union[str, \"os.PathLike[str]\"]
+Transform = Union[str, Mapping[str, Any]]
 "
     .to_owned();
     let doc = "What a corpus is made of: keywords of ``open``, ``convert`` and ``Feed``.";

@@ -5,5 +5,6 @@ mod htk;
 #[cfg(not(feature = "arrow"))]
 mod no_arrow;
 mod own_format;
+mod own_transform;
 #[cfg(feature = "arrow")]
 mod shards;

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use super::option::{CorpusOption, options};
 use super::values::{ExtentName, FloatName, FormatName, KindName, Names, Text};
+use crate::transforms::TransformSpec;
 
 options! {
     /// What a corpus is made of: the streams of a `corpus.toml`, the names at its top, and its
@@ -26,6 +27,10 @@ options! {
         /// Arrow or Parquet files that hold all streams of a corpus, one after another. Other
         /// streams are joined to theirs by key.
         [""] "corpus" "NAME" files: Names, Corpus;
+
+        /// What is done to all streams, after they are joined: transforms with their options, such
+        /// as `subsample,n=3`, one after another.
+        [""] "transforms" "TRANSFORM" transforms: Vec<TransformSpec>, Corpus;
 
         /// The most samples in a chunk, the unit of loading.
         ["reading"] "chunk-size" "N" chunk_size: u64 = "32768", Corpus;
@@ -85,6 +90,10 @@ options! {
         /// names numbers. Without it, the fourth column has the numbers.
         ["streams.NAME"] "states" "FILE" states: String, Corpus;
 
+        /// What is done to the stream, before all else: transforms with their options, such as
+        /// `noise,deviation=0.1`, one after another.
+        ["streams.NAME"] "transforms" "TRANSFORM" transforms: Vec<TransformSpec>, Corpus;
+
         /// Frames of context: as many to both sides (`5`), or to the left and to the right
         /// (`5:3`). The first and last frame of a sequence are repeated.
         ["streams.NAME"] "context" "L[:R]" context: Text = "0", Feed;
@@ -118,9 +127,11 @@ options! {
 impl StreamSpec {
     /// Whether it only says what is applied to a stream that others bring.
     pub(crate) fn is_applied(&self) -> bool {
-        let Self { source, kind, dim, dtype, extent, states, context, ignore, map } = self;
+        let Self { source, kind, dim, dtype, extent, states, transforms, context, ignore, map } =
+            self;
         let made = kind.is_some() || dim.is_some() || dtype.is_some() || extent.is_some();
-        let applied = context.is_some() || ignore.is_some() || map.is_some();
+        let applied =
+            transforms.is_some() || context.is_some() || ignore.is_some() || map.is_some();
         source.is_none() && !made && states.is_none() && applied
     }
 }
@@ -138,7 +149,7 @@ const FEATURES: &str = "streams.features";
 const LABELS: &str = "streams.labels";
 
 /// The options of the streams that nearly every corpus has.
-const SHORT: [Short; 6] = [
+const SHORT: [Short; 7] = [
     Short {
         name: "features",
         section: FEATURES,
@@ -157,6 +168,7 @@ const SHORT: [Short; 6] = [
         ),
     },
     Short { name: "states", section: LABELS, key: "states", doc: None },
+    Short { name: "feature-transforms", section: FEATURES, key: "transforms", doc: None },
     Short { name: "context", section: FEATURES, key: "context", doc: None },
     Short { name: "ignore-label", section: LABELS, key: "ignore", doc: None },
     Short { name: "map-label", section: LABELS, key: "map", doc: None },

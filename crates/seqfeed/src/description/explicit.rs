@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use seqfeed_core::Result;
+use seqfeed_core::{Draw, Result, Source};
 use seqfeed_feed::{
     BatchSize, Cut, Epoch, Generator, Layout, Order, Partitions, Settings, Unit, Window,
 };
@@ -123,7 +123,8 @@ impl Description {
         });
         // What has no effect is not said.
         let has_effect = |key: &str| settings.without_effect(key).is_none();
-        feed.seed = has_effect("seed").then_some(settings.order.seed());
+        let draws = opened.corpus().in_sweep(Draw::default()).is_some();
+        feed.seed = (has_effect("seed") || draws).then_some(settings.transform_seed);
         feed.reshuffle = feed.reshuffle.filter(|_| has_effect("reshuffle"));
         feed.local_timeline = feed.local_timeline.filter(|_| has_effect("local-timeline"));
         feed.cross_sweeps = feed.cross_sweeps.filter(|_| has_effect("cross-sweeps"));

@@ -20,6 +20,8 @@ pub enum OptionValues {
     Name,
     /// One name or several.
     Names,
+    /// Transforms with their options, one or several.
+    Transforms,
     /// One of these words.
     Words(&'static [&'static str]),
 }

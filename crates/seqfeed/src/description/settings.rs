@@ -49,6 +49,7 @@ impl Description {
             batch,
             cut,
             layout: self.feed.layout.unwrap_or(default.layout),
+            transform_seed: default.transform_seed,
             label_padding: self.feed.label_padding.unwrap_or(default.label_padding),
             context: self.contexts_over(default.context)?,
             labels: self.labels_over(default.labels)?,
@@ -69,10 +70,16 @@ impl Description {
         Ok(settings)
     }
 
+    fn has_transforms(&self) -> bool {
+        let of_streams = self.corpus.streams.values().any(|stream| stream.transforms.is_some());
+        of_streams || self.corpus.transforms.is_some()
+    }
+
     /// A key that was given must have an effect among the settings.
     fn check_effects(&self, settings: &Settings) -> Result<()> {
         let given = [
-            ("seed", self.feed.seed.is_some()),
+            // A transform may draw by it: that is known when the corpus is open.
+            ("seed", self.feed.seed.is_some() && !self.has_transforms()),
             ("reshuffle", self.feed.reshuffle == Some(true)),
             ("layout", self.feed.layout.is_some()),
             ("label-padding", self.feed.label_padding.is_some()),

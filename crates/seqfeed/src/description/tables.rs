@@ -17,6 +17,7 @@ impl Description {
             chunk_size: spec.chunk_size,
             map: spec.map,
             line_limit: spec.line_limit,
+            transforms: spec.transforms.clone(),
             missing: spec.missing.clone(),
             errors: spec.errors.clone(),
             ..CorpusSpec::default()

@@ -9,6 +9,7 @@ use seqfeed_io::{name_to_text, path_from_text};
 use toml::Value;
 
 use super::option::{OptionValue, OptionValues};
+use crate::transforms::TransformSpec;
 
 /// One name or several, as texts ([`name_to_text`](seqfeed_io::name_to_text)).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,6 +189,42 @@ impl OptionValue for Names {
                 Value::Array(names.iter().cloned().map(Value::String).collect())
             }
         }
+    }
+}
+
+impl OptionValue for Vec<TransformSpec> {
+    const VALUES: OptionValues = OptionValues::Transforms;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Array(several) => several.iter().map(transform).collect(),
+            one => Ok(vec![transform(one)?]),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        let value = |spec: &TransformSpec| {
+            let name = Value::String(spec.name.clone());
+            if spec.options.is_empty() {
+                return name;
+            }
+            let options = spec.options.clone().into_iter();
+            Value::Table(std::iter::once(("name".to_owned(), name)).chain(options).collect())
+        };
+        Value::Array(self.iter().map(value).collect())
+    }
+}
+
+/// A transform: its name with options as text, or a table with its name.
+fn transform(value: &Value) -> Result<TransformSpec, String> {
+    let mut options = match value {
+        Value::String(text) => return TransformSpec::parse(text),
+        Value::Table(options) => options.clone(),
+        _ => return Err("transforms: texts, or tables with a `name`".to_owned()),
+    };
+    match options.remove("name") {
+        Some(Value::String(name)) => Ok(TransformSpec { name, options }),
+        _ => Err("a table with the `name` of a transform".to_owned()),
     }
 }
 

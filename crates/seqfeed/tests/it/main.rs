@@ -17,3 +17,4 @@ mod row_files;
 mod sha256;
 mod small_corpus;
 mod stores;
+mod transforms;

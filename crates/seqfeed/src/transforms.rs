@@ -1,0 +1,148 @@
+//! The transforms: one line of the table and one file each.
+
+mod noise;
+mod one_stream;
+mod subsample;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use seqfeed_core::{Error, Result, Source, Transform, Transformed, nearest_name};
+use seqfeed_io::Opener;
+use serde::de::DeserializeOwned;
+use toml::{Table, Value};
+
+use self::one_stream::OneStream;
+
+/// A transform as it stands in a description: its name, and its options.
+///
+/// ```
+/// use seqfeed::TransformSpec;
+///
+/// let spec = TransformSpec::parse("subsample,n=3,offset=1")?;
+/// assert_eq!((spec.name.as_str(), spec.options.len()), ("subsample", 2));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TransformSpec {
+    /// Its name.
+    pub name: String,
+    /// Its options.
+    pub options: Table,
+}
+
+impl TransformSpec {
+    /// Reads a name with options behind commas: `subsample,n=3`. A value that is none of TOML's is
+    /// text.
+    ///
+    /// # Errors
+    ///
+    /// The error says what is expected.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let expected = || "a transform with its options, such as `subsample,n=3`".to_owned();
+        let mut parts = text.split(',').map(str::trim);
+        let name = parts.next().filter(|name| !name.is_empty()).ok_or_else(expected)?;
+        let mut options = Table::new();
+        for part in parts {
+            let (key, text) = part.split_once('=').ok_or_else(expected)?;
+            let value = format!("value = {text}").parse::<Table>().ok();
+            let value = value.and_then(|mut table| table.remove("value"));
+            let value = value.unwrap_or_else(|| Value::String(text.to_owned()));
+            options.insert(key.to_owned(), value);
+        }
+        Ok(Self { name: name.to_owned(), options })
+    }
+
+    /// The options as a struct, whose fields are their names.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is missing or has a value that it cannot have; and if one is unknown,
+    /// where the struct denies unknown fields.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        let options: Result<T, _> = self.options.clone().try_into();
+        options
+            .map_err(|error| Error::usage(format!("transform {}: {}", self.name, error.message())))
+    }
+}
+
+/// Makes a transform of its options; the opener opens the files that they name.
+pub type MakeTransform = fn(&TransformSpec, &Opener) -> Result<Arc<dyn Transform>>;
+
+/// The transforms that come with the library.
+const BUILT_IN: &[(&str, MakeTransform)] =
+    &[("noise", noise::make), ("subsample", subsample::make)];
+
+/// Transforms that were registered.
+static REGISTERED: RwLock<Vec<(&'static str, MakeTransform)>> = RwLock::new(Vec::new());
+
+/// Makes a transform known by a name: to the keys `transforms` of descriptions, to the command
+/// line's and Python's options.
+///
+/// # Errors
+///
+/// Fails if there is one of that name.
+pub fn register_transform(name: &'static str, make: MakeTransform) -> Result<()> {
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    if BUILT_IN.iter().chain(registered.iter()).any(|(known, _)| *known == name) {
+        return Err(Error::usage(format!("there is a transform called {name} already")));
+    }
+    registered.push((name, make));
+    Ok(())
+}
+
+fn make(spec: &TransformSpec, opener: &Opener) -> Result<Arc<dyn Transform>> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone();
+    let known: Vec<_> = BUILT_IN.iter().copied().chain(registered).collect();
+    if let Some((_, make)) = known.iter().find(|(name, _)| *name == spec.name) {
+        return make(spec, opener);
+    }
+    let names = || known.iter().map(|(name, _)| *name);
+    let error = Error::usage(format!("there is no transform called {}", spec.name));
+    Err(match nearest_name(&spec.name, names()) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error.with_help(format!("there are {}", names().collect::<Vec<_>>().join(", "))),
+    })
+}
+
+/// A source with transforms applied, one after another: to all of its streams, or to one.
+pub(crate) fn apply(
+    mut source: Arc<dyn Source>,
+    stream: Option<&str>,
+    specs: &[TransformSpec],
+    opener: &Opener,
+) -> Result<Arc<dyn Source>> {
+    for spec in specs {
+        let mut transform = make(spec, opener)?;
+        if let Some(stream) = stream {
+            transform = Arc::new(OneStream::new(source.streams(), stream, transform)?);
+        }
+        source = Arc::new(Transformed::new(source, transform)?);
+    }
+    Ok(source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_from_text() {
+        let spec = TransformSpec::parse("x, a=1 ,b=true,c=scp:f.scp,d=-0.5").unwrap();
+        let expected = "a = 1\nb = true\nc = 'scp:f.scp'\nd = -0.5".parse::<Table>().unwrap();
+        assert_eq!((spec.name.as_str(), spec.options), ("x", expected));
+        for text in ["", ",a=1", "x,a"] {
+            assert!(TransformSpec::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_and_options_that_there_are_not() {
+        let opener = Opener::default();
+        let error = |text: &str| make(&TransformSpec::parse(text).unwrap(), &opener).err().unwrap();
+        assert_eq!(error("subsampel").help(), Some("did you mean `subsample`?"));
+        let wrong = error("subsample,n=3,offest=1");
+        assert!(wrong.message().contains("offest") && wrong.is_usage(), "{wrong}");
+        assert!(error("subsample").message().contains("missing field `n`"));
+        assert!(register_transform("noise", subsample::make).is_err());
+    }
+}
