@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, Union
 
 Name = Union[str, "os.PathLike[str]"]
+Transform = Union[str, Mapping[str, Any]]
 
 
 class CorpusOptions(TypedDict, total=False):
@@ -31,6 +32,10 @@ class CorpusOptions(TypedDict, total=False):
     """Arrow or Parquet files that hold all streams of a corpus, one after another. Other
     streams are joined to theirs by key."""
 
+    transforms: Transform | Sequence[Transform]
+    """What is done to all streams, after they are joined: transforms with their options,
+    such as ``subsample,n=3``, one after another."""
+
     features: Name | Sequence[Name]
     """The features: an rspecifier, such as scp:feats.scp or ark:feats.ark, or files of
     HTK's. Several follow one another."""
@@ -41,6 +46,10 @@ class CorpusOptions(TypedDict, total=False):
     states: Name
     """For labels in master label files: the list of states, one a line, that gives their
     names numbers. Without it, the fourth column has the numbers."""
+
+    feature_transforms: Transform | Sequence[Transform]
+    """What is done to the stream, before all else: transforms with their options, such as
+    ``noise,deviation=0.1``, one after another."""
 
     chunk_size: int
     """The most samples in a chunk, the unit of loading. Default: 32768."""
@@ -105,8 +114,8 @@ class FeedOptions(TableOptions, total=False):
     Default: 32 chunks."""
 
     seed: int
-    """The seed of the shuffle: sweep ``s`` is shuffled with seed ``s`` more. Default: 0;
-    18877 with preset pdnn."""
+    """The seed of the shuffle, and of random transforms: sweep ``s`` is shuffled with seed
+    ``s`` more. Default: 0; 18877 with preset pdnn."""
 
     batch_size: int
     """The size of a minibatch of one rank. With preset cntk or cntk-timeline: of all ranks.

@@ -28,7 +28,8 @@ options! {
         /// How far the shuffle reaches: `32 chunks`, `200000 samples`, or `corpus`.
         ["feed"] "window" "WINDOW" window: Text = "32 chunks", Feed;
 
-        /// The seed of the shuffle: sweep `s` is shuffled with seed `s` more.
+        /// The seed of the shuffle, and of random transforms: sweep `s` is shuffled with seed `s`
+        /// more.
         ["feed"] "seed" "SEED" seed: u64 = "0; 18877 with preset pdnn", Feed;
 
         /// The size of a minibatch of one rank. With preset cntk or cntk-timeline: of all ranks.
