@@ -31,25 +31,32 @@ pub struct TransformSpec {
 }
 
 impl TransformSpec {
-    /// Reads a name with options behind commas: `subsample,n=3`. A value that is none of TOML's is
-    /// text.
+    /// Reads a name with options behind commas: `subsample,n=3`. What has no `=` belongs to the
+    /// value before (`select,dims=0-12,15`). A value that is none of TOML's is text.
     ///
     /// # Errors
     ///
     /// The error says what is expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let expected = || "a transform with its options, such as `subsample,n=3`".to_owned();
-        let mut parts = text.split(',').map(str::trim);
-        let name = parts.next().filter(|name| !name.is_empty()).ok_or_else(expected)?;
-        let mut options = Table::new();
-        for part in parts {
-            let (key, text) = part.split_once('=').ok_or_else(expected)?;
+        let (name, rest) = text.split_once(',').unwrap_or((text, ""));
+        let mut given: Vec<(&str, String)> = Vec::new();
+        for part in rest.split(',').map(str::trim).filter(|_| !rest.is_empty()) {
+            match (part.split_once('='), given.last_mut()) {
+                (Some((key, value)), _) => given.push((key.trim(), value.trim().to_owned())),
+                (None, Some((_, before))) => *before += &format!(",{part}"),
+                (None, None) => return Err(expected()),
+            }
+        }
+        let options = given.into_iter().map(|(key, text)| {
             let value = format!("value = {text}").parse::<Table>().ok();
             let value = value.and_then(|mut table| table.remove("value"));
-            let value = value.unwrap_or_else(|| Value::String(text.to_owned()));
-            options.insert(key.to_owned(), value);
+            (key.to_owned(), value.unwrap_or(Value::String(text)))
+        });
+        match name.trim() {
+            "" => Err(expected()),
+            name => Ok(Self { name: name.to_owned(), options: options.collect() }),
         }
-        Ok(Self { name: name.to_owned(), options })
     }
 
     /// The options as a struct, whose fields are their names.
@@ -127,8 +134,8 @@ mod tests {
 
     #[test]
     fn options_are_read_from_text() {
-        let spec = TransformSpec::parse("x, a=1 ,b=true,c=scp:f.scp,d=-0.5").unwrap();
-        let expected = "a = 1\nb = true\nc = 'scp:f.scp'\nd = -0.5".parse::<Table>().unwrap();
+        let spec = TransformSpec::parse("x, a=1 ,b=true,c=scp:f.scp, 3,d=-0.5").unwrap();
+        let expected = "a = 1\nb = true\nc = 'scp:f.scp,3'\nd = -0.5".parse::<Table>().unwrap();
         assert_eq!((spec.name.as_str(), spec.options), ("x", expected));
         for text in ["", ",a=1", "x,a"] {
             assert!(TransformSpec::parse(text).is_err(), "{text}");
