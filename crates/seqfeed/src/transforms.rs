@@ -2,6 +2,7 @@
 
 mod noise;
 mod one_stream;
+mod select;
 mod subsample;
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -77,7 +78,7 @@ pub type MakeTransform = fn(&TransformSpec, &Opener) -> Result<Arc<dyn Transform
 
 /// The transforms that come with the library.
 const BUILT_IN: &[(&str, MakeTransform)] =
-    &[("noise", noise::make), ("subsample", subsample::make)];
+    &[("noise", noise::make), ("select", select::make), ("subsample", subsample::make)];
 
 /// Transforms that were registered.
 static REGISTERED: RwLock<Vec<(&'static str, MakeTransform)>> = RwLock::new(Vec::new());

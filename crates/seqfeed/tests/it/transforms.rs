@@ -96,6 +96,23 @@ fn lengths_of_all_streams_follow() {
 }
 
 #[test]
+fn dimensions_are_selected() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let [features, labels] = STREAMS;
+    let opened =
+        open(directory.path(), &format!("{features}transforms = 'select,dims=1-0,1'\n{labels}"));
+    let opened = opened.unwrap();
+    assert_eq!(opened.corpus().streams()[0].dim, 3);
+    let mut blocks = opened.corpus().new_blocks();
+    opened.corpus().load(&[4], &mut blocks).unwrap();
+    let row = blocks[0].samples(0).row(2).as_chunks().0.iter().copied().map(f32::from_ne_bytes);
+    assert_eq!(row.collect::<Vec<_>>(), [2.0, 4.0, 2.0]);
+    let beyond = open(directory.path(), &format!("{features}transforms = 'select,dims=2'\n"));
+    assert!(beyond.unwrap_err().message().contains("stream features has 2"));
+}
+
+#[test]
 fn noise_depends_on_seed_sweep_and_utterance_alone() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path());
