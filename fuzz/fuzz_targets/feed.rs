@@ -115,6 +115,7 @@ impl<'a> Arbitrary<'a> for Case {
             },
             cut,
             layout: *u.choose(&layouts)?,
+            transform_seed: 0,
             label_padding: -100,
             context: context.into_iter().collect(),
             labels,

@@ -70,6 +70,9 @@ pub(crate) fn flag(option: &CorpusOption) -> Arg {
         OptionValues::Integer => {
             arg.value_parser(clap::value_parser!(i64)).allow_negative_numbers(true)
         }
+        OptionValues::Real => {
+            arg.value_parser(clap::value_parser!(f64)).allow_negative_numbers(true)
+        }
         OptionValues::Names => arg.value_parser(name()).action(ArgAction::Append),
         OptionValues::Transforms => arg.action(ArgAction::Append),
         OptionValues::Name => arg.value_parser(name()),
@@ -102,6 +105,7 @@ fn value(matches: &mut ArgMatches, option: &CorpusOption) -> Option<Value> {
             i64::try_from(number).map_or_else(|_| number.to_string().into(), Value::Integer)
         }
         OptionValues::Integer => Value::Integer(matches.remove_one(name)?),
+        OptionValues::Real => Value::Float(matches.remove_one(name)?),
         OptionValues::Names | OptionValues::Transforms => {
             let names = matches.remove_many::<String>(name)?;
             Value::Array(names.map(Value::String).collect())

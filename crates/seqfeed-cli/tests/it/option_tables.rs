@@ -84,6 +84,7 @@ fn python_type(option: &CorpusOption) -> String {
     match option.values {
         OptionValues::Flag => "bool".to_owned(),
         OptionValues::Unsigned | OptionValues::Integer => "int".to_owned(),
+        OptionValues::Real => "float".to_owned(),
         OptionValues::Name => "Name".to_owned(),
         OptionValues::Names => "Name | Sequence[Name]".to_owned(),
         OptionValues::Transforms => "Transform | Sequence[Transform]".to_owned(),

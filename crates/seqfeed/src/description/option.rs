@@ -14,6 +14,8 @@ pub enum OptionValues {
     Unsigned,
     /// Whole numbers.
     Integer,
+    /// Numbers.
+    Real,
     /// Text, or a number.
     Text,
     /// The name of a file or table.

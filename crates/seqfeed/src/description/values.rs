@@ -108,6 +108,24 @@ numbers! {
     i32 => Integer, "a number that fits 32 bits";
 }
 
+impl OptionValue for f32 {
+    const VALUES: OptionValues = OptionValues::Real;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        let number = match value {
+            Value::Integer(number) => Some(*number as Self),
+            Value::Float(number) => Some(*number as Self).filter(|number| !number.is_nan()),
+            _ => None,
+        };
+        number.ok_or_else(|| "a number".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        // As it is written in 32 bits: 0.1, not 0.10000000149011612.
+        Value::Float(self.to_string().parse().unwrap_or_else(|_| f64::from(*self)))
+    }
+}
+
 impl OptionValue for NonZeroUsize {
     const VALUES: OptionValues = OptionValues::Unsigned;
 
