@@ -116,6 +116,7 @@ impl<'a> Arbitrary<'a> for Case {
             cut,
             layout: *u.choose(&layouts)?,
             transform_seed: 0,
+            feature_padding: 0.0,
             label_padding: -100,
             context: context.into_iter().collect(),
             labels,

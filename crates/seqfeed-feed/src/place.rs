@@ -12,6 +12,7 @@ pub(crate) struct Place {
     /// Rows and columns of truncated sequences.
     rows: (usize, usize),
     label_padding: i32,
+    feature_padding: f32,
 }
 
 impl Place {
@@ -24,8 +25,8 @@ impl Place {
             (Unit::Sequence, Layout::Frames | Layout::Truncated) => Layout::Padded,
             (Unit::Sequence, layout) => layout,
         };
-        let label_padding = settings.label_padding;
-        Self { layout, rows: rows.unwrap_or_default(), label_padding }
+        let Settings { label_padding, feature_padding, .. } = *settings;
+        Self { layout, rows: rows.unwrap_or_default(), label_padding, feature_padding }
     }
 
     /// Whether pieces are parts of sequences, which all streams are cut into alike.
@@ -126,12 +127,14 @@ impl Place {
         self.layout == Layout::Padded && stream.extent != Extent::Sequence
     }
 
-    /// Pads a range of values: with zeros, or with the padding label.
+    /// Pads a range of values: with the padding label, or with the padding value.
     pub(crate) fn pad(&self, stream: &Stream, array: &mut Array, range: std::ops::Range<usize>) {
         match array {
             Array::I32(values) if stream.kind == Kind::Label => {
                 values[range].fill(self.label_padding);
             }
+            Array::F32(values) => values[range].fill(self.feature_padding),
+            Array::F64(values) => values[range].fill(self.feature_padding.into()),
             array => {
                 let size = array.element().size();
                 array.bytes_mut()[range.start * size..range.end * size].fill(0);

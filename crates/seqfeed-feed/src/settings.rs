@@ -69,6 +69,8 @@ pub struct Settings {
     pub layout: Layout,
     /// Seed of random transforms; what they give also depends on the sweep.
     pub transform_seed: u64,
+    /// What stands where values of dense streams are padded.
+    pub feature_padding: f32,
     /// What stands where a label is padded (PyTorch's losses ignore -100).
     pub label_padding: i32,
     /// Context of frames, by stream.
@@ -102,6 +104,7 @@ impl Default for Settings {
             cut: Cut::default(),
             layout: Layout::Frames,
             transform_seed: 0,
+            feature_padding: 0.0,
             label_padding: -100,
             context: Vec::new(),
             labels: None,

@@ -134,7 +134,10 @@ class FeedOptions(TableOptions, total=False):
     of CNTK."""
 
     label_padding: int
-    """What stands where labels are padded. Features are padded with 0. Default: -100."""
+    """What stands where labels are padded. Default: -100."""
+
+    feature_padding: float
+    """What stands where dense values are padded. Default: 0."""
 
     partial: Literal["keep", "drop", "even"]
     """The end of a sweep, where minibatches are not full: keep them, drop them, or spread

@@ -167,8 +167,12 @@ impl Settings {
                 Some("in sequential order nothing is shuffled")
             }
             "layout" if truncated => Some("truncated sequences have one layout, rows side by side"),
-            "label-padding" if self.unit == Unit::Frame => Some("frames are not padded"),
-            "label-padding" if self.layout == Layout::Concatenated && !truncated => {
+            "label-padding" | "feature-padding" if self.unit == Unit::Frame => {
+                Some("frames are not padded")
+            }
+            "label-padding" | "feature-padding"
+                if self.layout == Layout::Concatenated && !truncated =>
+            {
                 Some("concatenated sequences are not padded")
             }
             "ignore" if self.unit == Unit::Sequence => Some(

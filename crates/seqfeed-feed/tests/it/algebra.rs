@@ -164,7 +164,7 @@ fn next_of<T: PartialEq + Copy>(value: &mut T, all: &[T]) -> Option<()> {
 }
 
 /// Each setting by the key of descriptions that it belongs to, and a change of it.
-const CHANGES: [(&str, Change); 31] = [
+const CHANGES: [(&str, Change); 32] = [
     ("unit", |settings| next_of(&mut settings.unit, &[Unit::Frame, Unit::Sequence])),
     ("order", |settings| {
         let order = match settings.order {
@@ -278,6 +278,7 @@ const CHANGES: [(&str, Change); 31] = [
         next_of(&mut settings.layout, &layouts)
     }),
     ("label-padding", |settings| Some(settings.label_padding -= 1)),
+    ("feature-padding", |settings| Some(settings.feature_padding -= 1.5)),
     ("context", |settings| {
         let context = Context { stream: "features".into(), left: 1, right: 4 };
         settings.context = vec![context];

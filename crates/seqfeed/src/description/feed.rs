@@ -46,8 +46,11 @@ options! {
         /// truncated sequences have a layout of their own.
         ["feed"] "layout" "LAYOUT" layout: Layout = "padded; packed with readers of CNTK", Feed;
 
-        /// What stands where labels are padded. Features are padded with 0.
+        /// What stands where labels are padded.
         ["feed"] "label-padding" "LABEL" label_padding: i32 = "-100", Feed;
+
+        /// What stands where dense values are padded.
+        ["feed"] "feature-padding" "VALUE" feature_padding: f32 = "0", Feed;
 
         /// The end of a sweep, where minibatches are not full: keep them, drop them, or spread
         /// what is left evenly over ranks.

@@ -25,7 +25,7 @@ fn run(directory: &Path, base: &Table) -> seqfeed::Result<Vec<String>> {
 }
 
 /// Pairs of values of a key that must not give the same.
-const PAIRS: [(&str, &str, &str); 32] = [
+const PAIRS: [(&str, &str, &str); 33] = [
     ("unit", "'frame'", "'sequence'"),
     ("context", "0", "2"),
     ("order", "'sequential'", "'shuffle'"),
@@ -40,6 +40,7 @@ const PAIRS: [(&str, &str, &str); 32] = [
     ("layout", "'padded'", "'concatenated'"),
     ("layout", "'frames'", "'truncated'"),
     ("label-padding", "-1", "-2"),
+    ("feature-padding", "-1", "0.5"),
     ("ignore-label", "1", "2"),
     ("map-label", "'1:2'", "'2:0'"),
     ("sweeps", "1", "2"),

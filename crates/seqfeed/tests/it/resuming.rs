@@ -81,6 +81,7 @@ fn others(key: &str) -> &'static [&'static str] {
         "bucket" => &["7"],
         "layout" => &["'padded'", "'concatenated'", "'packed'"],
         "label-padding" => &["-1"],
+        "feature-padding" => &["-1.5"],
         "ignore-label" => &["1"],
         "map-label" => &["'1:2'"],
         "sweeps" => &["3"],
