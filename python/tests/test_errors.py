@@ -145,6 +145,6 @@ def test_warnings_point_at_the_line_that_called(corpus: Corpus) -> None:
         assert caught[0].filename == __file__ and "seqfeed.Feed(given)" in lines[caught[0].lineno - line]
     # Also through what the adapters are made of.
     with pytest.warns(seqfeed.DataWarning, match="skipped 1") as caught:
-        loader: _epochs.Epochs[Any] = _epochs.Epochs(given, {}, None, None, None)
+        loader: _epochs.Epochs[Any] = _epochs.Epochs(given, {}, None)
     loader.close()
     assert caught[0].filename == __file__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 import seqfeed
 
 from test_feed import contents, source
+
+CONFIGURATION = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def keywords() -> set[str]:
@@ -33,8 +36,18 @@ def test_type_checkers_know_the_options() -> None:
         ("open('x', batch_size=4)", "batch_size"),
         ("convert('x', 'y', lables='z')", "lables"),
         ("Feed('x', batch_size=4, order='shuffle', context=(5, 3), labels=['y'])", None),
+        ("torch.Loader('x', batchsize=4)", "batchsize"),
+        ("torch.Dataset('x', order='random')", "order"),
+        ("torch.Dataset('x', rank=1, ranks=2, threads=3, allow_pipes=True)", None),
+        ("jax.Loader('x', rank='1')", "rank"),
+        ("huggingface.minibatches('x', batchsize=4)", "batchsize"),
+        ("huggingface.sequences('x', context='5:3', overrides={'a': 1})", None),
+        ("arrow.table('x', lables='z')", "lables"),
+        ("arrow.batches('x', batch_size=4)", "batch_size"),
     ]:
-        out, _, code = mypy.run(["--strict", "-c", f"import seqfeed\nseqfeed.{call}"])
+        module = f"seqfeed.{call.partition('(')[0]}".rpartition(".")[0]
+        program = f"import {module}\nseqfeed.{call}"
+        out, _, code = mypy.run(["--config-file", str(CONFIGURATION), "-c", program])
         assert (code == 0) == (said is None) and (said or "Success") in out, out
 
 

@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from seqfeed._options import FeedOptions, Name
 from seqfeed._seqfeed import Feed, Minibatch
-from seqfeed._types import Sparse
+from seqfeed._types import Progress, Sparse
 
 Source = str | os.PathLike[str] | Mapping[str, Any] | None
 
@@ -29,7 +30,15 @@ FIELDS = (
 """What a minibatch has beside its streams."""
 
 
-def open_feed(source: Source, options: dict[str, Any]) -> Feed:
+class FeedKeywords(FeedOptions, total=False):
+    """All keywords of ``seqfeed.Feed``, as the adapters take them."""
+
+    overrides: Mapping[str, Name | float] | None
+    allow_pipes: bool
+    progress: Callable[[Progress], object] | None
+
+
+def open_feed(source: Source, options: FeedKeywords) -> Feed:
     """A feed of any mapping or name."""
     if isinstance(source, Mapping) and not isinstance(source, dict):
         source = dict(source)
@@ -193,13 +202,9 @@ class Epochs(Generic[T]):
     def __init__(
         self,
         source: Source,
-        options: dict[str, Any],
+        options: FeedKeywords,
         fields: tuple[str, ...] | list[str] | None,
-        rank: int | None,
-        ranks: int | None,
     ) -> None:
-        given = [("rank", rank), ("ranks", ranks)]
-        options = options | {name: value for name, value in given if value is not None}
         self.feed = open_feed(source, options)
         self._fields = fields_of(self.feed, fields)
         self._epoch = 0

@@ -40,12 +40,19 @@ from seqfeed._types import open_table
 
 if TYPE_CHECKING:
     import pyarrow
+    from typing_extensions import Unpack
+
+    from seqfeed._options import TableOptions
 
 __all__ = ["batches", "rows", "table"]
 
 
 def batches(
-    source: str | os.PathLike[str] | Mapping[str, Any], *, allow_pipes: bool = False, **options: Any
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    overrides: Mapping[str, str | os.PathLike[str] | float] | None = None,
+    allow_pipes: bool = False,
+    **options: Unpack[TableOptions],
 ) -> pyarrow.RecordBatchReader:
     """A reader of record batches of at most 32,768 samples; a longer sequence is one of its own.
     ``source`` is what ``seqfeed.open`` takes. Needs pyarrow 14 or later.
@@ -55,15 +62,19 @@ def batches(
     """
     import pyarrow
 
-    opened = open_table(source, allow_pipes=allow_pipes, **options)
+    opened = open_table(source, overrides=overrides, allow_pipes=allow_pipes, **options)
     return pyarrow.RecordBatchReader.from_stream(opened)
 
 
 def table(
-    source: str | os.PathLike[str] | Mapping[str, Any], *, allow_pipes: bool = False, **options: Any
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    overrides: Mapping[str, str | os.PathLike[str] | float] | None = None,
+    allow_pipes: bool = False,
+    **options: Unpack[TableOptions],
 ) -> pyarrow.Table:
     """The whole corpus in memory, as ``batches`` gives it."""
-    return batches(source, allow_pipes=allow_pipes, **options).read_all()
+    return batches(source, overrides=overrides, allow_pipes=allow_pipes, **options).read_all()
 
 
 def rows(column: pyarrow.Array | pyarrow.ChunkedArray, row: int) -> npt.NDArray[Any]:

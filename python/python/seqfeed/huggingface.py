@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 try:
     import datasets
@@ -35,6 +35,11 @@ except ImportError as error:  # pragma: no cover
 from seqfeed._epochs import Source, converted, fields_of, open_feed
 from seqfeed._seqfeed import Feed, Minibatch
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from seqfeed._epochs import FeedKeywords
+
 __all__ = ["minibatches", "sequences"]
 
 _SHARDS = 720_720
@@ -42,7 +47,10 @@ _SHARDS = 720_720
 
 
 def minibatches(
-    source: Source = None, *, fields: tuple[str, ...] | list[str] | None = None, **options: Any
+    source: Source = None,
+    *,
+    fields: tuple[str, ...] | list[str] | None = None,
+    **options: Unpack[FeedKeywords],
 ) -> datasets.IterableDataset:
     """Minibatches: dictionaries of arrays and fields, as those of ``seqfeed.torch``, with the
     shapes of ``seqfeed.Minibatch``; ``with_format("torch")`` makes tensors of them.
@@ -60,7 +68,7 @@ def minibatches(
 
 
 def sequences(
-    source: Source = None, *, shuffle: bool = False, **options: Any
+    source: Source = None, *, shuffle: bool = False, **options: Unpack[FeedKeywords]
 ) -> datasets.IterableDataset:
     """Sequences: ``key``, and for each stream an array of shape (frames, dim), of labels (frames,).
 
@@ -68,9 +76,11 @@ def sequences(
 
     :raises seqfeed.Error: where the description is wrong, or data cannot be read
     """
-    order = {} if shuffle else {"order": "sequential"}
-    one = {"unit": "sequence", "batch_size": 1, "batch_unit": "sequences", "layout": "padded"}
-    return _dataset(open_feed(source, order | options | one), _as_row)
+    if not shuffle:
+        options.setdefault("order", "sequential")
+    options["unit"], options["layout"] = "sequence", "padded"
+    options["batch_size"], options["batch_unit"] = 1, "sequences"
+    return _dataset(open_feed(source, options), _as_row)
 
 
 class _AsDictionary:

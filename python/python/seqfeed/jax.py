@@ -12,7 +12,7 @@ Compiled functions are compiled anew for each shape: ``partial="drop"`` keeps fr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,11 @@ except ImportError as error:  # pragma: no cover
 
 from seqfeed._epochs import AheadIterator, EpochIterator, Epochs, Source, converted
 from seqfeed._seqfeed import Feed, Minibatch
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from seqfeed._epochs import FeedKeywords
 
 __all__ = ["Loader"]
 
@@ -50,17 +55,14 @@ class Loader(Epochs[dict[str, Any]]):
         *,
         device: Any = None,
         ahead: int = 2,
-        rank: int | None = None,
-        ranks: int | None = None,
         fields: tuple[str, ...] | list[str] | None = None,
-        **options: Any,
+        **options: Unpack[FeedKeywords],
     ) -> None:
-        if rank is None and ranks is None and not {"rank", "ranks"} & set(options):
-            if jax.process_count() > 1:
-                rank, ranks = jax.process_index(), jax.process_count()
+        if not {"rank", "ranks"} & set(options) and jax.process_count() > 1:
+            options["rank"], options["ranks"] = jax.process_index(), jax.process_count()
         if ahead < 1:
             raise ValueError("ahead must be 1 at least")
-        super().__init__(source, options, fields, rank, ranks)
+        super().__init__(source, options, fields)
         self._device, self._ahead = device, ahead
 
     def _converted(self, feed: Feed, epoch: int) -> EpochIterator[dict[str, Any]]:

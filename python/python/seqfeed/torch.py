@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,6 +58,11 @@ from seqfeed._epochs import (
 )
 from seqfeed._seqfeed import Feed, Minibatch
 from seqfeed._types import Sparse, Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from seqfeed._epochs import FeedKeywords
 
 __all__ = ["Dataset", "Loader", "sparse_coo"]
 
@@ -149,18 +154,15 @@ class Dataset(IterableDataset[dict[str, Any]]):
         self,
         source: Source = None,
         *,
-        rank: int | None = None,
-        ranks: int | None = None,
         fields: tuple[str, ...] | list[str] | None = None,
         dtypes: DTypes = None,
-        **options: Any,
+        **options: Unpack[FeedKeywords],
     ) -> None:
         super().__init__()
         self._threads = options.get("threads", 1)
-        self._given = (rank, ranks)
+        self._given = (options.pop("rank", None), options.pop("ranks", None))
         self._feed = open_feed(source, options)
         self._convert = _ToTensors(fields_of(self._feed, fields), _dtypes(self._feed, dtypes))
-        self._options = options
         # The next epoch, and for each iteration by workers its seed, how often they began, and its
         # epoch: shared with workers, however they are started.
         self._shared = torch.zeros(1 + 3 * _ITERATIONS, dtype=torch.int64).share_memory_()
@@ -192,9 +194,7 @@ class Dataset(IterableDataset[dict[str, Any]]):
 
     def _rank(self) -> tuple[int, int]:
         rank, ranks = self._given if self._given != (None, None) else _ranks()
-        own = self._options
-        rank = own.get("rank", 0) if rank is None else rank
-        return rank, own.get("ranks", 1) if ranks is None else ranks
+        return rank or 0, 1 if ranks is None else ranks
 
     def _next_epoch(self) -> int:
         """The epoch of an iteration that begins: the same one for all workers of it.
@@ -352,15 +352,14 @@ class Loader(Epochs[dict[str, Any]]):
         *,
         device: torch.device | str | None = None,
         ahead: int = 2,
-        rank: int | None = None,
-        ranks: int | None = None,
         fields: tuple[str, ...] | list[str] | None = None,
         dtypes: DTypes = None,
-        **options: Any,
+        **options: Unpack[FeedKeywords],
     ) -> None:
-        if rank is None and ranks is None and not {"rank", "ranks"} & set(options):
-            rank, ranks = _ranks()
-        super().__init__(source, options, fields, rank, ranks)
+        rank, ranks = _ranks()
+        if rank is not None and ranks is not None and not {"rank", "ranks"} & set(options):
+            options["rank"], options["ranks"] = rank, ranks
+        super().__init__(source, options, fields)
         self.device = torch.device(device) if device is not None else torch.device("cpu")
         if ahead < 1:
             raise ValueError("ahead must be 1 at least")
