@@ -87,8 +87,7 @@ impl CorpusTable {
     fn find(&self, key: &[u8]) -> Option<u32> {
         let index = self.corpus.index();
         let sorted = self.sorted.get_or_init(|| {
-            let numbers = (0..index.len() as u32).filter(|&number| !index.is_withheld(number));
-            let mut numbers: Vec<u32> = numbers.collect();
+            let mut numbers: Vec<u32> = index.unmasked(0..index.len() as u32).collect();
             // The first of several with one key stays the first.
             numbers.sort_by_key(|&number| index.key(number));
             numbers
@@ -137,8 +136,7 @@ impl Backend for CorpusTable {
 
     fn count(&self) -> seqfeed::Result<usize> {
         let index = self.corpus.index();
-        let count = (0..index.len() as u32).filter(|&number| !index.is_withheld(number)).count();
-        Ok(count)
+        Ok(index.unmasked(0..index.len() as u32).count())
     }
 
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>> {
@@ -171,7 +169,7 @@ impl CorpusWalk {
         while (self.next as usize) < index.len() {
             let number = self.next;
             self.next += 1;
-            if !index.is_withheld(number) {
+            if !index.is_masked(number) {
                 key.clear();
                 key.extend_from_slice(index.key(number).0);
                 return Some(number);
@@ -195,8 +193,8 @@ impl CorpusWalk {
                 index.chunk(low).end
             }
         };
-        // Withheld ones are not loaded: they end a run.
-        let end = (first..end).find(|&number| index.is_withheld(number)).unwrap_or(end);
+        // A masked sequence ends a run: it is not loaded.
+        let end = (first..end).find(|&number| index.is_masked(number)).unwrap_or(end);
         self.loaded = 0..0;
         self.blocks.iter_mut().for_each(Block::clear);
         let sequences: Vec<u32> = (first..end).collect();

@@ -88,8 +88,7 @@ impl RecordBatches {
                 }
                 break;
             }
-            let there = |&sequence: &u32| !index.is_withheld(sequence);
-            let sequences: Vec<u32> = index.chunk(*chunk).filter(there).collect();
+            let sequences: Vec<u32> = index.unmasked(index.chunk(*chunk)).collect();
             *chunk += 1;
             blocks.iter_mut().for_each(Block::clear);
             source.load(&sequences, blocks)?;

@@ -86,8 +86,6 @@ fn pieces(index: &Index, range: Range<u32>) -> impl Iterator<Item = Vec<u32>> {
         let Range { start, end } = index.chunk(chunk);
         start.max(range.start)..end.min(range.end)
     });
-    let there = |sequences: Range<u32>| -> Vec<u32> {
-        sequences.filter(|&sequence| !index.is_withheld(sequence)).collect()
-    };
-    chunks.filter(|sequences| !sequences.is_empty()).map(there).filter(|piece| !piece.is_empty())
+    let unmasked = chunks.map(|sequences| index.unmasked(sequences).collect::<Vec<u32>>());
+    unmasked.filter(|piece| !piece.is_empty())
 }

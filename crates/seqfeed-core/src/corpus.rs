@@ -44,9 +44,9 @@ pub struct JoinPolicy {
     pub chunks: Chunking,
     /// How long a sequence counts.
     pub length: LengthRule,
-    /// Whether wrong sequences that are passed over keep their places, as in CNTK: they count in
-    /// orders and positions, but are not delivered. Otherwise they are not there at all.
-    pub keep_places: bool,
+    /// Whether wrong sequences that are passed over stay in the index, [masked](Index::is_masked).
+    /// Otherwise the corpus does not have them.
+    pub mask_wrong: bool,
 }
 
 /// How the sequences of a corpus are grouped into chunks.
@@ -82,7 +82,7 @@ impl Default for JoinPolicy {
             errors: Tolerance::Stop,
             chunks: Chunking::Samples(32_768),
             length: LengthRule::Agreed,
-            keep_places: false,
+            mask_wrong: false,
         }
     }
 }
@@ -147,8 +147,8 @@ impl crate::Wrapper for Corpus {
     }
 
     fn load(&self, sequences: &[u32], mut blocks: &mut [Block]) -> Result<()> {
-        if self.index.withholds() && sequences.iter().any(|&s| self.index.is_withheld(s)) {
-            return self.load_others(sequences, blocks);
+        if self.index.has_masked() && sequences.iter().any(|&s| self.index.is_masked(s)) {
+            return self.load_unmasked(sequences, blocks);
         }
         for (source, rows) in self.sources.iter().zip(&*self.rows) {
             let (own, rest) = blocks.split_at_mut(source.streams().len());
@@ -214,8 +214,8 @@ impl crate::Wrapper for Corpus {
     }
 
     fn fault(&self, sequence: u32) -> Option<Error> {
-        // One that only keeps its place is never loaded.
-        if self.index.is_withheld(sequence) {
+        // A masked sequence is never loaded.
+        if self.index.is_masked(sequence) {
             return None;
         }
         self.sources.iter().zip(&*self.rows).find_map(|(source, rows)| {
@@ -283,11 +283,11 @@ impl Corpus {
         unreachable!("a stream of the corpus")
     }
 
-    /// Loads all but the sequences that only keep their places; those are empty.
-    fn load_others(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
-        let withheld = |s: &u32| self.index.is_withheld(*s);
-        for run in sequences.chunk_by(|a, b| withheld(a) == withheld(b)) {
-            if !withheld(&run[0]) {
+    /// Loads all but the masked sequences, whose blocks are empty.
+    fn load_unmasked(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
+        let masked = |s: &u32| self.index.is_masked(*s);
+        for run in sequences.chunk_by(|a, b| masked(a) == masked(b)) {
+            if !masked(&run[0]) {
                 self.load(run, blocks)?;
                 continue;
             }
@@ -481,9 +481,9 @@ mod tests {
         }
         let (no_such_file, no_handles) = (2, 24);
         for (code, excused) in [(no_such_file, true), (no_handles, false)] {
-            for keep_places in [false, true] {
+            for mask_wrong in [false, true] {
                 let errors = Tolerance::Skip;
-                let policy = JoinPolicy { errors, keep_places, ..JoinPolicy::default() };
+                let policy = JoinPolicy { errors, mask_wrong, ..JoinPolicy::default() };
                 let corpus = Corpus::join(vec![Arc::new(Faulty(features(), code))], &policy);
                 assert_eq!(corpus.is_ok(), excused, "{code}");
             }

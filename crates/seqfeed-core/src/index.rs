@@ -19,8 +19,8 @@ pub struct Index {
     starts: Offsets,
     /// First sequence of each chunk; one more entry than chunks.
     chunks: Vec<u32>,
-    /// Sequences that only keep their places, ascending.
-    withheld: Vec<u32>,
+    /// The numbers of masked sequences, ascending.
+    masked: Vec<u32>,
 }
 
 impl Index {
@@ -94,19 +94,24 @@ impl Index {
         self.start(sequences.end) - self.start(sequences.start)
     }
 
-    /// Whether a sequence only keeps its place: it counts in orders and positions, but is not
-    /// delivered, and not loaded.
+    /// Whether a sequence is masked: it has a number, a key and a length, and its samples count in
+    /// positions, but it has no data. Its blocks are empty.
     #[must_use]
     #[inline]
-    pub fn is_withheld(&self, sequence: u32) -> bool {
-        !self.withheld.is_empty() && self.withheld.binary_search(&sequence).is_ok()
+    pub fn is_masked(&self, sequence: u32) -> bool {
+        !self.masked.is_empty() && self.masked.binary_search(&sequence).is_ok()
     }
 
-    /// Whether there are [such](Index::is_withheld) sequences.
+    /// Whether any sequence is [masked](Index::is_masked).
     #[must_use]
     #[inline]
-    pub fn withholds(&self) -> bool {
-        !self.withheld.is_empty()
+    pub fn has_masked(&self) -> bool {
+        !self.masked.is_empty()
+    }
+
+    /// Those of a range of sequences that have data: all but the [masked](Index::is_masked) ones.
+    pub fn unmasked(&self, sequences: Range<u32>) -> impl Iterator<Item = u32> + Clone + use<'_> {
+        sequences.filter(|&sequence| !self.is_masked(sequence))
     }
 
     /// A 64-bit FNV-1a digest of keys, lengths and chunks: two sources with the same digest give
@@ -126,7 +131,7 @@ impl Index {
         for chunk in &self.chunks {
             add(&chunk.to_le_bytes());
         }
-        for sequence in &self.withheld {
+        for sequence in &self.masked {
             add(&sequence.to_le_bytes());
         }
         hash
@@ -170,7 +175,7 @@ impl IndexBuilder {
         let before_all = || Offsets::from_iter([0]);
         let (key_starts, starts) = (before_all(), before_all());
         let index =
-            Index { keys: Vec::new(), key_starts, starts, chunks: vec![0], withheld: Vec::new() };
+            Index { keys: Vec::new(), key_starts, starts, chunks: vec![0], masked: Vec::new() };
         Self { index, chunk_samples: chunk_samples.max(1) }
     }
 
@@ -193,13 +198,13 @@ impl IndexBuilder {
         index.starts.push(end);
     }
 
-    /// Adds a sequence that only [keeps its place](Index::is_withheld).
+    /// Adds a [masked](Index::is_masked) sequence.
     ///
     /// # Panics
     ///
     /// As [`push`](IndexBuilder::push).
-    pub fn push_withheld(&mut self, key: Key<'_>, samples: u32) {
-        self.index.withheld.push(self.index.len() as u32);
+    pub fn push_masked(&mut self, key: Key<'_>, samples: u32) {
+        self.index.masked.push(self.index.len() as u32);
         self.push(key, samples);
     }
 

@@ -80,11 +80,11 @@ impl Transformed {
         let output = &self.outputs[number];
         let in_place = self.in_place(output).is_some();
         for (place, &sequence) in sequences.iter().enumerate() {
-            let withheld = self.index.is_withheld(sequence);
+            let masked = self.index.is_masked(sequence);
             match output {
                 _ if in_place => {}
                 Output::Kept { of, .. } => to.push_copy(&loaded[*of], place),
-                Output::Made { .. } if withheld => push_nothing(to),
+                Output::Made { .. } if masked => push_nothing(to),
                 Output::Made { of, .. } => {
                     let key = self.index.key(sequence);
                     let streams = self.source.streams();
@@ -93,7 +93,7 @@ impl Transformed {
                     self.transform.apply(number, &given, to)?;
                 }
             }
-            if !withheld && self.is_new_length(output) {
+            if !masked && self.is_new_length(output) {
                 self.check(&self.streams[number], sequence, to.sequence_len(already + place))?;
             }
         }
@@ -165,8 +165,8 @@ fn index(index: &Arc<Index>, transform: &dyn Transform) -> Arc<Index> {
     for chunk in 0..index.chunk_count() {
         for sequence in index.chunk(chunk) {
             let (key, samples) = (index.key(sequence), transform.samples(index.samples(sequence)));
-            match index.is_withheld(sequence) {
-                true => builder.push_withheld(key, samples),
+            match index.is_masked(sequence) {
+                true => builder.push_masked(key, samples),
                 false => builder.push(key, samples),
             }
         }
@@ -334,7 +334,7 @@ mod tests {
             for sequence in 0..sequences {
                 let key = format!("{sequence}");
                 match sequence % 4 {
-                    2 => builder.push_withheld(Key(key.as_bytes()), sequence + 1),
+                    2 => builder.push_masked(Key(key.as_bytes()), sequence + 1),
                     _ => builder.push(Key(key.as_bytes()), sequence + 1),
                 }
             }
@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(lengths, [1, 1, 2, 2, 3, 3, 4, 4, 5]);
         assert_eq!(index.chunk_count(), before.chunk_count());
         assert!((0..index.chunk_count()).all(|chunk| index.chunk(chunk) == before.chunk(chunk)));
-        assert!((0..9).all(|sequence| index.is_withheld(sequence) == (sequence % 4 == 2)));
+        assert!((0..9).all(|sequence| index.is_masked(sequence) == (sequence % 4 == 2)));
     }
 
     #[test]

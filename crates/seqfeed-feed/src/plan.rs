@@ -46,7 +46,7 @@ impl Planner {
         if index.total_samples() == 0 {
             return Err(Error::corpus("the corpus holds no samples"));
         }
-        if index.withholds() && !matches!(settings.cut, Cut::Worker(_)) {
+        if index.has_masked() && !matches!(settings.cut, Cut::Worker(_)) {
             return Err(Error::usage(
                 "wrong sequences keep their places only where each rank cuts its own minibatches",
             )

@@ -230,8 +230,8 @@ fn wrong_labels_are_named_before_they_are_fed() {
             format!("#!MLF!#\n\"u.lab\"\n{lines}\n.\n\"v.lab\"\n0 1 a\n.\n\"w.lab\"\n0 2 b\n.\n");
         let options = MlfOptions { states: states(), ..MlfOptions::default() };
         let source: Arc<dyn Source> = Arc::new(labels(at, &[&text], &options).unwrap());
-        let join = |errors, keep_places| {
-            let rules = JoinPolicy { errors, keep_places, ..JoinPolicy::default() };
+        let join = |errors, mask_wrong| {
+            let rules = JoinPolicy { errors, mask_wrong, ..JoinPolicy::default() };
             Corpus::join(vec![features(), Arc::clone(&source)], &rules)
         };
         let error = message(join(Tolerance::Stop, false));
@@ -243,7 +243,7 @@ fn wrong_labels_are_named_before_they_are_fed() {
         assert_eq!((corpus.index().len(), corpus.report().total()), (2, 1));
         let corpus = join(Tolerance::SkipUpTo(1), true).unwrap();
         if corpus.index().len() == 3 {
-            assert!(corpus.index().is_withheld(0) && !corpus.index().is_withheld(1));
+            assert!(corpus.index().is_masked(0) && !corpus.index().is_masked(1));
             let mut blocks: Vec<Block> = corpus.new_blocks();
             corpus.load_chunk(0, &mut blocks).unwrap();
             assert_eq!((blocks[1].sequence_len(0), blocks[1].sequence_len(2)), (0, 2));

@@ -16,7 +16,7 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
     else {
         return None;
     };
-    let simple = settings.samples.is_none() && !excluded && !index.withholds();
+    let simple = settings.samples.is_none() && !excluded && !index.has_masked();
     let (units, size) = match (settings.unit, settings.batch) {
         (Unit::Frame, BatchSize::Samples(size) | BatchSize::Units(size)) => {
             (index.total_samples(), size)

@@ -212,19 +212,14 @@ impl ConvertPlan {
             progress(index.start(range.end) - index.start(range.start));
             return Ok(report);
         }
-        let samples = range
-            .clone()
-            .filter(|&sequence| !index.is_withheld(sequence))
-            .map(|sequence| u64::from(index.samples(sequence)))
-            .sum();
+        let mut lengths = index.unmasked(range.clone()).map(|one| u64::from(index.samples(one)));
+        let samples = lengths.clone().sum();
         let streams = source.streams();
         let (target, count) = (&targets[shard], targets.len());
         let mut sink =
             target.format().sink(&self.writing(target, shard, count, streams, samples)?)?;
         let left_out = left_out(sink.as_ref(), index, &range, streams.len());
         let mut fingerprinter = Fingerprinter::new(streams);
-        let lengths = range.clone().filter(|&sequence| !index.is_withheld(sequence));
-        let mut lengths = lengths.map(|sequence| u64::from(index.samples(sequence)));
         let mut done = 0;
         each_sequence_ahead(
             source,
@@ -389,7 +384,7 @@ fn probe(source: &Transformed, range: &Range<u32>) -> Result<String> {
     let index = source.index();
     let mut some = vec![range.start, range.start + (range.end - range.start) / 2, range.end - 1];
     some.dedup();
-    some.retain(|&sequence| !index.is_withheld(sequence));
+    some.retain(|&sequence| !index.is_masked(sequence));
     let mut blocks = source.new_blocks();
     source.load(&some, &mut blocks)?;
     let mut fingerprinter = Fingerprinter::new(source.streams());
@@ -409,8 +404,7 @@ fn left_out<'a>(
     streams: usize,
 ) -> Vec<HashSet<&'a [u8]>> {
     let keys = |stream: usize| {
-        let there = range.clone().filter(|&sequence| !index.is_withheld(sequence));
-        let keys = there.map(|sequence| index.key(sequence));
+        let keys = index.unmasked(range.clone()).map(|sequence| index.key(sequence));
         keys.filter(|&key| !sink.takes(stream, key)).map(|Key(key)| key).collect()
     };
     (0..streams).map(keys).collect()

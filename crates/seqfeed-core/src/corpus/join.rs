@@ -72,16 +72,16 @@ impl<'a> Join<'a> {
                 None => return self.drop_missing(key, source.as_ref()),
             }
         }
-        let (samples, withheld) = match self.length(key, &numbers)? {
+        let (samples, masked) = match self.length(key, &numbers)? {
             Some(samples) if self.check(key, &numbers, samples)? => (samples, false),
-            Some(samples) if self.policy.keep_places => (samples, true),
+            Some(samples) if self.policy.mask_wrong => (samples, true),
             _ => return Ok(()),
         };
         for (rows, number) in self.rows.iter_mut().zip(numbers) {
             rows.push(number);
         }
-        match withheld {
-            true => self.builder.push_withheld(key, samples),
+        match masked {
+            true => self.builder.push_masked(key, samples),
             false => self.builder.push(key, samples),
         }
         Ok(())

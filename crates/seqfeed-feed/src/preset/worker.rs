@@ -358,7 +358,7 @@ impl WorkerStages {
             return false;
         }
         if own {
-            if !self.is_withheld(item) {
+            if !self.is_masked(item) {
                 items.push(item);
             }
             passed.local += samples;
@@ -380,10 +380,10 @@ impl WorkerStages {
         }
     }
 
-    /// Whether a unit only keeps its place.
-    fn is_withheld(&self, item: Item) -> bool {
-        self.index.withholds()
-            && self.index.is_withheld(order::sequence(&self.index, self.unit, item))
+    /// Whether a unit is of a masked sequence: CNTK counts it in its order, and does not deliver it.
+    fn is_masked(&self, item: Item) -> bool {
+        self.index.has_masked()
+            && self.index.is_masked(order::sequence(&self.index, self.unit, item))
     }
 
     /// Begins the next sweep if the last one has ended.

@@ -60,14 +60,15 @@ pub(super) fn join(reader: &ReaderConfig, length: LengthRule) -> JoinPolicy {
         errors,
         chunks: Chunking::Primary,
         length,
-        keep_places: true,
+        // CNTK counts wrong utterances in its order, and does not deliver them.
+        mask_wrong: true,
     };
     match reader.kind {
         // It leaves out what does not fit, if that is not too much.
         ReaderKind::HtkMlf => JoinPolicy {
             length: LengthRule::Agreed,
             errors: Tolerance::Skip,
-            keep_places: false,
+            mask_wrong: false,
             ..rules
         },
         _ if reader.frame_mode && is_read(reader) => {
