@@ -234,7 +234,7 @@ impl Case {
         found
     }
 
-    /// The samples of a minibatch by their labels, which must be those that its pieces name; keeps
+    /// The samples of a minibatch by their labels, which must be those that its segments name; keeps
     /// to the size.
     fn samples(&self, minibatch: &Minibatch) -> Vec<i32> {
         let labels = minibatch.stream("labels").expect("a stream");

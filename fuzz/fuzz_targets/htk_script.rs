@@ -1,20 +1,20 @@
 //! Script files: nothing panics, and what is read can be written and read again.
 #![no_main]
 
-use seqfeed_htk::script::{Places, Script, ScriptOptions, Style, write_entry};
+use seqfeed_htk::script::{PathRule, Script, ScriptOptions, Style, write_entry};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let [setting, text @ ..] = bytes else { return };
     let style = if setting & 1 == 0 { Style::Htk } else { Style::Cntk };
-    let places = match setting >> 1 & 3 {
-        0 => Places::beside(b"a/b"),
-        1 => Places::under(b"p\\q"),
-        _ => Places::AsWritten,
+    let path_rule = match setting >> 1 & 3 {
+        0 => PathRule::beside(b"a/b"),
+        1 => PathRule::under(b"p\\q"),
+        _ => PathRule::AsWritten,
     };
-    let as_written = places == Places::AsWritten;
+    let as_written = path_rule == PathRule::AsWritten;
     let whole_files = setting & 16 != 0;
     let options =
-        ScriptOptions { style, extended_names: setting & 8 == 0, whole_files, places };
+        ScriptOptions { style, extended_names: setting & 8 == 0, whole_files, path_rule };
     let Ok(script) = Script::parse(text.to_vec(), &options) else { return };
     let mut written = Vec::new();
     let mut count = 0;

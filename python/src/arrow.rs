@@ -9,7 +9,7 @@ use seqfeed::{Description, Source, Value};
 
 use crate::interrupt::interruptible;
 use crate::keys::Name;
-use crate::table::{Backend, Item, Recipe};
+use crate::table::{Backend, Recipe, TableValue};
 
 /// The capsule that `__arrow_c_stream__` gives: it releases the stream when nobody has taken it.
 pub(crate) fn stream<'py>(
@@ -50,7 +50,7 @@ fn stream_of(backend: &dyn Backend, rspecifier: &Name) -> seqfeed::Result<&'stat
     }
     let first = backend.walk()?.next(&mut Vec::new())?;
     Ok(match first {
-        Some(Item::Object(crate::kaldi::types::Value::Object(
+        Some(TableValue::Object(crate::kaldi::types::Value::Object(
             Int32(_) | Int32Vector(_) | Int32VectorVector(_),
         ))) => "labels",
         _ => "features",

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use seqfeed::{Corpus, Extent, Kind, Source, Stream};
 use seqfeed_core::{Array, Block, Key};
 
-use crate::table::{Backend, Item, Walk};
+use crate::table::{Backend, TableValue, Walk};
 use crate::values;
 
 /// The samples of one sequence in one stream.
@@ -102,7 +102,7 @@ impl CorpusTable {
         number: usize,
         start: usize,
         stop: usize,
-    ) -> seqfeed::Result<Item> {
+    ) -> seqfeed::Result<TableValue> {
         let streams = self.corpus.streams();
         let mut all = streams
             .iter()
@@ -112,18 +112,18 @@ impl CorpusTable {
             })
             .collect::<seqfeed::Result<Vec<_>>>()?;
         Ok(match (all.len(), all.pop()) {
-            (1, Some((_, loaded))) => Item::Stream(loaded),
-            (_, last) => Item::Streams(all.into_iter().chain(last).collect()),
+            (1, Some((_, loaded))) => TableValue::Stream(loaded),
+            (_, last) => TableValue::Streams(all.into_iter().chain(last).collect()),
         })
     }
 }
 
 impl Backend for CorpusTable {
-    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<Item>> {
+    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<TableValue>> {
         self.rows(key, 0, usize::MAX)
     }
 
-    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<Item>> {
+    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<TableValue>> {
         let Some(sequence) = self.find(key) else { return Ok(None) };
         let mut blocks = self.corpus.new_blocks();
         self.corpus.load(&[sequence], &mut blocks)?;
@@ -205,7 +205,7 @@ impl CorpusWalk {
 }
 
 impl Walk for CorpusWalk {
-    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<Item>> {
+    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<TableValue>> {
         let Some(number) = self.step(key) else { return Ok(None) };
         if !self.loaded.contains(&number) {
             self.load(number)?;

@@ -28,7 +28,7 @@ pub(crate) struct Feed {
     description: Description,
     opener: Opener,
     /// What it consists of, if it is a part of another feed.
-    part: Option<Part>,
+    part: Option<SweepShare>,
     run: PerProcess<Run>,
     /// What is known while minibatches are waited for.
     seen: Mutex<Seen>,
@@ -52,14 +52,14 @@ struct Seen {
 
 /// One sweep for one rank.
 #[derive(Clone, Copy)]
-struct Part {
+struct SweepShare {
     sweep: u64,
     rank: usize,
     ranks: usize,
     threads: Option<usize>,
 }
 
-impl Part {
+impl SweepShare {
     fn of(self, opened: &Opened) -> Opened {
         opened.one_sweep(self.sweep, self.rank, self.ranks, self.threads)
     }
@@ -305,7 +305,7 @@ impl Feed {
                 "rank {rank} of {ranks}: they count from 0"
             )));
         }
-        let part = Part { sweep, rank, ranks, threads };
+        let part = SweepShare { sweep, rank, ranks, threads };
         let opened = Arc::new(part.of(&opened));
         let options = self.options.bind(py).copy()?;
         let settings = opened.settings();

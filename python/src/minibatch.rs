@@ -39,7 +39,7 @@ pub(crate) struct Minibatch {
 }
 
 /// Where the values of a stream lie, taken while the minibatch can be changed.
-struct Place {
+struct BufferPointers {
     values: Pointer,
     count: usize,
     indices: (*mut i32, usize),
@@ -55,7 +55,7 @@ enum Pointer {
 impl Minibatch {
     pub(crate) fn new(py: Python<'_>, mut minibatch: seqfeed::Minibatch) -> PyResult<Self> {
         let counts: Vec<usize> = minibatch.streams().map(|batch| batch.values()).collect();
-        let places: Vec<Place> = minibatch
+        let places: Vec<BufferPointers> = minibatch
             .memory_mut()
             .zip(counts)
             .map(|((array, indices, offsets), count)| {
@@ -67,7 +67,7 @@ impl Minibatch {
                 };
                 let (indices, offsets) =
                     ((indices.as_mut_ptr(), indices.len()), (offsets.as_mut_ptr(), offsets.len()));
-                Place { values, count, indices, offsets }
+                BufferPointers { values, count, indices, offsets }
             })
             .collect();
         let memory = Bound::new(
@@ -200,13 +200,13 @@ impl Minibatch {
     fn utterances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         let mut last: Option<(u32, Bound<'py, PyString>)> = None;
-        for (piece, key) in self.batch().pieces().iter().zip(self.batch().keys()) {
+        for (segment, key) in self.batch().segments().iter().zip(self.batch().keys()) {
             let text = match &last {
-                Some((sequence, text)) if *sequence == piece.sequence => text.clone(),
+                Some((sequence, text)) if *sequence == segment.sequence => text.clone(),
                 _ => keys::to_python(py, key.0)?,
             };
             list.append(&text)?;
-            last = Some((piece.sequence, text));
+            last = Some((segment.sequence, text));
         }
         Ok(list)
     }
@@ -214,13 +214,13 @@ impl Minibatch {
     /// Number of samples of each sequence, int64.
     #[getter]
     fn lengths<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        numbers(py, self.batch().pieces().iter().map(|piece| u64::from(piece.samples)))
+        numbers(py, self.batch().segments().iter().map(|segment| u64::from(segment.samples)))
     }
 
     /// The first sample of each sequence that is here, counted in its utterance from 0, int64.
     #[getter]
     fn starts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        numbers(py, self.batch().pieces().iter().map(|piece| u64::from(piece.first)))
+        numbers(py, self.batch().segments().iter().map(|segment| u64::from(segment.first)))
     }
 
     /// Samples before each sequence and in all, int64: one number more than sequences.
@@ -239,8 +239,8 @@ impl Minibatch {
         };
         let batch = minibatch.stream(stream).ok_or_else(unknown)?;
         let rows: Vec<i64> = (0..minibatch.len())
-            .flat_map(|piece| {
-                let (first, count) = batch.rows_of(piece);
+            .flat_map(|segment| {
+                let (first, count) = batch.rows_of(segment);
                 [first as i64, count as i64]
             })
             .collect();

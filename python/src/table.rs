@@ -22,7 +22,7 @@ use crate::keys::Name;
 use crate::{describe, errors, keys, values};
 
 /// A value as it is read, before it is Python's.
-pub(crate) enum Item {
+pub(crate) enum TableValue {
     Object(Value),
     /// One stream alone.
     Stream(Loaded),
@@ -30,12 +30,12 @@ pub(crate) enum Item {
     Streams(Vec<(String, Loaded)>),
 }
 
-impl Item {
+impl TableValue {
     fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         match self {
-            Item::Object(object) => value_to_python(py, object),
-            Item::Stream(loaded) => loaded.into_python(py),
-            Item::Streams(streams) => {
+            TableValue::Object(object) => value_to_python(py, object),
+            TableValue::Stream(loaded) => loaded.into_python(py),
+            TableValue::Streams(streams) => {
                 let all = PyDict::new(py);
                 for (name, loaded) in streams {
                     all.set_item(name, loaded.into_python(py)?)?;
@@ -48,9 +48,9 @@ impl Item {
 
 /// Where a table's objects come from. All methods are called detached from the interpreter.
 pub(crate) trait Backend: Send + Sync {
-    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<Item>>;
+    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<TableValue>>;
     /// Rows `start..stop`, cut off at the end.
-    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<Item>>;
+    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<TableValue>>;
     fn contains(&self, key: &[u8]) -> seqfeed::Result<bool>;
     fn count(&self) -> seqfeed::Result<usize>;
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>>;
@@ -64,7 +64,7 @@ pub(crate) trait Backend: Send + Sync {
 
 /// A walk through a table in its order.
 pub(crate) trait Walk: Send {
-    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<Item>>;
+    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<TableValue>>;
     fn next_key(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<bool>;
 }
 
@@ -131,7 +131,7 @@ impl Table {
         &self,
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
-        item: seqfeed::Result<Option<Item>>,
+        item: seqfeed::Result<Option<TableValue>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match errors::raise(item)? {
             Some(item) => item.into_python(py),
@@ -391,7 +391,7 @@ struct Walker {
 }
 
 /// What a step came to: a key, and a value where one is wanted.
-type Step = Option<(Vec<u8>, Option<Item>)>;
+type Step = Option<(Vec<u8>, Option<TableValue>)>;
 
 impl Walker {
     fn step(&mut self, what: What) -> seqfeed::Result<Step> {

@@ -107,11 +107,13 @@ impl ArrowSource {
         let mut head = [0; 6];
         let found = file.read_at(&mut head, 0)?;
         let opened = match &head[..found] {
-            [b'P', b'A', b'R', b'1', ..] => Opening::new(options).parquet(&file),
+            [b'P', b'A', b'R', b'1', ..] => SourceBuilder::new(options).parquet(&file),
             [b'P', b'A', b'R', b'E', ..] => Err(not_supported("an encrypted Parquet file")),
             [b'F', b'E', b'A', b'1', ..] => Err(not_supported("version 1 of Feather")
                 .with_help("pyarrow.feather.write_feather writes version 2 unless told otherwise")),
-            head if ipc::is_file(head) || ipc::is_stream(head) => Opening::new(options).ipc(&file),
+            head if ipc::is_file(head) || ipc::is_stream(head) => {
+                SourceBuilder::new(options).ipc(&file)
+            }
             head => {
                 let problem = Problem::Unexpected {
                     expected: "the beginning of an Arrow or Parquet file".into(),
@@ -281,7 +283,7 @@ impl fmt::Debug for ArrowSource {
 }
 
 /// A source in the making.
-struct Opening<'a> {
+struct SourceBuilder<'a> {
     options: &'a ArrowOptions,
     keys: Vec<u8>,
     /// Where each key ends.
@@ -292,7 +294,7 @@ struct Opening<'a> {
     pieces: Vec<Piece>,
 }
 
-impl<'a> Opening<'a> {
+impl<'a> SourceBuilder<'a> {
     fn new(options: &'a ArrowOptions) -> Self {
         let (keys, key_ends, lengths) = (Vec::new(), Vec::new(), Vec::new());
         Self { options, keys, key_ends, lengths, firsts: vec![0], pieces: Vec::new() }
@@ -379,7 +381,7 @@ impl<'a> Opening<'a> {
         if known && small {
             return self.finish(columns, Some(groups), format, 0);
         }
-        let mut opening = Opening::new(self.options);
+        let mut opening = SourceBuilder::new(self.options);
         if small {
             // Only lengths and widths are kept of what is decoded.
             for group in 0..count {

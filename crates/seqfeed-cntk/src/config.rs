@@ -62,7 +62,7 @@ mod tree;
 
 pub use files::{Files, Texts};
 pub use reader::*;
-pub use section::{Kind, Section, Value};
+pub use section::{Section, Value, ValueForm};
 pub use tree::Tree;
 
 /// A configuration: the outermost [`Section`], which it stands for.

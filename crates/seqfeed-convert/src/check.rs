@@ -1,9 +1,9 @@
 //! What is wrong with a corpus: everything, not only the first thing.
 
 mod against;
+mod checked_source;
 mod finding;
 mod keys;
-mod part;
 mod repair;
 mod values;
 
@@ -14,7 +14,7 @@ use seqfeed_core::{Result, Severity};
 use seqfeed_io::Opener;
 use serde::Serialize;
 
-use part::Part;
+use checked_source::CheckedSource;
 
 pub use against::compare;
 pub use finding::Finding;
@@ -55,7 +55,7 @@ impl Default for CheckOptions {
 /// # Ok::<(), seqfeed::Error>(())
 /// ```
 pub struct Check {
-    parts: Vec<Part>,
+    parts: Vec<CheckedSource>,
     /// For each part the sequences that cannot be used, ascending.
     bad: Vec<Vec<u32>>,
     findings: Vec<Finding>,
@@ -95,7 +95,7 @@ impl Check {
         mut progress: impl FnMut(u64),
     ) -> Result<Self> {
         let mut findings = Vec::new();
-        let mut parts = part::open(description, &options.opener, &mut findings)?;
+        let mut parts = checked_source::open(description, &options.opener, &mut findings)?;
         begin(parts.iter().map(|part| part.source.index().total_samples()).sum());
         keys::check(&parts, options, &description.frames_of_context()?, &mut findings);
         let mut bad = Vec::new();

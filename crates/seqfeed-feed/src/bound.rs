@@ -5,10 +5,10 @@
 
 use seqfeed_core::{Extent, Kind, Most, Source, Stream};
 
-use crate::buffers::Piece;
+use crate::arrange::Arrange;
+use crate::buffers::Segment;
 use crate::cut::Largest;
 use crate::order::{Item, largest_chunk};
-use crate::place::Place;
 use crate::settings::Settings;
 use crate::stages::Needs;
 
@@ -32,7 +32,7 @@ impl Bound {
         source: &dyn Source,
         settings: &Settings,
         needs: &Needs,
-        place: &Place,
+        arrange: &Arrange,
         streams: &[Stream],
         dropped: u64,
         varies: bool,
@@ -41,7 +41,7 @@ impl Bound {
         let others = [
             source.kept_bytes(),
             loading,
-            minibatches(source, settings, place, streams, &needs.largest),
+            minibatches(source, settings, arrange, streams, &needs.largest),
             needs.bytes,
         ];
         Self {
@@ -95,7 +95,7 @@ const SPAN_BYTES: u64 = 48;
 fn minibatches(
     source: &dyn Source,
     settings: &Settings,
-    place: &Place,
+    arrange: &Arrange,
     streams: &[Stream],
     largest: &Largest,
 ) -> u64 {
@@ -104,47 +104,47 @@ fn minibatches(
     for (number, stream) in streams.iter().enumerate() {
         let one = source.most_of_one(number);
         let (samples, padded, longest) = match stream.extent {
-            Extent::Sequence => (largest.pieces, largest.pieces, 1),
+            Extent::Sequence => (largest.segments, largest.segments, 1),
             Extent::Samples => (largest.samples, largest.padded, largest.longest),
             // Frames are dealt out of streams that have one sample for each only.
             Extent::Own if is_within_index(source, number) => {
                 (largest.samples, largest.padded, largest.longest)
             }
             Extent::Own => {
-                let samples = largest.pieces.saturating_mul(one.samples);
+                let samples = largest.segments.saturating_mul(one.samples);
                 (samples, samples, one.samples)
             }
         };
         let rows = match stream.extent {
             Extent::Sequence => samples,
-            _ => place.most_samples(samples, padded, longest),
+            _ => arrange.most_samples(samples, padded, longest),
         };
         bytes = bytes.saturating_add(match stream.kind {
             Kind::Sparse => {
                 let all = source.most(number, 0..index.len() as u32).values;
-                let values = largest.pieces.saturating_mul(one.values);
+                let values = largest.segments.saturating_mul(one.values);
                 let values = if largest.repeats { values } else { values.min(all) };
                 Most { samples: rows, values }.block_bytes(stream)
             }
             _ => rows.saturating_mul(stream.sample_bytes() as u64),
         });
-        bytes = bytes.saturating_add(if place.notes_own(stream) {
-            largest.pieces.saturating_mul(64)
+        bytes = bytes.saturating_add(if arrange.notes_own(stream) {
+            largest.segments.saturating_mul(64)
         } else {
             0
         });
     }
     // Pieces, their offsets, and the numbers of those that lie in rows.
-    let notes = largest.pieces.saturating_mul((size_of::<Piece>() + 8 + 16) as u64);
+    let notes = largest.segments.saturating_mul((size_of::<Segment>() + 8 + 16) as u64);
     // Those that wait, one that is waited for, and one in the hands of the trainer.
     let there = settings.queue.max(1) as u64 + 2;
     let there = bytes.saturating_add(notes).saturating_mul(there);
     // Units that were planned (a list that grows), and where their samples are.
-    let planned = largest.pieces.saturating_mul((3 * size_of::<Item>() + PACKING_BYTES) as u64);
+    let planned = largest.segments.saturating_mul((3 * size_of::<Item>() + PACKING_BYTES) as u64);
     there.saturating_add(planned.saturating_mul(settings.threads as u64 + 1))
 }
 
-/// What a thread that packs notes of a piece.
+/// What a thread that packs notes of a segment.
 const PACKING_BYTES: usize = 160;
 
 /// Whether no sequence has more samples in a stream than the index says.

@@ -4,9 +4,10 @@ use seqfeed_core::{Array, Extent, Stream};
 
 use crate::first_fit::{Cell, FirstFit};
 
-/// A piece of a sequence in a minibatch: a frame, or a whole sequence.
+/// Consecutive samples of one sequence, in a minibatch: a frame, a whole sequence, or a part of a
+/// truncated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct Segment {
     /// Number of the sequence in the corpus.
     pub sequence: u32,
     /// First sample of it, from 0.
@@ -18,33 +19,33 @@ pub struct Piece {
 /// The memory of a minibatch, recycled.
 #[derive(Default)]
 pub(crate) struct Buffers {
-    pub(crate) pieces: Vec<Piece>,
-    /// Samples before each piece; one more entry than pieces.
+    pub(crate) segments: Vec<Segment>,
+    /// Samples before each segment; one more entry than segments.
     pub(crate) offsets: Vec<u64>,
-    /// Samples of the longest piece.
+    /// Samples of the longest segment.
     pub(crate) longest: usize,
     pub(crate) arrays: Vec<Array>,
-    /// For each stream, where its pieces have lengths or places of their own.
+    /// For each stream, where its segments have lengths or places of their own.
     pub(crate) own: Vec<Lengths>,
     /// Where all streams have the same places.
-    pub(crate) places: Places,
+    pub(crate) places: RowPositions,
     /// For each stream, where it is sparse, what stands beside its values.
     pub(crate) rows: Vec<SparseRows>,
 }
 
-/// Lengths of the pieces in one stream.
+/// Lengths of the segments in one stream.
 #[derive(Default)]
 pub(crate) struct Lengths {
-    /// Samples before each piece; one more entry than pieces.
+    /// Samples before each segment; one more entry than segments.
     pub(crate) offsets: Vec<u64>,
     pub(crate) longest: usize,
-    pub(crate) places: Places,
+    pub(crate) places: RowPositions,
 }
 
-/// Where pieces lie in parallel rows.
+/// Where segments lie in parallel rows.
 #[derive(Default)]
-pub(crate) struct Places {
-    /// For each piece, the number of its first sample if all rows follow one another.
+pub(crate) struct RowPositions {
+    /// For each segment, the number of its first sample if all rows follow one another.
     pub(crate) starts: Vec<u64>,
     pub(crate) rows: usize,
     /// Samples in a row, filled or not.
@@ -67,7 +68,7 @@ impl Buffers {
         Self { arrays, own, rows, ..Self::default() }
     }
 
-    /// Samples before each piece of a stream and in all, and those of the longest.
+    /// Samples before each segment of a stream and in all, and those of the longest.
     pub(crate) fn lengths(&self, stream: &Stream, number: usize) -> (&[u64], usize) {
         match stream.extent {
             Extent::Own => (&self.own[number].offsets, self.own[number].longest),
@@ -77,7 +78,7 @@ impl Buffers {
 }
 
 impl Lengths {
-    /// Takes in the lengths of all pieces.
+    /// Takes in the lengths of all segments.
     pub(crate) fn measure(&mut self, lengths: impl Iterator<Item = usize>) {
         self.offsets.clear();
         self.offsets.push(0);
@@ -90,7 +91,7 @@ impl Lengths {
         }
     }
 
-    /// Lays pieces out in parallel rows, by their own lengths or by those that other offsets say.
+    /// Lays segments out in parallel rows, by their own lengths or by those that other offsets say.
     pub(crate) fn lay_out(&mut self, offsets: Option<&[u64]>) {
         let offsets = offsets.unwrap_or(&self.offsets);
         let lengths: Vec<u32> = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect();

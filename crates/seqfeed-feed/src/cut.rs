@@ -95,19 +95,19 @@ impl Cut {
 
     /// The largest minibatch that can come; `repeats` if it can have a sequence twice.
     pub(crate) fn largest(&self, lengths: &Lengths, repeats: bool) -> Largest {
-        let (pieces, samples, padded) = match self.size {
+        let (segments, samples, padded) = match self.size {
             BatchSize::Samples(size) => lengths.within(size, repeats),
             BatchSize::Units(size) => {
-                let pieces = if repeats { size } else { size.min(lengths.units) };
-                let samples = pieces.saturating_mul(lengths.longest());
-                (pieces, samples, samples)
+                let segments = if repeats { size } else { size.min(lengths.units) };
+                let samples = segments.saturating_mul(lengths.longest());
+                (segments, samples, samples)
             }
             BatchSize::Padded(size) => {
                 let size = size.max(lengths.longest());
                 (size / lengths.shortest(), size, size)
             }
         };
-        Largest { pieces, samples, padded, longest: lengths.longest(), repeats }
+        Largest { segments, samples, padded, longest: lengths.longest(), repeats }
     }
 }
 
@@ -141,8 +141,8 @@ impl Filling {
 /// The largest minibatch that can come.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Largest {
-    /// Frames or sequences, or pieces of these.
-    pub(crate) pieces: u64,
+    /// Frames or sequences, or segments of these.
+    pub(crate) segments: u64,
     /// Samples without padding.
     pub(crate) samples: u64,
     /// Samples with padding to the longest one.
@@ -194,12 +194,12 @@ impl Lengths {
     fn within(&self, size: u64, repeats: bool) -> (u64, u64, u64) {
         let samples = size.max(self.longest());
         if repeats {
-            let pieces = (size / self.shortest()).max(1);
+            let segments = (size / self.shortest()).max(1);
             let padded = self.counts.keys().map(|&longest| {
                 let rest = size.saturating_sub(longest.into());
                 (1 + rest / self.shortest()).saturating_mul(longest.into())
             });
-            return (pieces, samples, padded.max().unwrap_or(0));
+            return (segments, samples, padded.max().unwrap_or(0));
         }
         // The shortest ones, as many as there is room for, beside one of each length.
         let shortest: Vec<(u64, u64)> =
@@ -239,9 +239,9 @@ mod tests {
     fn one_long_sequence_pads_many_short_ones() {
         let mut lengths = vec![1; 5000];
         lengths.push(5000);
-        let (pieces, samples, padded) =
+        let (segments, samples, padded) =
             Lengths::of(&index(&lengths), Unit::Sequence).within(10_000, false);
-        assert_eq!((pieces, samples, padded), (5001, 10_000, 5001 * 5000));
+        assert_eq!((segments, samples, padded), (5001, 10_000, 5001 * 5000));
     }
 
     proptest! {
@@ -252,7 +252,7 @@ mod tests {
             size in 1u64..120,
         ) {
             let all = Lengths::of(&index(&lengths), Unit::Sequence);
-            let (pieces, samples, padded) = all.within(size, false);
+            let (segments, samples, padded) = all.within(size, false);
             // As a minibatch is cut: nothing that exceeds it, but one at least.
             let (mut count, mut sum, mut longest) = (0u64, 0u64, 0u64);
             for (&length, _) in lengths.iter().zip(&chosen).filter(|(_, chosen)| **chosen) {
@@ -261,7 +261,7 @@ mod tests {
                 }
                 (count, sum, longest) = (count + 1, sum + u64::from(length), longest.max(length.into()));
             }
-            prop_assert!(count <= pieces && sum <= samples && count * longest <= padded);
+            prop_assert!(count <= segments && sum <= samples && count * longest <= padded);
         }
     }
 }

@@ -112,7 +112,7 @@ impl Deal {
         let mut largest = cut;
         if self.how.partial == Partial::Even && self.unit == Unit::Sequence && self.how.ranks > 1 {
             // What is left is spread by numbers of sequences, whatever their lengths.
-            largest.padded = cut.pieces.saturating_mul(cut.longest);
+            largest.padded = cut.segments.saturating_mul(cut.longest);
             largest.samples = cut.samples.saturating_mul(self.how.ranks as u64).min(largest.padded);
         }
         largest

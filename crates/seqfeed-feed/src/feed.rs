@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stream, Transformed};
 
+use crate::arrange::Arrange;
 use crate::bound::Bound;
 use crate::buffers::Buffers;
 use crate::labels::{LabelRules, MapLabels};
 use crate::minibatch::{Minibatch, Recycled, Shape};
 use crate::order::SweptChunk;
 use crate::pack::{Packer, Slots};
-use crate::place::Place;
 use crate::plan::{Plan, Planner};
 use crate::residency::{Loader, Residency};
 use crate::selection::{self, Selection};
@@ -117,11 +117,11 @@ impl Feed {
         if let Some(state) = state {
             planner.restore(state, &index)?;
         }
-        let place = Place::new(&settings, planner.rows());
+        let arrange = Arrange::new(&settings, planner.rows());
         let needs = planner.needs(source.index(), settings.unit);
         let dropped = selection.as_ref().map_or(0, |selection| selection.dropped);
         let bound =
-            Bound::new(source.as_ref(), &settings, &needs, &place, &streams, dropped, varies);
+            Bound::new(source.as_ref(), &settings, &needs, &arrange, &streams, dropped, varies);
         let memory_bound = bound.total();
         if let Some(limit) = settings.memory
             && memory_bound > limit
@@ -138,13 +138,13 @@ impl Feed {
         let shape = Arc::new(Shape {
             index: Arc::clone(&index),
             streams: streams.clone(),
-            place,
+            arrange,
             recycled,
         });
         let packer = Packer {
             index,
             unit: settings.unit,
-            place,
+            arrange,
             streams: streams.clone(),
             context,
             selection,

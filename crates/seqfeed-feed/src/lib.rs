@@ -1,7 +1,7 @@
 //! A corpus becomes minibatches: the stages of a feed, packing, prefetching and exact state.
 //!
 //! ```text
-//! Corpus ── Order ── Share ── Pool ── Cut ── Deal ── Rows ── Place ── Minibatch
+//! Corpus ── Order ── Share ── Pool ── Cut ── Deal ── Rows ── Arrange ── Minibatch
 //! chunks    which    whose    like    size   to      trun-   layout   aligned buffers,
 //! loaded    unit     units    lengths        ranks   cation           keys, lengths, state
 //! ahead     when
@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod arrange;
 mod bound;
 mod buffers;
 mod cut;
@@ -29,7 +30,6 @@ mod labels;
 mod minibatch;
 mod order;
 mod pack;
-mod place;
 mod plan;
 mod pool;
 mod preset;
@@ -45,7 +45,7 @@ mod stages;
 mod state;
 mod sweeps;
 
-pub use buffers::Piece;
+pub use buffers::Segment;
 pub use deal::{DealState, DealtState};
 pub use feed::Feed;
 pub use labels::{LabelMap, LabelRules, LabelSet};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{Array, Element, Index, Key, Kind, Stream};
 
-use crate::buffers::{Buffers, Piece};
-use crate::place::Place;
+use crate::arrange::Arrange;
+use crate::buffers::{Buffers, Segment};
 use crate::settings::Layout;
 use crate::state::State;
 
@@ -27,7 +27,7 @@ pub(crate) struct Shape {
     pub(crate) index: Arc<Index>,
     /// Streams as delivered: dims with context.
     pub(crate) streams: Vec<Stream>,
-    pub(crate) place: Place,
+    pub(crate) arrange: Arrange,
     pub(crate) recycled: Recycled,
 }
 
@@ -89,13 +89,13 @@ impl Minibatch {
     /// Number of sequences (of frames, where frames are dealt out).
     #[must_use]
     pub fn len(&self) -> usize {
-        self.buffers.pieces.len()
+        self.buffers.segments.len()
     }
 
     /// Whether it is empty, as happens at the end of a sweep where all ranks get as many.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.buffers.pieces.is_empty()
+        self.buffers.segments.is_empty()
     }
 
     /// Number of samples, without padding.
@@ -111,15 +111,15 @@ impl Minibatch {
     }
 
     /// Which samples of which sequences it holds, in order. Where sequences are truncated, those
-    /// that begin here ([`Piece::first`] is 0) are where a trainer resets its state.
+    /// that begin here ([`Segment::first`] is 0) are where a trainer resets its state.
     #[must_use]
-    pub fn pieces(&self) -> &[Piece] {
-        &self.buffers.pieces
+    pub fn segments(&self) -> &[Segment] {
+        &self.buffers.segments
     }
 
     /// The keys of its sequences, in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = Key<'_>> {
-        self.buffers.pieces.iter().map(|piece| self.shape.index.key(piece.sequence))
+        self.buffers.segments.iter().map(|segment| self.shape.index.key(segment.sequence))
     }
 
     /// Samples before each sequence and in all: `len() + 1` numbers.
@@ -131,7 +131,7 @@ impl Minibatch {
     /// How samples lie in the buffers.
     #[must_use]
     pub fn layout(&self) -> Layout {
-        self.shape.place.layout
+        self.shape.arrange.layout
     }
 
     /// Its streams, in the order of the corpus.
@@ -194,7 +194,7 @@ impl<'a> StreamBatch<'a> {
     /// stream, where it has its own lengths.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
-        self.minibatch.shape.place.shape(self.stream, self.number, &self.minibatch.buffers)
+        self.minibatch.shape.arrange.shape(self.stream, self.number, &self.minibatch.buffers)
     }
 
     /// All values, padding included, row after row; none if they are not 32-bit floats or if the
@@ -254,13 +254,13 @@ impl<'a> StreamBatch<'a> {
         self.minibatch.buffers.lengths(self.stream, self.number).0
     }
 
-    /// The samples of sequence number `piece` without padding: the first one, counted over the
+    /// The samples of sequence number `segment` without padding: the first one, counted over the
     /// whole buffer, and how many. With parallel rows of T samples, sample `n` lies in row `n / T`,
     /// column `n % T`.
     #[must_use]
-    pub fn rows_of(&self, piece: usize) -> (usize, usize) {
+    pub fn rows_of(&self, segment: usize) -> (usize, usize) {
         let Minibatch { shape, buffers, .. } = self.minibatch;
-        shape.place.rows_of(self.stream, self.number, buffers, piece)
+        shape.arrange.rows_of(self.stream, self.number, buffers, segment)
     }
 }
 

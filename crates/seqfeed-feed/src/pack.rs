@@ -5,9 +5,9 @@ use std::sync::Arc;
 use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, Stream};
 
 use crate::ahead;
-use crate::buffers::{Buffers, Lengths, Piece, SparseRows};
+use crate::arrange::Arrange;
+use crate::buffers::{Buffers, Lengths, Segment, SparseRows};
 use crate::order::{Item, SweptChunk};
-use crate::place::Place;
 use crate::residency::Slot;
 use crate::selection::Selection;
 use crate::settings::Unit;
@@ -20,7 +20,7 @@ const AHEAD: usize = 8;
 pub(crate) struct Packer {
     pub(crate) index: Arc<Index>,
     pub(crate) unit: Unit,
-    pub(crate) place: Place,
+    pub(crate) arrange: Arrange,
     /// Streams as delivered: dims with context.
     pub(crate) streams: Vec<Stream>,
     /// Frames to the left and to the right, for each stream.
@@ -36,9 +36,9 @@ pub(crate) struct Loaded<'a> {
 }
 
 impl Loaded<'_> {
-    /// Where the sequence of a piece stands in the blocks.
-    fn place_of(&self, piece: &Piece) -> usize {
-        (piece.sequence - self.first_sequence) as usize
+    /// Where the sequence of a segment stands in the blocks.
+    fn place_of(&self, segment: &Segment) -> usize {
+        (segment.sequence - self.first_sequence) as usize
     }
 }
 
@@ -89,21 +89,21 @@ impl Packer {
         gathered
     }
 
-    /// Learns the lengths of the pieces in streams that have their own, and lays out parallel rows.
+    /// Learns the lengths of the segments in streams that have their own, and lays out parallel rows.
     fn measure(&self, loaded: &[Loaded<'_>], found: &[u32], buffers: &mut Buffers) -> Result<()> {
-        let Buffers { pieces, offsets, own, .. } = buffers;
+        let Buffers { segments, offsets, own, .. } = buffers;
         for (number, stream) in self.streams.iter().enumerate() {
             let own = &mut own[number];
             if stream.extent == Extent::Own {
-                own.measure(pieces.iter().zip(found).map(|(piece, &place)| {
+                own.measure(segments.iter().zip(found).map(|(segment, &place)| {
                     let chunk = &loaded[place as usize];
-                    chunk.blocks[number].sequence_len(chunk.place_of(piece))
+                    chunk.blocks[number].sequence_len(chunk.place_of(segment))
                 }));
             }
-            self.place.lay_out(stream, own, offsets);
-            if self.place.is_truncated() && stream.extent == Extent::Own {
-                self.check_truncated(stream, pieces, own)?;
-                // The pieces are not whole sequences.
+            self.arrange.lay_out(stream, own, offsets);
+            if self.arrange.is_truncated() && stream.extent == Extent::Own {
+                self.check_truncated(stream, segments, own)?;
+                // The segments are not whole sequences.
                 own.offsets.clone_from(offsets);
             }
         }
@@ -111,16 +111,16 @@ impl Packer {
     }
 
     /// All streams must have the same number of samples in a sequence.
-    fn check_truncated(&self, stream: &Stream, pieces: &[Piece], own: &Lengths) -> Result<()> {
-        for (piece, ends) in pieces.iter().zip(own.offsets.windows(2)) {
-            let expected = u64::from(self.index.samples(piece.sequence));
+    fn check_truncated(&self, stream: &Stream, segments: &[Segment], own: &Lengths) -> Result<()> {
+        for (segment, ends) in segments.iter().zip(own.offsets.windows(2)) {
+            let expected = u64::from(self.index.samples(segment.sequence));
             let found = ends[1] - ends[0];
             if found != expected {
                 return Err(Error::corpus(format!(
                     "stream {} has {found} samples, but the sequence has {expected}",
                     stream.name
                 ))
-                .of_key(self.index.key(piece.sequence))
+                .of_key(self.index.key(segment.sequence))
                 .with_help(
                     "sequences are truncated alike in all streams: give each as many samples",
                 ));
@@ -145,15 +145,15 @@ impl Packer {
         rows.offsets.clear();
         rows.offsets.push(0);
         let mut end = 0;
-        for i in self.place.in_order_of_rows(stream, number, buffers) {
-            let (piece, chunk) = (&buffers.pieces[i], &loaded[found[i] as usize]);
-            let samples = chunk.blocks[number].sparse_samples(chunk.place_of(piece));
-            let (first_row, count) = self.place.rows_of(stream, number, buffers, i);
-            // Padding behind the piece before.
+        for i in self.arrange.in_order_of_rows(stream, number, buffers) {
+            let (segment, chunk) = (&buffers.segments[i], &loaded[found[i] as usize]);
+            let samples = chunk.blocks[number].sparse_samples(chunk.place_of(segment));
+            let (first_row, count) = self.arrange.rows_of(stream, number, buffers, i);
+            // Padding behind the segment before.
             rows.offsets.resize(first_row + 1, end as u64);
             let first = match stream.extent {
                 Extent::Sequence => 0,
-                _ => piece.first as usize,
+                _ => segment.first as usize,
             };
             let values = samples.values_in(first..first + count);
             let start = end;
@@ -168,7 +168,7 @@ impl Packer {
             array.bytes_mut()[start * size..end * size]
                 .copy_from_slice(&samples.values[values.start * size..values.end * size]);
         }
-        let shape = self.place.shape(stream, number, buffers);
+        let shape = self.arrange.shape(stream, number, buffers);
         let all: usize = shape[..shape.len() - 1].iter().product();
         rows.offsets.resize(all + 1, end as u64);
         Ok(())
@@ -182,9 +182,9 @@ impl Packer {
         found: &mut Vec<u32>,
         buffers: &mut Buffers,
     ) {
-        let Buffers { pieces, offsets, longest, .. } = buffers;
-        pieces.clear();
-        pieces.reserve_exact(plan.items.len());
+        let Buffers { segments, offsets, longest, .. } = buffers;
+        segments.clear();
+        segments.reserve_exact(plan.items.len());
         offsets.clear();
         offsets.reserve_exact(plan.items.len() + 1);
         offsets.push(0);
@@ -195,12 +195,14 @@ impl Packer {
         let (mut sequence, mut inside) = (0, 0..0);
         for (number, item) in plan.items.iter().enumerate() {
             let sequences = self.index.chunk(item.chunk as usize);
-            let piece = match self.unit {
+            let segment = match self.unit {
                 Unit::Sequence => {
                     let sequence = sequences.start + item.number;
                     match plan.segments.get(number) {
-                        None => Piece { sequence, first: 0, samples: item.samples },
-                        Some(part) => Piece { sequence, first: part.first, samples: part.samples },
+                        None => Segment { sequence, first: 0, samples: item.samples },
+                        Some(part) => {
+                            Segment { sequence, first: part.first, samples: part.samples }
+                        }
                     }
                 }
                 Unit::Frame => {
@@ -213,20 +215,20 @@ impl Packer {
                     if let Some(selection) = &self.selection {
                         first = selection.sample(sequence, first);
                     }
-                    Piece { sequence, first, samples: 1 }
+                    Segment { sequence, first, samples: 1 }
                 }
             };
             found.push(place(item));
-            end += u64::from(piece.samples);
-            *longest = (*longest).max(piece.samples as usize);
-            pieces.push(piece);
+            end += u64::from(segment.samples);
+            *longest = (*longest).max(segment.samples as usize);
+            segments.push(segment);
             offsets.push(end);
         }
         let cells = plan.segments.iter().map(|part| (part.row, part.column));
-        self.place.lay_out_truncated(cells, &mut buffers.places);
+        self.arrange.lay_out_truncated(cells, &mut buffers.places);
     }
 
-    /// Fills the buffer of stream `number` from the blocks that its pieces were found in.
+    /// Fills the buffer of stream `number` from the blocks that its segments were found in.
     fn gather(
         &self,
         number: usize,
@@ -236,18 +238,18 @@ impl Packer {
         array: &mut Array,
     ) -> Result<()> {
         let stream = &self.streams[number];
-        let values: usize = self.place.shape(stream, number, buffers).iter().product();
+        let values: usize = self.arrange.shape(stream, number, buffers).iter().product();
         if array.len() < values {
             array.resize(values)?;
         }
         let row_bytes = stream.sample_bytes();
         let (left, right) = self.context[number];
-        let padded = self.place.pads_behind(stream);
-        // Padding lies anywhere between the pieces, if there is any.
+        let padded = self.arrange.pads_behind(stream);
+        // Padding lies anywhere between the segments, if there is any.
         let (offsets, longest) = buffers.lengths(stream, number);
         let full = offsets.last().is_some_and(|&end| end as usize * stream.dim == values);
-        if self.place.pads_between() && !full {
-            self.place.pad(stream, array, 0..values);
+        if self.arrange.pads_between() && !full {
+            self.arrange.pad(stream, array, 0..values);
         }
         let parts = self.parts(number, loaded, found, buffers);
         let ask_for = |i: usize| {
@@ -261,7 +263,7 @@ impl Packer {
         (0..AHEAD).for_each(ask_for);
         for (i, part) in parts.iter().enumerate() {
             ask_for(i + AHEAD);
-            let Part { samples, first, first_row, rows } = *part;
+            let BufferRows { samples, first, first_row, rows } = *part;
             let start = first_row * row_bytes;
             let out = &mut array.bytes_mut()[start..start + rows * row_bytes];
             match stream.extent {
@@ -271,13 +273,13 @@ impl Packer {
             if padded {
                 let from = (first_row + rows) * stream.dim;
                 let to = (first_row + longest) * stream.dim;
-                self.place.pad(stream, array, from..to);
+                self.arrange.pad(stream, array, from..to);
             }
         }
         Ok(())
     }
 
-    /// What is copied from where to where in a stream: a part for each piece, or for frames of a
+    /// What is copied from where to where in a stream: a part for each segment, or for frames of a
     /// sequence that come in its own order.
     fn parts<'a>(
         &self,
@@ -285,26 +287,26 @@ impl Packer {
         loaded: &[Loaded<'a>],
         found: &[u32],
         buffers: &Buffers,
-    ) -> Vec<Part<'a>> {
+    ) -> Vec<BufferRows<'a>> {
         let stream = &self.streams[number];
         let merge = self.unit == Unit::Frame && stream.extent == Extent::Samples;
-        let mut parts: Vec<Part<'a>> = Vec::with_capacity(found.len());
+        let mut parts: Vec<BufferRows<'a>> = Vec::with_capacity(found.len());
         let mut last = None;
-        for (i, (piece, &place)) in buffers.pieces.iter().zip(found).enumerate() {
-            let first = piece.first as usize;
-            let (first_row, rows) = self.place.rows_of(stream, number, buffers, i);
+        for (i, (segment, &place)) in buffers.segments.iter().zip(found).enumerate() {
+            let first = segment.first as usize;
+            let (first_row, rows) = self.arrange.rows_of(stream, number, buffers, i);
             if let Some(part) = parts.last_mut()
                 && merge
-                && last == Some(piece.sequence)
+                && last == Some(segment.sequence)
                 && part.first + part.rows == first
             {
                 part.rows += rows;
                 continue;
             }
-            last = Some(piece.sequence);
+            last = Some(segment.sequence);
             let chunk = &loaded[place as usize];
-            let samples = chunk.blocks[number].samples(chunk.place_of(piece));
-            parts.push(Part { samples, first, first_row, rows });
+            let samples = chunk.blocks[number].samples(chunk.place_of(segment));
+            parts.push(BufferRows { samples, first, first_row, rows });
         }
         parts
     }
@@ -312,7 +314,7 @@ impl Packer {
 
 /// A part of a stream's buffer, and where its samples come from.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct BufferRows<'a> {
     /// Those of the sequence.
     samples: Samples<'a>,
     /// The first one that is wanted, without context.

@@ -40,9 +40,9 @@ pub(crate) struct Fetched {
     pub(crate) end_of_epoch: bool,
 }
 
-/// A piece of a sequence in a row of a minibatch.
+/// a segment in a row of a minibatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct RowSegment {
     /// The slot, from 0.
     pub(crate) row: u32,
     /// Column of its first sample.
@@ -190,8 +190,8 @@ impl Rows {
         let samples = rows.saturating_mul(columns);
         // One that goes on, whole ones, and one that begins.
         let in_row = (columns / lengths.shortest()).saturating_add(2).min(columns);
-        let pieces = rows.saturating_mul(in_row);
-        Largest { pieces, samples, padded: samples, longest: lengths.longest(), repeats: true }
+        let segments = rows.saturating_mul(in_row);
+        Largest { segments, samples, padded: samples, longest: lengths.longest(), repeats: true }
     }
 
     /// The most samples of the chunks that the slots hold: each may hold sequences of chunks of its
@@ -209,7 +209,7 @@ impl Rows {
     pub(crate) fn next_minibatch(
         &mut self,
         mut fetch: impl FnMut() -> Option<Fetched>,
-        out: &mut Vec<Segment>,
+        out: &mut Vec<RowSegment>,
     ) -> Option<Ended> {
         out.clear();
         let mut ended = Ended::default();
@@ -306,14 +306,14 @@ impl Slot {
         row: u32,
         length: u32,
         right_splice: u32,
-        out: &mut Vec<Segment>,
+        out: &mut Vec<RowSegment>,
     ) -> bool {
         let (mut column, mut end_of_sweep) = (0, false);
         while column < length
             && let Some(&Held { item, end_of_sweep: ends_sweep }) = self.held.front()
         {
             let samples = (item.samples - self.delivered).min(length - column);
-            let mut segment = Segment {
+            let mut segment = RowSegment {
                 row,
                 column,
                 item,

@@ -3,7 +3,7 @@
 //! ```text
 //!            whose      like      size, seams   a step for   rows of       buffers
 //!            units      lengths   and ends      all ranks    truncation
-//! Order ──── Share ──── Pool ──── Cut ───────── Deal ─────── Rows ──────── Place
+//! Order ──── Share ──── Pool ──── Cut ───────── Deal ─────── Rows ──────── Arrange
 //! ```
 //!
 //! A composition uses those that it needs: [`dealt`](crate::dealt) cuts one order for all ranks,
@@ -13,7 +13,7 @@ use seqfeed_core::{Index, Result};
 
 use crate::cut::{Largest, Lengths};
 use crate::order::{Item, SweptChunk};
-use crate::rows::Segment;
+use crate::rows::RowSegment;
 use crate::state::State;
 
 /// What the stages give for one minibatch of this rank.
@@ -23,7 +23,7 @@ pub(crate) struct Planned {
     pub(crate) end_of_sweep: bool,
     pub(crate) items: Vec<Item>,
     /// Where sequences are truncated, what part of each item it is, and where it lies.
-    pub(crate) segments: Vec<Segment>,
+    pub(crate) segments: Vec<RowSegment>,
 }
 
 impl Planned {
@@ -31,7 +31,7 @@ impl Planned {
         Self { sweep, end_of_sweep, items, segments: Vec::new() }
     }
 
-    pub(crate) fn of_rows(sweep: u64, end_of_sweep: bool, segments: Vec<Segment>) -> Self {
+    pub(crate) fn of_rows(sweep: u64, end_of_sweep: bool, segments: Vec<RowSegment>) -> Self {
         let items = segments.iter().map(|segment| segment.item).collect();
         Self { sweep, end_of_sweep, items, segments }
     }

@@ -16,9 +16,9 @@ mod mlf;
 mod options;
 pub mod other;
 mod parse;
-mod pieces;
 mod scan;
 mod select;
+mod stream_buffer;
 mod transcription;
 mod write;
 

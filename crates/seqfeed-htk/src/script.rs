@@ -36,7 +36,7 @@ mod write;
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
 
 pub use entry::{Entry, Segment};
-pub use options::{Places, ScriptOptions, Style};
+pub use options::{PathRule, ScriptOptions, Style};
 pub use write::write_entry;
 
 use entry::Spans;
@@ -50,7 +50,7 @@ pub struct Script {
     text: Vec<u8>,
     entries: Vec<Spans>,
     style: Style,
-    places: Places,
+    path_rule: PathRule,
 }
 
 impl Script {
@@ -77,7 +77,7 @@ impl Script {
             Style::Htk => htk::parse(&text, options.extended_names)?,
             Style::Cntk => cntk::parse(&text, options.whole_files)?,
         };
-        Ok(Self { text, entries, style: options.style, places: options.places.clone() })
+        Ok(Self { text, entries, style: options.style, path_rule: options.path_rule.clone() })
     }
 
     /// A script of whole files, whose names are taken as they are: `=`, brackets and blanks
@@ -101,7 +101,7 @@ impl Script {
             entries.push(name::plain(text.len(), name, 0));
             text.extend_from_slice(name);
         }
-        Ok(Self { text, entries, style: Style::Htk, places: Places::AsWritten })
+        Ok(Self { text, entries, style: Style::Htk, path_rule: PathRule::AsWritten })
     }
 
     /// Number of entries.

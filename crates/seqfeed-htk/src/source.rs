@@ -7,9 +7,9 @@
 
 mod binary;
 mod features;
+mod file_span;
 mod files;
 mod labels;
-mod place;
 
 pub use crate::decoded::open_decoded;
 pub use features::{Duplicates, HtkOptions, HtkSource, Keys};

@@ -6,7 +6,7 @@ use seqfeed_core::{Error, Problem, Result};
 
 use crate::colors::{BACKGROUND, Color};
 use crate::heat::Raster;
-use crate::scene::{Anchor, Item, Rectangle, Scene, Size, Text};
+use crate::scene::{Anchor, Rectangle, Scene, Shape, Size, Text};
 
 /// Pixels for a unit of the drawing.
 pub(crate) const SCALE: f64 = 2.0;
@@ -16,10 +16,10 @@ pub(crate) fn png(scene: &Scene) -> Result<Vec<u8>> {
     let mut canvas = Canvas::new(scene.width, scene.height);
     for item in &scene.items {
         match item {
-            Item::Rectangle { at, color } => canvas.fill(*at, *color),
-            Item::Outline { at, color } => canvas.outline(*at, *color),
-            Item::Image { at, raster } => canvas.image(*at, raster),
-            Item::Text(text) => canvas.text(text),
+            Shape::Rectangle { at, color } => canvas.fill(*at, *color),
+            Shape::Outline { at, color } => canvas.outline(*at, *color),
+            Shape::Image { at, raster } => canvas.image(*at, raster),
+            Shape::Text(text) => canvas.text(text),
         }
     }
     encode(canvas.width, canvas.height, canvas.pixels.as_flattened())

@@ -8,11 +8,11 @@ use crate::heat::Raster;
 pub(crate) struct Scene {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<Shape>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Item {
+pub(crate) enum Shape {
     Rectangle {
         at: Rectangle,
         color: Color,
@@ -77,15 +77,15 @@ impl Size {
 
 impl Scene {
     pub(crate) fn rectangle(&mut self, at: Rectangle, color: Color) {
-        self.items.push(Item::Rectangle { at, color });
+        self.items.push(Shape::Rectangle { at, color });
     }
 
     pub(crate) fn outline(&mut self, at: Rectangle, color: Color) {
-        self.items.push(Item::Outline { at, color });
+        self.items.push(Shape::Outline { at, color });
     }
 
     pub(crate) fn image(&mut self, at: Rectangle, raster: Raster) {
-        self.items.push(Item::Image { at, raster });
+        self.items.push(Shape::Image { at, raster });
     }
 
     pub(crate) fn text(
@@ -96,16 +96,40 @@ impl Scene {
         text: impl Into<String>,
     ) {
         let (size, upwards) = (Size::Small, false);
-        self.items.push(Item::Text(Text { x, y, anchor, size, color, upwards, text: text.into() }));
+        self.items.push(Shape::Text(Text {
+            x,
+            y,
+            anchor,
+            size,
+            color,
+            upwards,
+            text: text.into(),
+        }));
     }
 
     pub(crate) fn title(&mut self, x: f64, y: f64, color: Color, text: impl Into<String>) {
         let (size, upwards, anchor) = (Size::Title, false, Anchor::Start);
-        self.items.push(Item::Text(Text { x, y, anchor, size, color, upwards, text: text.into() }));
+        self.items.push(Shape::Text(Text {
+            x,
+            y,
+            anchor,
+            size,
+            color,
+            upwards,
+            text: text.into(),
+        }));
     }
 
     pub(crate) fn upwards(&mut self, x: f64, y: f64, color: Color, text: impl Into<String>) {
         let (size, upwards, anchor) = (Size::Small, true, Anchor::Middle);
-        self.items.push(Item::Text(Text { x, y, anchor, size, color, upwards, text: text.into() }));
+        self.items.push(Shape::Text(Text {
+            x,
+            y,
+            anchor,
+            size,
+            color,
+            upwards,
+            text: text.into(),
+        }));
     }
 }

@@ -7,7 +7,7 @@ use seqfeed_core::Result;
 
 use crate::colors::{BACKGROUND, Color};
 use crate::pixels::encode;
-use crate::scene::{Anchor, Item, Rectangle, Scene, Size, Text};
+use crate::scene::{Anchor, Rectangle, Scene, Shape, Size, Text};
 
 /// The drawing as the text of an SVG file.
 pub(crate) fn svg(scene: &Scene) -> Result<String> {
@@ -20,14 +20,14 @@ pub(crate) fn svg(scene: &Scene) -> Result<String> {
     rectangle(&mut out, whole, &format!("fill=\"{}\"", hex(BACKGROUND)));
     for item in &scene.items {
         match item {
-            Item::Rectangle { at, color } => {
+            Shape::Rectangle { at, color } => {
                 rectangle(&mut out, *at, &format!("fill=\"{}\"", hex(*color)));
             }
-            Item::Outline { at, color } => {
+            Shape::Outline { at, color } => {
                 rectangle(&mut out, *at, &format!("fill=\"none\" stroke=\"{}\"", hex(*color)));
             }
-            Item::Text(line) => text(&mut out, line),
-            Item::Image { at, raster } => {
+            Shape::Text(line) => text(&mut out, line),
+            Shape::Image { at, raster } => {
                 let png = encode(raster.width, raster.height, raster.pixels.as_flattened())?;
                 let data = base64::engine::general_purpose::STANDARD.encode(png);
                 let Rectangle { x, y, width, height } = at;

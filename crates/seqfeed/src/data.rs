@@ -29,7 +29,7 @@ pub(crate) enum Rounding {
 }
 
 /// How files are opened.
-pub(crate) struct Opening<'a> {
+pub(crate) struct FileOptions<'a> {
     /// What names are relative to, if not to the working directory.
     pub(crate) base: Option<&'a Path>,
     pub(crate) opener: Opener,
@@ -87,7 +87,7 @@ pub(crate) fn of_task(spec: &DataSpec, task: Option<usize>) -> Result<DataSpec> 
 }
 
 /// Opens the files of a specification of one task.
-pub(crate) fn open(spec: &DataSpec, opening: &Opening<'_>) -> Result<OpenedData> {
+pub(crate) fn open(spec: &DataSpec, opening: &FileOptions<'_>) -> Result<OpenedData> {
     let [pattern] = &spec.names[..] else {
         return Err(Error::usage("a feed has the data of one task"));
     };
@@ -171,7 +171,7 @@ fn open_pickles(
 fn open_kaldi(
     names: &[OsString],
     label: Option<&str>,
-    opening: &Opening<'_>,
+    opening: &FileOptions<'_>,
 ) -> Result<OpenedData> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     for name in names {

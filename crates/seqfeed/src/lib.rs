@@ -59,8 +59,8 @@ pub use seqfeed_core::{
 };
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, DealState, DealtState, Epoch, Feed, Generator, LabelMap, LabelRules,
-    LabelSet, Layout, Minibatch, Order, OrderState, PartState, Partial, Partitions, Piece,
-    PoolState, RowsState, Settings, Shard, ShareState, Shuffle, SparseBatch, State, Steps,
+    LabelSet, Layout, Minibatch, Order, OrderState, PartState, Partial, Partitions, PoolState,
+    RowsState, Segment, Settings, Shard, ShareState, Shuffle, SparseBatch, State, Steps,
     StreamBatch, Timeline, Unit, Window, Worker,
 };
 pub use sequence::{Sample, Sequence, SequenceStream};

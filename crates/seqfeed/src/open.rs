@@ -167,7 +167,7 @@ impl Description {
             },
             ..self.join_rules()?
         };
-        let opening = data::Opening {
+        let opening = data::FileOptions {
             base: self.base_of("data"),
             opener: self.opener_of("data", opener),
             map: self.corpus.map.unwrap_or(false),

@@ -92,7 +92,7 @@ impl Description {
 
     fn data_sources(&self, text: &str, opener: &Opener) -> Result<Vec<Arc<dyn Source>>> {
         let spec = data::of_task(&DataSpec::parse(text)?, self.corpus.task)?;
-        let opening = data::Opening {
+        let opening = data::FileOptions {
             base: self.base_of("data"),
             opener: self.opener_of("data", opener),
             map: self.corpus.map.unwrap_or(false),

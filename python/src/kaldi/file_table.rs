@@ -10,7 +10,7 @@ use seqfeed::kaldi::ReadOptions;
 use crate::kaldi::file_like;
 use crate::kaldi::table::cut_value;
 use crate::kaldi::types::{Origin, Value, Wanted, open_sequential};
-use crate::table::{Backend, Item, Walk};
+use crate::table::{Backend, TableValue, Walk};
 
 type Entries = Arc<Vec<(Vec<u8>, Value)>>;
 
@@ -45,13 +45,14 @@ impl FileTable {
 }
 
 impl Backend for FileTable {
-    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<Item>> {
-        Ok(self.value(key).map(Item::Object))
+    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<TableValue>> {
+        Ok(self.value(key).map(TableValue::Object))
     }
 
-    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<Item>> {
+    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<TableValue>> {
         let Some(value) = self.value(key) else { return Ok(None) };
-        cut_value(value, start..stop, seqfeed_core::Key(key)).map(|value| Some(Item::Object(value)))
+        cut_value(value, start..stop, seqfeed_core::Key(key))
+            .map(|value| Some(TableValue::Object(value)))
     }
 
     fn contains(&self, key: &[u8]) -> seqfeed::Result<bool> {
@@ -77,10 +78,10 @@ struct EntriesWalk {
 }
 
 impl Walk for EntriesWalk {
-    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<Item>> {
+    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<TableValue>> {
         let place = self.next;
         let there = self.next_key(key)?;
-        Ok(there.then(|| Item::Object(self.entries[place].1.clone())))
+        Ok(there.then(|| TableValue::Object(self.entries[place].1.clone())))
     }
 
     fn next_key(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<bool> {

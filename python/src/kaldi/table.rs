@@ -12,7 +12,7 @@ use crate::kaldi::types::{
     Origin, Random, Sequential, Value, Wanted, open_random, open_sequential,
 };
 use crate::keys::Name;
-use crate::table::{Backend, Item, Walk};
+use crate::table::{Backend, TableValue, Walk};
 
 /// A table that is read in order by walks of its own, and at random by one reader.
 pub(crate) struct KaldiTable {
@@ -64,21 +64,21 @@ impl KaldiTable {
 }
 
 impl Backend for KaldiTable {
-    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<Item>> {
+    fn get(&self, key: &[u8]) -> seqfeed::Result<Option<TableValue>> {
         // What can be no key is not there, which is no error in a mapping.
         if !is_token(key) {
             return Ok(None);
         }
         let object = self.with_random(|random| random.take(Key(key)))?;
-        Ok(object.map(Item::Object))
+        Ok(object.map(TableValue::Object))
     }
 
-    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<Item>> {
+    fn rows(&self, key: &[u8], start: usize, stop: usize) -> seqfeed::Result<Option<TableValue>> {
         if !is_token(key) {
             return Ok(None);
         }
         self.with_random(|random| rows(random, Key(key), start..stop))
-            .map(|object| object.map(Item::Object))
+            .map(|object| object.map(TableValue::Object))
     }
 
     fn contains(&self, key: &[u8]) -> seqfeed::Result<bool> {
@@ -197,8 +197,8 @@ fn cut_matrix<T>(matrix: &mut seqfeed::kaldi::Matrix<T>, kept: &Rows<usize>) {
 struct KaldiWalk(Box<dyn Sequential>);
 
 impl Walk for KaldiWalk {
-    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<Item>> {
-        Ok(self.0.next(key)?.map(Item::Object))
+    fn next(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<Option<TableValue>> {
+        Ok(self.0.next(key)?.map(TableValue::Object))
     }
 
     fn next_key(&mut self, key: &mut Vec<u8>) -> seqfeed::Result<bool> {

@@ -15,13 +15,13 @@ use crate::schema::{Column, Sample};
 use crate::store::{Store, beyond, offsets};
 
 /// Where an array begins: its node, its first buffer, its number among those of views.
-pub(crate) type Place = (usize, usize, usize);
+pub(crate) type ArrayPosition = (usize, usize, usize);
 
 /// Goes over the arrays of a record batch, depth first, as they were written.
 pub(crate) struct Cursor<'a> {
     body: Body,
     spool: &'a mut Option<Spool>,
-    place: Place,
+    place: ArrayPosition,
 }
 
 impl<'a> Cursor<'a> {
@@ -33,11 +33,11 @@ impl<'a> Cursor<'a> {
         self.body.rows
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> ArrayPosition {
         self.place
     }
 
-    pub(crate) fn go_to(&mut self, place: Place) {
+    pub(crate) fn go_to(&mut self, place: ArrayPosition) {
         self.place = place;
     }
 

@@ -23,7 +23,8 @@ fn the_library_gives_the_minibatches_of_the_program() {
         let minibatch = minibatch.unwrap();
         let keys: Vec<String> = minibatch.keys().map(|key| key.to_string()).collect();
         assert_eq!(Value::from(keys), line["keys"]);
-        let starts: Vec<u64> = minibatch.pieces().iter().map(|piece| piece.first.into()).collect();
+        let starts: Vec<u64> =
+            minibatch.segments().iter().map(|segment| segment.first.into()).collect();
         assert_eq!(Value::from(starts), line["starts"]);
         let features = minibatch.dense("features").unwrap();
         let dumped = numbers(&line["streams"]["features"]["data"]);

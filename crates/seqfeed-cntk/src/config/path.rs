@@ -3,8 +3,8 @@
 use seqfeed_core::{Error, Result};
 
 use super::Config;
-use super::section::Kind;
 use super::section::Section;
+use super::section::ValueForm;
 
 /// Splits `file#dotted.path`; without `#` the path is empty.
 ///
@@ -55,7 +55,7 @@ impl Config {
         let mut section = self.root().clone();
         for name in dotted.split('.').filter(|name| !name.is_empty()) {
             section = match section.get(name)? {
-                Some(value) if value.kind() == Kind::Section => value.section()?,
+                Some(value) if value.form() == ValueForm::Section => value.section()?,
                 Some(value) => {
                     let message = format!("{name} of '{dotted}' is not a section");
                     return Err(value.error(message).with_help(self.what_there_is()));
@@ -100,7 +100,7 @@ fn collect_readers(section: &Section, path: &str, depth: usize, found: &mut Vec<
         }
         // Also where variables have no values: which one, its reader says.
         if let Some(value) = section.own_unresolved(name)
-            && value.kind() == Kind::Section
+            && value.form() == ValueForm::Section
             && let Ok(inner) = value.section()
         {
             let dot = if path.is_empty() { "" } else { "." };

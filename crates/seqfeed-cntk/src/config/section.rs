@@ -13,7 +13,7 @@ use super::braces::MAX_DEPTH;
 use super::records::{Assignments, assignments};
 use super::text::{Origin, Text, excerpt, fault, limit};
 use value::Content;
-pub use value::{Kind, Value};
+pub use value::{Value, ValueForm};
 use variables::resolve;
 
 /// A section: names, in any case, and their values.

@@ -6,7 +6,7 @@ use std::fmt;
 use seqfeed_core::Result;
 
 use super::section::Section;
-use super::section::{Kind, Value};
+use super::section::{Value, ValueForm};
 use super::text::limit;
 
 /// A value and all that is in it, as [`Value::kind`] sees it.
@@ -76,10 +76,10 @@ fn value_tree(value: &Value, work: &mut usize) -> Result<Tree> {
         let error = limit("bytes to take apart", *work as u64, MAX_WORK);
         return Err(error.with_help("take single sections apart"));
     }
-    match value.kind() {
-        Kind::Text => Ok(Tree::Text(value.text()?)),
-        Kind::Section => section_tree(&value.section()?, work),
-        Kind::Array => {
+    match value.form() {
+        ValueForm::Text => Ok(Tree::Text(value.text()?)),
+        ValueForm::Section => section_tree(&value.section()?, work),
+        ValueForm::Array => {
             let elements = value.array()?;
             let elements = elements.iter().map(|element| value_tree(element, work));
             Ok(Tree::Array(elements.collect::<Result<_>>()?))

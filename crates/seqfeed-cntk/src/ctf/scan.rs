@@ -15,7 +15,7 @@ mod parallel;
 
 use seqfeed_core::Result;
 
-use self::body::{Body, Part};
+use self::body::{Body, ScannedPart};
 use self::head::{Head, Start};
 pub use self::parallel::scan_in_parallel;
 use super::{CtfIndex, KeyKind, Names};
@@ -113,8 +113,13 @@ impl<'n> Scanner<'n> {
 }
 
 /// The index of a whole file, from its parts.
-fn index(parts: Vec<Part>, file_bytes: u64, keys: KeyKind, names: &Names) -> Result<CtfIndex> {
-    let sequences = Part::join(parts, file_bytes)?;
+fn index(
+    parts: Vec<ScannedPart>,
+    file_bytes: u64,
+    keys: KeyKind,
+    names: &Names,
+) -> Result<CtfIndex> {
+    let sequences = ScannedPart::join(parts, file_bytes)?;
     let names = match keys {
         KeyKind::Symbolic => names.iter().map(Box::from).collect(),
         KeyKind::Numeric | KeyKind::Hashed => Vec::new(),

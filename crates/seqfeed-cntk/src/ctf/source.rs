@@ -105,7 +105,7 @@ pub struct CtfSource {
     data: DataFile,
     streams: Vec<Stream>,
     index: Arc<Index>,
-    places: Places,
+    places: SequenceRanges,
     incidents: Arc<CtfIncidents>,
     parser: Parser,
     free: Free,
@@ -175,14 +175,14 @@ impl Repeated {
 
 /// Where sequences lie in the file. The index that was found says it too, but in much more memory.
 #[derive(Debug)]
-struct Places {
+struct SequenceRanges {
     /// Where each begins, and where the last one ends.
     starts: Offsets,
     /// Where each ends, if not all end where the next one begins.
     ends: Option<Offsets>,
 }
 
-impl Places {
+impl SequenceRanges {
     fn new(found: &CtfIndex) -> Self {
         let sequences = &found.sequences;
         let end = |sequence: &CtfSequence| sequence.offset + u64::from(sequence.bytes);
@@ -275,7 +275,7 @@ impl CtfSource {
             data,
             streams,
             index,
-            places: Places::new(&found),
+            places: SequenceRanges::new(&found),
             incidents,
             parser,
             free,

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use seqfeed_cntk::config::{
-    Config, CtfFormat, Deserializer, Files, Kind, ReaderConfig, Section, Texts, Value, WHOLE_DATA,
-    Window,
+    Config, CtfFormat, Deserializer, Files, ReaderConfig, Section, Texts, Value, ValueForm,
+    WHOLE_DATA, Window,
 };
 use seqfeed_core::{Error, Result};
 use serde_json::{Value as Json, json};
@@ -25,13 +25,13 @@ fn shared(file: &str) -> Option<PathBuf> {
 }
 
 fn value_as_json(value: &Value) -> Result<Json> {
-    Ok(match value.kind() {
-        Kind::Text => json!(value.text()?),
-        Kind::Array => {
+    Ok(match value.form() {
+        ValueForm::Text => json!(value.text()?),
+        ValueForm::Array => {
             let elements = value.array()?;
             Json::Array(elements.iter().map(value_as_json).collect::<Result<_>>()?)
         }
-        Kind::Section => {
+        ValueForm::Section => {
             let section = value.section()?;
             let mut object = serde_json::Map::new();
             for name in section.names() {

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use seqfeed_core::{Extent, Key, Severity, Source};
 
-use super::part::Part;
+use super::checked_source::CheckedSource;
 use super::{CheckOptions, Finding};
 
 /// Checks the order and the names of each source's sequences, and how sources fit together.
 pub(super) fn check(
-    parts: &[Part],
+    parts: &[CheckedSource],
     options: &CheckOptions,
     contexts: &[(String, usize)],
     found: &mut Vec<Finding>,
@@ -33,7 +33,7 @@ pub(super) fn by_key(source: &dyn Source) -> HashMap<Key<'_>, u32> {
     keys
 }
 
-fn check_part(part: &Part, contexts: &[(String, usize)], found: &mut Vec<Finding>) {
+fn check_part(part: &CheckedSource, contexts: &[(String, usize)], found: &mut Vec<Finding>) {
     let index = part.source.index();
     let keys = by_key(part.source.as_ref());
     let context = contexts.iter().find(|(stream, _)| *stream == part.name);
@@ -70,10 +70,16 @@ fn check_part(part: &Part, contexts: &[(String, usize)], found: &mut Vec<Finding
     }
 }
 
-fn check_pair(primary: &Part, other: &Part, options: &CheckOptions, found: &mut Vec<Finding>) {
+fn check_pair(
+    primary: &CheckedSource,
+    other: &CheckedSource,
+    options: &CheckOptions,
+    found: &mut Vec<Finding>,
+) {
     let (index, theirs) = (primary.source.index(), other.source.index());
     let (ours, keys) = (by_key(primary.source.as_ref()), by_key(other.source.as_ref()));
-    let by_sample = |part: &Part| part.source.streams().iter().any(|s| s.extent == Extent::Samples);
+    let by_sample =
+        |part: &CheckedSource| part.source.streams().iter().any(|s| s.extent == Extent::Samples);
     let compare = by_sample(primary) && by_sample(other);
     for sequence in 0..index.len() as u32 {
         let key = index.key(sequence);

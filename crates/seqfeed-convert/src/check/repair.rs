@@ -10,8 +10,8 @@ use seqfeed_kaldi::{Holder, Matrix, Posterior, TableWriter, Wspecifier};
 use serde::Serialize;
 
 use super::Check;
+use super::checked_source::CheckedSource;
 use super::keys::by_key;
-use super::part::Part;
 use seqfeed::{Description, Sample, Sequence, SequenceStream};
 
 /// What a repaired copy holds, and what is not in it.
@@ -182,7 +182,7 @@ impl Check {
 
 /// Whether a part has samples that those of other parts stand beside: not one a sequence only, and
 /// no lengths of its own.
-fn has_time_steps(part: &Part) -> bool {
+fn has_time_steps(part: &CheckedSource) -> bool {
     part.source.streams().iter().any(|stream| stream.extent == Extent::Samples)
 }
 

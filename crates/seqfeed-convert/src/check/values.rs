@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytemuck::Pod;
 use seqfeed_core::{Block, Element, Extent, Kind, Result, Severity, Source, Stream, numbers};
 
-use super::part::Part;
+use super::checked_source::CheckedSource;
 use super::{CheckOptions, Finding};
 use crate::runs::{all_cores, each_run};
 use crate::statistics::{Number, StreamStatistics};
@@ -20,7 +20,7 @@ struct Found {
 
 /// Reads all values of a source; the sequences that cannot be used, ascending.
 pub(super) fn check(
-    part: &Part,
+    part: &CheckedSource,
     options: &CheckOptions,
     progress: &mut dyn FnMut(u64),
     found: &mut Vec<Finding>,

@@ -155,7 +155,7 @@ proptest! {
 
         let mut seen = vec![0; sequences.lengths.len()];
         for stream in streams {
-            let mut at: Option<Segment> = None;
+            let mut at: Option<RowSegment> = None;
             let mut before = None;
             for segment in stream {
                 // What the splice repeats is taken off.

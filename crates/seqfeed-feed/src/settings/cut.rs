@@ -141,7 +141,7 @@ pub struct Worker {
     /// Begin at the first unit that starts no earlier than so many samples from the very start
     /// (CNTK's `minibatchSourcePosition`).
     pub start: u64,
-    /// Cut sequences into pieces for truncated backpropagation through time.
+    /// Cut sequences into segments for truncated backpropagation through time.
     pub truncated: Option<Truncation>,
     /// Leave out minibatches that are not full.
     pub drops_partial: bool,
@@ -179,7 +179,7 @@ impl Default for Worker {
 pub struct Timeline {
     /// What an epoch is; the next one begins where the one before ended.
     pub epoch: Epoch,
-    /// Cut sequences into pieces for truncated backpropagation through time.
+    /// Cut sequences into segments for truncated backpropagation through time.
     pub truncated: Option<Truncation>,
 }
 

@@ -50,7 +50,7 @@ fn seen(minibatch: &Minibatch) -> String {
     });
     let streams: Vec<String> = streams.collect();
     let (sweep, ends) = (minibatch.sweep(), minibatch.end_of_sweep());
-    format!("{sweep} {ends} {:?} {streams:?}", minibatch.pieces())
+    format!("{sweep} {ends} {:?} {streams:?}", minibatch.segments())
 }
 
 /// How often each sample may come in two sweeps: exactly so often, or no more often.

@@ -40,9 +40,9 @@ fn orders_and_minibatches_equal_cntk() {
         let mut sweeps = vec![Vec::new(); 2];
         for minibatch in Feed::new(Arc::clone(&corpus), settings, None).unwrap() {
             let minibatch = minibatch.unwrap();
-            let units = minibatch.pieces().iter().map(|piece| match case.frames {
-                true => corpus.index().start(piece.sequence) + u64::from(piece.first),
-                false => u64::from(piece.sequence),
+            let units = minibatch.segments().iter().map(|segment| match case.frames {
+                true => corpus.index().start(segment.sequence) + u64::from(segment.first),
+                false => u64::from(segment.sequence),
             });
             sweeps[minibatch.sweep() as usize].push(units.collect::<Vec<_>>());
         }

@@ -28,27 +28,27 @@ fn feed(corpus: &Arc<dyn Source>, settings: Settings, state: Option<&State>) -> 
     Feed::new(Arc::clone(corpus), settings, state).unwrap()
 }
 
-/// The labels of each piece, read from where it is said to lie; all else must be padding.
-fn pieces(minibatch: &Minibatch) -> Vec<(u32, Vec<i32>)> {
+/// The labels of each segment, read from where it is said to lie; all else must be padding.
+fn segments(minibatch: &Minibatch) -> Vec<(u32, Vec<i32>)> {
     let labels = minibatch.stream("labels").unwrap();
     let values = labels.as_i32().unwrap();
     let [rows, width, 1] = labels.shape()[..] else { panic!("{:?}", labels.shape()) };
     assert_eq!(values.len(), rows * width);
     let mut padding = values.to_vec();
     let features = minibatch.dense("features").unwrap();
-    let pieces = minibatch.pieces().iter().enumerate().map(|(number, piece)| {
+    let segments = minibatch.segments().iter().enumerate().map(|(number, segment)| {
         let (start, count) = labels.rows_of(number);
         assert_eq!(start / width, (start + count - 1) / width, "inside one row");
         padding[start..start + count].fill(-100);
         for t in 0..count {
-            let feature = [piece.sequence as f32, (piece.first as usize + t) as f32];
+            let feature = [segment.sequence as f32, (segment.first as usize + t) as f32];
             assert_eq!(features[2 * (start + t)..][..2], feature);
         }
-        (piece.sequence, values[start..start + count].to_vec())
+        (segment.sequence, values[start..start + count].to_vec())
     });
-    let pieces: Vec<_> = pieces.collect();
-    assert!(padding.iter().all(|&label| label == -100), "pieces overlap, or padding is none");
-    pieces
+    let segments: Vec<_> = segments.collect();
+    assert!(padding.iter().all(|&label| label == -100), "segments overlap, or padding is none");
+    segments
 }
 
 /// The labels of all sequences, row after row of minibatches of truncated sequences.
@@ -57,9 +57,9 @@ fn rows(minibatches: &[Minibatch]) -> Vec<Vec<(u32, Vec<i32>)>> {
     for minibatch in minibatches {
         let labels = minibatch.stream("labels").unwrap();
         let width = labels.shape()[1];
-        for (number, (sequence, values)) in pieces(minibatch).into_iter().enumerate() {
+        for (number, (sequence, values)) in segments(minibatch).into_iter().enumerate() {
             let row = rows.entry(labels.rows_of(number).0 / width).or_default();
-            match (minibatch.pieces()[number].first, row.last_mut()) {
+            match (minibatch.segments()[number].first, row.last_mut()) {
                 (0, _) => row.push((sequence, values)),
                 (first, Some(last)) => {
                     assert_eq!((last.0, last.1.len()), (sequence, first as usize));
@@ -84,10 +84,10 @@ proptest! {
         let mut seen = vec![0; lengths.len()];
         for minibatch in feed(&corpus, settings(batch, None), None) {
             let minibatch = minibatch.unwrap();
-            let longest = minibatch.pieces().iter().map(|piece| piece.samples).max().unwrap();
+            let longest = minibatch.segments().iter().map(|segment| segment.samples).max().unwrap();
             let shape = minibatch.stream("labels").unwrap().shape();
             prop_assert_eq!(shape[1], longest as usize);
-            for (sequence, values) in pieces(&minibatch) {
+            for (sequence, values) in segments(&minibatch) {
                 seen[sequence as usize] += 1;
                 let expected: Vec<i32> =
                     (0..lengths[sequence as usize] as i32).map(|t| sequence as i32 * 1000 + t).collect();
@@ -125,7 +125,7 @@ proptest! {
                 let rest: Vec<Minibatch> =
                     feed(&corpus, settings, Some(&state)).map(Result::unwrap).collect();
                 let parts = |minibatches: &[Minibatch]| -> Vec<Vec<(u32, Vec<i32>)>> {
-                    minibatches.iter().map(pieces).collect()
+                    minibatches.iter().map(segments).collect()
                 };
                 prop_assert_eq!(parts(&rest), parts(&all[after + 1..]));
             }

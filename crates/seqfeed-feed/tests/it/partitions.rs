@@ -251,7 +251,7 @@ fn what_is_left_out_stays_as_context_and_labels_change_once() {
         minibatch.dense("features").unwrap().chunks_exact(2).map(|row| row[1]).collect();
     assert_eq!(times, [0., 0., 1., 2., 3., 4., 3., 4., 4.]);
     assert_eq!(minibatch.labels("labels").unwrap(), [3, 1, 4]);
-    let firsts: Vec<u32> = minibatch.pieces().iter().map(|piece| piece.first).collect();
+    let firsts: Vec<u32> = minibatch.segments().iter().map(|segment| segment.first).collect();
     assert_eq!(firsts, [0, 3, 4], "which frame of the sequence each is");
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn labels_of(minibatch: &Minibatch, stream: &str) -> Vec<i32> {
     let labels = minibatch.stream(stream).unwrap();
     let values = labels.as_i32().unwrap();
     (0..minibatch.len())
-        .flat_map(|piece| {
-            let (first, rows) = labels.rows_of(piece);
+        .flat_map(|segment| {
+            let (first, rows) = labels.rows_of(segment);
             values[first..first + rows].to_vec()
         })
         .collect()

@@ -104,8 +104,8 @@ impl Job {
 
 fn sequences(minibatch: &Minibatch) -> (bool, Vec<u32>) {
     let features = minibatch.dense("features").unwrap();
-    let pieces = minibatch.pieces().iter().map(|piece| piece.sequence);
-    let sequences: Vec<u32> = pieces.collect();
+    let segments = minibatch.segments().iter().map(|segment| segment.sequence);
+    let sequences: Vec<u32> = segments.collect();
     assert_eq!(features[0], sequences[0] as f32);
     (minibatch.end_of_sweep(), sequences)
 }

@@ -71,9 +71,9 @@ impl Case {
         let feed = Feed::new(Arc::clone(corpus), self.settings(), state).unwrap();
         feed.map(|minibatch| {
             let minibatch = minibatch.unwrap();
-            let units = minibatch.pieces().iter().map(|piece| match self.frames {
-                true => corpus.index().start(piece.sequence) + u64::from(piece.first),
-                false => u64::from(piece.sequence),
+            let units = minibatch.segments().iter().map(|segment| match self.frames {
+                true => corpus.index().start(segment.sequence) + u64::from(segment.first),
+                false => u64::from(segment.sequence),
             });
             (units.collect(), minibatch.end_of_sweep(), minibatch.state().clone())
         })
@@ -128,7 +128,7 @@ fn the_workers_of_a_sweep_together_take_each_unit_once() {
                 ..case.settings()
             };
             for minibatch in Feed::new(Arc::clone(&corpus), settings, None).unwrap() {
-                seen.extend(minibatch.unwrap().pieces().iter().map(|piece| piece.sequence));
+                seen.extend(minibatch.unwrap().segments().iter().map(|segment| segment.sequence));
             }
         }
         seen.sort_unstable();

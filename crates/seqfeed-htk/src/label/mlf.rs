@@ -10,7 +10,7 @@ use seqfeed_io::LINE_LIMIT;
 
 use super::MLF_FORMAT;
 use super::matching::{Class, classify, file_part, matches};
-use super::pieces::{Keep, Pieces};
+use super::stream_buffer::{Keep, StreamBuffer};
 
 /// How master label files are read.
 #[derive(Clone, Debug, Default)]
@@ -59,11 +59,11 @@ struct Entry {
     name_start: u64,
     /// The line of its name, at most `u32::MAX`, and its kind.
     line: u32,
-    kind: Kind,
+    kind: EntryKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum EntryKind {
     Immediate,
     Simple,
     Full,
@@ -129,8 +129,8 @@ impl MlfIndex {
     pub fn add(&mut self, name: &str, reader: impl Read) -> Result<()> {
         let first = self.entries.len() as u32;
         let MlfOptions { v1_compat, .. } = self.options;
-        let mut pieces = Pieces::new(name, reader, v1_compat, self.line_limit());
-        let result = self.add_entries(name, &mut pieces);
+        let mut buffer = StreamBuffer::new(name, reader, v1_compat, self.line_limit());
+        let result = self.add_entries(name, &mut buffer);
         self.files.push((name.to_owned(), first..self.entries.len() as u32));
         result
     }
@@ -140,11 +140,11 @@ impl MlfIndex {
         self.options.line_limit.unwrap_or(LINE_LIMIT)
     }
 
-    fn add_entries<R: Read>(&mut self, name: &str, pieces: &mut Pieces<R>) -> Result<()> {
+    fn add_entries<R: Read>(&mut self, name: &str, buffer: &mut StreamBuffer<R>) -> Result<()> {
         let fail = |line, problem, help: &'static str| {
             Error::format(MLF_FORMAT, problem).in_file(name).at_line(line).with_help(help)
         };
-        let Some(line) = pieces.peek_line()? else {
+        let Some(line) = buffer.peek_line()? else {
             let problem = Problem::UnexpectedEnd { inside: "its header", missing: None };
             return Err(fail(1, problem, "the file is empty (HTK error 6513)"));
         };
@@ -158,23 +158,23 @@ impl MlfIndex {
             ));
         }
         let len = line.len();
-        pieces.pass(len + 1)?;
+        buffer.pass(len + 1)?;
         loop {
-            let number = pieces.line();
-            let Some(line) = pieces.peek_line()? else { return Ok(()) };
+            let number = buffer.line();
+            let Some(line) = buffer.peek_line()? else { return Ok(()) };
             let len = line.len();
             let Some((entry_name, behind)) = quoted(line) else {
-                pieces.pass(len + 1)?;
+                buffer.pass(len + 1)?;
                 continue;
             };
             let name_start = self.text.len() as u64;
             let (kind, directory) = redirection(behind);
             self.text.extend_from_slice(entry_name);
             let directory_start = self.text.len() as u64;
-            let (start, end) = if kind == Kind::Immediate {
-                pieces.pass(len)?;
-                let start = pieces.offset() + 1;
-                let end = pieces.body(Keep::Nothing)?.offset;
+            let (start, end) = if kind == EntryKind::Immediate {
+                buffer.pass(len)?;
+                let start = buffer.offset() + 1;
+                let end = buffer.body(Keep::Nothing)?.offset;
                 (start.min(end), end)
             } else {
                 let Some(directory) = directory else {
@@ -187,7 +187,7 @@ impl MlfIndex {
                     return Err(fail(number, problem, help));
                 };
                 self.text.extend_from_slice(directory);
-                pieces.pass(len + 1)?;
+                buffer.pass(len + 1)?;
                 (directory_start, self.text.len() as u64)
             };
             let line = u32::try_from(number).unwrap_or(u32::MAX);
@@ -229,7 +229,7 @@ impl MlfIndex {
             }
             hashbrown::hash_table::Entry::Occupied(place) => {
                 let first = *place.get();
-                if entries[first as usize].kind == Kind::Immediate {
+                if entries[first as usize].kind == EntryKind::Immediate {
                     self.duplicates.push(Duplicate { first, again: id });
                 } else {
                     // The directory of the first one may not have the file.
@@ -268,11 +268,11 @@ impl MlfIndex {
             name: name_in(&self.entries, &self.text, id),
             line: u64::from(entry.line),
             body: match entry.kind {
-                Kind::Immediate => {
+                EntryKind::Immediate => {
                     Body::Here { offset: entry.start, bytes: entry.end - entry.start }
                 }
-                Kind::Simple => Body::Simple(directory(entry.start..entry.end)),
-                Kind::Full => Body::Full(directory(entry.start..entry.end)),
+                EntryKind::Simple => Body::Simple(directory(entry.start..entry.end)),
+                EntryKind::Full => Body::Full(directory(entry.start..entry.end)),
             },
         }
     }
@@ -291,7 +291,7 @@ impl MlfIndex {
         let fixed = in_table(&self.fixed, label_file);
         let any_path = in_table(&self.any_path, file_part(label_file));
         let mut found: Vec<u32> = fixed.into_iter().chain(any_path).collect();
-        let is_immediate = |id: &u32| self.entries[*id as usize].kind == Kind::Immediate;
+        let is_immediate = |id: &u32| self.entries[*id as usize].kind == EntryKind::Immediate;
         // What comes behind it need not be tried.
         let last = found.iter().copied().filter(is_immediate).min().unwrap_or(u32::MAX);
         for &id in self.tried.iter().take_while(|&&id| id < last) {
@@ -318,7 +318,7 @@ impl MlfIndex {
 fn name_in<'a>(entries: &[Entry], text: &'a [u8], id: u32) -> &'a [u8] {
     let entry = entries[id as usize];
     let next = entries.get(id as usize + 1).map_or(text.len(), |next| next.name_start as usize);
-    let end = if entry.kind == Kind::Immediate { next } else { entry.start as usize };
+    let end = if entry.kind == EntryKind::Immediate { next } else { entry.start as usize };
     &text[entry.name_start as usize..end]
 }
 
@@ -331,12 +331,12 @@ fn quoted(line: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// What kind of entry a name is of, by what stands behind it, and the directory of a redirection.
-fn redirection(behind: &[u8]) -> (Kind, Option<&[u8]>) {
+fn redirection(behind: &[u8]) -> (EntryKind, Option<&[u8]>) {
     let arrow = behind.get(1..).and_then(|rest| memchr::memchr(b'>', rest)).map(|at| at + 1);
     let kind = match arrow.map(|at| behind[at - 1]) {
-        Some(b'-') => Kind::Simple,
-        Some(b'=') => Kind::Full,
-        _ => return (Kind::Immediate, None),
+        Some(b'-') => EntryKind::Simple,
+        Some(b'=') => EntryKind::Full,
+        _ => return (EntryKind::Immediate, None),
     };
     let directory = arrow.and_then(|at| quoted(&behind[at + 1..])).map(|(directory, _)| directory);
     (kind, directory)

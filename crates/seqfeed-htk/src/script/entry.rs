@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use memchr::memmem;
 
-use super::{Places, Script, Style};
+use super::{PathRule, Script, Style};
 
 /// Where an entry is in its script. Parts are offsets from its start.
 #[derive(Clone, Copy, Debug)]
@@ -93,11 +93,11 @@ impl<'a> Entry<'a> {
         let bytes = self.bytes();
         let logical = &bytes[..self.spans.logical_len as usize];
         let before_file = self.spans.physical > 0;
-        match (self.dots(), &self.script.places) {
+        match (self.dots(), &self.script.path_rule) {
             (Some((at, directory)), _) if at < logical.len() => {
                 Cow::Owned(replaced(logical, at, directory))
             }
-            (None, Places::Prefix(prefix)) if !before_file => {
+            (None, PathRule::Prefix(prefix)) if !before_file => {
                 Cow::Owned([prefix, logical].concat())
             }
             _ => Cow::Borrowed(logical),
@@ -135,11 +135,11 @@ impl<'a> Entry<'a> {
     pub fn physical(&self) -> Cow<'a, [u8]> {
         let start = self.spans.physical as usize;
         let physical = &self.bytes()[start..start + self.spans.physical_len as usize];
-        match (self.dots(), &self.script.places) {
+        match (self.dots(), &self.script.path_rule) {
             (Some((at, directory)), _) if at >= start && at - start < physical.len() => {
                 Cow::Owned(replaced(physical, at - start, directory))
             }
-            (_, Places::Prefix(prefix)) => Cow::Owned([prefix, physical].concat()),
+            (_, PathRule::Prefix(prefix)) => Cow::Owned([prefix, physical].concat()),
             _ => Cow::Borrowed(physical),
         }
     }
@@ -171,7 +171,7 @@ impl<'a> Entry<'a> {
 
     /// Where `...` first stands, and the directory it is for.
     fn dots(&self) -> Option<(usize, &'a [u8])> {
-        let Places::Dots(directory) = &self.script.places else { return None };
+        let PathRule::Dots(directory) = &self.script.path_rule else { return None };
         memmem::find(self.bytes(), b"...").map(|at| (at, directory.as_slice()))
     }
 }

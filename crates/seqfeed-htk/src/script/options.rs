@@ -12,7 +12,7 @@ pub struct ScriptOptions {
     /// with `readMethod=rollingWindow`. HTK's style always allows it.
     pub whole_files: bool,
     /// Where files are.
-    pub places: Places,
+    pub path_rule: PathRule,
 }
 
 impl Default for ScriptOptions {
@@ -22,7 +22,7 @@ impl Default for ScriptOptions {
             style: Style::Htk,
             extended_names: true,
             whole_files: false,
-            places: Places::AsWritten,
+            path_rule: PathRule::AsWritten,
         }
     }
 }
@@ -31,14 +31,14 @@ impl ScriptOptions {
     /// CNTK's style, with `...` for the directory of the script.
     #[must_use]
     pub fn cntk(script: &[u8]) -> Self {
-        let places = Places::beside(script);
-        Self { style: Style::Cntk, places, ..Self::default() }
+        let path_rule = PathRule::beside(script);
+        Self { style: Style::Cntk, path_rule, ..Self::default() }
     }
 
     /// CNTK's style with a directory before all names (`prefixPathInSCP`).
     #[must_use]
     pub fn cntk_with_prefix(prefix: &[u8]) -> Self {
-        Self { style: Style::Cntk, places: Places::under(prefix), ..Self::default() }
+        Self { style: Style::Cntk, path_rule: PathRule::under(prefix), ..Self::default() }
     }
 }
 
@@ -54,7 +54,7 @@ pub enum Style {
 
 /// Where the files of a script are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Places {
+pub enum PathRule {
     /// Where it says.
     #[default]
     AsWritten,
@@ -64,7 +64,7 @@ pub enum Places {
     Prefix(Vec<u8>),
 }
 
-impl Places {
+impl PathRule {
     /// `...` for the directory of a script: what stands before the last `/` or `\` of its name, as
     /// in CNTK, but `.` where there is none. (CNTK then takes the root.)
     #[must_use]

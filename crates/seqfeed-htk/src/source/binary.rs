@@ -17,7 +17,7 @@ use std::io::{BufReader, Read};
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
 use seqfeed_io::DataFile;
 
-use super::place::Place;
+use super::file_span::FileSpan;
 use crate::decoded::FromStart;
 use crate::label::cntk::MAX_FRAMES;
 
@@ -28,7 +28,7 @@ const LONGEST_KEY: usize = 256;
 /// Goes through a file and gives the key, the frames and the place of each utterance.
 pub(super) fn index(
     file: &DataFile,
-    mut found: impl FnMut(&[u8], u32, Place) -> Result<()>,
+    mut found: impl FnMut(&[u8], u32, FileSpan) -> Result<()>,
 ) -> Result<()> {
     let mut reader =
         Reader { input: BufReader::with_capacity(1 << 17, FromStart::new(file)), offset: 0 };
@@ -66,7 +66,7 @@ pub(super) fn index(
                 reader.bytes::<4>("a segment")?;
             }
             let bytes = 4 * u32::from(segments);
-            found(&key, frames, Place { offset: start, bytes, line: 0, file: 0 })?;
+            found(&key, frames, FileSpan { offset: start, bytes, line: 0, file: 0 })?;
         }
         Ok(())
     })();

@@ -148,7 +148,7 @@ impl HtkSource {
     /// says; when a name stands twice; unless the options allow it. When nothing is left, or
     /// samples are not as wide as declared.
     pub fn open(name: &str, script: &Script, options: &HtkOptions, keys: Keys<'_>) -> Result<Self> {
-        let mut opening = Opening {
+        let mut opening = SourceBuilder {
             name,
             options,
             keys,
@@ -167,7 +167,7 @@ impl HtkSource {
             }
         }
         opening.without_duplicates(&mut found, script)?;
-        let Opening { files, mut report, faults, .. } = opening;
+        let SourceBuilder { files, mut report, faults, .. } = opening;
         let Some(shape) = files.shape().filter(|_| !found.is_empty()) else {
             return Err(nothing_left(name, script, &report, faults));
         };
@@ -376,7 +376,7 @@ impl fmt::Debug for HtkSource {
 }
 
 /// A script that is gone through.
-struct Opening<'a> {
+struct SourceBuilder<'a> {
     name: &'a str,
     options: &'a HtkOptions,
     keys: Keys<'a>,
@@ -388,7 +388,7 @@ struct Opening<'a> {
     wrong: u64,
 }
 
-impl Opening<'_> {
+impl SourceBuilder<'_> {
     fn find(&mut self, entry: &Entry<'_>) -> Result<Option<Found>> {
         let said = entry.segment().and_then(Segment::len);
         if self.is_too_long(entry, said.unwrap_or(0)) {

@@ -13,7 +13,7 @@ use seqfeed_io::{DataFile, Location, Opener, run_of};
 
 use super::binary;
 use super::features::Keys;
-use super::place::Place;
+use super::file_span::FileSpan;
 use crate::decoded::{FromStart, open_decoded};
 use crate::label::MLF_FORMAT;
 use crate::label::cntk::{CntkIndex, FrameParser, Utterance};
@@ -91,7 +91,7 @@ pub struct MlfSource {
     name: String,
     streams: Vec<Stream>,
     index: Arc<Index>,
-    places: Vec<Place>,
+    places: Vec<FileSpan>,
     files: Vec<DataFile>,
     states: Option<Arc<StateList>>,
     dim: u32,
@@ -171,7 +171,7 @@ impl MlfSource {
                         return incident(error.of_key(Key(&key)).with_help(help));
                     }
                     builder.push(Key(&key), frames);
-                    places.push(Place { file: number, ..place });
+                    places.push(FileSpan { file: number, ..place });
                     Ok(())
                 })?;
             } else {
@@ -188,7 +188,7 @@ impl MlfSource {
                     continue;
                 }
             }
-            places.push(Place {
+            places.push(FileSpan {
                 offset: utterance.offset,
                 bytes: utterance.bytes,
                 line: u32::try_from(utterance.line).unwrap_or(u32::MAX),
@@ -268,7 +268,7 @@ impl MlfSource {
     }
 
     /// The bytes of an utterance, where one behind the other is asked for.
-    fn read_ahead(&self, place: Place, work: &mut Work) -> Result<()> {
+    fn read_ahead(&self, place: FileSpan, work: &mut Work) -> Result<()> {
         let file = &self.files[place.file as usize];
         let (start, len) = (place.offset, place.bytes as usize);
         work.bytes.clear();
@@ -354,7 +354,7 @@ impl Source for MlfSource {
         while let Some(&first) = rest.first() {
             let file = self.places[first as usize].file;
             let places = rest.iter().map(|&sequence| self.places[sequence as usize]);
-            let places = places.take_while(|place| place.file == file).map(Place::range);
+            let places = places.take_while(|place| place.file == file).map(FileSpan::range);
             let (count, Range { start, end }) = run_of(places, RUN, GAP);
             let (run, behind) = rest.split_at(count);
             bytes.resize((end - start) as usize, 0);

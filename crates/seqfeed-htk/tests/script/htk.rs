@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use seqfeed_htk::script::{Places, Script, ScriptOptions, Segment};
+use seqfeed_htk::script::{PathRule, Script, ScriptOptions, Segment};
 use serde_json::Value;
 
 use crate::shared::{manifest, shared};
@@ -201,7 +201,7 @@ fn names_can_be_taken_as_they_are() {
     let options = ScriptOptions { extended_names: false, ..ScriptOptions::default() };
     let script = Script::parse(b"a=b[1,2] c[".to_vec(), &options).unwrap();
     assert_eq!(shown(&script), ["a=b[1,2]|a=b[1,2]|all|1", "c[|c[|all|1"]);
-    let options = ScriptOptions { places: Places::under(b"C:\\d\\"), ..options };
+    let options = ScriptOptions { path_rule: PathRule::under(b"C:\\d\\"), ..options };
     let script = Script::parse(b"a.mfc".to_vec(), &options).unwrap();
     assert_eq!(shown(&script), ["C:/d/a.mfc|C:/d/a.mfc|all|1"]);
 }

@@ -1,7 +1,7 @@
 //! Random scripts: whatever is written is read, and nothing makes reading panic.
 
 use proptest::prelude::*;
-use seqfeed_htk::script::{Places, Script, ScriptOptions, Segment, Style, write_entry};
+use seqfeed_htk::script::{PathRule, Script, ScriptOptions, Segment, Style, write_entry};
 
 fn styles() -> impl Strategy<Value = Style> {
     prop_oneof![Just(Style::Htk), Just(Style::Cntk)]
@@ -65,12 +65,12 @@ proptest! {
         ], 0..80),
         style in styles(),
         extended_names in any::<bool>(),
-        places in prop_oneof![
-            Just(Places::AsWritten), Just(Places::beside(b"x/y")), Just(Places::under(b"p")),
+        path_rule in prop_oneof![
+            Just(PathRule::AsWritten), Just(PathRule::beside(b"x/y")), Just(PathRule::under(b"p")),
         ],
     ) {
         let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
-        let options = ScriptOptions { style, extended_names, whole_files: false, places };
+        let options = ScriptOptions { style, extended_names, whole_files: false, path_rule };
         match Script::parse(text, &options) {
             Ok(script) => for entry in script.iter() {
                 prop_assert!(!entry.physical().is_empty() && entry.line() <= lines);

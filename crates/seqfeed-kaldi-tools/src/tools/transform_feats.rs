@@ -24,7 +24,7 @@ enum Transforms {
 
 /// What is said of determinants in the end.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum LogDetSummary {
     Determinant,
     Pseudo,
     Increase,
@@ -78,11 +78,11 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             continue;
         }
         let kind = *kind.get_or_insert(match rows {
-            _ if rows == dim => Kind::Determinant,
-            _ if rows < dim => Kind::Pseudo,
-            _ => Kind::Increase,
+            _ if rows == dim => LogDetSummary::Determinant,
+            _ if rows < dim => LogDetSummary::Pseudo,
+            _ => LogDetSummary::Increase,
         });
-        if kind != Kind::Increase {
+        if kind != LogDetSummary::Increase {
             let log = match known_log {
                 Some((known, log)) if known == dim => log,
                 _ => transform::log_determinant(transform, dim),
@@ -102,8 +102,8 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     }
     table.close()?;
     close(writer)?;
-    if let Some(kind) = kind.filter(|&kind| kind != Kind::Increase) {
-        let what = if kind == Kind::Pseudo { "[pseudo-]" } else { "" };
+    if let Some(kind) = kind.filter(|&kind| kind != LogDetSummary::Increase) {
+        let what = if kind == LogDetSummary::Pseudo { "[pseudo-]" } else { "" };
         let (average, frames) = (G(total_log / total_frames), G(total_frames));
         call.log(
             "main():featbin/transform-feats.cc:158",

@@ -9,7 +9,7 @@ use crate::OBJECT;
 
 /// A part of an object: rows and columns. Elements of a vector are rows of one column, or one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct Region {
     pub(crate) rows: Range<usize>,
     pub(crate) cols: Range<usize>,
 }
@@ -41,7 +41,7 @@ pub(crate) fn bytes_of_rows(
 pub(crate) fn decode(
     object: &Object,
     data: &[u8],
-    part: &Part,
+    part: &Region,
     element: Element,
     out: &mut [u8],
 ) -> Result<()> {

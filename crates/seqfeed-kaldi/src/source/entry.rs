@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use seqfeed_core::{Damage, Error, Extent, Problem, Result, Tolerance};
 use seqfeed_core::{JoinReport, Key};
 
-use super::decode::Part;
+use super::decode::Region;
 use super::header::Object;
 use super::options::Role;
 use crate::OBJECT;
@@ -37,12 +37,12 @@ pub(crate) struct Entries {
 
 /// What objects of a table may be.
 #[derive(Clone, Copy)]
-pub(crate) struct Kind {
+pub(crate) struct Expected {
     pub(crate) role: Role,
     pub(crate) extent: Extent,
 }
 
-impl Kind {
+impl Expected {
     /// An integer alone is meant where a vector could stand.
     pub(crate) fn is_scalar(self) -> bool {
         self.role == Role::Labels && self.extent == Extent::Sequence
@@ -86,7 +86,7 @@ impl Kind {
 
 /// The part of an object of a shape that a range means. Of a vector that is one sample, the range's
 /// rows are elements.
-pub(crate) fn part(shape: (u32, u32), range: Option<&Range>, extent: Extent) -> Result<Part> {
+pub(crate) fn part(shape: (u32, u32), range: Option<&Range>, extent: Extent) -> Result<Region> {
     let (rows, cols) = shape;
     let ((first_row, rows), (first_col, cols)) = match range {
         None => ((0, rows), (0, cols)),
@@ -96,7 +96,7 @@ pub(crate) fn part(shape: (u32, u32), range: Option<&Range>, extent: Extent) -> 
         Some(range) => (range.rows_of(rows)?, range.cols_of(cols)?),
     };
     let span = |first: u32, count: u32| first as usize..first as usize + count as usize;
-    Ok(Part { rows: span(first_row, rows), cols: span(first_col, cols) })
+    Ok(Region { rows: span(first_row, rows), cols: span(first_col, cols) })
 }
 
 /// Most errors that are kept.

@@ -29,7 +29,7 @@ const WORD: usize = 4;
 /// of one sparse stream of 32-bit floats: a sample a frame or row.
 ///
 /// A posterior does not say how many numbers are possible: the dimension is that which is asked
-/// for, or else the highest number and one. Opening reads all objects once, into an unnamed
+/// for, or else the highest number and one. SourceBuilder reads all objects once, into an unnamed
 /// temporary file, from which they are loaded.
 ///
 /// ```
@@ -81,7 +81,7 @@ impl SparseSource {
         options: &TableOptions,
     ) -> Result<Self> {
         let extent = options.extent.unwrap_or(Extent::Samples);
-        let mut opening = Opening {
+        let mut opening = SourceBuilder {
             dim,
             highest: 0,
             extent,
@@ -229,7 +229,7 @@ fn relative(mut rspecifier: Rspecifier, base: Option<&Path>) -> Result<OsString>
 }
 
 /// A source in the making.
-struct Opening {
+struct SourceBuilder {
     dim: Option<usize>,
     /// The highest number so far, and one.
     highest: usize,
@@ -241,7 +241,7 @@ struct Opening {
     posteriors: u64,
 }
 
-impl Opening {
+impl SourceBuilder {
     fn check(&mut self, frames: &Frames) -> Result<()> {
         let wrong = |problem| Err(Error::format(OBJECT, problem));
         let count = frames.posterior.0.len();

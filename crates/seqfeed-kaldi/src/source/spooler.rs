@@ -5,7 +5,7 @@ use seqfeed_io::Spool;
 
 use super::archive::header_at;
 use super::decode::{bytes_of_rows, decode};
-use super::entry::{Kind, part};
+use super::entry::{Expected, part};
 use super::header::{Header, LONGEST_HEADER};
 use super::options::Role;
 use crate::OBJECT;
@@ -23,7 +23,7 @@ pub(crate) struct Spooled {
 
 /// Decodes objects from streams of bytes into a spool.
 pub(crate) struct Spooler {
-    kind: Kind,
+    expected: Expected,
     element: Element,
     spool: Option<Spool>,
     data: Vec<u8>,
@@ -31,8 +31,8 @@ pub(crate) struct Spooler {
 }
 
 impl Spooler {
-    pub(crate) fn new(kind: Kind, element: Element) -> Self {
-        Self { kind, element, spool: None, data: Vec::new(), integers: Vec::new() }
+    pub(crate) fn new(expected: Expected, element: Element) -> Self {
+        Self { expected, element, spool: None, data: Vec::new(), integers: Vec::new() }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -55,7 +55,7 @@ impl Spooler {
         let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
         let block = match reader.peek()? {
             Some(0) => self.read_binary(reader, range)?,
-            _ if self.kind.role == Role::Labels => self.read_labels(reader, range)?,
+            _ if self.expected.role == Role::Labels => self.read_labels(reader, range)?,
             _ => self.read_text(reader, range)?,
         };
         let samples = block.samples(0);
@@ -73,16 +73,17 @@ impl Spooler {
 
     fn read_binary(&mut self, reader: &mut ObjectReader, range: Option<&Range>) -> Result<Block> {
         let start = reader.position();
-        let header = read_header(reader, self.kind.is_scalar())?;
+        let header = read_header(reader, self.expected.is_scalar())?;
         let name = reader.name().to_owned();
         let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
-        let shape = self.kind.shape(&header.object).map_err(place)?;
-        let part = part(shape, range, self.kind.extent).map_err(place)?;
+        let shape = self.expected.shape(&header.object).map_err(place)?;
+        let part = part(shape, range, self.expected.extent).map_err(place)?;
         let mut data = std::mem::take(&mut self.data);
         reader.check_there(header.data_len, "data")?;
         let data_len = usize::try_from(header.data_len).unwrap_or(usize::MAX);
         reader.read_values(data_len, &mut data, "data")?;
-        let bytes = bytes_of_rows(&header.object, header.data_len, &part.rows, self.kind.extent);
+        let bytes =
+            bytes_of_rows(&header.object, header.data_len, &part.rows, self.expected.extent);
         let bytes = &data[bytes.start as usize..bytes.end as usize];
         let mut block = Block::new(self.element, part.cols.len().max(1));
         if !part.rows.is_empty() {
@@ -100,7 +101,7 @@ impl Spooler {
         self.integers.read_into(reader, Mode::Text)?;
         let name = reader.name().to_owned();
         let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
-        if self.kind.is_scalar() && self.integers.len() != 1 {
+        if self.expected.is_scalar() && self.integers.len() != 1 {
             let (expected, found) = (1, self.integers.len() as u64);
             let problem = Problem::CountMismatch { what: "integers a sequence", expected, found };
             return Err(place(Error::format(OBJECT, problem)));
@@ -133,13 +134,13 @@ impl Spooler {
         let place = |error: Error| error.in_file(name.as_str()).at_byte(start);
         let (rows, cols) = (floats.rows as u32, floats.cols as u32);
         let shape = if floats.is_matrix || rows != 1 {
-            self.kind.matrix(rows, cols).map_err(place)?
-        } else if self.kind.extent == Extent::Samples {
+            self.expected.matrix(rows, cols).map_err(place)?
+        } else if self.expected.extent == Extent::Samples {
             (cols, 1)
         } else {
             (1, cols)
         };
-        let part = part(shape, range, self.kind.extent).map_err(place)?;
+        let part = part(shape, range, self.expected.extent).map_err(place)?;
         let width = part.cols.len();
         let mut block = Block::new(self.element, width.max(1));
         let out = push(&mut block, part.rows.len());

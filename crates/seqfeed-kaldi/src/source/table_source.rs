@@ -7,14 +7,14 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use seqfeed_core::{
-    About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key,
-    Kind as StreamKind, Problem, Remark, Result, Source, Stream, Tolerance,
+    About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind,
+    Problem, Remark, Result, Source, Stream, Tolerance,
 };
 use seqfeed_io::{Compression, Location, RxFilename};
 
 use super::archive::{ArchiveScan, Found, header_at, inside};
-use super::decode::Part;
-use super::entry::{Entries, Entry, Kind, SPOOL, Skips, part};
+use super::decode::Region;
+use super::entry::{Entries, Entry, Expected, SPOOL, Skips, part};
 use super::examined::TableNames;
 use super::files::Files;
 use super::header::{Header, LONGEST_HEADER, Object};
@@ -30,13 +30,13 @@ use crate::{OBJECT, SCRIPT, ScriptLine};
 
 /// One or more tables that follow one another, as a [`Source`] of one stream.
 ///
-/// Opening reads keys and headers. Objects that cannot be read twice in place (text, compressed
+/// SourceBuilder reads keys and headers. Objects that cannot be read twice in place (text, compressed
 /// containers, pipes, standard input) are decoded once into an unnamed temporary file.
 pub struct TableSource {
     name: String,
     streams: Vec<Stream>,
     pub(crate) index: Arc<Index>,
-    pub(crate) kind: Kind,
+    pub(crate) expected: Expected,
     pub(crate) table: Entries,
     pub(crate) files: Files,
     pub(crate) map: bool,
@@ -69,7 +69,7 @@ impl TableSource {
     /// are wrong than allowed: damaged, of another type, or of another number of columns than
     /// the first one.
     pub fn open(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> Result<Self> {
-        let mut opening = Opening::new(options);
+        let mut opening = SourceBuilder::new(options);
         let mut tables = Vec::new();
         for text in rspecifiers {
             let rspecifier = Rspecifier::parse(text)?;
@@ -83,8 +83,17 @@ impl TableSource {
             }
             .map_err(|error| rspecifier.explain(error))?;
         }
-        let Opening {
-            kind, builder, table, mut files, spooler, skips, dim, counts, in_place, ..
+        let SourceBuilder {
+            expected,
+            builder,
+            table,
+            mut files,
+            spooler,
+            skips,
+            dim,
+            counts,
+            in_place,
+            ..
         } = opening;
         let spooled_bytes = spooler.bytes();
         if let Some(spool) = spooler.finish() {
@@ -93,18 +102,18 @@ impl TableSource {
         let stream = Stream {
             name: options.stream.clone(),
             kind: match options.role {
-                Role::Features => StreamKind::Dense,
-                Role::Labels => StreamKind::Label,
+                Role::Features => Kind::Dense,
+                Role::Labels => Kind::Label,
             },
             element: options.element,
             dim: dim.unwrap_or(1) as usize,
-            extent: kind.extent,
+            extent: expected.extent,
         };
         Ok(Self {
             name: shown(rspecifiers),
             streams: vec![stream],
             index: Arc::new(builder.finish()),
-            kind,
+            expected,
             table,
             files,
             map: options.map,
@@ -141,9 +150,9 @@ impl TableSource {
 }
 
 /// A source in the making.
-struct Opening<'a> {
+struct SourceBuilder<'a> {
     options: &'a TableOptions,
-    kind: Kind,
+    expected: Expected,
     builder: IndexBuilder,
     table: Entries,
     files: Files,
@@ -169,22 +178,22 @@ enum Container {
 struct Located {
     offset: u64,
     file: u32,
-    part: Part,
+    part: Region,
 }
 
-impl<'a> Opening<'a> {
+impl<'a> SourceBuilder<'a> {
     fn new(options: &'a TableOptions) -> Self {
         let extent = options.extent.unwrap_or(Extent::Samples);
-        let kind = Kind { role: options.role, extent };
+        let expected = Expected { role: options.role, extent };
         Self {
             options,
-            kind,
+            expected,
             builder: IndexBuilder::new(options.chunk_samples),
             table: Entries::default(),
             files: Files::new(&options.opener),
             by_name: HashMap::new(),
             by_location: HashMap::new(),
-            spooler: Spooler::new(kind, options.element),
+            spooler: Spooler::new(expected, options.element),
             skips: Skips::new(options.errors),
             dim: None,
             counts: Counts::default(),
@@ -194,7 +203,7 @@ impl<'a> Opening<'a> {
 
     /// Adds a sequence, if its number of columns is that of the others.
     fn add(&mut self, key: Key<'_>, located: &Located, whole_cols: u32) -> Result<()> {
-        let Part { rows, cols } = &located.part;
+        let Region { rows, cols } = &located.part;
         if !rows.is_empty() {
             let found = cols.len() as u32;
             let expected = *self.dim.get_or_insert(found);
@@ -230,8 +239,8 @@ impl<'a> Opening<'a> {
         (file, offset): (u32, u64),
         range: Option<&Range>,
     ) -> Result<()> {
-        let shape = self.kind.shape(&header.object)?;
-        let part = part(shape, range, self.kind.extent)?;
+        let shape = self.expected.shape(&header.object)?;
+        let part = part(shape, range, self.expected.extent)?;
         let width = self.options.element.size() as u32;
         if let Object::Matrix { width: 8, .. } | Object::Vector { width: 8, .. } = header.object {
             self.counts.doubles += 1;
@@ -255,7 +264,7 @@ impl<'a> Opening<'a> {
 
     fn add_spooled(&mut self, key: Key<'_>, spooled: &super::spooler::Spooled) -> Result<()> {
         self.counts.decoded += 1;
-        let part = Part { rows: 0..spooled.rows as usize, cols: 0..spooled.cols as usize };
+        let part = Region { rows: 0..spooled.rows as usize, cols: 0..spooled.cols as usize };
         let located = Located { offset: spooled.offset, file: SPOOL, part };
         self.add(key, &located, spooled.cols)
     }
@@ -268,7 +277,7 @@ impl<'a> Opening<'a> {
         };
         let number = self.files.add(location);
         let line_limit = self.options.opener.line_limit();
-        let mut scan = ArchiveScan::new(&file, offset, self.kind.is_scalar(), line_limit);
+        let mut scan = ArchiveScan::new(&file, offset, self.expected.is_scalar(), line_limit);
         let mut key = Vec::new();
         loop {
             match scan.next(&mut key) {
@@ -295,7 +304,7 @@ impl<'a> Opening<'a> {
     fn stream(&mut self, name: &RxFilename) -> Result<()> {
         let mut reader = ObjectReader::open(name, &self.options.opener)?;
         let mut spooler =
-            std::mem::replace(&mut self.spooler, Spooler::new(self.kind, self.options.element));
+            std::mem::replace(&mut self.spooler, Spooler::new(self.expected, self.options.element));
         let mut failure = None;
         let read = read_archive(&mut reader, &mut spooler, |key, spooled| match spooled {
             Ok(spooled) => self.add_spooled(key, &spooled),
@@ -377,7 +386,7 @@ impl<'a> Opening<'a> {
                 ),
             });
         }
-        let header = header_at(&bytes[..read], self.kind.is_scalar()).map_err(place)?;
+        let header = header_at(&bytes[..read], self.expected.is_scalar()).map_err(place)?;
         inside(&data, &header, offset)?;
         self.add_binary(*key, &header, (file, offset), range.as_ref()).map_err(place)
     }

@@ -30,7 +30,7 @@ const MAGIC: usize = 12;
 /// One or more tables of waves that follow one another, as a [`Source`] of one dense stream: a
 /// sample a sample, a value a channel.
 ///
-/// Values are those of [`Wave`]: of 16-bit integers, whatever the encoding, as floats. Opening
+/// Values are those of [`Wave`]: of 16-bit integers, whatever the encoding, as floats. SourceBuilder
 /// reads headers; samples are read when they are wanted. Waves out of pipes and compressed files
 /// are decoded once into an unnamed temporary file.
 ///
@@ -133,7 +133,7 @@ impl WaveSource {
             return Err(Error::usage(format!("stream {}: these are waves", options.stream))
                 .with_help("waves are dense streams of samples"));
         }
-        let mut opening = Opening::new(options);
+        let mut opening = SourceBuilder::new(options);
         for text in rspecifiers {
             let rspecifier = Rspecifier::parse(text)?;
             opening.skips.tolerance =
@@ -143,7 +143,8 @@ impl WaveSource {
                 TableKind::Script => opening.script(&rspecifier.rxfilename)?,
             }
         }
-        let Opening { builder, entries, mut files, spool, skips, channels, warnings, .. } = opening;
+        let SourceBuilder { builder, entries, mut files, spool, skips, channels, warnings, .. } =
+            opening;
         let spooled_bytes = spool.as_ref().map_or(0, Spool::position);
         if let Some(spool) = spool {
             files.set_spool(spool.into_data_file()?);
@@ -267,7 +268,7 @@ impl std::fmt::Debug for WaveSource {
 }
 
 /// A source in the making.
-struct Opening<'a> {
+struct SourceBuilder<'a> {
     options: &'a TableOptions,
     builder: IndexBuilder,
     entries: Vec<Entry>,
@@ -279,7 +280,7 @@ struct Opening<'a> {
     warnings: Vec<String>,
 }
 
-impl<'a> Opening<'a> {
+impl<'a> SourceBuilder<'a> {
     fn new(options: &'a TableOptions) -> Self {
         Self {
             options,

@@ -54,11 +54,11 @@ impl<T: Holder> ObjectLoader<T> {
             self.whole = None;
             let loaded =
                 self.with_reader(rxfilename, |reader| match reader.read_part(range)? {
-                    Some(part) => Ok(Loaded::Part(part)),
+                    Some(part) => Ok(Loaded::Region(part)),
                     None => reader.read().map(Loaded::Whole),
                 })?;
             match loaded {
-                Loaded::Part(part) => {
+                Loaded::Region(part) => {
                     self.check_range(range, &part);
                     *value = Some(part);
                     return Ok(());
@@ -150,7 +150,7 @@ fn read_typed<R>(
 }
 
 enum Loaded<T> {
-    Part(T),
+    Region(T),
     Whole(T),
 }
 

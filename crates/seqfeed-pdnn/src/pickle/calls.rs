@@ -3,11 +3,15 @@
 use seqfeed_core::Result;
 
 use super::callable::{Callable, refused};
-use super::objects::{Heap, Item, Object};
+use super::objects::{Heap, Object, StackValue};
 use super::{Array, Bytes, Dtype, Number, convert};
 
 /// Calls a callable with a tuple of arguments.
-pub(super) fn call(heap: &mut Heap, callable: Item, arguments: Item) -> Result<Item> {
+pub(super) fn call(
+    heap: &mut Heap,
+    callable: StackValue,
+    arguments: StackValue,
+) -> Result<StackValue> {
     let Some(&Object::Callable(callable)) = heap.get(callable) else {
         return Err(refused(format!("{} cannot be called", heap.describe(callable))));
     };
@@ -32,14 +36,16 @@ pub(super) fn call(heap: &mut Heap, callable: Item, arguments: Item) -> Result<I
                 return Err(wrong(heap));
             };
             return match convert::scalar(data.as_slice(), dtype) {
-                Some(Ok(integer)) if dtype.number == Number::Bool => Ok(Item::Bool(integer != 0)),
-                Some(Ok(integer)) => Ok(Item::Int(integer)),
-                Some(Err(float)) => Ok(Item::Float(float)),
+                Some(Ok(integer)) if dtype.number == Number::Bool => {
+                    Ok(StackValue::Bool(integer != 0))
+                }
+                Some(Ok(integer)) => Ok(StackValue::Int(integer)),
+                Some(Err(float)) => Ok(StackValue::Float(float)),
                 None => Err(wrong(heap)),
             };
         }
         (Callable::FromBuffer, [data, dtype, shape, order, rest @ ..])
-            if rest.is_empty() || rest == [Item::None] =>
+            if rest.is_empty() || rest == [StackValue::None] =>
         {
             let order = heap.bytes(*order);
             let fortran = match order.as_ref().map(Bytes::as_slice) {
@@ -69,7 +75,7 @@ pub(super) fn call(heap: &mut Heap, callable: Item, arguments: Item) -> Result<I
     heap.add(made)
 }
 
-fn is_ndarray(heap: &Heap, item: Item) -> bool {
+fn is_ndarray(heap: &Heap, item: StackValue) -> bool {
     matches!(heap.get(item), Some(Object::Callable(Callable::NdArray)))
 }
 
@@ -87,7 +93,7 @@ fn dtype(code: &[u8]) -> Result<Dtype> {
 }
 
 /// Sets the state of an object that was made.
-pub(super) fn build(heap: &mut Heap, item: Item, state: Item) -> Result<()> {
+pub(super) fn build(heap: &mut Heap, item: StackValue, state: StackValue) -> Result<()> {
     let wrong = |heap: &Heap| {
         let what = heap.describe(item);
         let state = heap.describe(state);
@@ -99,7 +105,7 @@ pub(super) fn build(heap: &mut Heap, item: Item, state: Item) -> Result<()> {
             Some(Object::Unfilled),
             [shape, dtype, fortran, data] | [_, shape, dtype, fortran, data],
         ) => {
-            let fortran = matches!(fortran, Item::Bool(true) | Item::Int(1));
+            let fortran = matches!(fortran, StackValue::Bool(true) | StackValue::Int(1));
             Object::Array(array(heap, *shape, *dtype, fortran, *data)?)
         }
         (Some(Object::Dtype(dtype)), [_version, order, ..]) => {
@@ -117,12 +123,18 @@ pub(super) fn build(heap: &mut Heap, item: Item, state: Item) -> Result<()> {
     Ok(())
 }
 
-fn array(heap: &Heap, shape: Item, dtype: Item, fortran: bool, data: Item) -> Result<Array> {
+fn array(
+    heap: &Heap,
+    shape: StackValue,
+    dtype: StackValue,
+    fortran: bool,
+    data: StackValue,
+) -> Result<Array> {
     let Some(&Object::Dtype(dtype)) = heap.get(dtype) else {
         return Err(refused(format!("{} is not the type of an array", heap.describe(dtype))));
     };
-    let dimension = |item: &Item| match item {
-        Item::Int(dim) => usize::try_from(*dim).ok(),
+    let dimension = |item: &StackValue| match item {
+        StackValue::Int(dim) => usize::try_from(*dim).ok(),
         _ => None,
     };
     let dims = heap.tuple(shape);

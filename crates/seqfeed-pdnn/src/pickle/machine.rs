@@ -8,7 +8,7 @@ use seqfeed_io::Input;
 use super::bytes::read;
 use super::callable::Callable;
 use super::calls::{build, call};
-use super::objects::{Heap, Item, Object};
+use super::objects::{Heap, Object, StackValue};
 use super::text::{self, ended};
 use super::{PICKLE, Value};
 
@@ -71,10 +71,10 @@ pub fn load(input: &mut Input, limits: &Limits) -> Result<Value> {
 
 struct Machine {
     heap: Heap,
-    stack: Vec<Item>,
+    stack: Vec<StackValue>,
     /// Heights of the stack where marks lie.
     marks: Vec<usize>,
-    memo: HashMap<u64, Item>,
+    memo: HashMap<u64, StackValue>,
     string_bytes: u64,
 }
 
@@ -87,7 +87,7 @@ fn wrong(what: impl Into<String>) -> Error {
 
 impl Machine {
     /// Follows one opcode; the result at the last.
-    fn step(&mut self, input: &mut Input) -> Result<Option<Item>> {
+    fn step(&mut self, input: &mut Input) -> Result<Option<StackValue>> {
         let [opcode] = array(input)?;
         match opcode {
             b'.' => return self.pop().map(Some),
@@ -112,26 +112,26 @@ impl Machine {
             }
             0x95 => drop(array::<8>(input)?),
             // Numbers.
-            b'N' => self.push(Item::None)?,
-            0x88 => self.push(Item::Bool(true))?,
-            0x89 => self.push(Item::Bool(false))?,
-            b'J' => self.push(Item::Int(i32::from_le_bytes(array(input)?).into()))?,
-            b'K' => self.push(Item::Int(array::<1>(input)?[0].into()))?,
-            b'M' => self.push(Item::Int(u16::from_le_bytes(array(input)?).into()))?,
-            b'G' => self.push(Item::Float(f64::from_be_bytes(array(input)?)))?,
+            b'N' => self.push(StackValue::None)?,
+            0x88 => self.push(StackValue::Bool(true))?,
+            0x89 => self.push(StackValue::Bool(false))?,
+            b'J' => self.push(StackValue::Int(i32::from_le_bytes(array(input)?).into()))?,
+            b'K' => self.push(StackValue::Int(array::<1>(input)?[0].into()))?,
+            b'M' => self.push(StackValue::Int(u16::from_le_bytes(array(input)?).into()))?,
+            b'G' => self.push(StackValue::Float(f64::from_be_bytes(array(input)?)))?,
             b'I' => {
                 let item = match &text::line(input)?[..] {
-                    b"00" => Item::Bool(false),
-                    b"01" => Item::Bool(true),
-                    text => Item::Int(number(text)?),
+                    b"00" => StackValue::Bool(false),
+                    b"01" => StackValue::Bool(true),
+                    text => StackValue::Int(number(text)?),
                 };
                 self.push(item)?;
             }
             b'L' => {
                 let line = text::line(input)?;
-                self.push(Item::Int(number(line.strip_suffix(b"L").unwrap_or(&line))?))?;
+                self.push(StackValue::Int(number(line.strip_suffix(b"L").unwrap_or(&line))?))?;
             }
-            b'F' => self.push(Item::Float(number(&text::line(input)?)?))?,
+            b'F' => self.push(StackValue::Float(number(&text::line(input)?)?))?,
             0x8a => {
                 let [len] = array(input)?;
                 self.long(input, len.into())?;
@@ -288,9 +288,9 @@ impl Machine {
         Ok(None)
     }
 
-    fn push(&mut self, item: Item) -> Result<()> {
+    fn push(&mut self, item: StackValue) -> Result<()> {
         // What has come off the stack again is counted too: it has mostly gone into a container.
-        self.heap.charge(size_of::<Item>())?;
+        self.heap.charge(size_of::<StackValue>())?;
         self.stack.push(item);
         Ok(())
     }
@@ -305,33 +305,33 @@ impl Machine {
         self.marks.last().copied().unwrap_or(0)
     }
 
-    fn pop(&mut self) -> Result<Item> {
+    fn pop(&mut self) -> Result<StackValue> {
         if self.stack.len() <= self.floor() {
             return Err(wrong("too little lies on the stack"));
         }
         self.stack.pop().ok_or_else(|| wrong("too little lies on the stack"))
     }
 
-    fn top(&self) -> Result<Item> {
+    fn top(&self) -> Result<StackValue> {
         match self.stack.last() {
             Some(item) if self.stack.len() > self.floor() => Ok(*item),
             _ => Err(wrong("too little lies on the stack")),
         }
     }
 
-    fn pop_many(&mut self, count: usize) -> Result<Vec<Item>> {
+    fn pop_many(&mut self, count: usize) -> Result<Vec<StackValue>> {
         match self.stack.len().checked_sub(count) {
             Some(at) if at >= self.floor() => Ok(self.stack.split_off(at)),
             _ => Err(wrong("too little lies on the stack")),
         }
     }
 
-    fn pop_mark(&mut self) -> Result<Vec<Item>> {
+    fn pop_mark(&mut self) -> Result<Vec<StackValue>> {
         let mark = self.marks.pop().ok_or_else(|| wrong("there is no mark on the stack"))?;
         Ok(self.stack.split_off(mark))
     }
 
-    fn append(&mut self, items: &[Item]) -> Result<()> {
+    fn append(&mut self, items: &[StackValue]) -> Result<()> {
         let list = self.top()?;
         match self.heap.get_mut(list) {
             Some(Object::List(list)) => {
@@ -342,7 +342,7 @@ impl Machine {
         }
     }
 
-    fn set(&mut self, items: &[Item]) -> Result<()> {
+    fn set(&mut self, items: &[StackValue]) -> Result<()> {
         let dict = self.top()?;
         let new = pairs(items)?;
         match self.heap.get_mut(dict) {
@@ -380,7 +380,7 @@ impl Machine {
         let negative = bytes.last().is_some_and(|byte| *byte >= 0x80);
         let mut all = [if negative { 0xff } else { 0 }; 8];
         all[..bytes.len()].copy_from_slice(bytes);
-        self.push(Item::Int(i64::from_le_bytes(all)))
+        self.push(StackValue::Int(i64::from_le_bytes(all)))
     }
 
     fn check_string(&self, len: u64) -> Result<()> {
@@ -416,7 +416,7 @@ impl Machine {
     }
 }
 
-fn pairs(items: &[Item]) -> Result<Vec<(Item, Item)>> {
+fn pairs(items: &[StackValue]) -> Result<Vec<(StackValue, StackValue)>> {
     let (pairs, rest) = items.as_chunks::<2>();
     if !rest.is_empty() {
         return Err(wrong("a key without a value"));

@@ -8,7 +8,7 @@ use super::{Array, Bytes, Callable, Dtype, PICKLE, Value};
 
 /// What lies on the stack: a small value, or the number of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Item {
+pub(super) enum StackValue {
     None,
     Bool(bool),
     Int(i64),
@@ -23,9 +23,9 @@ pub(super) enum Object {
     Text(String),
     /// A large text, one byte a character.
     Latin1(Bytes),
-    Tuple(Vec<Item>),
-    List(Vec<Item>),
-    Dict(Vec<(Item, Item)>),
+    Tuple(Vec<StackValue>),
+    List(Vec<StackValue>),
+    Dict(Vec<(StackValue, StackValue)>),
     Callable(Callable),
     Dtype(Dtype),
     /// An array that has been made and not yet been filled.
@@ -67,7 +67,7 @@ impl Heap {
         Ok(())
     }
 
-    pub(super) fn add(&mut self, object: Object) -> Result<Item> {
+    pub(super) fn add(&mut self, object: Object) -> Result<StackValue> {
         self.charge(size_of::<Object>())?;
         let Ok(number) = u32::try_from(self.objects.len()) else {
             return Err(Error::new(ErrorKind::Limit {
@@ -77,23 +77,27 @@ impl Heap {
             }));
         };
         self.objects.push(object);
-        Ok(Item::Object(number))
+        Ok(StackValue::Object(number))
     }
 
-    pub(super) fn get(&self, item: Item) -> Option<&Object> {
-        if let Item::Object(number) = item { self.objects.get(number as usize) } else { None }
+    pub(super) fn get(&self, item: StackValue) -> Option<&Object> {
+        if let StackValue::Object(number) = item { self.objects.get(number as usize) } else { None }
     }
 
-    pub(super) fn get_mut(&mut self, item: Item) -> Option<&mut Object> {
-        if let Item::Object(number) = item { self.objects.get_mut(number as usize) } else { None }
+    pub(super) fn get_mut(&mut self, item: StackValue) -> Option<&mut Object> {
+        if let StackValue::Object(number) = item {
+            self.objects.get_mut(number as usize)
+        } else {
+            None
+        }
     }
 
-    pub(super) fn tuple(&self, item: Item) -> Option<&[Item]> {
+    pub(super) fn tuple(&self, item: StackValue) -> Option<&[StackValue]> {
         if let Some(Object::Tuple(items)) = self.get(item) { Some(items) } else { None }
     }
 
     /// The bytes of a string; those of a text if all its characters have one.
-    pub(super) fn bytes(&self, item: Item) -> Option<Bytes> {
+    pub(super) fn bytes(&self, item: StackValue) -> Option<Bytes> {
         match self.get(item)? {
             Object::Bytes(bytes) | Object::Latin1(bytes) => Some(bytes.clone()),
             Object::Text(text) => {
@@ -105,13 +109,13 @@ impl Heap {
     }
 
     /// What it is, for messages.
-    pub(super) fn describe(&self, item: Item) -> String {
+    pub(super) fn describe(&self, item: StackValue) -> String {
         match item {
-            Item::None => "None".to_owned(),
-            Item::Bool(_) => "a bool".to_owned(),
-            Item::Int(value) => format!("the integer {value}"),
-            Item::Float(value) => format!("the float {value}"),
-            Item::Object(_) => match self.get(item) {
+            StackValue::None => "None".to_owned(),
+            StackValue::Bool(_) => "a bool".to_owned(),
+            StackValue::Int(value) => format!("the integer {value}"),
+            StackValue::Float(value) => format!("the float {value}"),
+            StackValue::Object(_) => match self.get(item) {
                 Some(Object::Bytes(_)) => "bytes".to_owned(),
                 Some(Object::Text(_) | Object::Latin1(_)) => "a text".to_owned(),
                 Some(Object::Tuple(items)) => format!("a tuple of {}", items.len()),
@@ -127,7 +131,7 @@ impl Heap {
     }
 
     /// The value of an item, with all that is in it. What is in several places is shared.
-    pub(super) fn into_value(self, item: Item) -> Result<Value> {
+    pub(super) fn into_value(self, item: StackValue) -> Result<Value> {
         let made = self.objects.iter().map(|_| None).collect();
         let mut values = Values { heap: self, made };
         values.value(item, 0)
@@ -141,13 +145,13 @@ struct Values {
 }
 
 impl Values {
-    fn value(&mut self, item: Item, depth: usize) -> Result<Value> {
+    fn value(&mut self, item: StackValue, depth: usize) -> Result<Value> {
         let number = match item {
-            Item::None => return Ok(Value::None),
-            Item::Bool(value) => return Ok(Value::Bool(value)),
-            Item::Int(value) => return Ok(Value::Int(value)),
-            Item::Float(value) => return Ok(Value::Float(value)),
-            Item::Object(number) => number as usize,
+            StackValue::None => return Ok(Value::None),
+            StackValue::Bool(value) => return Ok(Value::Bool(value)),
+            StackValue::Int(value) => return Ok(Value::Int(value)),
+            StackValue::Float(value) => return Ok(Value::Float(value)),
+            StackValue::Object(number) => number as usize,
         };
         let refuse = |what: String| Err(Error::format(PICKLE, Problem::Unsupported(what.into())));
         if let Some(value) = &self.made[number] {
@@ -202,7 +206,7 @@ impl Values {
         Ok(value)
     }
 
-    fn values(&mut self, items: &[Item], depth: usize) -> Result<Arc<[Value]>> {
+    fn values(&mut self, items: &[StackValue], depth: usize) -> Result<Arc<[Value]>> {
         items.iter().map(|&item| self.value(item, depth + 1)).collect()
     }
 }

@@ -71,29 +71,29 @@ fn check(all: &[Minibatch], lengths: &[u64], (rows, width): (usize, usize), case
         let labels = minibatch.stream("y").unwrap();
         assert_eq!(features.shape(), [rows, width, 2], "{case}");
         let (values, classes) = (features.as_f32().unwrap(), labels.as_sparse().unwrap());
-        for (number, piece) in minibatch.pieces().iter().enumerate() {
+        for (number, segment) in minibatch.segments().iter().enumerate() {
             let (start, count) = features.rows_of(number);
             let row = held.entry(start / width).or_default();
             match row.last_mut() {
                 // It goes on where the last minibatch ended.
-                Some((sequence, samples)) if piece.first > 0 => {
-                    assert_eq!((*sequence, *samples), (piece.sequence, u64::from(piece.first)));
+                Some((sequence, samples)) if segment.first > 0 => {
+                    assert_eq!((*sequence, *samples), (segment.sequence, u64::from(segment.first)));
                     *samples += count as u64;
                 }
                 // A reset: the one before is whole.
                 last => {
-                    assert_eq!(piece.first, 0, "{case}");
+                    assert_eq!(segment.first, 0, "{case}");
                     if let Some((sequence, samples)) = last {
                         assert_eq!(*samples, lengths[*sequence as usize], "{case}");
                     }
-                    row.push((piece.sequence, count as u64));
+                    row.push((segment.sequence, count as u64));
                 }
             }
             for t in 0..count {
-                let expected = [piece.sequence as f32, (piece.first as usize + t) as f32];
+                let expected = [segment.sequence as f32, (segment.first as usize + t) as f32];
                 assert_eq!(values[2 * (start + t)..][..2], expected, "{case}");
                 let at = classes.offsets[start + t] as usize;
-                assert_eq!(classes.indices[at], piece.sequence as i32 % 3, "{case}");
+                assert_eq!(classes.indices[at], segment.sequence as i32 % 3, "{case}");
             }
         }
     }

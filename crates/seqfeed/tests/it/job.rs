@@ -191,17 +191,17 @@ impl ExpectedStream {
         }
         let mut values = self.values.iter();
         let mut filled = vec![false; self.rows * self.width];
-        for (piece, place) in self.places.chunks_exact(3).enumerate() {
-            let (first, samples) = stream.rows_of(piece);
+        for (segment, place) in self.places.chunks_exact(3).enumerate() {
+            let (first, samples) = stream.rows_of(segment);
             let found = [first / self.width, first % self.width, samples];
             if found != place {
-                return Err(format!("piece {piece} lies at {found:?}, not {place:?}"));
+                return Err(format!("segment {segment} lies at {found:?}, not {place:?}"));
             }
             for (row, filled) in (first..).zip(&mut filled[first..first + samples]) {
                 let found = sample(stream, row, dim);
                 let expected = values.next().ok_or("too few values are expected")?;
                 if found != *expected {
-                    return Err(format!("piece {piece}: {found:?}, not {expected:?}"));
+                    return Err(format!("segment {segment}: {found:?}, not {expected:?}"));
                 }
                 *filled = true;
             }

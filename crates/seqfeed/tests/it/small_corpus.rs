@@ -52,9 +52,9 @@ pub(crate) type Seen = BTreeMap<(u32, u32), u32>;
 pub(crate) fn count(feed: &mut Feed, most: usize, seen: &mut Seen) -> State {
     for minibatch in feed.by_ref().take(most) {
         let minibatch = minibatch.unwrap();
-        for piece in minibatch.pieces() {
-            for sample in piece.first..piece.first + piece.samples {
-                *seen.entry((piece.sequence, sample)).or_default() += 1;
+        for segment in minibatch.segments() {
+            for sample in segment.first..segment.first + segment.samples {
+                *seen.entry((segment.sequence, sample)).or_default() += 1;
             }
         }
     }

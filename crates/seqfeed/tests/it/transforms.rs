@@ -49,8 +49,8 @@ fn fed(opened: &Opened, rank: usize, ranks: usize) -> BTreeMap<(u64, String), Ve
         let minibatch: Minibatch = minibatch.unwrap();
         let (features, sweep) = (minibatch.stream("features").unwrap(), minibatch.sweep());
         let values = features.as_f32().unwrap();
-        for (piece, key) in minibatch.keys().enumerate() {
-            let (first, rows) = features.rows_of(piece);
+        for (segment, key) in minibatch.keys().enumerate() {
+            let (first, rows) = features.rows_of(segment);
             let key = key.to_string();
             let values = values[2 * first..2 * (first + rows)].to_vec();
             assert!(all.insert((sweep, key), values).is_none());

@@ -22,9 +22,9 @@ pub(super) fn write(out: &mut impl Write, minibatch: &Minibatch) -> io::Result<(
         serde_json::to_writer(&mut *out, &key.to_text())?;
     }
     out.write_all(b"],\"starts\":[")?;
-    for (i, piece) in minibatch.pieces().iter().enumerate() {
+    for (i, segment) in minibatch.segments().iter().enumerate() {
         comma(out, i)?;
-        write!(out, "{}", piece.first)?;
+        write!(out, "{}", segment.first)?;
     }
     out.write_all(b"],\"streams\":{")?;
     for (i, batch) in minibatch.streams().enumerate() {
@@ -48,16 +48,16 @@ fn write_stream(
         stream.element.name(),
         stream.dim
     )?;
-    for piece in 0..minibatch.len() {
-        comma(out, piece)?;
-        write!(out, "{}", batch.rows_of(piece).1)?;
+    for segment in 0..minibatch.len() {
+        comma(out, segment)?;
+        write!(out, "{}", batch.rows_of(segment).1)?;
     }
     out.write_all(b"],\"data\":[")?;
     let values = Values::of(batch);
     let sparse = batch.as_sparse();
     let mut rows_before = 0;
-    for piece in 0..minibatch.len() {
-        let (start, rows) = batch.rows_of(piece);
+    for segment in 0..minibatch.len() {
+        let (start, rows) = batch.rows_of(segment);
         for row in start..start + rows {
             comma(out, rows_before)?;
             rows_before += 1;

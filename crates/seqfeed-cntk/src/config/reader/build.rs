@@ -3,7 +3,7 @@
 use seqfeed_core::{Error, Result};
 
 use super::super::section::Section;
-use super::super::section::{Kind, Value};
+use super::super::section::{Value, ValueForm};
 use super::ctf::{self, Common};
 use super::htk;
 use super::known::{self, WithoutEffect};
@@ -316,7 +316,9 @@ pub(super) fn deserializer_sections(section: &Section) -> Result<Vec<Section>> {
     let Some(value) = section.own("deserializers")? else { return Ok(Vec::new()) };
     let mut elements = value.array()?;
     // One section without the brackets of an array.
-    if value.kind() == Kind::Section && elements.iter().any(|one| one.kind() != Kind::Section) {
+    if value.form() == ValueForm::Section
+        && elements.iter().any(|one| one.form() != ValueForm::Section)
+    {
         elements = vec![value];
     }
     elements.iter().map(Value::section).collect()
@@ -388,8 +390,8 @@ fn streams(
             continue;
         }
         let Some(value) = section.own(name)? else { continue };
-        let inner = match value.kind() {
-            Kind::Section => Some(value.section()?),
+        let inner = match value.form() {
+            ValueForm::Section => Some(value.section()?),
             _ => None,
         };
         let has = |name: &str| inner.as_ref().is_some_and(|inner| inner.has_own(name));

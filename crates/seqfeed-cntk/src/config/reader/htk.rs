@@ -3,7 +3,7 @@
 use seqfeed_core::Result;
 
 use super::super::section::Section;
-use super::super::section::{Kind, Value};
+use super::super::section::{Value, ValueForm};
 use super::ctf::Common;
 use super::known::{self, WithoutEffect};
 use super::words::positive;
@@ -18,7 +18,9 @@ pub(super) fn input(section: &Section, names: &mut WithoutEffect) -> Result<Valu
             continue;
         }
         match input.own(name)? {
-            Some(value) if first.is_none() && value.kind() == Kind::Section => first = Some(value),
+            Some(value) if first.is_none() && value.form() == ValueForm::Section => {
+                first = Some(value)
+            }
             _ => names.add_unknown(&input, name, known::HTK_INPUT),
         }
     }
@@ -174,7 +176,7 @@ fn mlf_files(value: &Value, section: &Section) -> Result<MlfFiles> {
         return Err(value.error(message.into()).with_help("add mlfFile=..."));
     }
     let list = section.require("mlfFileList")?;
-    if list.kind() == Kind::Text {
+    if list.form() == ValueForm::Text {
         let text = list.text()?;
         // A colon behind one letter is a Windows drive's.
         let drive = text.as_bytes().get(1) == Some(&b':') && !text[2..].contains(':');

@@ -4,7 +4,7 @@
 use seqfeed_core::Result;
 
 use super::super::section::Section;
-use super::super::section::{Kind, Value};
+use super::super::section::{Value, ValueForm};
 use super::build::deserializer_sections;
 use super::known::WithoutEffect;
 use super::{Deserializer, Precision, Randomize, ReadMethod, ReaderConfig, ReaderKind};
@@ -31,7 +31,7 @@ pub(super) fn collect(section: &Section, reader: &mut ReaderConfig) -> Result<()
             htk_reader(section, reader, &mut names)?;
             for name in section.names() {
                 if let Some(value) = section.own(name)?
-                    && value.kind() == Kind::Section
+                    && value.form() == ValueForm::Section
                 {
                     htk_stream(&value.section()?, reader, &mut names)?;
                 }
@@ -140,7 +140,7 @@ fn composite(section: &Section, reader: &ReaderConfig, names: &mut WithoutEffect
             let input = input.section()?;
             for name in input.names() {
                 if let Some(value) = input.own(name)?
-                    && value.kind() == Kind::Section
+                    && value.form() == ValueForm::Section
                 {
                     htk_stream(&value.section()?, reader, names)?;
                 }

@@ -11,7 +11,7 @@ use super::Section;
 
 /// What a value looks like. CNTK itself only knows what the reader of a value takes it for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueForm {
     /// Anything else: words, numbers, `1:2:3`.
     Text,
     /// `( ... )`.
@@ -58,16 +58,16 @@ impl Value {
 
     /// What it looks like.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn form(&self) -> ValueForm {
         match &self.content {
             Content::Text(text) => match text.bytes().first() {
-                Some(b'[' | b'{') => Kind::Section,
-                Some(b'(') => Kind::Array,
-                _ => Kind::Text,
+                Some(b'[' | b'{') => ValueForm::Section,
+                Some(b'(') => ValueForm::Array,
+                _ => ValueForm::Text,
             },
-            Content::Json(Json::Array(_)) => Kind::Array,
-            Content::Json(Json::Object(_)) => Kind::Section,
-            Content::Json(_) => Kind::Text,
+            Content::Json(Json::Array(_)) => ValueForm::Array,
+            Content::Json(Json::Object(_)) => ValueForm::Section,
+            Content::Json(_) => ValueForm::Text,
         }
     }
 

@@ -30,12 +30,12 @@ pub(super) struct Body {
     id: Vec<u8>,
     /// Whether the first line has not got its id.
     needs_id: bool,
-    part: Part,
+    part: ScannedPart,
 }
 
 /// What was found in a part of a file.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct ScannedPart {
     /// Whether something lies before it in the file.
     continues: bool,
     /// Lines counted before the first id: they belong to the last sequence of the part before.
@@ -73,7 +73,7 @@ impl Body {
             digits: (0, 0),
             id: Vec::new(),
             needs_id: !start.line_mode,
-            part: Part { lines: start.lines, ..Part::default() },
+            part: ScannedPart { lines: start.lines, ..ScannedPart::default() },
         }
     }
 
@@ -82,7 +82,7 @@ impl Body {
         let mut body = Self::new(options, start);
         (body.position, body.line_start) = (position, position);
         body.needs_id = false;
-        body.part = Part::nothing();
+        body.part = ScannedPart::nothing();
         body
     }
 
@@ -227,7 +227,7 @@ impl Body {
     }
 
     /// The file, or the part of it, ends here.
-    pub(super) fn finish(mut self) -> Result<Part> {
+    pub(super) fn finish(mut self) -> Result<ScannedPart> {
         if self.line_start < self.position {
             // Where the file ends within an id, that is none, and the line is not counted.
             if !self.in_id {
@@ -244,7 +244,7 @@ impl Body {
     }
 }
 
-impl Part {
+impl ScannedPart {
     /// A part, not the first one, in which no line starts.
     pub(super) fn nothing() -> Self {
         Self { continues: true, ..Self::default() }

@@ -5,7 +5,7 @@ use std::thread;
 use memchr::memchr;
 use seqfeed_core::{Error, Problem, Result};
 
-use super::body::{Body, Part};
+use super::body::{Body, ScannedPart};
 use super::head::{Head, Start};
 use super::{ScanOptions, index};
 use crate::ctf::{CTF, CtfIndex, KeyKind, Names};
@@ -72,7 +72,7 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
             });
             std::iter::once(first).chain(others).collect()
         });
-        let mut parts: Vec<Part> = Vec::with_capacity(found.len());
+        let mut parts: Vec<ScannedPart> = Vec::with_capacity(found.len());
         for (part, its_names) in found {
             let mut part = part?;
             if options.keys == KeyKind::Symbolic {
@@ -112,7 +112,7 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
         range: std::ops::Range<u64>,
         options: &ScanOptions,
         names: &mut Names,
-    ) -> Result<Part> {
+    ) -> Result<ScannedPart> {
         let mut buffer = Vec::new();
         let mut body: Body;
         if number == 0 {
@@ -121,7 +121,7 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
         } else {
             body = match self.next_line(&mut buffer, range.start - 1)? {
                 Some(line) if line < range.end => Body::part(options, start, line),
-                _ => return Ok(Part::nothing()),
+                _ => return Ok(ScannedPart::nothing()),
             };
         }
         while body.position() < self.len {

@@ -11,7 +11,7 @@ use seqfeed_io::LINE_LIMIT;
 
 use super::times::read_times;
 use crate::label::MLF_FORMAT;
-use crate::label::pieces::{Keep, Pieces};
+use crate::label::stream_buffer::{Keep, StreamBuffer};
 
 /// The utterances of MLFs by their keys, in the order of the files.
 ///
@@ -93,8 +93,9 @@ impl CntkIndex {
         mut incident: impl FnMut(Error) -> Result<()>,
     ) -> Result<()> {
         let first = self.utterances.len() as u32;
-        let mut pieces = Pieces::new(name, reader, false, self.line_limit.unwrap_or(LINE_LIMIT));
-        let result = self.add_utterances(name, &mut pieces, &mut incident);
+        let mut buffer =
+            StreamBuffer::new(name, reader, false, self.line_limit.unwrap_or(LINE_LIMIT));
+        let result = self.add_utterances(name, &mut buffer, &mut incident);
         self.files.push((name.to_owned(), first..self.utterances.len() as u32));
         result
     }
@@ -102,19 +103,19 @@ impl CntkIndex {
     fn add_utterances<R: Read>(
         &mut self,
         name: &str,
-        pieces: &mut Pieces<R>,
+        buffer: &mut StreamBuffer<R>,
         incident: &mut dyn FnMut(Error) -> Result<()>,
     ) -> Result<()> {
         let fail = |line, problem| Error::format(MLF_FORMAT, problem).in_file(name).at_line(line);
         let mut header = false;
         let mut key = Vec::new();
         loop {
-            let (offset, number) = (pieces.offset(), pieces.line());
-            let Some(line) = pieces.peek_line()? else { break };
+            let (offset, number) = (buffer.offset(), buffer.line());
+            let Some(line) = buffer.peek_line()? else { break };
             let len = line.len();
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if line.is_empty() || (header && line == b"#!MLF!#") {
-                pieces.pass(len + 1)?;
+                buffer.pass(len + 1)?;
                 continue;
             }
             if !header {
@@ -125,15 +126,15 @@ impl CntkIndex {
                         .with_help("the first line of a master label file is its header"));
                 }
                 header = true;
-                pieces.pass(len + 1)?;
+                buffer.pass(len + 1)?;
                 continue;
             }
             key.clear();
             let named = key_of(line);
             key.extend_from_slice(named.unwrap_or(&line[..line.len().min(40)]));
             let is_named = named.is_some();
-            pieces.pass(len)?;
-            let body = pieces.body(Keep::LastLine)?;
+            buffer.pass(len)?;
+            let body = buffer.body(Keep::LastLine)?;
             let unusable = if !is_named {
                 let found = key.clone();
                 let problem = Problem::Unexpected { expected: "a name in quotes".into(), found };
@@ -163,7 +164,7 @@ impl CntkIndex {
                 Ok(frames) => {
                     let row = Row {
                         offset,
-                        bytes: limited("bytes of an utterance", pieces.offset() - offset)?,
+                        bytes: limited("bytes of an utterance", buffer.offset() - offset)?,
                         line: u32::try_from(number).unwrap_or(u32::MAX),
                         frames,
                         key_end: limited(

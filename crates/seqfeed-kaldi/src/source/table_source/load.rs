@@ -7,7 +7,7 @@ use seqfeed_core::{Block, Error, Problem, Result};
 use seqfeed_io::DataFile;
 
 use super::super::archive::{header_at, inside};
-use super::super::decode::{Part, bytes_of_rows, decode};
+use super::super::decode::{Region, bytes_of_rows, decode};
 use super::super::entry::{Entry, SPOOL};
 use super::super::header::{Header, LONGEST_HEADER, Object};
 use super::TableSource;
@@ -44,10 +44,10 @@ impl<'a> Loader<'a> {
         let mut bytes = [0; LONGEST_HEADER];
         let read = file.read_at(&mut bytes, entry.offset)?;
         let place = |error: Error| error.in_file(file.name()).at_byte(entry.offset);
-        let header = header_at(&bytes[..read], self.table.kind.is_scalar()).map_err(place)?;
+        let header = header_at(&bytes[..read], self.table.expected.is_scalar()).map_err(place)?;
         let part = self.part(sequence, &entry, &header).map_err(place)?;
         let range =
-            bytes_of_rows(&header.object, header.data_len, &part.rows, self.table.kind.extent);
+            bytes_of_rows(&header.object, header.data_len, &part.rows, self.table.expected.extent);
         let start = entry.offset + header.len as u64 + range.start;
         let whole = !self.table.table.cols.contains_key(&sequence);
         if let Object::Matrix { width, .. } = header.object
@@ -65,13 +65,13 @@ impl<'a> Loader<'a> {
     }
 
     /// The part of the object that is meant; the object must still be what it was.
-    fn part(&self, sequence: u32, entry: &Entry, header: &Header) -> Result<Part> {
-        let (rows, cols) = self.table.kind.shape(&header.object)?;
+    fn part(&self, sequence: u32, entry: &Entry, header: &Header) -> Result<Region> {
+        let (rows, cols) = self.table.expected.shape(&header.object)?;
         let first_row = entry.first_row as usize;
         let of_table = self.table.table.cols.get(&sequence);
         let (first_col, width) = of_table.copied().unwrap_or((0, cols));
         let (first_col, width) = (first_col as usize, width as usize);
-        let part = Part {
+        let part = Region {
             rows: first_row..first_row + entry.rows as usize,
             cols: first_col..first_col + width,
         };

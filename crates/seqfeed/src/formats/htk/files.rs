@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{About, Damage, Element, Error, Extent, Index, Problem, Result, Source};
 use seqfeed_htk::param::{DamagedIrefc, Layout, ReadOptions};
-use seqfeed_htk::script::{Places, Script, ScriptOptions, Style};
+use seqfeed_htk::script::{PathRule, Script, ScriptOptions, Style};
 use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource};
 use seqfeed_htk::state_list::StateList;
 use seqfeed_io::{
@@ -34,20 +34,20 @@ pub(super) fn recognise(name: &Candidate<'_>) -> Option<Certainty> {
         text if text.to_ascii_lowercase().ends_with(".mlf") => Some(Certainty::Name),
         // What is read once, such as a pipe, is not looked into.
         _ if !name.path.is_file() => None,
-        _ => Kind::of(&name.path, name.head(), false).map(|_| Certainty::Content),
+        _ => HtkFileKind::of(&name.path, name.head(), false).map(|_| Certainty::Content),
     }
 }
 
 /// What a file holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum HtkFileKind {
     Script,
     Parameters,
     Labels,
     BinaryLabels,
 }
 
-impl Kind {
+impl HtkFileKind {
     /// Tells it from a file's first bytes and its name; `said` if it is said to be one of HTK's.
     ///
     /// Where that is not said, a script is a file `.scp` with one word in its first line: one of
@@ -137,7 +137,7 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
     let mut kinds = Vec::new();
     for (name, path) in names.iter().zip(&paths) {
         refuse_named_pipe(path)?;
-        let kind = Kind::of(path, &first_bytes(path)?, name.starts_with("htk:"));
+        let kind = HtkFileKind::of(path, &first_bytes(path)?, name.starts_with("htk:"));
         kinds.push(kind.ok_or_else(|| {
             Error::usage("the file is no HTK script, parameter file or master label file")
                 .in_file(shown_name(path))
@@ -146,9 +146,9 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
     }
     let label = wanted.kind == Some(seqfeed_core::Kind::Label);
     let all = |kind| kinds.iter().all(|&one| one == kind);
-    let of_labels = all(Kind::Labels) || all(Kind::BinaryLabels);
+    let of_labels = all(HtkFileKind::Labels) || all(HtkFileKind::BinaryLabels);
     if of_labels && label {
-        return labels(&paths, all(Kind::BinaryLabels), wanted);
+        return labels(&paths, all(HtkFileKind::BinaryLabels), wanted);
     }
     if of_labels != label {
         let (is, help) = match of_labels {
@@ -164,11 +164,12 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
         // Names in a script are looked for beside it: scripts of one directory can follow
         // one another.
         [first, ..]
-            if all(Kind::Script) && paths.iter().all(|path| path.parent() == first.parent()) =>
+            if all(HtkFileKind::Script)
+                && paths.iter().all(|path| path.parent() == first.parent()) =>
         {
             let options = ScriptOptions {
                 style: Style::Htk,
-                places: Places::beside(bytes_of(first)),
+                path_rule: PathRule::beside(bytes_of(first)),
                 ..ScriptOptions::default()
             };
             let read = |script: &Path| read_list(script, LineLimit::of_words, &wanted.opener);
@@ -181,7 +182,7 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
             let script = Script::parse(text, &options).map_err(|error| error.in_file(&name))?;
             features(&name, &script, first.parent(), wanted)
         }
-        files if all(Kind::Parameters) => {
+        files if all(HtkFileKind::Parameters) => {
             let script = Script::of_files(files.iter().map(|path| bytes_of(path)))?;
             features(&name, &script, None, wanted)
         }

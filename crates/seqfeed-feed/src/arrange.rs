@@ -2,12 +2,12 @@
 
 use seqfeed_core::{Array, Extent, Kind, Stream};
 
-use crate::buffers::{Buffers, Lengths, Places};
+use crate::buffers::{Buffers, Lengths, RowPositions};
 use crate::settings::{Layout, Settings, Unit};
 
 /// The layout of all minibatches of a feed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Arrange {
     pub(crate) layout: Layout,
     /// Rows and columns of truncated sequences.
     rows: (usize, usize),
@@ -15,7 +15,7 @@ pub(crate) struct Place {
     feature_padding: f32,
 }
 
-impl Place {
+impl Arrange {
     /// The layout that settings ask for, where it fits the unit; `rows` and columns are those of
     /// truncated sequences, if there are any.
     pub(crate) fn new(settings: &Settings, rows: Option<(usize, usize)>) -> Self {
@@ -29,7 +29,7 @@ impl Place {
         Self { layout, rows: rows.unwrap_or_default(), label_padding, feature_padding }
     }
 
-    /// Whether pieces are parts of sequences, which all streams are cut into alike.
+    /// Whether segments are parts of sequences, which all streams are cut into alike.
     pub(crate) fn is_truncated(&self) -> bool {
         self.layout == Layout::Truncated
     }
@@ -37,42 +37,42 @@ impl Place {
     /// The shape of a stream's buffer; the last number is its dim.
     pub(crate) fn shape(&self, stream: &Stream, number: usize, buffers: &Buffers) -> Vec<usize> {
         if stream.extent == Extent::Sequence {
-            return vec![buffers.pieces.len(), stream.dim];
+            return vec![buffers.segments.len(), stream.dim];
         }
         if let Some(places) = self.places(number, buffers) {
             return vec![places.rows, places.width, stream.dim];
         }
         let (offsets, longest) = buffers.lengths(stream, number);
         match self.layout {
-            Layout::Padded => vec![buffers.pieces.len(), longest, stream.dim],
+            Layout::Padded => vec![buffers.segments.len(), longest, stream.dim],
             _ => vec![offsets.last().map_or(0, |&end| end as usize), stream.dim],
         }
     }
 
-    /// The first sample of a piece in a stream's buffer, and the number of its samples.
+    /// The first sample of a segment in a stream's buffer, and the number of its samples.
     pub(crate) fn rows_of(
         &self,
         stream: &Stream,
         number: usize,
         buffers: &Buffers,
-        piece: usize,
+        segment: usize,
     ) -> (usize, usize) {
         if stream.extent == Extent::Sequence {
-            return (piece, 1);
+            return (segment, 1);
         }
         let (offsets, longest) = buffers.lengths(stream, number);
-        let samples = (offsets[piece + 1] - offsets[piece]) as usize;
+        let samples = (offsets[segment + 1] - offsets[segment]) as usize;
         if let Some(places) = self.places(number, buffers) {
-            return (places.starts[piece] as usize, samples);
+            return (places.starts[segment] as usize, samples);
         }
         match self.layout {
-            Layout::Padded => (piece * longest, samples),
-            _ => (offsets[piece] as usize, samples),
+            Layout::Padded => (segment * longest, samples),
+            _ => (offsets[segment] as usize, samples),
         }
     }
 
-    /// Where the pieces of a stream lie in parallel rows, with layouts that have them.
-    fn places<'a>(&self, number: usize, buffers: &'a Buffers) -> Option<&'a Places> {
+    /// Where the segments of a stream lie in parallel rows, with layouts that have them.
+    fn places<'a>(&self, number: usize, buffers: &'a Buffers) -> Option<&'a RowPositions> {
         match self.layout {
             Layout::Packed => Some(&buffers.own[number].places),
             Layout::Truncated => Some(&buffers.places),
@@ -80,11 +80,11 @@ impl Place {
         }
     }
 
-    /// Places the pieces of truncated sequences by the row and the column of each.
+    /// Places the segments of truncated sequences by the row and the column of each.
     pub(crate) fn lay_out_truncated(
         &self,
         cells: impl Iterator<Item = (u32, u32)>,
-        places: &mut Places,
+        places: &mut RowPositions,
     ) {
         let (rows, width) = self.rows;
         let starts = cells.map(|(row, column)| u64::from(row) * width as u64 + u64::from(column));
@@ -93,8 +93,8 @@ impl Place {
         (places.rows, places.width) = (rows, width);
     }
 
-    /// Places the pieces of a stream, by its own lengths or by those of all streams, where the
-    /// layout puts each piece where there is room.
+    /// Places the segments of a stream, by its own lengths or by those of all streams, where the
+    /// layout puts each segment where there is room.
     pub(crate) fn lay_out(&self, stream: &Stream, own: &mut Lengths, offsets: &[u64]) {
         match stream.extent {
             Extent::Own if self.layout == Layout::Packed => own.lay_out(None),
@@ -103,26 +103,26 @@ impl Place {
         }
     }
 
-    /// The pieces of a stream by where they lie in its buffer.
+    /// The segments of a stream by where they lie in its buffer.
     pub(crate) fn in_order_of_rows(
         &self,
         stream: &Stream,
         number: usize,
         buffers: &Buffers,
     ) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..buffers.pieces.len()).collect();
+        let mut order: Vec<usize> = (0..buffers.segments.len()).collect();
         if self.layout == Layout::Packed && stream.extent != Extent::Sequence {
-            order.sort_by_key(|&piece| buffers.own[number].places.starts[piece]);
+            order.sort_by_key(|&segment| buffers.own[number].places.starts[segment]);
         }
         order
     }
 
-    /// Whether padding may lie anywhere between the pieces.
+    /// Whether padding may lie anywhere between the segments.
     pub(crate) fn pads_between(&self) -> bool {
         matches!(self.layout, Layout::Packed | Layout::Truncated)
     }
 
-    /// Whether each piece of a stream is padded at its end.
+    /// Whether each segment of a stream is padded at its end.
     pub(crate) fn pads_behind(&self, stream: &Stream) -> bool {
         self.layout == Layout::Padded && stream.extent != Extent::Sequence
     }
@@ -143,7 +143,7 @@ impl Place {
     }
 
     /// The most samples in the buffer of a stream, padding included, if minibatches have so many
-    /// samples, so many with padding to the longest piece, and so many in that.
+    /// samples, so many with padding to the longest segment, and so many in that.
     pub(crate) fn most_samples(&self, samples: u64, padded: u64, longest: u64) -> u64 {
         match self.layout {
             Layout::Frames | Layout::Concatenated => samples,
@@ -154,7 +154,7 @@ impl Place {
         }
     }
 
-    /// Whether the pieces of a stream have lengths or places that are noted for this stream alone.
+    /// Whether the segments of a stream have lengths or places that are noted for this stream alone.
     pub(crate) fn notes_own(&self, stream: &Stream) -> bool {
         stream.extent == Extent::Own || self.layout == Layout::Packed
     }

@@ -13,7 +13,7 @@ const PIECE: usize = 1 << 20;
 ///
 /// Entries are not read line by line: what ends them, a line that is only a dot, is searched for
 /// directly, and the lines before it are counted. Both go at the speed of memory.
-pub(super) struct Pieces<R> {
+pub(super) struct StreamBuffer<R> {
     reader: R,
     name: String,
     buffer: Vec<u8>,
@@ -61,7 +61,7 @@ enum Search {
     GoOn(usize),
 }
 
-impl<R: Read> Pieces<R> {
+impl<R: Read> StreamBuffer<R> {
     pub(super) fn new(name: &str, reader: R, blanks: bool, limit: usize) -> Self {
         Self {
             reader,
@@ -129,7 +129,7 @@ impl<R: Read> Pieces<R> {
         Err(error.in_file(&self.name).at_line(self.line))
     }
 
-    /// The next line without its newline, which [`pass`](Pieces::pass) goes over;
+    /// The next line without its newline, which [`pass`](StreamBuffer::pass) goes over;
     /// nothing at the end.
     pub(super) fn peek_line(&mut self) -> Result<Option<&[u8]>> {
         let mut from = 0;

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 /// Where an utterance is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct FileSpan {
     pub(super) offset: u64,
     pub(super) bytes: u32,
     pub(super) line: u32,
     pub(super) file: u32,
 }
 
-impl Place {
+impl FileSpan {
     /// From where to where it lies in its file.
     pub(super) fn range(self) -> Range<u64> {
         self.offset..self.offset + u64::from(self.bytes)

@@ -10,7 +10,7 @@ use seqfeed_io::Opener;
 use super::Finding;
 
 /// A source of a corpus.
-pub(super) struct Part {
+pub(super) struct CheckedSource {
     /// The name of its first stream.
     pub(super) name: String,
     pub(super) source: Arc<dyn Source>,
@@ -18,7 +18,7 @@ pub(super) struct Part {
     pub(super) of_others: HashSet<String>,
 }
 
-impl Part {
+impl CheckedSource {
     fn new(source: Arc<dyn Source>, found: &mut Vec<Finding>) -> Self {
         let first = source.streams().first();
         let name = first.map_or_else(String::new, |stream| stream.name.clone());
@@ -51,13 +51,13 @@ pub(super) fn open(
     description: &Description,
     opener: &Opener,
     found: &mut Vec<Finding>,
-) -> Result<Vec<Part>> {
+) -> Result<Vec<CheckedSource>> {
     let Unjoined { sources, refused, unknown, .. } = description.open_unjoined(opener)?;
     for source in refused {
         let stream = source.stream.as_deref();
         found.push(Finding::of_error("unreadable", stream, &source.error.damage()?));
     }
-    let parts = sources.into_iter().map(|source| Part::new(source, found)).collect();
+    let parts = sources.into_iter().map(|source| CheckedSource::new(source, found)).collect();
     if let Some((name, unknown)) = unknown {
         let warn = |said| Finding::new(Severity::Warning, "setting", said).at(&*name);
         found.extend(unknown.into_iter().map(warn));
