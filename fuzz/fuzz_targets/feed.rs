@@ -234,8 +234,8 @@ impl Case {
         found
     }
 
-    /// The samples of a minibatch by their labels, which must be those that its segments name; keeps
-    /// to the size.
+    /// The samples of a minibatch by their labels, which must be those that its segments name.
+    /// Checks its size.
     fn samples(&self, minibatch: &Minibatch) -> Vec<i32> {
         let labels = minibatch.stream("labels").expect("a stream");
         let values = labels.as_i32().expect("labels");

@@ -154,7 +154,7 @@ impl Arrange {
         }
     }
 
-    /// Whether the segments of a stream have lengths or places that are noted for this stream alone.
+    /// Whether lengths or rows of a stream's segments are noted for this stream alone.
     pub(crate) fn notes_own(&self, stream: &Stream) -> bool {
         stream.extent == Extent::Own || self.layout == Layout::Packed
     }

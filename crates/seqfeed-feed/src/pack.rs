@@ -89,7 +89,7 @@ impl Packer {
         gathered
     }
 
-    /// Learns the lengths of the segments in streams that have their own, and lays out parallel rows.
+    /// Notes the lengths of segments in streams that have their own, and lays out parallel rows.
     fn measure(&self, loaded: &[Loaded<'_>], found: &[u32], buffers: &mut Buffers) -> Result<()> {
         let Buffers { segments, offsets, own, .. } = buffers;
         for (number, stream) in self.streams.iter().enumerate() {

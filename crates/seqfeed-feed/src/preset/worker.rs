@@ -380,7 +380,7 @@ impl WorkerStages {
         }
     }
 
-    /// Whether a unit is of a masked sequence: CNTK counts it in its order, and does not deliver it.
+    /// Whether a unit is of a masked sequence: it counts in CNTK's order, and is not delivered.
     fn is_masked(&self, item: Item) -> bool {
         self.index.has_masked()
             && self.index.is_masked(order::sequence(&self.index, self.unit, item))

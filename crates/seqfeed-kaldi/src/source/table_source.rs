@@ -30,7 +30,7 @@ use crate::{OBJECT, SCRIPT, ScriptLine};
 
 /// One or more tables that follow one another, as a [`Source`] of one stream.
 ///
-/// SourceBuilder reads keys and headers. Objects that cannot be read twice in place (text, compressed
+/// Opening reads keys and headers. Objects that cannot be read twice in place (text, compressed
 /// containers, pipes, standard input) are decoded once into an unnamed temporary file.
 pub struct TableSource {
     name: String,

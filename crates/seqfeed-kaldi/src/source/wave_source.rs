@@ -30,7 +30,7 @@ const MAGIC: usize = 12;
 /// One or more tables of waves that follow one another, as a [`Source`] of one dense stream: a
 /// sample a sample, a value a channel.
 ///
-/// Values are those of [`Wave`]: of 16-bit integers, whatever the encoding, as floats. SourceBuilder
+/// Values are those of [`Wave`]: of 16-bit integers, whatever the encoding, as floats. Opening
 /// reads headers; samples are read when they are wanted. Waves out of pipes and compressed files
 /// are decoded once into an unnamed temporary file.
 ///
