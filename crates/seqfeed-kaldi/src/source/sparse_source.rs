@@ -29,7 +29,7 @@ const WORD: usize = 4;
 /// of one sparse stream of 32-bit floats: a sample a frame or row.
 ///
 /// A posterior does not say how many numbers are possible: the dimension is that which is asked
-/// for, or else the highest number and one. SourceBuilder reads all objects once, into an unnamed
+/// for, or else the highest number and one. Opening reads all objects once, into an unnamed
 /// temporary file, from which they are loaded.
 ///
 /// ```

@@ -19,7 +19,7 @@ pub(super) fn input(section: &Section, names: &mut WithoutEffect) -> Result<Valu
         }
         match input.own(name)? {
             Some(value) if first.is_none() && value.form() == ValueForm::Section => {
-                first = Some(value)
+                first = Some(value);
             }
             _ => names.add_unknown(&input, name, known::HTK_INPUT),
         }
