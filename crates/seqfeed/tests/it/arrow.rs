@@ -21,9 +21,9 @@ type Data = Vec<(Vec<(Vec<u8>, u32)>, Vec<f32>, Vec<i32>)>;
 fn feed(description: &Description) -> Data {
     let opened = description.open(&Opener::default()).unwrap();
     let data = |minibatch: &Minibatch| {
-        let keys = minibatch.keys().zip(minibatch.pieces());
+        let keys = minibatch.keys().zip(minibatch.segments());
         (
-            keys.map(|(key, piece)| (key.0.to_vec(), piece.first)).collect(),
+            keys.map(|(key, segment)| (key.0.to_vec(), segment.first)).collect(),
             minibatch.dense("features").unwrap().to_vec(),
             minibatch.labels("labels").unwrap().to_vec(),
         )
