@@ -8,11 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use checks::inside;
 use seqfeed::{Description};
 use seqfeed_convert::{Target};
-use seqfeed_io::{name_from_text, name_to_text};
+use seqfeed_io::{Opener, name_from_text, name_to_text};
 
 fn corpus(name: &OsStr) {
     let text = &name_to_text(name);
-    if let Ok(Some((name, keys, _))) = Description::split_data_spec(text) {
+    if let Ok(Some((name, keys, _))) = Description::split_data_spec(text, &Opener::default()) {
         assert!(text.starts_with(&name));
         Description::from_options(keys).expect("they are options");
     }
@@ -21,7 +21,7 @@ fn corpus(name: &OsStr) {
         Err(error) => return assert!(!error.message().is_empty()),
     };
     let description = named.description;
-    if Description::is_data_spec(text) && description.corpus.data.is_some() {
+    if Description::is_data_spec(text, &Opener::default()) && description.corpus.data.is_some() {
         assert_eq!(description.corpus.data.as_deref(), Some(text.as_str()));
     }
     let written = description.to_toml();

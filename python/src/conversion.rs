@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use seqfeed::io::{LineLimit, Opener, read_list, shown_name};
+use seqfeed::io::{LineLimit, Opener};
 use seqfeed::{Corpus, Element, Error, Source};
 use seqfeed_convert::{ConvertOptions, ConvertPlan, ConvertReport, Target};
 
@@ -100,7 +100,8 @@ fn period(seconds: f64) -> seqfeed::Result<i32> {
 /// Names of labels: a list of them, or a file with one a line.
 fn state_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let Some(file) = keys::name_of(names)? else { return names.extract() };
-    let read = read_list(Path::new(&file), LineLimit::of_lines, &Opener::default());
+    let opener = Opener::default();
+    let read = opener.read_list(&opener.place(&file), LineLimit::of_lines);
     let text = String::from_utf8(errors::raise(read)?).map_err(std::io::Error::other);
     let text = text.map_err(|error| Error::io("reading", error).in_file(file.to_string()));
     Ok(errors::raise(text)?.lines().map(str::to_owned).collect())
@@ -110,13 +111,8 @@ fn state_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 fn check_directory(target: &Target) -> seqfeed::Result<()> {
     let beside = target.description_file();
     let directory = beside.as_deref().and_then(Path::parent).filter(|path| *path != Path::new(""));
-    match directory.map(|directory| (directory, std::fs::metadata(directory))) {
-        Some((directory, Err(error))) => {
-            let error = Error::io("opening", error).in_file(shown_name(directory));
-            Err(error.with_help("make the directory first"))
-        }
-        _ => Ok(()),
-    }
+    let found = directory.map(|directory| Opener::default().probe(&directory.into()));
+    found.transpose().map(drop).map_err(|error| error.with_help("make the directory first"))
 }
 
 /// Says what was left out, as was asked for.

@@ -106,7 +106,7 @@ pub(crate) fn convert<'py>(
     warn(&described.warnings)?;
     let description = described.description.clone();
     if own_states {
-        options.states = errors::raise(description.state_names())?;
+        options.states = errors::raise(description.state_names(&Opener::default()))?;
     }
     let opener = Opener::allowing_pipes(allow_pipes);
     let opened = interruptible(py, move || description.open_exactly(&opener))?;

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyTuple};
+use seqfeed::io::Opener;
 use seqfeed::{Description, OptionScope, Table, Value};
 
 use crate::keys::Name;
@@ -155,7 +156,7 @@ fn of_name(name: Option<&Name>, given: Table) -> seqfeed::Result<(Description, V
     match name {
         None => Ok((Description::from_options(given)?, Vec::new())),
         Some(name) => {
-            let named = Description::of_name_with(name, given)?;
+            let named = Description::of_name_with(name, given, &Opener::default())?;
             Ok((named.description, named.warnings))
         }
     }
@@ -181,7 +182,7 @@ pub(crate) fn rspecifier_of(name: &Name) -> Option<Name> {
     if file.ends_with(b".ark") {
         return Some(name.behind("ark:"));
     }
-    let is_script = || !Description::is_htk_file(&name.in_description());
+    let is_script = || !Description::is_htk_file(&name.in_description(), &Opener::default());
     (file.ends_with(b".scp") && is_script()).then(|| name.behind("scp:"))
 }
 

@@ -10,7 +10,7 @@ use seqfeed_core::{
     About, Block, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Problem, Result, Source,
     Stream,
 };
-use seqfeed_io::{DataFile, Opener, RxFilename, Spool, shown_name};
+use seqfeed_io::{DataFile, Opener, Spool};
 
 use crate::ARROW;
 use crate::ipc;
@@ -89,10 +89,10 @@ impl ArrowSource {
         options: &ArrowOptions,
         opener: &Opener,
     ) -> Result<Self> {
-        let name = name.as_ref();
-        let file = DataFile::decoded(&RxFilename::parse(name)?, opener)?;
+        let name = opener.rxfilename(name)?;
+        let file = DataFile::decoded(&name, opener)?;
         let copied = file.spooled_bytes();
-        let mut source = Self::from_data(file.with_name(shown_name(name)), options)?;
+        let mut source = Self::from_data(file.with_name(name.to_string()), options)?;
         source.spooled_bytes += copied;
         Ok(source)
     }

@@ -23,7 +23,7 @@ impl KaldiObject {
     /// Loads the object that a name means; nothing, where it is no such name but that of a corpus.
     pub(crate) fn of_name(name: &str, opener: &Opener) -> Result<Option<Self>> {
         let bytes = name_from_text(name);
-        if !is_object(&bytes) || Description::is_htk_file(name) {
+        if !is_object(&bytes) || Description::is_htk_file(name, opener) {
             return Ok(None);
         }
         let object: AnyObject = load(&bytes, opener)?;

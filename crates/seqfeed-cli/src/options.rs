@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use seqfeed::io::{Opener, name_from_text, name_to_text, path_from_text};
+use seqfeed::io::{Opener, name_from_text, name_to_text};
 use seqfeed::{
     CorpusOption, Description, Error, Opened, OptionScope, OptionValues, Table, Value, options,
 };
@@ -216,7 +216,7 @@ impl CorpusOptions {
             }
             None => Ok(Description::from_options(given)?),
             Some(name) => {
-                let named = Description::of_name_with(&name_from_text(name), given)?;
+                let named = Description::of_name_with(&name_from_text(name), given, &self.opener())?;
                 named.warnings.iter().for_each(|warning| report::warning(warning));
                 Ok(named.description)
             }
@@ -255,7 +255,8 @@ impl CorpusOptions {
     /// The first name of several, where it is not that of a corpus: features are given by an
     /// option, and no corpus has this name.
     pub(crate) fn take_name_beside_features(&mut self) -> Option<String> {
-        let is_corpus = |name: &String| path_from_text(name).exists();
+        let opener = self.opener();
+        let is_corpus = |name: &String| opener.exists(&opener.place(name_from_text(name)));
         self.name.take_if(|name| self.given.contains_key("features") && !is_corpus(name))
     }
 

@@ -50,6 +50,7 @@
 use std::ops::Deref;
 
 use seqfeed_core::{Error, Result};
+use seqfeed_io::Opener;
 
 mod braces;
 mod files;
@@ -108,19 +109,16 @@ impl Config {
         Ok(Self(Section::from_text(name.to_owned(), &text, None)?))
     }
 
-    /// Reads files (`a.cntk`, or several: `a.cntk+b.cntk`) and overrides behind them.
+    /// Reads files (`a.cntk`, or several: `a.cntk+b.cntk`) and overrides behind them. Names are
+    /// relative to the working directory.
     ///
     /// # Errors
     ///
     /// As [`parse`](Config::parse); and if a file cannot be read.
-    pub fn load(names: &str, overrides: &[&str]) -> Result<Config> {
-        let names: Vec<&str> = if seqfeed_io::path_from_text(names).exists() {
-            vec![names]
-        } else {
-            files::split_names(names).collect()
-        };
-        let beside = names.first().and_then(|name| files::directory_of(name));
-        Self::assemble(&names, overrides, &mut Files { beside })
+    pub fn load(names: &str, overrides: &[&str], opener: &Opener) -> Result<Config> {
+        let names = files::names_of(names, opener);
+        let directory = names.first().and_then(|name| files::directory_of(name));
+        Self::assemble(&names, overrides, &mut Files::new(directory, opener))
     }
 
     /// The outermost section.

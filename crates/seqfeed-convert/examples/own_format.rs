@@ -2,7 +2,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use seqfeed::io::{Opener, Output, WxFilename};
+use seqfeed::io::{Input, Opener, Output, WxFilename};
 use seqfeed::*;
 use seqfeed_convert::{ConvertOptions, ConvertPlan, Target};
 
@@ -17,7 +17,8 @@ impl Format for Toy {
         &Capabilities { ends: &["toy"], ..Capabilities::LABELS }
     }
     fn open(&self, names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
-        let text = std::fs::read_to_string(wanted.path(&names[0]));
+        let file = Input::open(&wanted.place(&names[0]).into(), &wanted.opener)?;
+        let text = std::io::read_to_string(file);
         let text = text.map_err(|error| Error::io("reading", error).in_file(&names[0]))?;
         let name = wanted.stream.unwrap_or("labels").to_owned();
         let (kind, element, extent) = (Kind::Label, Element::I32, Extent::Samples);

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use seqfeed_core::{Error, Result};
 
+use crate::directory::parent_of;
+use crate::remove::removed;
 use crate::shown_name;
 use crate::temporary::{TemporaryName, temporary_file};
 
@@ -87,10 +89,7 @@ impl Pending {
         if is_directory || target.file_name().is_none() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a file name"));
         }
-        let directory = match target.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
+        let directory = parent_of(&target);
         let (file, temporary) = temporary_file(&target, directory).map_err(|error| {
             // Want of handles has words of its own, and nothing to do with the name.
             if matches!(Errno::from_io_error(&error), Some(Errno::MFILE | Errno::NFILE)) {
@@ -137,10 +136,7 @@ impl Pending {
 impl Sealed {
     /// Removes the file that has the name as yet.
     pub(crate) fn remove_old(&self) -> io::Result<()> {
-        match fs::remove_file(&self.0.target) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        removed(&self.0.target)
     }
 
     /// Gives the file its name.

@@ -5,6 +5,7 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -147,6 +148,15 @@ impl DataFile {
     /// When that cannot be found out.
     pub fn identity(&self) -> Result<Identity> {
         self.bytes.identity().map_err(|error| Error::io("reading", error).in_file(&self.name))
+    }
+
+    /// When the file was last written, where that is known.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be found out.
+    pub fn modified(&self) -> Result<Option<SystemTime>> {
+        self.bytes.modified().map_err(|error| Error::io("reading", error).in_file(&self.name))
     }
 
     /// Maps the file into memory, as long as it was when it was opened.

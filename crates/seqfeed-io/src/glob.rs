@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, Result};
 
-use crate::{Location, Opener, Url, shown_name};
+use crate::{Location, Opener, shown_name};
 
 impl Opener {
-    /// The files that a pattern means, sorted by their names' bytes; relative names are found in
-    /// `base`.
+    /// The files that a pattern means, sorted by their names' bytes. Those of a relative pattern
+    /// are relative to the opener's [directory](Self::in_directory), as the pattern is.
     ///
     /// `*` and `?` stand for any characters, `[a-z]` for one of those and `[!a-z]` for any other
     /// one; none of them for `/`, nor for a dot at the beginning. A name without them is the file
@@ -19,27 +19,19 @@ impl Opener {
     /// # Errors
     ///
     /// When no file matches, or a directory or a store cannot be read.
-    pub fn list(
-        &self,
-        pattern: &(impl AsRef<OsStr> + ?Sized),
-        base: Option<&Path>,
-    ) -> Result<Vec<OsString>> {
+    pub fn list(&self, pattern: &(impl AsRef<OsStr> + ?Sized)) -> Result<Vec<OsString>> {
         let whole = pattern.as_ref();
         if !has_wildcards(whole.as_bytes()) {
-            let base = Location::from(base.unwrap_or(Path::new("")));
-            return Ok(vec![Location::of_file(whole).relative_to(&base).into_name()]);
+            return Ok(vec![whole.to_owned()]);
         }
-        let mut names: Vec<OsString> = match Url::parse(whole) {
+        let mut names: Vec<OsString> = match self.place(whole).url() {
             Some(url) => {
-                let listed = self.store(&url)?.list(&url);
+                let listed = self.store(url)?.list(url);
                 let fail = |error| Error::io("listing", error).in_file(url.to_string());
-                listed
-                    .map_err(fail)?
-                    .into_iter()
-                    .map(|url| Location::Url(url).into_name())
-                    .collect()
+                let urls = listed.map_err(fail)?.into_iter();
+                urls.map(|url| Location::Url(url).into_name()).collect()
             }
-            None => files(whole.as_bytes(), base)?,
+            None => self.files(whole.as_bytes())?,
         };
         if names.is_empty() {
             return Err(Error::usage(format!("no file matches {}", shown_name(whole))));
@@ -47,42 +39,40 @@ impl Opener {
         names.sort_unstable();
         Ok(names)
     }
-}
 
-/// The files of a pattern with wildcards.
-fn files(pattern: &[u8], base: Option<&Path>) -> Result<Vec<OsString>> {
-    let place = |path: PathBuf| match base {
-        Some(base) => base.join(path),
-        None => path,
-    };
-    let mut found = vec![PathBuf::from(if pattern.starts_with(b"/") { "/" } else { "" })];
-    let parts = pattern.split(|&byte| byte == b'/').filter(|part| !part.is_empty());
-    let parts: Vec<&[u8]> = parts.collect();
-    for (number, part) in parts.iter().enumerate() {
-        let mut next = Vec::new();
-        for directory in found {
-            if !has_wildcards(part) {
-                next.push(directory.join(OsStr::from_bytes(part)));
-                continue;
-            }
-            let real = place(directory.clone());
-            let real = if real.as_os_str().is_empty() { Path::new(".").to_owned() } else { real };
-            // Not a directory: nothing in it matches.
-            let Ok(entries) = std::fs::read_dir(&real) else { continue };
-            for entry in entries {
-                let entry = entry
-                    .map_err(|error| Error::io("reading", error).in_file(shown_name(&real)))?;
-                let name = entry.file_name();
-                if matches(part, name.as_bytes()) {
-                    next.push(directory.join(name));
+    /// The files of a pattern with wildcards, in the file system.
+    fn files(&self, pattern: &[u8]) -> Result<Vec<OsString>> {
+        let directory = self.directory().and_then(Location::path).unwrap_or(Path::new(""));
+        let mut found = vec![PathBuf::from(if pattern.starts_with(b"/") { "/" } else { "" })];
+        let parts = pattern.split(|&byte| byte == b'/').filter(|part| !part.is_empty());
+        let parts: Vec<&[u8]> = parts.collect();
+        for (number, part) in parts.iter().enumerate() {
+            let mut next = Vec::new();
+            for inside in found {
+                if !has_wildcards(part) {
+                    next.push(inside.join(OsStr::from_bytes(part)));
+                    continue;
+                }
+                let real = directory.join(&inside);
+                let real =
+                    if real.as_os_str().is_empty() { Path::new(".").to_owned() } else { real };
+                // Not a directory: nothing in it matches.
+                let Ok(entries) = std::fs::read_dir(&real) else { continue };
+                for entry in entries {
+                    let entry = entry
+                        .map_err(|error| Error::io("reading", error).in_file(shown_name(&real)))?;
+                    let name = entry.file_name();
+                    if matches(part, name.as_bytes()) {
+                        next.push(inside.join(name));
+                    }
                 }
             }
+            let last = number + 1 == parts.len();
+            found = next;
+            found.retain(|path| !last || directory.join(path).exists());
         }
-        let last = number + 1 == parts.len();
-        found = next;
-        found.retain(|path| if last { place(path.clone()).exists() } else { true });
+        Ok(found.into_iter().map(PathBuf::into_os_string).collect())
     }
-    Ok(found.into_iter().map(|path| place(path).into_os_string()).collect())
 }
 
 fn has_wildcards(text: &[u8]) -> bool {
@@ -197,14 +187,12 @@ mod tests {
             fs::create_dir_all(base.join(name).parent().unwrap()).unwrap();
             fs::write(base.join(name), "").unwrap();
         }
-        let expand = |pattern: &OsStr, base| Opener::default().list(pattern, base);
-        let found = expand("*/*.x".as_ref(), Some(base)).unwrap();
-        let names = ["a/1.x", "a/10.x", "b/2.x"].map(|name| base.join(name).into_os_string());
-        assert_eq!(found, names);
-        assert_eq!(expand("*/1.x".as_ref(), Some(base)).unwrap(), names[..1]);
-        let whole = base.join("?/1*");
-        assert_eq!(expand(whole.as_ref(), None).unwrap(), names[..2]);
-        assert!(expand("*.y".as_ref(), Some(base)).unwrap_err().message().contains("matches *.y"));
-        assert_eq!(expand("none".as_ref(), None).unwrap(), ["none"]);
+        let inside = Opener::default().in_directory(Some(base.into()));
+        assert_eq!(inside.list("*/*.x").unwrap(), ["a/1.x", "a/10.x", "b/2.x"]);
+        assert_eq!(inside.list("*/1.x").unwrap(), ["a/1.x"]);
+        let names = ["a/1.x", "a/10.x"].map(|name| base.join(name).into_os_string());
+        assert_eq!(Opener::default().list(&base.join("?/1*")).unwrap(), names);
+        assert!(inside.list("*.y").unwrap_err().message().contains("matches *.y"));
+        assert_eq!(inside.list("none").unwrap(), ["none"]);
     }
 }

@@ -9,6 +9,7 @@
 //! * [`DataFile`]: a regular file read at offsets by several threads; [`Mapped`] is the same file
 //!   in memory; [`Spool`] makes one from data that can only be read once.
 //! * [`OpenFiles`]: files of many names, of which few are open at a time.
+//! * [`Beside`]: where the files are that a file names.
 //! * [`LineLimit`]: how long keys, words and lines of text may be.
 //! * [`ReadAt`] and [`Store`]: what a place for bytes beside the file system has, such as an object
 //!   store. [`Opener::with_store`] gives it a scheme of URLs.
@@ -50,11 +51,13 @@
 #![deny(unsafe_code)]
 
 mod atomic;
+mod beside;
 mod buffered;
 mod compressed_output;
 mod compression;
 mod data_file;
 mod decode;
+mod directory;
 mod glob;
 #[cfg(feature = "gzip")]
 mod gzip;
@@ -74,6 +77,7 @@ mod pipe;
 mod probe;
 mod read_at;
 mod recording;
+mod remove;
 mod runs;
 mod same_file;
 mod settings_file;
@@ -85,13 +89,14 @@ mod temporary;
 mod until_failed;
 
 pub use atomic::write_atomically;
+pub use beside::Beside;
 pub use compressed_output::CompressedOutput;
 pub use compression::Compression;
 pub use data_file::DataFile;
+pub use directory::make_directory;
 pub use input::{Input, OnFailedCommand};
 pub use interrupts::on_interrupt;
 pub use line_limit::{LINE_LIMIT, LineLimit, too_long};
-pub use lines::read_list;
 pub use location::{Location, Url};
 pub use mapped::Mapped;
 pub use name_text::{name_from_text, name_to_text, path_from_text, shown_name};
@@ -103,9 +108,10 @@ pub use pipe::FailedCommand;
 pub use probe::{FileKind, Probe};
 pub use read_at::{Identity, ReadAt, Store};
 pub use recording::Recording;
+pub use remove::remove_if_there;
 pub use runs::run_of;
-pub use same_file::{InputFiles, open_file};
-pub use settings_file::{read_record, read_settings, refuse_named_pipe};
+pub use same_file::InputFiles;
+pub use settings_file::read_record;
 pub use spool::Spool;
 pub use temporary::{
     LeftBehind, OutputDirectory, TemporaryFilesRemoved, remove_left_behind, remove_temporary_files,

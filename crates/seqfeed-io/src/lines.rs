@@ -1,37 +1,38 @@
 //! Lines that are read, none of them longer than the limit.
 
 use std::io::BufRead;
-use std::path::Path;
 
 use seqfeed_core::Result;
 
-use crate::{Input, LineLimit, Opener, RxFilename, refuse_named_pipe, too_long};
+use crate::{Input, LineLimit, Location, Opener, too_long};
 
-/// Reads a list of names or the like whole, decompressed. What `limit` makes of the
-/// [limit](Opener::line_limit) holds for it: [`LineLimit::of_lines`] or [`LineLimit::of_words`].
-///
-/// # Errors
-///
-/// When it cannot be read, is a named pipe or a device, or has a line, or a word, that is too long.
-pub fn read_list(path: &Path, limit: fn(usize) -> LineLimit, opener: &Opener) -> Result<Vec<u8>> {
-    refuse_named_pipe(path)?;
-    let mut input = Input::open(&RxFilename::from(path), opener)?;
-    let mut limit = limit(input.line_limit());
-    input.refuse_device()?;
-    let mut text = Vec::new();
-    loop {
-        let bytes = match input.fill_buf() {
-            Ok(bytes) => bytes,
-            Err(error) => return Err(input.error(error)),
-        };
-        if bytes.is_empty() {
-            return Ok(text);
+impl Opener {
+    /// Reads a list of names or the like whole, decompressed. What `limit` makes of the
+    /// [limit](Self::line_limit) holds for it: [`LineLimit::of_lines`] or [`LineLimit::of_words`].
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, is a named pipe or a device, or has a line, or a word, that is too long.
+    pub fn read_list(&self, location: &Location, limit: fn(usize) -> LineLimit) -> Result<Vec<u8>> {
+        self.refuse_named_pipe(location)?;
+        let mut input = Input::open(&location.clone().into(), self)?;
+        let mut limit = limit(input.line_limit());
+        input.refuse_device()?;
+        let mut text = Vec::new();
+        loop {
+            let bytes = match input.fill_buf() {
+                Ok(bytes) => bytes,
+                Err(error) => return Err(input.error(error)),
+            };
+            if bytes.is_empty() {
+                return Ok(text);
+            }
+            let passed = limit.pass(bytes);
+            text.extend_from_slice(bytes);
+            let count = bytes.len();
+            passed.map_err(|error| error.in_file(input.name()))?;
+            input.consume(count);
         }
-        let passed = limit.pass(bytes);
-        text.extend_from_slice(bytes);
-        let count = bytes.len();
-        passed.map_err(|error| error.in_file(input.name()))?;
-        input.consume(count);
     }
 }
 
@@ -83,6 +84,7 @@ mod tests {
     use seqfeed_core::ErrorKind;
 
     use super::*;
+    use crate::RxFilename;
 
     #[test]
     fn lines_have_a_limit() {

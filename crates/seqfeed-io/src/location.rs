@@ -156,12 +156,13 @@ impl Location {
         self.path().is_some_and(Path::is_relative)
     }
 
-    /// The same place, where a relative path is taken from a directory. Others stay as they are.
+    /// The same place, where a relative path is taken from a directory; from the working directory,
+    /// if none is given. Others stay as they are.
     #[must_use]
-    pub fn relative_to(self, directory: &Self) -> Self {
+    pub fn relative_to(self, directory: Option<&Self>) -> Self {
         match (self, directory) {
-            (Self::Path(path), Self::Path(directory)) => Self::Path(directory.join(path)),
-            (Self::Path(path), Self::Url(directory)) if path.is_relative() => {
+            (Self::Path(path), Some(Self::Path(directory))) => Self::Path(directory.join(path)),
+            (Self::Path(path), Some(Self::Url(directory))) if path.is_relative() => {
                 Self::Url(directory.join(&path))
             }
             (other, _) => other,
@@ -258,7 +259,7 @@ mod tests {
     #[test]
     fn directories_are_joined() {
         let joined = |name, directory| {
-            Location::of_file(name).relative_to(&Location::of_file(directory)).to_string()
+            Location::of_file(name).relative_to(Some(&Location::of_file(directory))).to_string()
         };
         assert_eq!(joined("x.ark", "data"), "data/x.ark");
         assert_eq!(joined("/x.ark", "data"), "/x.ark");

@@ -127,10 +127,11 @@ impl RxFilename {
         name
     }
 
-    /// The same name with a relative path taken from a directory. Others stay as they are.
+    /// The same name with a relative path taken from a directory, as
+    /// [`Location::relative_to`] has it.
     #[must_use]
-    pub fn relative_to(self, directory: &Path) -> Self {
-        Self { location: self.location.relative_to(&directory.into()), ..self }
+    pub fn relative_to(self, directory: Option<&Location>) -> Self {
+        Self { location: self.location.relative_to(directory), ..self }
     }
 }
 
@@ -198,12 +199,6 @@ impl WxFilename {
         let mut name = OsString::from(if self.0.command().is_some() { "|" } else { "" });
         name.push(self.0.as_os_str());
         name
-    }
-
-    /// The same name with a relative path taken from a directory. Others stay as they are.
-    #[must_use]
-    pub fn relative_to(self, directory: &Path) -> Self {
-        Self(self.0.relative_to(&directory.into()))
     }
 }
 
@@ -281,20 +276,18 @@ fn split_offset(text: &[u8]) -> Option<(&[u8], &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Opener;
 
     #[test]
     fn relative_paths_move_and_others_stay() {
-        let base = Path::new("/data");
-        let moved = |text| RxFilename::parse(text).unwrap().relative_to(base).to_string();
+        let opener = Opener::default().in_directory(Some(Location::of_file("/data")));
+        let moved = |text| opener.rxfilename(text).unwrap().to_string();
         assert_eq!(moved("a/b.ark:7"), "/data/a/b.ark:7");
         assert_eq!(moved("b.ark"), "/data/b.ark");
         assert_eq!(moved("/x/b.ark"), "/x/b.ark");
         assert_eq!(moved("cat b.ark |"), "cat b.ark |");
         assert_eq!(moved(""), "-");
-        let moved = |text| WxFilename::parse(text).unwrap().relative_to(base).to_string();
-        assert_eq!(moved("b.ark"), "/data/b.ark");
-        assert_eq!(moved("| cat"), "| cat");
-        assert_eq!(moved("-"), "-");
+        assert_eq!(opener.of_contents().place("b.ark").to_string(), "b.ark");
     }
 
     #[test]

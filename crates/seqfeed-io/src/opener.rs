@@ -1,15 +1,15 @@
 //! What opens names, and what names may do.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, ErrorKind, Result};
 
-use crate::LINE_LIMIT;
-use crate::location::Url;
 use crate::open_files::{Cache, OpenFiles};
 use crate::read_at::{ReadAt, Store};
+use crate::{LINE_LIMIT, Location, RxFilename, Url};
 
 /// What opens names: it says what they may do and how long lines may be, and stands between all
 /// readers and the places where bytes lie. By default names stand for files and the standard
@@ -29,12 +29,16 @@ use crate::read_at::{ReadAt, Store};
 /// Names such as `s3://bucket/feats.ark` are opened by the [`Store`] that is
 /// [registered](Self::with_store) for their scheme.
 ///
+/// Names that are text are relative to the [directory](Self::in_directory) of the opener. A
+/// [`Location`] is a place already, and is opened as it is.
+///
 /// Clones share what they have open: give one opener, and clones of it, to all that is read
 /// together.
 #[derive(Clone)]
 pub struct Opener {
     commands: Commands,
     line_limit: usize,
+    directory: Option<Arc<Location>>,
     stores: Option<Arc<Stores>>,
     open: Arc<Cache>,
 }
@@ -85,7 +89,8 @@ impl Opener {
     }
 
     fn allowing(commands: Commands) -> Self {
-        Self { commands, line_limit: LINE_LIMIT, stores: None, open: Arc::default() }
+        let (directory, stores, open) = (None, None, Arc::default());
+        Self { commands, line_limit: LINE_LIMIT, directory, stores, open }
     }
 
     /// The same opener, with another limit for keys, words and lines in text: so many bytes
@@ -100,6 +105,43 @@ impl Opener {
     #[must_use]
     pub fn line_limit(&self) -> usize {
         self.line_limit
+    }
+
+    /// The same opener, for names that are relative to a directory; to the working directory, if
+    /// none is given.
+    ///
+    /// ```
+    /// use seqfeed_io::{Location, Opener};
+    ///
+    /// let opener = Opener::default().in_directory(Some(Location::of_file("s3://bucket/d")));
+    /// assert_eq!(opener.place("feats.scp").to_string(), "s3://bucket/d/feats.scp");
+    /// assert_eq!(opener.place("/feats.scp").to_string(), "/feats.scp");
+    /// ```
+    #[must_use]
+    pub fn in_directory(mut self, directory: Option<Location>) -> Self {
+        self.directory = directory.map(Arc::new);
+        self
+    }
+
+    /// The directory that names are relative to, if not the working directory.
+    #[must_use]
+    pub fn directory(&self) -> Option<&Location> {
+        self.directory.as_deref()
+    }
+
+    /// Where the file of a name is: a path or a URL.
+    #[must_use]
+    pub fn place(&self, name: impl AsRef<OsStr>) -> Location {
+        Location::of_file(name).relative_to(self.directory())
+    }
+
+    /// What a name to read from means.
+    ///
+    /// # Errors
+    ///
+    /// As [`RxFilename::parse`].
+    pub fn rxfilename(&self, name: &(impl AsRef<OsStr> + ?Sized)) -> Result<RxFilename> {
+        RxFilename::parse(name).map(|name| name.relative_to(self.directory()))
     }
 
     /// The same opener, with a store for URLs of a scheme (`s3`), instead of the one that it had.
@@ -133,14 +175,15 @@ impl Opener {
         self
     }
 
-    /// The opener for names that stand in a file which this one opened.
+    /// The opener for names that stand in a file which this one opened. They are relative to the
+    /// working directory; who reads them may look for them elsewhere too.
     #[must_use]
     pub fn of_contents(&self) -> Self {
         let commands = match self.commands {
             Commands::None | Commands::Given => Commands::None,
             Commands::All => Commands::All,
         };
-        Self { commands, ..self.clone() }
+        Self { commands, directory: None, ..self.clone() }
     }
 
     /// Whether the name at hand may be a command.
@@ -192,6 +235,7 @@ impl fmt::Debug for Opener {
         let schemes: Vec<&String> = self.stores.iter().flat_map(|stores| stores.keys()).collect();
         f.debug_struct("Opener")
             .field("commands", &self.commands)
+            .field("directory", &self.directory)
             .field("stores", &schemes)
             .field("open", &self.open)
             .finish()

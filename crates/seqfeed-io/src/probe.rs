@@ -45,8 +45,9 @@ impl Opener {
         match location {
             Location::Path(path) => fs::metadata(path).map(|found| of(&found)).map_err(fail),
             Location::Url(url) => {
-                let len = self.object(url)?.len().map_err(fail)?;
-                Ok(Probe { kind: FileKind::Regular, len, modified: None })
+                let object = self.object(url)?;
+                let (len, modified) = (object.len().map_err(fail)?, object.modified());
+                Ok(Probe { kind: FileKind::Regular, len, modified: modified.map_err(fail)? })
             }
             Location::Standard | Location::Command(_) => {
                 Err(fail(io::Error::new(io::ErrorKind::InvalidInput, "is a stream")))

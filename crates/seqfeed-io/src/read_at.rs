@@ -4,6 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::location::Url;
 
@@ -40,6 +41,15 @@ pub trait ReadAt: Send + Sync {
     ///
     /// When that cannot be found out.
     fn identity(&self) -> io::Result<Identity>;
+
+    /// When the bytes were last written, where that is known. Nothing, unless it says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be found out.
+    fn modified(&self) -> io::Result<Option<SystemTime>> {
+        Ok(None)
+    }
 
     /// The file of the file system behind it, which can be mapped into memory. Nothing, unless it
     /// says otherwise.
@@ -78,6 +88,10 @@ impl ReadAt for File {
 
     fn identity(&self) -> io::Result<Identity> {
         self.metadata().map(|found| Identity::of_file(&found))
+    }
+
+    fn modified(&self) -> io::Result<Option<SystemTime>> {
+        self.metadata().map(|found| found.modified().ok())
     }
 
     fn file(&self) -> Option<&File> {

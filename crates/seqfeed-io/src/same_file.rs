@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use seqfeed_core::{Error, Result};
 
 use crate::atomic::follow_links;
+use crate::directory::parent_of;
 use crate::{Location, WxFilename};
 
 /// A device, and an inode on it.
@@ -135,8 +136,7 @@ impl Written {
                 match fs::metadata(&path) {
                     Ok(metadata) => metadata.is_file().then(|| Self::File(file_of(&metadata))),
                     Err(_) => {
-                        let parent = path.parent().filter(|parent| *parent != Path::new(""));
-                        let directory = fs::metadata(parent.unwrap_or(Path::new("."))).ok()?;
+                        let directory = fs::metadata(parent_of(&path)).ok()?;
                         Some(Self::New(file_of(&directory), path.file_name()?.to_owned()))
                     }
                 }
@@ -145,13 +145,8 @@ impl Written {
     }
 }
 
-/// Opens a file for reading, as [`File::open`] does, and records it as an input: for files that are
-/// read without an [`Input`](crate::Input) or a [`DataFile`](crate::DataFile).
-///
-/// # Errors
-///
-/// When the operating system fails to open it.
-pub fn open_file(path: &Path) -> io::Result<File> {
+/// Opens a file for reading, as [`File::open`] does, and records it as an input.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     if is_recording() {
         note(&file.metadata()?);

@@ -1,30 +1,68 @@
 //! Small files that are read whole: descriptions, configurations, lists.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use seqfeed_core::{Error, ErrorKind, Result};
 
-use crate::{open_file, shown_name};
+use crate::same_file::open_file;
+use crate::{FileKind, Location, Opener, shown_name};
 
-/// Reads a file of settings whole, which has `most` bytes at most. What it is called in
-/// messages is `what`.
-///
-/// # Errors
-///
-/// When it cannot be read, is a directory or a [named pipe](refuse_named_pipe), or is larger.
-pub fn read_settings(path: &Path, what: &'static str, most: u64) -> Result<Vec<u8>> {
-    read(path, what, most, open_file)
+impl Opener {
+    /// Reads a file of settings whole, which has `most` bytes at most. What it is called in
+    /// messages is `what`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, is a directory or a [named pipe](Self::refuse_named_pipe), or is
+    /// larger.
+    pub fn read_settings(
+        &self,
+        location: &Location,
+        what: &'static str,
+        most: u64,
+    ) -> Result<Vec<u8>> {
+        if let Some(path) = location.path() {
+            return read(path, what, most, open_file);
+        }
+        let file = self.open(location)?;
+        check_size(file.len(), what, most).map_err(|error| error.in_file(file.name()))?;
+        let mut bytes = vec![0; file.len() as usize];
+        file.read_exact_at(&mut bytes, 0, what)?;
+        Ok(bytes)
+    }
+
+    /// Refuses a named pipe, for what is read more than once: opening it waits for somebody who
+    /// writes, and what was read of it is gone. One that a shell has made (`<(command)`) is a pipe
+    /// of a process, and has somebody.
+    ///
+    /// # Errors
+    ///
+    /// When a named pipe is there.
+    pub fn refuse_named_pipe(&self, location: &Location) -> Result<()> {
+        let directories = ["/dev/fd", "/proc", "/dev/stdin"];
+        let is_own = |path: &Path| !directories.iter().any(|shell| path.starts_with(shell));
+        let may_be_one = location.path().is_some_and(is_own);
+        let found = if may_be_one { self.probe(location).ok() } else { None };
+        if found.is_none_or(|found| found.kind != FileKind::NamedPipe) {
+            return Ok(());
+        }
+        Err(Error::usage("this is a named pipe, and such files are read more than once")
+            .in_file(location.to_string())
+            .with_help(
+                "copy it into a file first; a table of Kaldi's is read from a pipe by its name: ark:FILE, or ark:- from \
+                 standard input",
+            ))
+    }
 }
 
 /// Reads a file that the same program writes again, such as a state: as
-/// [`read_settings`], but it is no input that must not be overwritten.
+/// [`Opener::read_settings`], but it is no input that must not be overwritten.
 ///
 /// # Errors
 ///
-/// As [`read_settings`].
+/// As [`Opener::read_settings`].
 pub fn read_record(path: &Path, what: &'static str, most: u64) -> Result<Vec<u8>> {
     read(path, what, most, |path| File::open(path))
 }
@@ -37,45 +75,28 @@ fn read(
 ) -> Result<Vec<u8>> {
     let name = || shown_name(path);
     let fail = |action, error| Error::io(action, error).in_file(name());
-    refuse_named_pipe(path)?;
+    Opener::default().refuse_named_pipe(&path.into())?;
     let file = open(path).map_err(|error| fail("opening", error))?;
     let metadata = file.metadata().map_err(|error| fail("opening", error))?;
     if metadata.is_dir() {
         return Err(fail("opening", rustix::io::Errno::ISDIR.into()));
     }
-    let too_large =
-        |wanted| Error::new(ErrorKind::Limit { what, wanted, limit: most }).in_file(name());
-    if metadata.is_file() && metadata.len() > most {
-        return Err(too_large(metadata.len()));
+    let check = |len| check_size(len, what, most).map_err(|error| error.in_file(name()));
+    if metadata.is_file() {
+        check(metadata.len())?;
     }
     // Devices say nothing of their length.
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes).map_err(|error| fail("reading", error))?;
-    match bytes.len() as u64 <= most {
-        true => Ok(bytes),
-        false => Err(too_large(bytes.len() as u64)),
-    }
+    check(bytes.len() as u64)?;
+    Ok(bytes)
 }
 
-/// Refuses a named pipe, for what is read more than once: opening it waits for somebody who writes,
-/// and what was read of it is gone. One that a shell has made (`<(command)`) is a pipe of a
-/// process, and has somebody.
-///
-/// # Errors
-///
-/// When the path is that of a named pipe.
-pub fn refuse_named_pipe(path: &Path) -> Result<()> {
-    let made_by_shell = ["/dev/fd", "/proc", "/dev/stdin"].iter().any(|of| path.starts_with(of));
-    let is_pipe = || fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
-    if made_by_shell || !is_pipe() {
-        return Ok(());
+fn check_size(wanted: u64, what: &'static str, limit: u64) -> Result<()> {
+    match wanted <= limit {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Limit { what, wanted, limit })),
     }
-    Err(Error::usage("this is a named pipe, and such files are read more than once")
-        .in_file(shown_name(path))
-        .with_help(
-            "copy it into a file first; a table of Kaldi's is read from a pipe by its name: ark:FILE, or ark:- from \
-             standard input",
-        ))
 }
 
 #[cfg(test)]
@@ -86,7 +107,9 @@ mod tests {
     fn what_is_large_or_no_file_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("settings");
-        fs::write(&path, "12345").unwrap();
+        let read_settings =
+            |path: &Path, what, most| Opener::default().read_settings(&path.into(), what, most);
+        std::fs::write(&path, "12345").unwrap();
         assert_eq!(read_settings(&path, "settings", 5).unwrap(), b"12345");
         for (path, most) in [(path.as_path(), 4), (Path::new("/dev/zero"), 1000)] {
             let error = read_settings(path, "settings", most).unwrap_err();

@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustix::fs::{FlockOperation, flock};
 use seqfeed_core::{Error, Result};
 
+use crate::directory::parent_of;
+use crate::remove::remove_if_there;
 use crate::shown_name;
 
 /// What temporary names begin and end with.
@@ -282,8 +284,7 @@ impl OutputDirectory {
                     "files are written into a new directory: remove the old one, or choose another name",
                 ));
         }
-        let parent = target.parent().filter(|parent| *parent != Path::new(""));
-        let parent = parent.unwrap_or(Path::new("."));
+        let parent = parent_of(target);
         let make = |path: &Path| {
             DirBuilder::new().create(path)?;
             File::open(path)
@@ -304,6 +305,44 @@ impl OutputDirectory {
             Ok(Self { temporary, target: target.to_owned(), _lock: lock, finished: false })
         };
         made().map_err(|error| fail("creating", error))
+    }
+
+    /// As [`create`](Self::create), and makes the directories that it lies in, if they are not
+    /// there. The [target](Self::target) is an absolute name then, without symbolic links.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create), and when the name is none of a directory.
+    pub fn create_with_parents(target: &Path) -> Result<Self> {
+        if let Ok(there) = fs::canonicalize(target) {
+            return Self::create(&there);
+        }
+        let fail = |error: Error| error.in_file(shown_name(target));
+        let Some(name) = target.file_name() else {
+            return Err(fail(Error::usage("this is not the name of a directory")));
+        };
+        let parent = parent_of(target);
+        fs::create_dir_all(parent).map_err(|error| fail(Error::io("making", error)))?;
+        let parent = fs::canonicalize(parent).map_err(|error| fail(Error::io("reading", error)))?;
+        Self::create(&parent.join(name))
+    }
+
+    /// Writes a new file of the directory, as long as that is not finished. False, and nothing
+    /// happens, if it has one of this name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<bool> {
+        let name = name.as_ref();
+        let written = File::create_new(self.path().join(name))
+            .and_then(|mut file| file.write_all(bytes).map(|()| true));
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            written => written.map_err(|error| {
+                Error::io("writing", error).in_file(shown_name(self.target().join(name)))
+            }),
+        }
     }
 
     /// The directory, as long as it is not finished.
@@ -357,13 +396,7 @@ impl OutputDirectory {
     ///
     /// When it cannot be removed. That there is none is no error.
     pub fn unmark(target: &Path) -> Result<()> {
-        let mark = target.join(UNFINISHED);
-        match fs::remove_file(&mark) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Error::io("removing", error).in_file(shown_name(&mark)))
-            }
-            _ => Ok(()),
-        }
+        remove_if_there(&target.join(UNFINISHED))
     }
 }
 

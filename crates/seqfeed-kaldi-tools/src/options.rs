@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 
-use seqfeed_io::{name_to_text, path_from_text, read_settings};
+use seqfeed_io::{Opener, name_from_text, name_to_text};
 
 use crate::call::{Call, Stop, throw};
 use crate::number::{G, integer, is_space, real32};
@@ -247,7 +247,8 @@ impl Parser<'_, '_, '_> {
     }
 
     fn read_config(&mut self, path: &str) -> Result<(), Wrong> {
-        let read = read_settings(&path_from_text(path), "bytes of a config file", MOST_OF_CONFIG);
+        let file = Opener::default().place(name_from_text(path));
+        let read = Opener::default().read_settings(&file, "bytes of a config file", MOST_OF_CONFIG);
         let bytes = read.map_err(|error| {
             Wrong::Value(NO_CONFIG, format!("Cannot open config file: {path} ({error})"))
         })?;

@@ -19,7 +19,6 @@
 
 #![forbid(unsafe_code)]
 
-mod beside;
 mod holder;
 mod object_reader;
 mod objects;

@@ -15,7 +15,7 @@ use seqfeed_core::{
     About, Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem,
     Remark, Result, Severity, Source, Stream,
 };
-use seqfeed_io::{Input, Opener, RxFilename, shown_name, too_long};
+use seqfeed_io::{Input, Opener, too_long};
 
 /// The name of the format in messages.
 const ALIGNMENT: &str = "alignment";
@@ -51,8 +51,9 @@ impl AlignmentSource {
         stream: &str,
         opener: &Opener,
     ) -> Result<Self> {
-        let mut input = Input::open(&RxFilename::parse(&name)?, opener)?;
-        let name = &shown_name(name);
+        let name = opener.rxfilename(name)?;
+        let mut input = Input::open(&name, opener)?;
+        let name = &name.to_string();
         let limit = input.line_limit();
         let (mut reading, mut line, mut word) = (Reading::default(), 1, Vec::new());
         loop {

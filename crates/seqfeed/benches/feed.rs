@@ -85,7 +85,7 @@ fn main() {
 
 fn open(corpus: &str, description: &str) -> Opened {
     let mut description = Description::from_options(description.parse().unwrap()).unwrap();
-    description.base = Some(corpus.into());
+    description.base = Some(Path::new(corpus).into());
     description.feed.sweeps = Some(2);
     description.open(&Opener::default()).unwrap()
 }

@@ -39,7 +39,9 @@ fn train(directory: &Path, order: &str) -> Result<f64> {
     let normalization = Normalization::measure(&description)?;
     if order == "sequential" {
         let table = "order = 'sequential'\nsweeps = 10".parse().expect("valid TOML");
-        description = Description::from_file_with(&directory.join("train.toml"), table)?;
+        description =
+            Description::of_name_with(&directory.join("train.toml"), table, &Opener::default())?
+                .description;
     }
     let opened = description.open(&Opener::default())?;
     let mut network = Network::new(normalization);

@@ -1,12 +1,11 @@
 //! Corpora named by a data specification of PDNN.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Element, Error, Result, Series, SeriesKeys, Source, Tolerance};
 use seqfeed_feed::{BatchSize, Cut, Order, Partitions, Settings, Shuffle, Unit};
-use seqfeed_io::{Location, Opener, name_from_text, name_to_text, path_from_text, shown_name};
+use seqfeed_io::{Opener, name_from_text, name_to_text};
 use seqfeed_kaldi::{Role, TableOptions, TableSource};
 use seqfeed_pdnn::ali::AlignmentSource;
 use seqfeed_pdnn::pfile::{PFile, PFileSource};
@@ -29,9 +28,8 @@ pub(crate) enum Rounding {
 }
 
 /// How files are opened.
-pub(crate) struct FileOptions<'a> {
-    /// What names are relative to, if not to the working directory.
-    pub(crate) base: Option<&'a Path>,
+pub(crate) struct FileOptions {
+    /// Names are relative to its directory.
     pub(crate) opener: Opener,
     pub(crate) map: bool,
     pub(crate) chunk_samples: u64,
@@ -87,7 +85,7 @@ pub(crate) fn of_task(spec: &DataSpec, task: Option<usize>) -> Result<DataSpec> 
 }
 
 /// Opens the files of a specification of one task.
-pub(crate) fn open(spec: &DataSpec, opening: &FileOptions<'_>) -> Result<OpenedData> {
+pub(crate) fn open(spec: &DataSpec, opening: &FileOptions) -> Result<OpenedData> {
     let [pattern] = &spec.names[..] else {
         return Err(Error::usage("a feed has the data of one task"));
     };
@@ -98,7 +96,7 @@ pub(crate) fn open(spec: &DataSpec, opening: &FileOptions<'_>) -> Result<OpenedD
                         which .gz or .bz2 may stand",
             ));
     };
-    let names = opening.opener.list(&name_from_text(pattern), opening.base)?;
+    let names = opening.opener.list(&name_from_text(pattern))?;
     for name in &names {
         missing(name, &opening.opener)?;
     }
@@ -121,7 +119,7 @@ pub(crate) fn open(spec: &DataSpec, opening: &FileOptions<'_>) -> Result<OpenedD
 
 /// Says what is there instead of a file that is not.
 fn missing(name: &OsStr, opener: &Opener) -> Result<()> {
-    let location = Location::of_file(name);
+    let location = opener.place(name);
     let Err(error) = opener.probe(&location) else { return Ok(()) };
     Err(match opener.or_compressed(&location) {
         found if found != location => error.with_help(format!("is {found} meant?")),
@@ -155,7 +153,10 @@ fn open_pickles(
         parts.push(match names.len() {
             1 => {
                 let key = seqfeed_core::Key(b"0");
-                Arc::new(PickleSource::new(&shown_name(name), key, open(name, opener)?)?)
+                {
+                    let shown = opener.place(name).to_string();
+                    Arc::new(PickleSource::new(&shown, key, open(name, opener)?)?)
+                }
             }
             _ => Arc::new(ReopenedPickle::new(name, opener, open)?),
         });
@@ -171,14 +172,10 @@ fn open_pickles(
 fn open_kaldi(
     names: &[OsString],
     label: Option<&str>,
-    opening: &FileOptions<'_>,
+    opening: &FileOptions,
 ) -> Result<OpenedData> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     for name in names {
-        let name = match opening.base {
-            Some(_) => absolute(name)?,
-            None => name.clone(),
-        };
         let options = TableOptions {
             stream: "features".to_owned(),
             role: Role::Features,
@@ -189,7 +186,6 @@ fn open_kaldi(
             map: opening.map,
             or_compressed: true,
             errors: Tolerance::Stop,
-            base: opening.base.map(Path::to_owned),
         };
         let mut rspecifier = OsString::from("scp:");
         rspecifier.push(name);
@@ -197,24 +193,14 @@ fn open_kaldi(
     }
     let mut sources = vec![one_after_another(parts, SeriesKeys::Own)?];
     if let Some(label) = label {
-        let label = Location::of_file(name_from_text(label));
-        let label = match opening.base {
-            Some(base) => label.relative_to(&base.into()),
-            None => label,
-        };
-        let label = opening.opener.or_compressed(&label).into_name();
-        sources.push(Arc::new(AlignmentSource::open(&label, "labels", &opening.opener)?));
+        let opener = &opening.opener;
+        let label = opener.or_compressed(&opener.place(name_from_text(label))).into_name();
+        let opener = opener.clone().in_directory(None);
+        sources.push(Arc::new(AlignmentSource::open(&label, "labels", &opener)?));
     }
     // PDNN reads Kaldi's files in no other way.
     let (warnings, rounding, streams) = (Vec::new(), Rounding::None, true);
     Ok(OpenedData { sources, warnings, rounding, streams })
-}
-
-/// A name that no directory can be put before.
-fn absolute(name: &OsStr) -> Result<OsString> {
-    let path = std::path::absolute(name);
-    let path = path.map_err(|error| Error::io("opening", error).in_file(shown_name(name)))?;
-    Ok(path.into_os_string())
 }
 
 fn one_after_another(mut parts: Vec<Arc<dyn Source>>, keys: SeriesKeys) -> Result<Arc<dyn Source>> {
@@ -228,11 +214,12 @@ impl Description {
     /// Whether a text is a data specification: the name of a file that PDNN reads (or a pattern, or
     /// several names), or any name with options behind it.
     #[must_use]
-    pub fn is_data_spec(text: &str) -> bool {
+    pub fn is_data_spec(text: &str, opener: &Opener) -> bool {
         let end = spec::options_start(text);
         let name = text[..end].split([',', '|']).next().unwrap_or_default();
         let names_data = !is_rspecifier(text) && is_data(name);
-        (end < text.len() && !text.ends_with('|') && !path_from_text(text).exists()) || names_data
+        let is_file = || opener.exists(&opener.place(name_from_text(text)));
+        (end < text.len() && !text.ends_with('|') && !is_file()) || names_data
     }
 
     /// Splits a data specification of files that PDNN does not read, `train.ctf,context=5`: the
@@ -242,14 +229,26 @@ impl Description {
     /// # Errors
     ///
     /// Fails if an option is wrong.
-    pub fn split_data_spec(text: &str) -> Result<Option<(String, Table, Vec<String>)>> {
+    pub fn split_data_spec(
+        text: &str,
+        opener: &Opener,
+    ) -> Result<Option<(String, Table, Vec<String>)>> {
         let end = spec::options_start(text);
         let name = &text[..end];
         if !is_rspecifier(name) && is_data(name.split([',', '|']).next().unwrap_or_default()) {
             return Ok(None);
         }
         let spec = DataSpec::parse_options(text, end)?;
-        Ok(Some((name.to_owned(), keys(&spec.options), spec.warnings)))
+        let mut keys = keys(&spec.options);
+        if let Some(label) = &spec.options.label {
+            let name = name_from_text(label);
+            // As it is written, unless another one is there.
+            let place = opener.place(&name);
+            let found = opener.or_compressed(&place);
+            let name = if found == place { name } else { found.into_name() };
+            keys.insert("labels".to_owned(), Value::String(format!("ark:{}", name_to_text(name))));
+        }
+        Ok(Some((name.to_owned(), keys, spec.warnings)))
     }
 
     /// The description with options in place of the keys that it lacks.
@@ -329,13 +328,6 @@ fn keys(options: &DataOptions) -> Table {
     text(
         "order",
         Some(if options.random == Some(true) { "shuffle" } else { "sequential" }.to_owned()),
-    );
-    text(
-        "labels",
-        options.label.as_ref().map(|name| {
-            let location = Location::of_file(name_from_text(name));
-            format!("ark:{}", name_to_text(Opener::default().or_compressed(&location).into_name()))
-        }),
     );
     for (key, value) in [("stream", options.stream), ("reshuffle", options.reshuffle)] {
         if let Some(value) = value {

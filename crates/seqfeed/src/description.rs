@@ -15,11 +15,11 @@ mod values;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use seqfeed_core::{Chunking, Error, JoinPolicy, Result, Tolerance};
 use seqfeed_feed::tolerance;
-use seqfeed_io::Opener;
+use seqfeed_io::{Location, Opener};
 
 pub use self::corpus::{CorpusSpec, InputSpec, StreamSpec};
 pub use self::feed::FeedSpec;
@@ -57,7 +57,7 @@ pub struct Description {
     /// How it is fed.
     pub feed: FeedSpec,
     /// Where the description stood: relative names in it are relative to this.
-    pub base: Option<PathBuf>,
+    pub base: Option<Location>,
     /// The places of the keys that options gave. Names among them are relative to the working
     /// directory.
     given: BTreeSet<String>,
@@ -80,8 +80,8 @@ impl Description {
 
     /// Whether a file, by its content, is an HTK script, parameter file, or master label file.
     #[must_use]
-    pub fn is_htk_file(name: &str) -> bool {
-        let found = crate::formats::recognised(name, None, |_| true);
+    pub fn is_htk_file(name: &str, opener: &Opener) -> bool {
+        let found = crate::formats::recognised(name, opener, |_| true);
         found.is_some_and(|(format, _)| format.name() == "htk")
     }
 
@@ -91,6 +91,15 @@ impl Description {
         self.corpus.errors = Some(Text::Word("skip".to_owned()));
     }
 
+    /// The file of the feed's state, as seen from the working directory. States lie in the file
+    /// system: the name is relative to the description, unless that is in a store.
+    #[must_use]
+    pub fn state_file(&self) -> Option<PathBuf> {
+        let base = self.base_of("[feed] state").and_then(Location::path);
+        let state = self.feed.state.as_ref()?;
+        Some(base.map_or_else(|| state.clone(), |base| base.join(state)))
+    }
+
     /// Whether an option, by its short name, was given in place of the file's key.
     #[must_use]
     pub fn is_given(&self, option: &str) -> bool {
@@ -98,21 +107,25 @@ impl Description {
     }
 
     /// The directory that a stream's names are relative to, if not the working directory.
-    pub(crate) fn base_of_stream(&self, stream: &str) -> Option<&Path> {
+    fn base_of_stream(&self, stream: &str) -> Option<&Location> {
         self.base_of(&option::place(&format!("streams.{stream}"), "source"))
     }
 
     /// The directory that the names behind a key are relative to, if not the working directory.
-    pub(crate) fn base_of(&self, place: &str) -> Option<&Path> {
-        self.base.as_deref().filter(|_| !self.given.contains(place))
+    fn base_of(&self, place: &str) -> Option<&Location> {
+        self.base.as_ref().filter(|_| !self.given.contains(place))
     }
 
     /// What opens the names behind a key, under the opener for names that the caller gives: those
-    /// that stand in the description's file were not given by the caller.
+    /// that stand in the description's file were not given by the caller, and are relative to it.
     pub(crate) fn opener_of(&self, place: &str, opener: &Opener) -> Opener {
         let opener = match self.from_file && !self.given.contains(place) {
             true => opener.of_contents(),
             false => opener.clone(),
+        };
+        let opener = match self.base_of(place) {
+            Some(base) => opener.in_directory(Some(base.clone())),
+            None => opener,
         };
         let line_limit = self.corpus.line_limit.map_or(opener.line_limit(), NonZeroUsize::get);
         opener.with_line_limit(line_limit)

@@ -4,13 +4,15 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{
     Element, Error, Extent, Index, Kind, Result, SampleRates, Sink, Source, Stream, Tolerance,
 };
-use seqfeed_io::{Input, InputFiles, Opener, WxFilename, name_from_text, path_from_text};
+use seqfeed_io::{
+    FileKind, Input, InputFiles, Location, Opener, Probe, WxFilename, name_from_text,
+};
 use toml::{Table, Value};
 
 use crate::loss::{Loss, LossKind};
@@ -186,30 +188,37 @@ pub struct Candidate<'a> {
     /// The name.
     pub text: &'a str,
     /// The file, if it is one: relative names are seen from the description.
-    pub path: PathBuf,
+    pub location: Location,
+    opener: &'a Opener,
+    found: OnceCell<Option<Probe>>,
     head: OnceCell<Vec<u8>>,
 }
 
 impl<'a> Candidate<'a> {
-    pub(crate) fn new(text: &'a str, base: Option<&Path>) -> Self {
-        let path = path_from_text(text);
-        let path = base.map_or_else(|| path.clone(), |base| base.join(&path));
-        Self { text, path, head: OnceCell::new() }
+    pub(crate) fn new(text: &'a str, opener: &'a Opener) -> Self {
+        let location = opener.place(name_from_text(text));
+        Self { text, location, opener, found: OnceCell::new(), head: OnceCell::new() }
+    }
+
+    /// The length of the file, if it is one that can be read again. Pipes and the like cannot.
+    pub fn file_bytes(&self) -> Option<u64> {
+        let found = self.found.get_or_init(|| self.opener.probe(&self.location).ok());
+        found.filter(|found| found.kind == FileKind::Regular).map(|found| found.len)
     }
 
     /// The first 4,096 bytes, decompressed; nothing of what is read once, such as a pipe.
     pub fn head(&self) -> &[u8] {
-        self.head.get_or_init(|| match self.path.is_file() {
-            true => first_bytes(&self.path).unwrap_or_default(),
-            false => Vec::new(),
+        self.head.get_or_init(|| match self.file_bytes() {
+            Some(_) => first_bytes(&self.location, self.opener).unwrap_or_default(),
+            None => Vec::new(),
         })
     }
 }
 
 /// The first bytes of a file, decompressed.
-pub(crate) fn first_bytes(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn first_bytes(location: &Location, opener: &Opener) -> Result<Vec<u8>> {
     let mut head = Vec::new();
-    let mut input = Input::open(&path.into(), &Opener::default())?;
+    let mut input = Input::open(&location.clone().into(), opener)?;
     let read = (&mut input).take(HEAD).read_to_end(&mut head);
     read.map_err(|error| input.error(error))?;
     Ok(head)
@@ -333,10 +342,8 @@ pub struct Wanted<'a> {
     pub chunk_samples: u64,
     /// Whether files are to be mapped.
     pub map: bool,
-    /// What opens files.
+    /// What opens files. Names are relative to its directory.
     pub opener: Opener,
-    /// What names are relative to, if not to the working directory.
-    pub base: Option<&'a Path>,
     /// The index of the first source, for others.
     pub primary: Option<&'a Index>,
 }
@@ -344,9 +351,8 @@ pub struct Wanted<'a> {
 impl Wanted<'_> {
     /// The file of a name.
     #[must_use]
-    pub fn path(&self, name: &str) -> PathBuf {
-        let path = path_from_text(name);
-        self.base.map_or_else(|| path.clone(), |base| base.join(&path))
+    pub fn place(&self, name: &str) -> Location {
+        self.opener.place(name_from_text(name))
     }
 
     /// The stream's name, for messages.

@@ -7,11 +7,10 @@ mod kaldi;
 mod pdnn;
 mod values;
 
-use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 use seqfeed_core::{Element, Error, Extent, Kind, Result, Stream, Written};
-use seqfeed_io::{Output, WxFilename, name_to_text};
+use seqfeed_io::{Opener, Output, WxFilename, name_to_text};
 use toml::{Table, Value};
 
 use crate::format::{Candidate, Capabilities, Certainty, Format};
@@ -59,13 +58,13 @@ pub fn formats() -> Vec<&'static dyn Format> {
     registered.iter().chain(BUILT_IN).copied().collect()
 }
 
-/// The format that takes a name, and how surely.
+/// The format that takes a name, which `opener` opens, and how surely.
 pub(crate) fn recognised(
     name: &str,
-    base: Option<&Path>,
+    opener: &Opener,
     asked: impl Fn(&Capabilities) -> bool,
 ) -> Option<(&'static dyn Format, Certainty)> {
-    let candidate = Candidate::new(name, base);
+    let candidate = Candidate::new(name, opener);
     let formats = formats().into_iter().filter(|format| asked(format.capabilities()));
     surest(formats.filter_map(|format| Some((format, format.recognise(&candidate)?))))
 }

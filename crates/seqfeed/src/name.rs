@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{Opener, name_from_text, name_to_text, path_from_text};
+use seqfeed_io::{Opener, name_from_text, name_to_text};
 use toml::{Table, Value};
 
 use crate::description::Description;
@@ -49,19 +49,24 @@ impl Description {
     ///
     /// Fails if a description cannot be read, or if options behind the name are wrong.
     pub fn of_name(name: &(impl AsRef<OsStr> + ?Sized)) -> Result<Named> {
-        Self::of_name_with(name, Table::new())
+        Self::of_name_with(name, Table::new(), &Opener::default())
     }
 
     /// As [`of_name`](Description::of_name), with [options](crate::options) that replace
-    /// what the name says.
+    /// what the name says. What the file of the name holds is seen through `opener`, so that the
+    /// URLs of its stores are names too.
     ///
     /// # Errors
     ///
     /// As [`of_name`](Description::of_name), or if an option is wrong.
-    pub fn of_name_with(name: &(impl AsRef<OsStr> + ?Sized), mut instead: Table) -> Result<Named> {
+    pub fn of_name_with(
+        name: &(impl AsRef<OsStr> + ?Sized),
+        mut instead: Table,
+        opener: &Opener,
+    ) -> Result<Named> {
         let mut warnings = Vec::new();
         let mut name = name_to_text(name);
-        if let Some(reader::Split { name: without, overrides }) = reader::split(&name)? {
+        if let Some(reader::Split { name: without, overrides }) = reader::split(&name, opener)? {
             name = without;
             let given = instead.entry("overrides").or_insert_with(|| Value::Table(Table::new()));
             if let Some(given) = given.as_table_mut() {
@@ -71,8 +76,8 @@ impl Description {
             }
         }
         let typed_features = instead.contains_key("features");
-        if Self::is_data_spec(&name) && !is_htk_script(&name) {
-            match Self::split_data_spec(&name)? {
+        if Self::is_data_spec(&name, opener) && !is_htk_script(&name, opener) {
+            match Self::split_data_spec(&name, opener)? {
                 None => {
                     instead.insert("data".to_owned(), Value::String(name));
                     let description = Self::from_options(instead)?;
@@ -87,7 +92,7 @@ impl Description {
                 }
             }
         }
-        let found = formats::recognised(&name, None, |_| true);
+        let found = formats::recognised(&name, opener, |_| true);
         let found = found.filter(|(_, certainty)| *certainty > Certainty::Otherwise);
         let description = if let Some((format, _)) = found {
             let keys = format.description(&name);
@@ -98,20 +103,21 @@ impl Description {
             instead.extend(keys);
             Self::from_options(instead)?
         } else {
-            refuse_pattern(&name)?;
-            Self::from_file_with(&path_from_text(&name), instead)?
+            refuse_pattern(&name, opener)?;
+            Self::from_file_with(&opener.place(name_from_text(&name)), instead, opener)?
         };
         Ok(Named { description, warnings })
     }
 }
 
 /// Refuses a pattern: only names of files that PDNN reads can be some.
-fn refuse_pattern(name: &str) -> Result<()> {
-    if !name.contains(['*', '?', '[']) || path_from_text(name).exists() {
+fn refuse_pattern(name: &str, opener: &Opener) -> Result<()> {
+    let file = name_from_text(name);
+    if !name.contains(['*', '?', '[']) || opener.exists(&opener.place(&file)) {
         return Ok(());
     }
     // Fails where nothing matches.
-    let files = Opener::default().list(&name_from_text(name), None)?.len();
+    let files = opener.list(&file)?.len();
     let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
     Err(Error::usage(format!("{files} match {name}, but are of no kind that patterns are for"))
         .with_help("patterns are for .pfile, .pickle, .pkl, .npy, .npz and .scp"))
@@ -119,13 +125,13 @@ fn refuse_pattern(name: &str) -> Result<()> {
 
 /// Whether a name is that of one of HTK's files, or is said to be. A script of Kaldi's is named
 /// with `scp:`.
-fn is_htk(name: &str) -> bool {
-    name.starts_with("htk:") || Description::is_htk_file(name)
+fn is_htk(name: &str, opener: &Opener) -> bool {
+    name.starts_with("htk:") || Description::is_htk_file(name, opener)
 }
 
 /// Whether a script, which PDNN could read too, is one of HTK's.
-fn is_htk_script(name: &str) -> bool {
-    name.starts_with("htk:") || name.to_ascii_lowercase().ends_with(".scp") && is_htk(name)
+fn is_htk_script(name: &str, opener: &Opener) -> bool {
+    name.starts_with("htk:") || name.to_ascii_lowercase().ends_with(".scp") && is_htk(name, opener)
 }
 
 #[cfg(test)]
@@ -155,13 +161,14 @@ mod tests {
     #[test]
     fn what_is_given_replaces_what_the_name_says() {
         let instead: Table = "context = '1:1'".parse().unwrap();
-        let named = Description::of_name_with("ark:f.ark,context=5,seed=3", instead).unwrap();
+        let of_name = |name, instead| Description::of_name_with(name, instead, &Opener::default());
+        let named = of_name("ark:f.ark,context=5,seed=3", instead).unwrap();
         assert_eq!(
             named.description.corpus.streams["features"].context.clone().unwrap().text(),
             "1:1"
         );
         assert_eq!(named.description.feed.seed, Some(3));
         let twice: Table = "features = 'ark:g.ark'".parse().unwrap();
-        assert!(Description::of_name_with("ark:f.ark", twice).unwrap_err().is_usage());
+        assert!(of_name("ark:f.ark", twice).unwrap_err().is_usage());
     }
 }

@@ -1,14 +1,13 @@
 //! What the text of a name says, without a look at what it names.
 
 use std::ffi::OsString;
-use std::path::Path;
 
 use seqfeed_cntk::config;
-use seqfeed_io::{name_from_text, name_to_text};
+use seqfeed_io::{Location, name_from_text, name_to_text};
 
-/// The text of a name, as seen from a directory.
-pub(crate) fn joined(base: &Path, name: &str) -> String {
-    name_to_text(base.join(name_from_text(name)))
+/// The text of a name, as seen from the working directory; it is relative to `base`, if there is one.
+pub(crate) fn joined(base: Option<&Location>, name: &str) -> String {
+    name_to_text(Location::of_file(name_from_text(name)).relative_to(base).into_name())
 }
 
 /// The names that texts stand for.

@@ -15,7 +15,6 @@ use crate::description::{Description, FloatName, KindName, StreamSpec};
 use crate::format::Wanted;
 use crate::formats;
 use crate::frames::Frames;
-use crate::name_text::joined;
 use crate::quantity::{self, Partition};
 use crate::reader;
 use crate::transforms::{self, TransformSpec};
@@ -88,11 +87,10 @@ impl Description {
             chunk_samples: self.chunk_samples()?,
             map: self.corpus.map.unwrap_or(false),
             opener: self.opener_of("corpus", opener),
-            base: self.base_of("corpus"),
             primary: None,
         };
         let name = names.first().map_or("", String::as_str);
-        let found = formats::recognised(name, wanted.base, |format| format.reads_corpora);
+        let found = formats::recognised(name, &wanted.opener, |format| format.reads_corpora);
         let Some((format, _)) = found else {
             let formats = formats().into_iter();
             let formats = formats.filter(|format| format.capabilities().reads_corpora);
@@ -134,13 +132,12 @@ impl Description {
     /// # Errors
     ///
     /// Fails if the list cannot be read.
-    pub fn state_names(&self) -> Result<Vec<String>> {
+    pub fn state_names(&self, opener: &Opener) -> Result<Vec<String>> {
         let mut streams = self.streams().into_iter();
         let named = streams.find_map(|(name, stream)| Some((name, stream.states?)));
         match named {
             Some((stream, states)) => {
-                let opener = self.opener_of_stream(&stream, &Opener::default());
-                formats::state_names(&states, self.base_of_stream(&stream), &opener)
+                formats::state_names(&states, &self.opener_of_stream(&stream, opener))
             }
             None => Ok(Vec::new()),
         }
@@ -168,7 +165,6 @@ impl Description {
             ..self.join_rules()?
         };
         let opening = data::FileOptions {
-            base: self.base_of("data"),
             opener: self.opener_of("data", opener),
             map: self.corpus.map.unwrap_or(false),
             chunk_samples: self.chunk_samples()?,
@@ -199,12 +195,8 @@ impl Description {
                     "the reader's own settings say such things (chunkSizeInBytes, maxErrors)",
                 ));
         }
-        let name = match self.base_of("reader") {
-            Some(base) => joined(base, name),
-            None => name.to_owned(),
-        };
         let opener = self.opener_of("reader", opener);
-        let opened = reader::open(&name, &self.corpus.inputs, &self.corpus.overrides, &opener)?;
+        let opened = reader::open(name, &self.corpus.inputs, &self.corpus.overrides, &opener)?;
         let settings = self.settings_over(opened.settings, opened.shuffle)?;
         let corpus = self.transformed(opened.corpus, &opener)?;
         let (mut settings, corpus) = self.by_frames(settings, corpus)?;
@@ -366,9 +358,9 @@ impl Description {
             (false, Some(FloatName::Float64)) => Element::F64,
             (false, _) => Element::F32,
         };
-        let (names, base) = (source.to_vec(), self.base_of_stream(name));
+        let (names, opener) = (source.to_vec(), self.opener_of_stream(name, opener));
         let first = names.first().map_or("", String::as_str);
-        let found = formats::recognised(first, base, |format| format.reads_streams);
+        let found = formats::recognised(first, &opener, |format| format.reads_streams);
         let Some((format, _)) = found else {
             return Err(Error::usage(format!("stream {name}: no format is known for `{first}`")));
         };
@@ -382,8 +374,7 @@ impl Description {
             errors,
             chunk_samples: self.chunk_samples()?,
             map: self.corpus.map.unwrap_or(false),
-            opener: self.opener_of_stream(name, opener),
-            base,
+            opener,
             primary,
         };
         let source = format.open(&names, &wanted)?;

@@ -10,12 +10,10 @@ use seqfeed_core::{
     Chunking, Corpus, Element, Error, JoinPolicy, Kept, LengthRule, Problem, Result, Source,
 };
 use seqfeed_feed::{Layout, Settings, Shuffle, Unit};
-use seqfeed_io::{
-    FileKind, Input, Opener, RxFilename, name_from_text, path_from_text, read_settings,
-};
+use seqfeed_io::{Beside, FileKind, Input, Location, Opener, name_from_text};
 
 use crate::description::{FormatName, InputSpec, Text};
-use crate::name_text::is_bare_ctf;
+use crate::name_text::{is_bare_ctf, joined};
 
 mod htk;
 mod overrides;
@@ -54,14 +52,17 @@ pub(crate) fn open(
         refuse_overrides(overrides)?;
         return open_file(name, inputs, opener);
     }
+    // Behind the file's name stands a section.
+    let name = &joined(opener.directory(), name);
+    let opener = &opener.clone().in_directory(None);
     let (file, section) = config::path::split(name);
     let is_json = file.to_ascii_lowercase().ends_with(".json");
     let (reader, warnings) = match is_json {
         true => {
             refuse_overrides(overrides)?;
-            (read_json(file)?, Vec::new())
+            (read_json(file, opener)?, Vec::new())
         }
-        false => overrides::load(file, section, overrides)?,
+        false => overrides::load(file, section, overrides, opener)?,
     };
     if !inputs.is_empty() {
         return Err(Error::usage("inputs are named for bare CTF files; a reader names its own"));
@@ -87,14 +88,14 @@ pub(crate) fn inputs_of(
     find_inputs(name, opener)?.into_iter().map(describe).collect::<Result<_>>().map(Some)
 }
 
-fn read_json(file: &str) -> Result<ReaderConfig> {
-    let text = read_settings(&path_from_text(file), "bytes of a reader", LARGEST_READER)?;
+fn read_json(file: &str, opener: &Opener) -> Result<ReaderConfig> {
+    let location = Location::of_file(name_from_text(file));
+    let text = opener.read_settings(&location, "bytes of a reader", LARGEST_READER)?;
     let json = serde_json::from_slice(&text).map_err(|error| {
         let problem = Problem::Unsupported(error.to_string().into());
         Error::format("reader", problem).in_file(file).at_line(error.line() as u64)
     })?;
-    ReaderConfig::from_json(&json, path_from_text(file).parent())
-        .map_err(|error| error.in_file(file))
+    ReaderConfig::from_json(&json, location.parent()).map_err(|error| error.in_file(file))
 }
 
 /// Opens what a configuration says; `by_program` if its settings are those of CNTK's program, not
@@ -109,19 +110,20 @@ fn open_reader(reader: &ReaderConfig, opener: &Opener, by_program: bool) -> Resu
                 .with_help("set useNumericSequenceKeys=false as well"));
         }
     };
+    let beside = Beside::new(reader.directory.clone(), opener);
     let mut names = Names::new();
     let mut contexts = Vec::new();
     let mut sources: Vec<Arc<dyn Source>> = Vec::new();
     for deserializer in &reader.deserializers {
         let Deserializer::Ctf(ctf) = deserializer else {
             let primary = sources.first().map(|source| Arc::clone(source.index()));
-            let opened = htk::open(deserializer, reader, primary.as_ref(), keys, opener)?;
+            let opened = htk::open(deserializer, reader, primary.as_ref(), keys, &beside, opener)?;
             contexts.extend(opened.context);
             sources.push(opened.source);
             continue;
         };
-        let name = find(&ctf.file, reader.directory.as_deref());
-        let (name, opener) = (name_from_text(&name), opener.of_contents());
+        let name = find(&ctf.file, &beside).into_name();
+        let opener = opener.of_contents();
         let source = CtfSource::open(&name, &options(ctf, keys), &mut names, &opener)?;
         let source: Arc<dyn Source> = Arc::new(source);
         let kept = ctf.keep_data_in_memory || reader.keep_data_in_memory;
@@ -232,7 +234,8 @@ fn open_file(
 }
 
 fn find_inputs(name: &str, opener: &Opener) -> Result<Vec<FoundInput>> {
-    let rxfilename = RxFilename::parse(&name_from_text(name))?;
+    let rxfilename = opener.rxfilename(&name_from_text(name))?;
+    let name = &rxfilename.to_string();
     let location = rxfilename.location();
     if location.is_standard() {
         return Err(Error::usage("the inputs of standard input cannot be found: it is read once")

@@ -59,15 +59,11 @@ impl Description {
             return Ok(found);
         }
         if let Some(name) = &self.corpus.reader {
-            let name = match self.base_of("reader") {
-                Some(base) => joined(base, name),
-                None => name.clone(),
-            };
             let opener = self.opener_of("reader", opener);
-            let opened = reader::open(&name, &self.corpus.inputs, &self.corpus.overrides, &opener);
+            let opened = reader::open(name, &self.corpus.inputs, &self.corpus.overrides, &opener);
             if let Some(opened) = found.take(None, opened)? {
                 found.sources = opened.corpus.sources().to_vec();
-                found.unknown = Some((name, opened.unknown));
+                found.unknown = Some((joined(opener.directory(), name), opened.unknown));
             }
             return Ok(found);
         }
@@ -93,7 +89,6 @@ impl Description {
     fn data_sources(&self, text: &str, opener: &Opener) -> Result<Vec<Arc<dyn Source>>> {
         let spec = data::of_task(&DataSpec::parse(text)?, self.corpus.task)?;
         let opening = data::FileOptions {
-            base: self.base_of("data"),
             opener: self.opener_of("data", opener),
             map: self.corpus.map.unwrap_or(false),
             chunk_samples: self.chunk_samples()?,

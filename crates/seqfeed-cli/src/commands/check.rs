@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use seqfeed::io::{
     LeftBehind, Opener, name_from_text, path_from_text, remove_left_behind, shown_name,
 };
-use seqfeed::{Description, Severity, Source, Value};
+use seqfeed::{Description, Severity, Source, Table, Value};
 use seqfeed_convert::{Check, CheckOptions, Finding, Repair, compare};
 
 use crate::options::{CorpusOptions, name};
@@ -73,7 +73,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let directory = arguments.corpus.only_name().map(path_from_text).filter(|path| path.is_dir());
+    let opener = arguments.corpus.opener();
+    let is_directory = |path: &PathBuf| opener.is_directory(&path.as_path().into());
+    let directory = arguments.corpus.only_name().map(path_from_text).filter(is_directory);
     if let Some(directory) = directory
         && arguments.against.is_none()
         && arguments.fix.is_none()
@@ -88,7 +90,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let context = arguments.context.iter().cloned().map(Value::String);
     let context = context.map(|context| ("context".to_owned(), context));
     let description = arguments.corpus.describe_with(context.collect())?;
-    let opener = arguments.corpus.opener();
     let mut options = CheckOptions::default();
     (options.classes, options.trim) = (arguments.classes, arguments.trim);
     (options.threads, options.opener) = (arguments.threads, opener.clone());
@@ -162,7 +163,7 @@ fn against(
     other: &str,
     opener: &Opener,
 ) -> Result<Vec<Finding>> {
-    let named = Description::of_name(&name_from_text(other))?;
+    let named = Description::of_name_with(&name_from_text(other), Table::new(), opener)?;
     named.warnings.iter().for_each(|warning| report::warning(warning));
     let mut theirs = named.description;
     for description in [&mut description, &mut theirs] {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use seqfeed::io::{InputFiles, LineLimit, Opener, name_from_text, read_list, shown_name};
+use seqfeed::io::{InputFiles, LineLimit, Opener, name_from_text, shown_name};
 use seqfeed::{Element, Error, Source};
 use seqfeed_convert::{ConvertOptions, ConvertPlan, ConvertReport, Sharding, Target};
 
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     options.states = match &arguments.state_names {
         Some(file) => lines(file)?,
-        None => description.state_names()?,
+        None => description.state_names(&arguments.corpus.opener())?,
     };
     let corpus = opened.corpus();
     if let Some(rate) = arguments.sample_rate {
@@ -261,7 +261,7 @@ fn other(text: &str) -> Result<(String, String)> {
 }
 
 fn lines(file: &std::path::Path) -> Result<Vec<String>> {
-    let bytes = read_list(file, LineLimit::of_lines, &Opener::default())?;
+    let bytes = Opener::default().read_list(&file.into(), LineLimit::of_lines)?;
     let text = String::from_utf8(bytes)
         .map_err(std::io::Error::other)
         .map_err(|error| Error::io("reading", error).in_file(shown_name(file)))?;

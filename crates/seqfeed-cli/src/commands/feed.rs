@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use seqfeed::io::{InputFiles, Location, WxFilename, read_record, shown_name, write_atomically};
-use seqfeed::{Description, Element, Error, Minibatch, Opened, Source, State, Unit};
+use seqfeed::{Element, Error, Minibatch, Opened, Source, State, Unit};
 
 use crate::options::{CorpusOptions, FeedOptions};
 use crate::progress;
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if description.feed.sweeps.is_none() && description.feed.samples.is_none() {
         description.feed.sweeps = Some(1);
     }
-    let state_file = state_file(&description);
+    let state_file = description.state_file();
     let state = state_file.as_deref().map(read_state).transpose()?.flatten();
     let started = Instant::now();
     let opened = arguments.corpus.open(&description)?;
@@ -103,16 +103,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         (false, None) => tally.print(&opened, feed.streams())?,
     }
     Ok(())
-}
-
-fn state_file(description: &Description) -> Option<std::path::PathBuf> {
-    let path = description.feed.state.as_ref()?;
-    Some(match &description.base {
-        // A name given as an option is relative to the working directory; a name in the
-        // description, to that.
-        Some(base) if !description.is_given("state") => base.join(path),
-        _ => path.clone(),
-    })
 }
 
 /// Most bytes of a state: where sequences are truncated, it grows with the number of rows.

@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{name_to_text, path_from_text, read_settings};
+use seqfeed_io::{Beside, Location, Opener, name_from_text, name_to_text};
 
 use super::braces::MAX_DEPTH;
 use super::text::{Origin, Text, limit};
@@ -36,32 +35,35 @@ impl<F: FnMut(&str) -> Result<String>> Texts for F {
     }
 }
 
-/// Reads configuration files from disk.
+/// Reads configuration files.
 ///
 /// Names are relative to the current directory, as in CNTK; includes that are not there are looked
 /// for beside the main file. Bytes that are not UTF-8 stand as [`name_to_text`] has them, so that
 /// names keep them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Files {
-    /// Where to look next.
-    pub beside: Option<PathBuf>,
+    beside: Beside,
+    opener: Opener,
+}
+
+impl Files {
+    /// For a main file in a directory.
+    #[must_use]
+    pub fn new(directory: Option<Location>, opener: &Opener) -> Self {
+        Self { beside: Beside::new(directory, opener), opener: opener.clone() }
+    }
 }
 
 impl Texts for Files {
     fn read(&mut self, name: &str) -> Result<String> {
-        let mut path = path_from_text(name);
-        if let Some(beside) = &self.beside
-            && !path.exists()
-            && beside.join(&path).exists()
-        {
-            path = beside.join(&path);
-        }
-        let bytes = read_settings(&path, BYTES, MAX_BYTES as u64).map_err(|error| {
-            match error.is_not_found() {
-                true => error,
-                false => error.with_help("is this a configuration?"),
-            }
-        })?;
+        let file = self.beside.find(&Location::of_file(name_from_text(name)));
+        let bytes =
+            self.opener.read_settings(&file, BYTES, MAX_BYTES as u64).map_err(
+                |error| match error.is_not_found() {
+                    true => error,
+                    false => error.with_help("is this a configuration?"),
+                },
+            )?;
         Ok(name_to_text(OsStr::from_bytes(&bytes)))
     }
 }
@@ -71,11 +73,18 @@ pub(crate) fn split_names(names: &str) -> impl Iterator<Item = &str> {
     names.split('+').map(str::trim).filter(|name| !name.is_empty())
 }
 
+/// The files that `a+b` names: the two, unless there is one of this name.
+pub(crate) fn names_of<'a>(names: &'a str, opener: &Opener) -> Vec<&'a str> {
+    match opener.exists(&Location::of_file(name_from_text(names))) {
+        true => vec![names],
+        false => split_names(names).collect(),
+    }
+}
+
 /// The directory that a file lies in.
-pub(crate) fn directory_of(file: &str) -> Option<PathBuf> {
-    let file = path_from_text(file);
-    let parent = file.parent()?;
-    Some(if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent.to_owned() })
+pub(crate) fn directory_of(file: &str) -> Option<Location> {
+    let parent = Location::of_file(name_from_text(file)).parent()?;
+    Some(if parent.as_os_str().is_empty() { Location::of_file(".") } else { parent })
 }
 
 /// Reads files one after another with all they include; overrides follow as lines of their own.

@@ -1,6 +1,7 @@
 //! Naming a section of a configuration: `train.cntk#Simple_Test.reader`.
 
 use seqfeed_core::{Error, Result};
+use seqfeed_io::Opener;
 
 use super::Config;
 use super::section::Section;
@@ -19,21 +20,15 @@ pub fn split(name: &str) -> (&str, &str) {
     name.rsplit_once('#').unwrap_or((name, ""))
 }
 
-/// The first of the files that `a+b` names.
-pub(crate) fn first_name(names: &str) -> &str {
-    if seqfeed_io::path_from_text(names).exists() {
-        return names;
-    }
-    super::files::split_names(names).next().unwrap_or(names)
-}
-
 /// Reads a file and goes to a section of it. Names are the same in any case, and looked up
 /// outwards if a section lacks them, as CNTK's commands look up their `reader`.
 ///
 /// ```no_run
 /// use seqfeed_cntk::config::{ReaderConfig, path};
+/// use seqfeed_io::Opener;
 ///
-/// let reader = ReaderConfig::from_section(&path::load("train.cntk", "Simple_Test.reader")?)?;
+/// let section = path::load("train.cntk", "Simple_Test.reader", &Opener::default())?;
+/// let reader = ReaderConfig::from_section(&section)?;
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
 ///
@@ -41,8 +36,8 @@ pub(crate) fn first_name(names: &str) -> &str {
 ///
 /// Fails if the file cannot be read, or has no such section; then the error names the readers
 /// that it has.
-pub fn load(file: &str, dotted: &str) -> Result<Section> {
-    Config::load(file, &[])?.section_at(dotted)
+pub fn load(file: &str, dotted: &str, opener: &Opener) -> Result<Section> {
+    Config::load(file, &[], opener)?.section_at(dotted)
 }
 
 impl Config {

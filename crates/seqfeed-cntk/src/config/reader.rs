@@ -1,12 +1,11 @@
 //! Reader sections as plain data.
 
-use std::path::{Path, PathBuf};
-
 use seqfeed_core::{Error, Result};
+use seqfeed_io::{Location, Opener};
 
-use super::files::directory_of;
+use super::Config;
+use super::files::{directory_of, names_of};
 use super::section::Section;
-use super::{Config, path};
 
 mod build;
 mod checks;
@@ -34,7 +33,7 @@ pub struct ReaderConfig {
     pub kind: ReaderKind,
     /// Directory of the configuration file; file names in it are relative to the directory that
     /// CNTK was started in, which often is this one. `None` if there is no file.
-    pub directory: Option<PathBuf>,
+    pub directory: Option<Location>,
     /// `randomize`: on by default. See [`window`](ReaderConfig::window) for what comes of it.
     pub randomize: Randomize,
     /// `randomizationWindow`, if given (0 for the whole corpus in the readers of HTK files).
@@ -143,8 +142,8 @@ impl ReaderConfig {
     ///
     /// Fails if the files cannot be read, the section is not there, or as
     /// [`from_section`](ReaderConfig::from_section).
-    pub fn load(files: &str, dotted: &str, overrides: &[&str]) -> Result<Self> {
-        let config = Config::load(files, overrides)?;
+    pub fn load(files: &str, dotted: &str, overrides: &[&str], opener: &Opener) -> Result<Self> {
+        let config = Config::load(files, overrides, opener)?;
         let readers = config.readers();
         let dotted = match (dotted, &readers[..]) {
             ("", [only]) => only,
@@ -156,7 +155,7 @@ impl ReaderConfig {
             (dotted, _) => dotted,
         };
         let mut reader = Self::from_section(&config.section_at(dotted)?)?;
-        reader.directory = directory_of(path::first_name(files));
+        reader.directory = names_of(files, opener).first().and_then(|name| directory_of(name));
         Ok(reader)
     }
 
@@ -189,14 +188,14 @@ impl ReaderConfig {
     /// # Errors
     ///
     /// As [`from_section`](ReaderConfig::from_section).
-    pub fn from_json(json: &serde_json::Value, directory: Option<&Path>) -> Result<Self> {
+    pub fn from_json(json: &serde_json::Value, directory: Option<Location>) -> Result<Self> {
         let Some(object) = json.as_object() else {
             return Err(Error::usage("a reader must be a dictionary")
                 .with_help("{\"deserializers\": [...], ...}"));
         };
         let section = Section::from_json("reader".into(), object, None)?;
         let mut reader = Self::from_section(&section)?;
-        reader.directory = directory.map(Path::to_owned);
+        reader.directory = directory;
         Ok(reader)
     }
 

@@ -19,15 +19,12 @@ mod stamp;
 mod write;
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{error, fmt};
 
 use seqfeed_core::Error;
-use seqfeed_io::{Compression, shown_name};
+use seqfeed_io::{Compression, DataFile, FileKind, Opener, shown_name};
 
 use super::{CtfIndex, KeyKind};
 use checksum::checksum;
@@ -36,6 +33,7 @@ pub use cntk::{cntk_path, decode_cntk};
 pub use format::seal;
 pub use format::{decode, encode};
 pub use stamp::Stamp;
+use stamp::since_1970;
 pub use write::{Writing, write, write_in_background};
 
 /// How the names of our caches end.
@@ -222,9 +220,8 @@ fn is_missing(error: &Error, cache: &Path) -> bool {
 ///
 /// Says why the cache is not used.
 pub fn read_from(cache: &Path, data: &Path, settings: &Settings) -> Result<CtfIndex, Reason> {
-    let io = |error| Reason::Unreadable(Error::io("reading", error).in_file(show(cache)));
-    let metadata = fs::metadata(cache).map_err(io)?;
-    if !metadata.is_file() {
+    let found = Opener::default().probe(&cache.into()).map_err(Reason::Unreadable)?;
+    if found.kind != FileKind::Regular {
         return Err(Reason::Foreign);
     }
     if cntk::is_of_labels(cache, data) {
@@ -232,7 +229,7 @@ pub fn read_from(cache: &Path, data: &Path, settings: &Settings) -> Result<CtfIn
     }
     let (stamp, compression) = Stamp::and_compression_of(data).map_err(Reason::Unreadable)?;
     if !cntk::is_name(cache) {
-        let bytes = read_whole(cache, metadata.len()).map_err(io)?;
+        let bytes = read_whole(cache).map_err(Reason::Unreadable)?;
         return decode(&bytes, settings, &stamp);
     }
     // CNTK's caches say nothing of settings: their names do.
@@ -242,13 +239,13 @@ pub fn read_from(cache: &Path, data: &Path, settings: &Settings) -> Result<CtfIn
     if compression != Compression::None {
         return Err(Reason::Unsupported("CNTK does not read compressed files"));
     }
-    if metadata.mtime() < stamp.modified_seconds {
+    if since_1970(found.modified).0 < stamp.modified_seconds {
         return Err(Reason::Stale);
     }
-    if metadata.len() > cntk::most_bytes(stamp.bytes) {
+    if found.len > cntk::most_bytes(stamp.bytes) {
         return Err(Reason::Damaged("it is larger than any index of the data file"));
     }
-    let bytes = read_whole(cache, metadata.len()).map_err(io)?;
+    let bytes = read_whole(cache).map_err(Reason::Unreadable)?;
     decode_cntk(&bytes, settings, stamp.bytes)
 }
 
@@ -256,10 +253,14 @@ fn show(path: &Path) -> String {
     shown_name(path)
 }
 
-/// Reads a file of an expected length, in memory that is refused rather than not to be had.
-fn read_whole(path: &Path, expected: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(usize::try_from(expected).unwrap_or(usize::MAX))?;
-    File::open(path)?.take(expected).read_to_end(&mut bytes)?;
+/// Reads a file into memory that is refused rather than not to be had.
+fn read_whole(path: &Path) -> Result<Vec<u8>, Error> {
+    let file = DataFile::open(path)?;
+    let (mut bytes, len) = (Vec::new(), usize::try_from(file.len()).unwrap_or(usize::MAX));
+    bytes
+        .try_reserve_exact(len)
+        .map_err(|error| Error::io("reading", error.into()).in_file(show(path)))?;
+    bytes.resize(len, 0);
+    file.read_exact_at(&mut bytes, 0, "an index")?;
     Ok(bytes)
 }

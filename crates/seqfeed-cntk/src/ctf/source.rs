@@ -10,7 +10,7 @@ use seqfeed_core::{
     About, Block, Element, Error, Extent, Index, IndexBuilder, Key, Kind, Most, Offsets, Problem,
     Remark, Result, Severity, Source, Stream,
 };
-use seqfeed_io::{DataFile, Opener, RxFilename, run_of, shown_name};
+use seqfeed_io::{DataFile, Opener, run_of, shown_name};
 
 use super::cache::{self, Stamp};
 use super::lines::{self, LineColumn};
@@ -222,7 +222,8 @@ impl CtfSource {
     /// Opens a file and makes or finds its index.
     ///
     /// What cannot be read twice in place (compressed files, streams, commands) is decoded once
-    /// into a temporary file. `names` number symbolic ids; files that are joined share them.
+    /// into a temporary file. `names` number symbolic ids; files that are joined share them. The
+    /// index of a file of the file system is kept beside it, where that is asked for.
     ///
     /// # Errors
     ///
@@ -234,15 +235,13 @@ impl CtfSource {
         names: &mut Names,
         opener: &Opener,
     ) -> Result<Self> {
-        let path = name.as_ref();
-        let name = &shown_name(path);
+        let rxfilename = opener.rxfilename(name)?;
+        let name = &rxfilename.to_string();
+        let path = rxfilename.location().path().filter(|_| rxfilename.offset().is_none());
         // Taken before the file is opened: of a file that is replaced in between, no cache is kept.
-        let stamp = match options.cache_index {
-            true => Stamp::of(Path::new(path)).ok(),
-            false => None,
-        };
-        let data = DataFile::decoded(&RxFilename::parse(path)?, opener)?;
-        let path = (data.spooled_bytes() == 0).then(|| Path::new(path));
+        let stamp = path.filter(|_| options.cache_index).and_then(|path| Stamp::of(path).ok());
+        let data = DataFile::decoded(&rxfilename, opener)?;
+        let path = path.filter(|_| data.spooled_bytes() == 0);
         let scan = ScanOptions {
             skip_sequence_ids: options.skip_sequence_ids,
             main_alias: CtfInput::main(&options.inputs)?.map(|input| input.alias.clone()),

@@ -3,6 +3,7 @@
 use std::fs;
 
 use seqfeed_cntk::config::{Deserializer, ReaderConfig, path};
+use seqfeed_io::Opener;
 
 #[test]
 fn loads_files_with_includes_and_overrides() {
@@ -21,16 +22,17 @@ fn loads_files_with_includes_and_overrides() {
         b"Dir=/base\nTrain=[reader=[readerType=CNTKTextFormatReader;input=[x=[dim=1;format=dense]]]]",
     );
     let more = write("more.cntk", b"Test=[reader=[readerType=HTKMLFReader]]");
+    let opener = Opener::default();
     let load = |files: &str, dotted: &str, overrides: &[&str]| {
-        ReaderConfig::load(files, dotted, overrides)
+        ReaderConfig::load(files, dotted, overrides, &opener)
     };
     for dotted in ["Train.reader", "TRAIN.Reader", ""] {
         let reader = load(&main, dotted, &["Dir=/over"]).unwrap();
-        assert_eq!(reader.directory.as_deref(), Some(directory.path()));
+        assert_eq!(reader.directory, Some(directory.path().into()));
         let Deserializer::Ctf(ctf) = &reader.deserializers[0] else { panic!() };
         assert_eq!(ctf.file, "/over/x");
     }
-    assert_eq!(path::load(&main, "train").unwrap().path(), "main.cntk:Train");
+    assert_eq!(path::load(&main, "train", &opener).unwrap().path(), "main.cntk:Train");
     let both = format!("{main}+{more}");
     let error = load(&both, "", &[]).unwrap_err().to_string();
     assert!(

@@ -8,6 +8,7 @@ use seqfeed_cntk::config::{
     WHOLE_DATA, Window,
 };
 use seqfeed_core::{Error, Result};
+use seqfeed_io::Opener;
 use serde_json::{Value as Json, json};
 
 /// A file of the shared material, or `None` (said loudly) where it is missing.
@@ -77,7 +78,7 @@ fn reads_what_cntk_reads() {
         let text = case["text"].as_str().unwrap().to_owned();
         let overrides: Vec<&str> =
             case["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()).collect();
-        let mut files = Files::default();
+        let mut files = Files::new(None, &Opener::default());
         let mut texts = |wanted: &str| {
             if wanted == name {
                 return Ok(text.clone());

@@ -1,8 +1,7 @@
 //! A copy of a corpus without what is wrong with it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use seqfeed_core::{Element, Error, Extent, Key, Kind, Result, Stream};
 use seqfeed_io::{Opener, OutputDirectory, shown_name};
@@ -65,8 +64,7 @@ impl Check {
     /// Fails if the directory has anything in it, if nothing is left, or if writing fails.
     pub fn repair(&self, description: &Description, directory: &Path) -> Result<Repair> {
         let shown = shown_name(directory);
-        let directory = target(directory).map_err(|error| error.in_file(shown.as_str()))?;
-        let output = OutputDirectory::create(&directory)?;
+        let output = OutputDirectory::create_with_parents(directory)?;
         let mut repair =
             Repair { sequences: 0, samples: 0, left_out: BTreeMap::new(), trimmed: Vec::new() };
         let kept = self.kept(&mut repair);
@@ -105,8 +103,9 @@ impl Check {
             "repair": &repair,
             "findings": self.findings(),
         });
-        write(&output, "report.json", &format!("{report:#}\n"))?;
-        write(&output, "corpus.toml", &description.over_tables(&self.tables()).to_toml())?;
+        output.write("report.json", format!("{report:#}\n").as_bytes())?;
+        let described = description.over_tables(&self.tables()).to_toml();
+        output.write("corpus.toml", described.as_bytes())?;
         output.finish()?;
         Ok(repair)
     }
@@ -194,21 +193,6 @@ fn file_name(stream: &str) -> String {
     stream.chars().map(safe).collect()
 }
 
-/// The whole name of a directory that is made, in one that is there or is made too.
-fn target(directory: &Path) -> Result<PathBuf> {
-    if let Ok(there) = fs::canonicalize(directory) {
-        return Ok(there);
-    }
-    let Some(name) = directory.file_name() else {
-        return Err(Error::usage("this is not the name of a directory"));
-    };
-    let parent = directory.parent().filter(|parent| *parent != Path::new(""));
-    let parent = parent.unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(|error| Error::io("making", error))?;
-    let parent = fs::canonicalize(parent).map_err(|error| Error::io("reading", error))?;
-    Ok(parent.join(name))
-}
-
 fn new_table(stream: &Stream, output: &OutputDirectory) -> Result<Table> {
     Ok(match (stream.kind, stream.element, stream.extent) {
         (Kind::Dense, Element::F64, _) => Table::F64(create(stream, output)?),
@@ -287,11 +271,5 @@ fn labels(stream: &SequenceStream) -> impl Iterator<Item = i32> {
     stream.samples().filter_map(|sample| match sample {
         Sample::Label(label) => Some(label),
         _ => None,
-    })
-}
-
-fn write(output: &OutputDirectory, name: &str, text: &str) -> Result<()> {
-    fs::write(output.path().join(name), text).map_err(|error| {
-        Error::io("writing", error).in_file(shown_name(output.target().join(name)))
     })
 }

@@ -2,11 +2,12 @@
 //! written again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{path_from_text, read_record, shown_name, write_atomically};
+use seqfeed_io::{
+    FileKind, Opener, Probe, path_from_text, read_record, shown_name, write_atomically,
+};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
@@ -47,6 +48,11 @@ impl Recorded {
     }
 }
 
+/// What is there of a file that was written.
+fn found(file: &str) -> Option<Probe> {
+    Opener::default().probe(&path_from_text(file).into()).ok()
+}
+
 /// Most bytes of a record: there is a line for each shard.
 const MOST_OF_RECORD: u64 = 256 << 20;
 
@@ -83,8 +89,7 @@ impl RecordFile {
         }
         let files = recorded.report.files.iter().zip(&recorded.sizes);
         let same = |(file, size): (&String, &u64)| {
-            fs::metadata(path_from_text(file))
-                .is_ok_and(|found| found.is_dir() || found.len() == *size)
+            found(file).is_some_and(|is| is.kind == FileKind::Directory || is.len == *size)
         };
         let all = recorded.report.files.len() == recorded.sizes.len();
         (all && files.into_iter().all(same))
@@ -97,8 +102,7 @@ impl RecordFile {
     ///
     /// Fails if the record cannot be written.
     pub(super) fn add(&mut self, shard: usize, probe: String, report: &ShardReport) -> Result<()> {
-        let size =
-            |file: &String| fs::metadata(path_from_text(file)).map_or(0, |found| found.len());
+        let size = |file: &String| found(file).map_or(0, |found| found.len);
         let sizes = report.files.iter().map(size).collect();
         let mut recorded = Recorded { probe, sizes, report: report.clone(), check: String::new() };
         recorded.check = recorded.hash().unwrap_or_default();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use seqfeed_core::{Error, Index, Key, Result, Sink, Source, Stream, Transformed, Written};
-use seqfeed_io::{WxFilename, name_to_text, shown_name, write_atomically};
+use seqfeed_io::{WxFilename, name_to_text, remove_if_there, write_atomically};
 use twox_hash::XxHash3_64;
 
 use super::ConvertPlan;
@@ -283,13 +283,7 @@ impl ConvertPlan {
     /// Where files appear anew one after another, no description tells that they belong together
     /// before all are there.
     fn remove_old_description(&self) -> Result<()> {
-        let Some(path) = &self.description else { return Ok(()) };
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::io("removing", error).in_file(shown_name(path)))
-            }
-            _ => Ok(()),
-        }
+        self.description.as_deref().map_or(Ok(()), remove_if_there)
     }
 
     /// What is written as a shard.

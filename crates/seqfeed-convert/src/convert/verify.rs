@@ -41,7 +41,7 @@ impl ConvertPlan {
             let text = self.described(&[writing], &shard.fingerprint, base);
             let text = text.ok_or_else(|| unreadable(&target))?;
             let mut description = Description::from_toml(&text)?;
-            description.base = Some(base.to_owned());
+            description.base = Some(base.into());
             let opened = description.open(&self.options.opener)?;
             let found = fingerprint(opened.corpus().as_ref())?;
             self.compare(&target, streams, shard, &found)?;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
-use seqfeed_io::{DataFile, LineLimit, Opener, read_list, shown_name};
+use seqfeed_io::{DataFile, LineLimit, Opener, shown_name};
 
 use super::{Body, FORMAT, MlfIndex, MlfOptions, ParseOptions, Transcription, parse};
 use crate::decoded::{FromStart, open_decoded};
@@ -133,7 +133,7 @@ impl LabelFiles {
     fn read_file(&self, path: &Path) -> Result<Transcription> {
         let path = self.directory.join(path);
         let opener = Opener::default().with_line_limit(self.index.line_limit());
-        let data = read_list(&path, LineLimit::of_lines, &opener)?;
+        let data = opener.read_list(&path.as_path().into(), LineLimit::of_lines)?;
         // As soon as there are entries, dots end label files that are none, too.
         let dot_ends = self.options.dot_ends || !self.index.is_empty();
         let options = ParseOptions { dot_ends, ..self.options.clone() };

@@ -12,7 +12,7 @@ use seqfeed_core::{
     About, Block, Damage, Element, Error, Extent, Fact, Index, IndexBuilder, JoinReport, Key, Kind,
     Problem, Remark, Result, Severity, Source, Stream, Tolerance,
 };
-use seqfeed_io::{Location, Opener, run_of};
+use seqfeed_io::{Beside, Location, Opener, run_of};
 
 use super::files::{Files, Shape};
 use crate::param::ReadOptions;
@@ -153,6 +153,7 @@ impl HtkSource {
             options,
             keys,
             files: Files::new(options.read.clone(), &options.opener),
+            beside: Beside::new(options.directory.clone(), &options.opener.of_contents()),
             numbers: HashMap::new(),
             report: JoinReport::default(),
             faults: Vec::new(),
@@ -381,6 +382,7 @@ struct SourceBuilder<'a> {
     options: &'a HtkOptions,
     keys: Keys<'a>,
     files: Files,
+    beside: Beside,
     /// Numbers of the files, and frames in them; or why there are none.
     numbers: HashMap<Vec<u8>, Result<(u32, u64)>>,
     report: JoinReport,
@@ -444,20 +446,14 @@ impl SourceBuilder<'_> {
     /// backslashes of a script that was written for Windows.
     fn location_of(&self, physical: &[u8]) -> Location {
         let location = Location::of_file(OsStr::from_bytes(physical));
-        let HtkOptions { directory, opener, .. } = self.options;
-        let has_backslash = memchr::memchr(b'\\', physical).is_some();
-        if directory.is_none() && !has_backslash || opener.exists(&location) {
-            return location;
+        if memchr::memchr(b'\\', physical).is_none() {
+            return self.beside.find(&location);
         }
         let slashed: Vec<u8> =
             physical.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect();
         let slashed = Location::of_file(OsStr::from_bytes(&slashed));
-        let beside = |location: &Location| {
-            directory.as_ref().map(|directory| location.clone().relative_to(directory))
-        };
-        let last = beside(&slashed);
-        let mut others = [beside(&location), Some(slashed), last].into_iter().flatten();
-        others.find(|other| opener.exists(other)).unwrap_or(location)
+        let found = self.beside.there(&location).or_else(|| self.beside.there(&slashed));
+        found.unwrap_or(location)
     }
 
     fn beyond(&self, entry: &Entry<'_>, physical: &[u8], frames: u64) -> Error {

@@ -1,13 +1,11 @@
 //! `copy-feats-to-htk`.
 
 use std::ffi::OsStr;
-use std::fs::DirBuilder;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
-use seqfeed_io::{Output, name_from_text, path_from_text};
+use seqfeed_io::{Output, make_directory, name_from_text, path_from_text};
 use seqfeed_kaldi::{HtkMatrix, Matrix, Mode, write_object};
 
 use crate::call::{Call, Outcome, some, throw};
@@ -40,9 +38,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         return throw(PLACE, format_args!("the sample kind {kind} does not fit 16 bits"));
     };
     let made = path_from_text(&directory);
-    if !made.exists()
-        && let Err(error) = DirBuilder::new().mode(0o750).create(&made)
-    {
+    if let Err(error) = make_directory(&made, 0o750) {
         let message = format!("Could not create output directory: {directory} ({error})");
         return throw(PLACE, message);
     }

@@ -2,7 +2,6 @@
 //! sorted.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 use seqfeed_core::{Error, Index, Key, Remark, Result, Severity, Source};
 use seqfeed_io::Opener;
@@ -16,21 +15,20 @@ const CURE: &str = "was the archive written again after the script file? write b
 /// The names that a source's tables were opened by.
 pub(super) struct TableNames {
     rspecifiers: Vec<OsString>,
-    base: Option<PathBuf>,
     opener: Opener,
 }
 
 impl TableNames {
     pub(super) fn new(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> Self {
         let rspecifiers = rspecifiers.iter().map(|name| name.as_ref().to_owned()).collect();
-        Self { rspecifiers, base: options.base.clone(), opener: options.opener.clone() }
+        Self { rspecifiers, opener: options.opener.clone() }
     }
 
     /// Looks at the script files among them, and at the order of keys.
     pub(super) fn examine(&self, source: &impl Source) -> Result<Vec<Remark>> {
         let mut remarks = Vec::new();
         for table in &self.rspecifiers {
-            let misplaced = match misplaced_entries(table, self.base.as_deref(), &self.opener) {
+            let misplaced = match misplaced_entries(table, &self.opener) {
                 Ok(misplaced) => misplaced,
                 // The table itself could be opened: this is not known then.
                 Err(error) => error.damage().map(|_| Vec::new())?,

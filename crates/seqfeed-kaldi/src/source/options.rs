@@ -1,10 +1,9 @@
 //! How tables are opened as a source.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
 
-use seqfeed_core::{Element, Extent, Result, Tolerance};
-use seqfeed_io::{Opener, RxFilename, shown_name};
+use seqfeed_core::{Element, Extent, Tolerance};
+use seqfeed_io::{Opener, shown_name};
 
 /// What the objects of a table are taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +28,8 @@ pub struct TableOptions {
     /// Most samples in a chunk of the source's index.
     pub chunk_samples: u64,
     /// What names may do (those in the rspecifiers, and those that stand in script files), and how
-    /// long keys and lines of script files may be.
+    /// long keys and lines of script files may be. Names in the rspecifiers are relative to its
+    /// directory.
     pub opener: Opener,
     /// Map files instead of reading them.
     pub map: bool,
@@ -38,8 +38,6 @@ pub struct TableOptions {
     /// Where a script file names a file that is not there, take the same with `.gz` or `.bz2`
     /// behind it, as PDNN does.
     pub or_compressed: bool,
-    /// The directory that names in rspecifiers are relative to, if not the working directory.
-    pub base: Option<PathBuf>,
 }
 
 impl TableOptions {
@@ -57,17 +55,7 @@ impl TableOptions {
             map: false,
             errors: Tolerance::Stop,
             or_compressed: false,
-            base: None,
         }
-    }
-
-    /// A name of an rspecifier, as seen from the working directory.
-    pub(crate) fn name(&self, rxfilename: &OsStr) -> Result<RxFilename> {
-        let name = RxFilename::parse(rxfilename)?;
-        Ok(match &self.base {
-            Some(base) => name.relative_to(base),
-            None => name,
-        })
     }
 }
 

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
-use std::path::Path;
 
 use seqfeed_core::Result;
-use seqfeed_io::{DataFile, Location, Opener, RxFilename};
+use seqfeed_io::{Beside, DataFile, Location, Opener, RxFilename};
 
-use crate::ScriptLine;
-use crate::beside::Beside;
 use crate::object_reader::{ObjectReader, is_space};
+use crate::script::ScriptLine;
 use crate::specifier::{Rspecifier, TableKind};
 
 /// Longer keys are not looked at.
@@ -73,8 +71,7 @@ enum Before {
 }
 
 /// The entries of a table's script file that do not begin behind their keys in the archive, as
-/// where the script file is older than the archive. Names are relative to `base`, if not to the
-/// working directory.
+/// where the script file is older than the archive.
 ///
 /// Looked at are entries with an offset into a file that is not compressed, by one small read each.
 /// An object without a key in front of it may lie in any file. Script files that are no regular
@@ -86,20 +83,15 @@ enum Before {
 /// themselves are passed over: who opens the table is told.
 pub(super) fn misplaced_entries(
     rspecifier: &(impl AsRef<OsStr> + ?Sized),
-    base: Option<&Path>,
     opener: &Opener,
 ) -> Result<Vec<Misplaced>> {
     let table = Rspecifier::parse(rspecifier)?;
-    let name = RxFilename::parse(&table.rxfilename)?;
-    let name = match base {
-        Some(base) => name.relative_to(base),
-        None => name,
-    };
+    let name = opener.rxfilename(&table.rxfilename)?;
     let script = name.location();
     if table.kind != TableKind::Script || name.offset().is_some() || !opener.is_file(script) {
         return Ok(Vec::new());
     }
-    let entries = entries(&name, base, opener)?;
+    let entries = entries(&name, opener)?;
     let found = look_at(&entries, opener)?;
     let newer = |archive: &Location| {
         let written = |file: &Location| opener.probe(file).ok().and_then(|found| found.modified);
@@ -191,8 +183,8 @@ fn open_plain(file: &Location, opener: &Opener) -> Result<Option<DataFile>> {
 }
 
 /// The entries with offsets of a script file.
-fn entries(script: &RxFilename, base: Option<&Path>, opener: &Opener) -> Result<Vec<Entry>> {
-    let beside = Beside::new(script, base, opener);
+fn entries(script: &RxFilename, opener: &Opener) -> Result<Vec<Entry>> {
+    let beside = Beside::of(script, opener);
     let mut reader = ObjectReader::open(script, opener)?;
     let mut found: HashMap<Location, Location> = HashMap::new();
     let mut entries = Vec::new();

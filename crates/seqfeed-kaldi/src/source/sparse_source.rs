@@ -1,15 +1,14 @@
 //! Tables of posteriors and of sparse matrices as a source of sequences.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{
     About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Most,
     Problem, Remark, Result, Source, Stream, Tolerance,
 };
-use seqfeed_io::{DataFile, RxFilename, Spool, shown_name};
+use seqfeed_io::{DataFile, Spool, shown_name};
 
 use super::entry::Skips;
 use super::examined::TableNames;
@@ -95,11 +94,10 @@ impl SparseSource {
         for text in rspecifiers {
             let rspecifier = Rspecifier::parse(text)?;
             skips.tolerance = if rspecifier.permissive { Tolerance::Skip } else { options.errors };
-            let (opener, beside) = (options.opener.clone(), options.base.clone());
-            let read = ReadOptions { opener, beside, ..ReadOptions::default() };
-            let name = relative(rspecifier, options.base.as_deref())?;
-            let text = shown_name(&name);
-            let mut reader = SequentialReader::<Frames>::open_with(&name, &read)?;
+            let read = ReadOptions::with_opener(&options.opener);
+            let rxfilename = options.opener.rxfilename(&rspecifier.rxfilename)?.name();
+            let text = shown_name(Rspecifier { rxfilename, ..rspecifier.clone() }.name());
+            let mut reader = SequentialReader::<Frames>::open_with(&rspecifier.name(), &read)?;
             let (mut key, mut frames) = (Vec::new(), Frames::default());
             loop {
                 match reader.next_into(&mut key, &mut frames) {
@@ -217,15 +215,6 @@ impl std::fmt::Debug for SparseSource {
             .field("index", &self.index)
             .finish_non_exhaustive()
     }
-}
-
-/// The rspecifier with its name relative to a directory.
-fn relative(mut rspecifier: Rspecifier, base: Option<&Path>) -> Result<OsString> {
-    if let Some(base) = base {
-        let name = RxFilename::parse(&rspecifier.rxfilename)?.relative_to(base);
-        rspecifier.rxfilename = name.name();
-    }
-    Ok(rspecifier.name())
 }
 
 /// A source in the making.

@@ -10,7 +10,7 @@ use seqfeed_core::{
     About, Block, Damage, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind,
     Problem, Remark, Result, Source, Stream, Tolerance,
 };
-use seqfeed_io::{Compression, Location, RxFilename};
+use seqfeed_io::{Beside, Compression, Location, RxFilename};
 
 use super::archive::{ArchiveScan, Found, header_at, inside};
 use super::decode::Region;
@@ -22,7 +22,6 @@ use super::options::{Role, TableOptions, shown};
 use super::spooler::{Spooler, read_archive};
 use load::Loader;
 
-use crate::beside::Beside;
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
@@ -270,7 +269,7 @@ impl<'a> SourceBuilder<'a> {
     }
 
     fn archive(&mut self, rxfilename: &OsStr) -> Result<()> {
-        let name = self.options.name(rxfilename)?;
+        let name = self.options.opener.rxfilename(rxfilename)?;
         let Some((location, offset)) = name.file_and_offset() else { return self.stream(&name) };
         let Some(file) = self.options.opener.open_plain(location)? else {
             return self.stream(&name);
@@ -324,8 +323,8 @@ impl<'a> SourceBuilder<'a> {
     }
 
     fn script(&mut self, rxfilename: &OsStr) -> Result<()> {
-        let name = self.options.name(rxfilename)?;
-        let beside = Beside::new(&name, self.options.base.as_deref(), &self.options.opener);
+        let name = self.options.opener.rxfilename(rxfilename)?;
+        let beside = Beside::of(&name, &self.options.opener);
         self.by_name.clear();
         let mut reader = ObjectReader::open(&name, &self.options.opener)?;
         let file = reader.name().to_owned();

@@ -8,13 +8,12 @@ use seqfeed_core::{
     About, Block, Element, Error, Extent, Index, IndexBuilder, JoinReport, Key, Kind, Problem,
     Remark, Result, SampleRates, Source, Stream, Tolerance,
 };
-use seqfeed_io::{Compression, Input, Location, RxFilename, Spool};
+use seqfeed_io::{Beside, Compression, Input, Location, RxFilename, Spool};
 
 use super::entry::{SPOOL, Skips};
 use super::examined::TableNames;
 use super::files::Files;
 use super::options::{TableOptions, shown};
-use crate::beside::Beside;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::objects::wave::{Wave, decode};
@@ -88,7 +87,7 @@ impl WaveSource {
         let first = || -> Result<bool> {
             let Some(text) = rspecifiers.first() else { return Ok(false) };
             let rspecifier = Rspecifier::parse(text)?;
-            let name = options.name(&rspecifier.rxfilename)?;
+            let name = options.opener.rxfilename(&rspecifier.rxfilename)?;
             // Looking at it takes nothing away from who reads it.
             if !options.opener.is_file(name.location()) {
                 return Ok(false);
@@ -106,7 +105,7 @@ impl WaveSource {
                     let mut line = Vec::new();
                     input.next_line(&mut line)?;
                     let line = ScriptLine::parse(&line)?;
-                    let beside = Beside::new(&name, options.base.as_deref(), &options.opener);
+                    let beside = Beside::of(&name, &options.opener);
                     let name = RxFilename::parse(line.rxfilename)?;
                     let name = name.with_location(beside.find(name.location()));
                     ObjectReader::open(&name, &options.opener.of_contents())?
@@ -333,7 +332,7 @@ impl<'a> SourceBuilder<'a> {
     }
 
     fn archive(&mut self, rxfilename: &OsStr) -> Result<()> {
-        let name = self.options.name(rxfilename)?;
+        let name = self.options.opener.rxfilename(rxfilename)?;
         let location = name.location();
         let plain = match location.is_seekable() {
             true => self.options.opener.open_plain(location)?,
@@ -406,8 +405,8 @@ impl<'a> SourceBuilder<'a> {
     }
 
     fn script(&mut self, rxfilename: &OsStr) -> Result<()> {
-        let name = self.options.name(rxfilename)?;
-        let beside = Beside::new(&name, self.options.base.as_deref(), &self.options.opener);
+        let name = self.options.opener.rxfilename(rxfilename)?;
+        let beside = Beside::of(&name, &self.options.opener);
         let mut reader = ObjectReader::open(&name, &self.options.opener)?;
         let file = reader.name().to_owned();
         let mut line = Vec::new();

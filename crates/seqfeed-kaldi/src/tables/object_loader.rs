@@ -3,10 +3,9 @@
 use std::ffi::{OsStr, OsString};
 
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
-use seqfeed_io::{Location, RxFilename, shown_name};
+use seqfeed_io::{Beside, Location, RxFilename, shown_name};
 
 use crate::OBJECT;
-use crate::beside::Beside;
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
@@ -32,8 +31,8 @@ impl<T: Holder> ObjectLoader<T> {
     ///
     /// Fails if the script file's name is none.
     pub(crate) fn new(options: &ReadOptions, script: &OsStr) -> Result<Self> {
-        let script = options.name(script)?;
-        let beside = Beside::new(&script, options.beside.as_deref(), &options.opener);
+        let script = options.opener.rxfilename(script)?;
+        let beside = Beside::of(&script, &options.opener);
         let options = ReadOptions { opener: options.opener.of_contents(), ..options.clone() };
         let typing = options.typing.of_entries();
         Ok(Self { options, beside, file: None, whole: None, typing })
@@ -96,7 +95,7 @@ impl<T: Holder> ObjectLoader<T> {
     /// Whether the object of a name can be read once only: from a command, standard input or a
     /// named pipe.
     pub(crate) fn passes_once(&self, rxfilename: &OsStr) -> bool {
-        match self.options.name(rxfilename).map(|name| self.found(name)) {
+        match self.options.opener.rxfilename(rxfilename).map(|name| self.found(name)) {
             Ok(name) => self.options.opener.passes_once(name.location()),
             // What is no name is an error when it is read.
             Err(_) => false,
@@ -108,7 +107,7 @@ impl<T: Holder> ObjectLoader<T> {
         rxfilename: &OsStr,
         read: impl FnOnce(&mut ObjectReader) -> Result<R>,
     ) -> Result<R> {
-        let name = self.found(self.options.name(rxfilename)?);
+        let name = self.found(self.options.opener.rxfilename(rxfilename)?);
         let Some((file, offset)) = name.file_and_offset() else {
             let mut reader = self.options.open(&name)?;
             let value = read_typed(&mut reader, &mut self.typing, read)

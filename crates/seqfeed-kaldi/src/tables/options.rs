@@ -1,8 +1,5 @@
 //! How tables are read, apart from what rspecifiers say.
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
-
 use seqfeed_core::{Damage, Error, Result};
 use seqfeed_io::{Input, Opener, RxFilename};
 
@@ -16,13 +13,10 @@ use crate::tables::warnings::{Warning, Warnings};
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     /// What names may do (that of the rspecifier, and those that stand in script files), and how
-    /// long keys, tokens and lines of script files may be.
+    /// long keys, tokens and lines of script files may be. The name of the rspecifier is relative
+    /// to its directory; the files of a script file are looked for there too, that are neither
+    /// where their names say nor beside the script file.
     pub opener: Opener,
-    /// The directory that relative names are taken from, if not the working directory.
-    pub base: Option<PathBuf>,
-    /// A directory in which the files of a script file are looked for that are neither where their
-    /// names say nor beside the script file.
-    pub beside: Option<PathBuf>,
     /// Entries of a script file may come in any order: they are read in the order in which they lie
     /// on the disk. All lines are then read at opening.
     pub any_order: bool,
@@ -70,14 +64,6 @@ impl ReadOptions {
 
     pub(crate) fn with_opener(opener: &Opener) -> Self {
         Self { opener: opener.clone(), ..Self::default() }
-    }
-
-    pub(crate) fn name(&self, text: &OsStr) -> Result<RxFilename> {
-        let name = RxFilename::parse(text)?;
-        Ok(match &self.base {
-            Some(base) => name.relative_to(base),
-            None => name,
-        })
     }
 }
 

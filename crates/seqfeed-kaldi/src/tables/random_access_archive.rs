@@ -44,7 +44,7 @@ enum Values {
 
 impl<T: Holder> RandomAccessArchive<T> {
     pub(crate) fn open(rspecifier: &Rspecifier, options: &ReadOptions) -> Result<Self> {
-        let name = options.name(&rspecifier.rxfilename)?;
+        let name = options.opener.rxfilename(&rspecifier.rxfilename)?;
         let mut input = options.input(&name)?;
         let plain = input.seek(input.position()).map_err(|error| input.error(error))?;
         let (scan, values) = if plain {

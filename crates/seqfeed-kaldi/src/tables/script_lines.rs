@@ -18,7 +18,7 @@ pub(crate) struct ScriptLines {
 
 impl ScriptLines {
     pub(crate) fn open(rxfilename: &OsStr, options: &ReadOptions) -> Result<Self> {
-        let mut reader = options.open(&options.name(rxfilename)?)?;
+        let mut reader = options.open(&options.opener.rxfilename(rxfilename)?)?;
         let name = reader.name().to_owned();
         if reader.peek()? == Some(0) {
             let problem = Problem::Unsupported("this is binary data, not lines of text".into());

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Key, Result};
-use seqfeed_io::{Input, Opener, shown_name};
+use seqfeed_io::{Input, Opener, RxFilename, shown_name};
 
 use crate::holder::Holder;
 use crate::object_reader::ObjectReader;
@@ -135,13 +135,13 @@ impl<T: Holder> SequentialReader<T> {
         let options = &ReadOptions { typing, ..options.clone() };
         let table = match parsed.kind {
             TableKind::Archive => {
-                let name = options.name(&parsed.rxfilename)?;
+                let name = options.opener.rxfilename(&parsed.rxfilename)?;
                 Table::Archive(options.open_whole(&name)?)
             }
             TableKind::Script => {
                 let lines = ScriptLines::open(&parsed.rxfilename, options)?;
                 let entries = match options.any_order {
-                    true => Entries::Sorted(sorted(lines, options)?.into_iter(), None),
+                    true => Entries::Sorted(sorted(lines)?.into_iter(), None),
                     false => Entries::Lines(Box::new(lines)),
                 };
                 Table::Script(Box::new(Script {
@@ -483,7 +483,7 @@ fn is_of_script(error: &Error) -> bool {
 
 /// All entries, in the order in which they lie on the disk: by file in the order of first mention,
 /// then by offset.
-fn sorted(mut lines: ScriptLines, options: &ReadOptions) -> Result<Vec<Entry>> {
+fn sorted(mut lines: ScriptLines) -> Result<Vec<Entry>> {
     let mut files = std::collections::HashMap::new();
     let mut entries = Vec::new();
     while let Some(line) = lines.next()? {
@@ -493,8 +493,7 @@ fn sorted(mut lines: ScriptLines, options: &ReadOptions) -> Result<Vec<Entry>> {
             range: line.range,
         };
         // A name that is none fails when its turn comes.
-        let (name, offset) = options
-            .name(&entry.rxfilename)
+        let (name, offset) = RxFilename::parse(&entry.rxfilename)
             .ok()
             .and_then(|name| Some((name.location().as_os_str().to_owned(), name.offset()?)))
             .unwrap_or_else(|| (entry.rxfilename.clone(), 0));

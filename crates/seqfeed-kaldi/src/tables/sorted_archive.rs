@@ -36,7 +36,7 @@ enum Object {
 
 impl<T: Holder> SortedArchive<T> {
     pub(crate) fn open(rspecifier: &Rspecifier, options: &ReadOptions) -> Result<Self> {
-        let name = options.name(&rspecifier.rxfilename)?;
+        let name = options.opener.rxfilename(&rspecifier.rxfilename)?;
         Ok(Self {
             reader: Some(options.open(&name)?),
             damage: None,

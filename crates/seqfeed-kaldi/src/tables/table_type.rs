@@ -73,7 +73,7 @@ pub(crate) enum Found {
 ///
 /// As reading the table, but for what `p` passes over.
 pub(crate) fn find_table_type(table: &Rspecifier, options: &ReadOptions) -> Result<Found> {
-    let name = options.name(&table.rxfilename)?;
+    let name = options.opener.rxfilename(&table.rxfilename)?;
     if !options.opener.is_file(name.location()) {
         return Ok(Found::ByObject);
     }

@@ -91,8 +91,8 @@ macro_rules! of_type {
 }
 
 fn options(golden: &Path) -> ReadOptions {
-    let (opener, base) = (Opener::with_pipes(), Some(golden.join("bad")));
-    ReadOptions { opener, base, ..ReadOptions::default() }
+    let opener = Opener::with_pipes().in_directory(Some(golden.join("bad").into()));
+    ReadOptions { opener, ..ReadOptions::default() }
 }
 
 /// An rspecifier whose commands run in the directory of the cases.
@@ -158,7 +158,7 @@ fn copy_object<T: Holder>(name: &str, golden: &Path) -> Option<Vec<u8>> {
     let line = format!("k {name}");
     let line = ScriptLine::parse(line.as_bytes()).ok()?;
     let directory = golden.join("bad");
-    let rxfilename = RxFilename::parse(line.rxfilename).ok()?.relative_to(&directory);
+    let rxfilename = RxFilename::parse(line.rxfilename).ok()?.relative_to(Some(&directory.into()));
     let mut reader = ObjectReader::open(&rxfilename, &Opener::with_pipes()).ok()?;
     let value: T = reader.read().ok()?;
     let value = match &line.range {

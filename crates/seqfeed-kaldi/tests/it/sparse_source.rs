@@ -101,7 +101,8 @@ fn files_are_looked_for_as_by_other_sources() {
     // Beside the script file, and relative to where the rspecifier's own name is relative to.
     for name in ["post.ark:2", "train/post.ark:2"] {
         fs::write(at.join("train/post.scp"), format!("a {name}\n")).unwrap();
-        let options = TableOptions { base: Some(at.to_owned()), ..options() };
+        let options =
+            TableOptions { opener: Opener::default().in_directory(Some(at.into())), ..options() };
         let tables = ["scp:train/post.scp".to_owned()];
         let source = SparseSource::open(&tables, None, &options).unwrap();
         assert_eq!(loaded(&source), [("a".to_owned(), vec![vec![(3, 1.0)]])]);

@@ -14,11 +14,10 @@ pub(crate) fn features(base: &Path) -> TableOptions {
         element: Element::F32,
         extent: None,
         chunk_samples: 1000,
-        opener: Opener::default(),
+        opener: Opener::default().in_directory(Some(base.into())),
         map: false,
         or_compressed: false,
         errors: Tolerance::Stop,
-        base: Some(base.to_owned()),
     }
 }
 

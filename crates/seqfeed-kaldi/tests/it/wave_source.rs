@@ -21,7 +21,7 @@ fn wave(number: usize, channels: usize) -> Wave {
 
 fn options(base: &Path) -> TableOptions {
     let mut options = TableOptions::new("audio", Role::Features, Element::F32);
-    options.base = Some(base.to_owned());
+    options.opener = Opener::default().in_directory(Some(base.into()));
     options
 }
 
@@ -82,7 +82,7 @@ fn all_containers_give_the_same_samples() {
             ("scp:commands.scp", true),
         ] {
             let mut options = options(base);
-            options.opener = Opener::with_pipes();
+            options.opener = Opener::with_pipes().in_directory(Some(base.into()));
             let names = [name.to_owned()];
             assert!(WaveSource::is_wave(&names, &options), "{name}");
             let source = WaveSource::open(&names, &options).unwrap();

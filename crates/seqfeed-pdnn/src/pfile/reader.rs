@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::ops::Range;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{DataFile, Opener, RxFilename};
+use seqfeed_io::{DataFile, Opener};
 
 use super::decode::{check_numbers, columns};
 use super::{HEADER_BYTES, Header, PFILE, table};
@@ -36,7 +36,7 @@ impl PFile {
     /// Fails when the file cannot be read, its header is wrong, it is shorter than its header says,
     /// or its sentence table is not one. What follows the table is passed over.
     pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
-        Self::from_data(DataFile::decoded(&RxFilename::parse(name)?, opener)?)
+        Self::from_data(DataFile::decoded(&opener.rxfilename(name)?, opener)?)
     }
 
     /// A PFile in an open file.

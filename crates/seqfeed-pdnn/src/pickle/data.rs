@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead};
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{Compression, Input, Opener, RxFilename, shown_name};
+use seqfeed_io::{Compression, Input, Opener};
 
 use super::{Array, Bytes, Limits, Value, load, read_npy};
 
@@ -28,8 +28,9 @@ impl PickledData {
     ///
     /// As [`load`] and [`from_value`](Self::from_value).
     pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
-        let mut input = Input::open(&RxFilename::parse(&name)?, opener)?;
-        let name = &shown_name(name);
+        let name = opener.rxfilename(name)?;
+        let mut input = Input::open(&name, opener)?;
+        let name = &name.to_string();
         let numpy = input
             .ensure(6)
             .map_err(|error| Error::io("reading", error).in_file(name))?

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::{DataFile, Opener, Output, UntilFailed, WxFilename, shown_name};
+use seqfeed_io::{DataFile, Opener, Output, UntilFailed, WxFilename};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -24,7 +24,7 @@ const NPZ: &str = "npz file";
 ///
 /// Fails if it is no archive, a member is damaged or holds something else than an array of numbers.
 pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>> {
-    let mut npz = Npz::open(path)?;
+    let mut npz = Npz::new(DataFile::open(path)?)?;
     let names = npz.names()?;
     let read = |(member, name)| Ok((name, npz.read(member)?));
     names.into_iter().enumerate().map(read).collect()
@@ -36,9 +36,9 @@ pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>> {
 /// # Errors
 ///
 /// As [`read_npz`] and [`PickledData::from_arrays`]; also where the archive is empty.
-pub fn open_npz(name: &(impl AsRef<OsStr> + ?Sized), _opener: &Opener) -> Result<PickledData> {
-    let name = name.as_ref();
-    let mut npz = Npz::open(Path::new(name))?;
+pub fn open_npz(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<PickledData> {
+    let name = opener.place(name);
+    let mut npz = Npz::new(opener.open(&name)?)?;
     let names = npz.names()?;
     let find = |wanted: [&str; 3]| names.iter().position(|name| wanted.contains(&name.as_str()));
     let features = find(["features", "feature", "x"]);
@@ -46,12 +46,12 @@ pub fn open_npz(name: &(impl AsRef<OsStr> + ?Sized), _opener: &Opener) -> Result
     let mut rest = (0..names.len()).filter(|&member| ![features, labels].contains(&Some(member)));
     let Some(features) = features.or_else(|| rest.next()) else {
         let problem = Problem::Unsupported("it holds no arrays".into());
-        return Err(Error::format(NPZ, problem).in_file(shown_name(name)));
+        return Err(Error::format(NPZ, problem).in_file(name.to_string()));
     };
     let labels = labels.or_else(|| rest.next()).map(|member| npz.read(member)).transpose()?;
     let features = npz.read(features)?;
     PickledData::from_arrays(features, labels.as_ref())
-        .map_err(|error| error.in_file(shown_name(name)))
+        .map_err(|error| error.in_file(name.to_string()))
 }
 
 /// An archive whose members are read one by one.
@@ -63,10 +63,10 @@ struct Npz {
 }
 
 impl Npz {
-    fn open(path: &Path) -> Result<Self> {
-        let file = Cursored { file: Arc::new(DataFile::open(path)?), position: 0 };
-        let (bytes, shown) = (file.file.len(), shown_name(path));
-        let archive = ZipArchive::new(file).map_err(|error| damaged(&shown, error))?;
+    fn new(file: DataFile) -> Result<Self> {
+        let (bytes, shown) = (file.len(), file.name().to_owned());
+        let archive = ZipArchive::new(Cursored { file: Arc::new(file), position: 0 })
+            .map_err(|error| damaged(&shown, error))?;
         Ok(Self { archive, bytes, shown })
     }
 

@@ -1,11 +1,10 @@
 //! One of several pickles, of which those that are being fed are in memory.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{About, Block, Error, Index, Key, Result, Source, Stream};
-use seqfeed_io::{Opener, refuse_named_pipe, shown_name};
+use seqfeed_io::Opener;
 
 use super::{PickleSource, PickledData};
 
@@ -33,8 +32,8 @@ impl ReopenedPickle {
         opener: &Opener,
         open: fn(&OsStr, &Opener) -> Result<PickledData>,
     ) -> Result<Self> {
-        let (name, shown) = (name.as_ref().to_owned(), shown_name(name));
-        refuse_named_pipe(Path::new(&name))?;
+        let (name, shown) = (name.as_ref().to_owned(), opener.place(name).to_string());
+        opener.refuse_named_pipe(&opener.place(&name))?;
         let source = PickleSource::new(&shown, Key(b"0"), open(&name, opener)?)?;
         let (streams, index) = (source.streams().to_vec(), Arc::clone(source.index()));
         Ok(Self { name, shown, opener: opener.clone(), streams, index, open })

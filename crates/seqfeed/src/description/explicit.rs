@@ -1,12 +1,10 @@
 //! A description that says all of what another one means.
 
-use std::path::Path;
-
 use seqfeed_core::{Draw, Result, Source};
 use seqfeed_feed::{
     BatchSize, Cut, Epoch, Generator, Layout, Order, Partitions, Settings, Unit, Window,
 };
-use seqfeed_io::{Opener, RxFilename, name_from_text, name_to_text};
+use seqfeed_io::{Location, Opener, RxFilename, name_from_text, name_to_text};
 use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use super::Description;
@@ -34,15 +32,11 @@ impl Description {
             all.corpus.data = Some(data_names(&spec, self.base_of("data")));
         }
         if let Some(name) = &self.corpus.reader {
-            let name = match self.base_of("reader") {
-                Some(base) => joined(base, name),
-                None => name.clone(),
-            };
             if self.corpus.inputs.is_empty() {
                 let opener = self.opener_of("reader", opener);
-                all.corpus.inputs = reader::inputs_of(&name, &opener)?.unwrap_or_default();
+                all.corpus.inputs = reader::inputs_of(name, &opener)?.unwrap_or_default();
             }
-            all.corpus.reader = Some(name);
+            all.corpus.reader = Some(joined(self.base_of("reader"), name));
         }
         all.move_names(self);
         all.take_settings(opened);
@@ -55,13 +49,11 @@ impl Description {
         for (name, stream) in &mut self.corpus.streams {
             let base = before.base_of_stream(name);
             move_all(&mut stream.source, base);
-            if let (Some(states), Some(base)) = (&mut stream.states, base) {
+            if let Some(states) = &mut stream.states {
                 *states = joined(base, states);
             }
         }
-        if let (Some(state), Some(base)) = (&mut self.feed.state, before.base_of("[feed] state")) {
-            *state = base.join(&*state);
-        }
+        self.feed.state = before.state_file();
         self.base = None;
         self.given.clear();
     }
@@ -164,12 +156,9 @@ impl Description {
 }
 
 /// Names as seen from the working directory.
-fn move_all(names: &mut Option<Names>, base: Option<&Path>) {
+fn move_all(names: &mut Option<Names>, base: Option<&Location>) {
     let Some(given) = names else { return };
-    let mut all = given.to_vec();
-    if let Some(base) = base {
-        all = all.iter().map(|name| beside(name, base)).collect();
-    }
+    let mut all: Vec<String> = given.to_vec().iter().map(|name| beside(name, base)).collect();
     *names = Some(match all.len() {
         1 => Names::One(all.remove(0)),
         _ => Names::Several(all),
@@ -177,7 +166,7 @@ fn move_all(names: &mut Option<Names>, base: Option<&Path>) {
 }
 
 /// A name in a description as seen from the working directory.
-fn beside(name: &str, base: &Path) -> String {
+fn beside(name: &str, base: Option<&Location>) -> String {
     let joined = |name: &str| joined(base, name);
     match name.split_once(':') {
         Some((kind, rest)) if is_rspecifier(name) => {
@@ -192,11 +181,8 @@ fn beside(name: &str, base: &Path) -> String {
 }
 
 /// The files of a specification, without the options that have keys; one has none.
-fn data_names(spec: &DataSpec, base: Option<&Path>) -> String {
-    let moved = |name: &String| match base {
-        Some(base) => joined(base, name),
-        None => name.clone(),
-    };
+fn data_names(spec: &DataSpec, base: Option<&Location>) -> String {
+    let moved = |name: &String| joined(base, name);
     let mut text = spec.names.iter().map(moved).collect::<Vec<_>>().join("|");
     if let Some(label) = &spec.options.label {
         text += &format!(",label={}", moved(label));

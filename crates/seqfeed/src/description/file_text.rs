@@ -1,42 +1,45 @@
 //! The text of a description's file, and what a file seems to be that is none.
 
-use std::io::{self, Read};
-use std::path::Path;
+use std::io;
 
 use seqfeed_core::{Error, ErrorKind, Result};
-use seqfeed_io::{open_file, read_settings, shown_name};
+use seqfeed_io::{Location, Opener};
 
 /// What is looked at to tell whether a file is text.
-const HEAD: u64 = 4096;
+const HEAD: usize = 4096;
 /// No description is larger.
 const LARGEST: u64 = 16 << 20;
 const EXPECTED: &str = "a description (corpus.toml) or an rspecifier (scp:feats.scp) is expected";
 
 /// The text of a file, and how to name the file if it is no description. What is no text is refused
 /// after its first bytes.
-pub(super) fn read(path: &Path, file: &str) -> Result<(String, Option<String>)> {
-    let table = ["ark", "scp"].into_iter().find(|&kind| path.extension() == Some(kind.as_ref()));
+pub(super) fn read(location: &Location, opener: &Opener) -> Result<(String, Option<String>)> {
+    let file = location.to_string();
+    let is_kind = |kind: &&str| location.extension() == Some((*kind).as_ref());
+    let table = ["ark", "scp"].into_iter().find(is_kind);
     let is_table = table.map(|kind| format!("is this a table? name it {kind}:{file}"));
-    let mut head = Vec::new();
-    if path.is_file() {
-        let opened = open_file(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
-        opened.map_err(|error| Error::io("opening", error).in_file(file))?;
-    }
-    let seems = is_table.or_else(|| cure(&head, path));
+    let mut head = vec![0; HEAD];
+    let found = match opener.is_file(location) {
+        true => opener.open(location)?.read_at(&mut head, 0)?,
+        false => 0,
+    };
+    head.truncate(found);
+    let seems = is_table.or_else(|| cure(&head, &file));
     let help = || seems.clone().unwrap_or_else(|| EXPECTED.to_owned());
     let no_text = || {
         let no_text = io::Error::new(io::ErrorKind::InvalidData, "it is not text (UTF-8)");
-        Error::io("reading it as a description", no_text).in_file(file).with_help(help())
+        Error::io("reading it as a description", no_text).in_file(&file).with_help(help())
     };
     // A letter may be cut at the end of what was looked at.
     let is_text = match std::str::from_utf8(&head) {
         Ok(_) => true,
-        Err(error) => error.error_len().is_none() && head.len() as u64 == HEAD,
+        Err(error) => error.error_len().is_none() && head.len() == HEAD,
     };
     if !is_text || head.contains(&0) {
         return Err(no_text());
     }
-    let bytes = read_settings(path, "bytes of a description", LARGEST).map_err(|error| {
+    let bytes = opener.read_settings(location, "bytes of a description", LARGEST);
+    let bytes = bytes.map_err(|error| {
         let is_directory = matches!(error.kind(), ErrorKind::Io { source, .. }
             if source.kind() == io::ErrorKind::IsADirectory);
         match is_directory {
@@ -50,8 +53,7 @@ pub(super) fn read(path: &Path, file: &str) -> Result<(String, Option<String>)> 
 
 /// How a file is named that begins like this, if that can be told: what it seems to be,
 /// and the cure.
-fn cure(head: &[u8], path: &Path) -> Option<String> {
-    let file = shown_name(path);
+fn cure(head: &[u8], file: &str) -> Option<String> {
     let say = |what: &str, name: String| Some(format!("is this {what}? name it {name}"));
     let magics: [(&[u8], &str, &str); 12] = [
         (
@@ -133,7 +135,7 @@ mod tests {
             (b"", None),
         ];
         for (head, expected) in cases {
-            let cure = cure(head, Path::new("f"));
+            let cure = cure(head, "f");
             let fits = match (&cure, expected) {
                 (Some(cure), Some(expected)) => cure.contains(expected),
                 (None, None) => true,

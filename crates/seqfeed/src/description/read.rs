@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use seqfeed_core::{Error, Problem, Result};
-use seqfeed_io::shown_name;
+use seqfeed_io::{Location, Opener};
 use toml::{Table, Value};
 
 use super::corpus::{CorpusSpec, InputSpec, StreamSpec};
@@ -29,18 +29,19 @@ impl Description {
     ///
     /// As [`from_toml`](Description::from_toml), or if the file cannot be read.
     pub fn from_file(path: &Path) -> Result<Self> {
-        Self::from_file_with(path, Table::new())
+        Self::from_file_with(&path.into(), Table::new(), &Opener::default())
     }
 
     /// As [`from_file`](Description::from_file), with [options](crate::options) that replace
-    /// keys of the file. Names in them are relative to the working directory.
+    /// keys of the file. Names in them are relative to the working directory. The file is where
+    /// `opener` opens it: a path, or a URL of one of its stores.
     ///
     /// # Errors
     ///
     /// As [`from_file`](Description::from_file), or if an option is wrong.
-    pub fn from_file_with(path: &Path, options: Table) -> Result<Self> {
-        let file = shown_name(path);
-        let (text, seems) = file_text::read(path, &file)?;
+    pub fn from_file_with(location: &Location, options: Table, opener: &Opener) -> Result<Self> {
+        let file = location.to_string();
+        let (text, seems) = file_text::read(location, opener)?;
         let table = parse(&text).map_err(|error| {
             let error = error.in_file(&file);
             match seems {
@@ -49,8 +50,7 @@ impl Description {
             }
         })?;
         let mut description = Self::from_table(table).map_err(|error| error.in_file(&file))?;
-        let base = path.parent().map(Path::to_owned).filter(|base| !base.as_os_str().is_empty());
-        description.base = base;
+        description.base = location.parent().filter(|base| !base.as_os_str().is_empty());
         description.from_file = true;
         description.replace(options)?;
         if description.is_given("order") && description.feed.order == Some(OrderName::Sequential) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Error, Kind, Result, Sink, Source};
 use seqfeed_htk::param::{ByteOrder, Encoding};
-use seqfeed_io::{OutputDirectory, WxFilename, name_from_text, path_from_text};
+use seqfeed_io::{Opener, OutputDirectory, WxFilename, name_from_text, path_from_text};
 use toml::{Table, Value};
 
 pub(crate) use self::files::state_names;
@@ -140,9 +140,11 @@ impl Format for Htk {
             if stream.kind != Kind::Dense {
                 // The longest list has the names of all the others.
                 let list = |part: &Writing<'_>| format!("{}.states", part.name);
-                let longest = written.parts.iter().map(list).max_by_key(|list| {
-                    std::fs::metadata(path_from_text(list)).map_or(0, |found| found.len())
-                })?;
+                let bytes = |list: &String| {
+                    let found = Opener::default().probe(&path_from_text(list).into());
+                    found.map_or(0, |found| found.len)
+                };
+                let longest = written.parts.iter().map(list).max_by_key(bytes)?;
                 let states = Value::String(written.relative(&longest)?);
                 table.as_table_mut()?.insert("states".to_owned(), states);
             }

@@ -4,7 +4,6 @@ mod sink;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_core::{Element, Error, Extent, Kind, Result, Sink, Source};
@@ -68,7 +67,6 @@ impl Format for Tables {
             map: wanted.map,
             or_compressed: false,
             errors: wanted.errors,
-            base: wanted.base.map(Path::to_owned),
         };
         let tables = names_of(names);
         Ok(match wanted.kind {

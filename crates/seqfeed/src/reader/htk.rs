@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 
 use seqfeed_cntk::config::{
@@ -17,9 +16,7 @@ use seqfeed_feed::Context;
 use seqfeed_htk::script::{Script, ScriptOptions};
 use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource};
 use seqfeed_htk::state_list::StateList;
-use seqfeed_io::{
-    LineLimit, Location, Opener, name_from_text, name_to_text, path_from_text, read_list,
-};
+use seqfeed_io::{Beside, LineLimit, Location, Opener, name_from_text, name_to_text};
 
 use super::find;
 
@@ -100,13 +97,14 @@ pub(super) fn open(
     reader: &ReaderConfig,
     primary: Option<&Arc<Index>>,
     keys: KeyKind,
+    beside: &Beside,
     opener: &Opener,
 ) -> Result<Opened> {
     match deserializer {
         Deserializer::HtkFeatures(features) => {
-            open_features(features, reader, primary, keys, opener)
+            open_features(features, reader, primary, keys, beside, opener)
         }
-        Deserializer::HtkMlf(mlf) => open_labels(mlf, reader, keys, opener),
+        Deserializer::HtkMlf(mlf) => open_labels(mlf, reader, keys, beside, opener),
         Deserializer::Ctf(_) => Err(Error::usage("a CTF file is no HTK file")),
     }
 }
@@ -116,6 +114,7 @@ fn open_features(
     reader: &ReaderConfig,
     primary: Option<&Arc<Index>>,
     keys: KeyKind,
+    beside: &Beside,
     opener: &Opener,
 ) -> Result<Opened> {
     // All of a section, so that nothing of it is forgotten.
@@ -135,16 +134,17 @@ fn open_features(
         trace_level,
     } = features;
     let expand = *expand;
-    let name = find(scp_file, reader.directory.as_deref());
+    let file = find(scp_file, beside);
+    let name = &file.to_string();
     let places = match prefix_path_in_scp {
         Some(prefix) => ScriptOptions::cntk_with_prefix(name_from_text(prefix).as_bytes()),
-        None => ScriptOptions::cntk(name_from_text(&name).as_bytes()),
+        None => ScriptOptions::cntk(file.as_os_str().as_bytes()),
     };
     // Its lengths come from the files.
     let whole_files = rolls(reader);
     let places = ScriptOptions { whole_files, ..places };
     let script =
-        Script::parse(read(&name, opener)?, &places).map_err(|error| error.in_file(&name))?;
+        Script::parse(read(&file, opener)?, &places).map_err(|error| error.in_file(name))?;
     let options = HtkOptions {
         stream: stream.clone(),
         element: element(*precision),
@@ -159,10 +159,11 @@ fn open_features(
         max_frames: *max_sequence_size,
         chunk_frames: *frames_per_chunk,
         duplicates: Duplicates::LeaveOut,
+        opener: opener.of_contents(),
         trace_level: Some(*trace_level),
         ..HtkOptions::default()
     };
-    let source = Arc::new(HtkSource::open(&name, &script, &options, &|name| key(name, keys))?);
+    let source = Arc::new(HtkSource::open(name, &script, &options, &|name| key(name, keys))?);
     let context = match source.context() {
         (0, 0) => None,
         (left, right) => Some(Context { stream: stream.clone(), left, right }),
@@ -174,6 +175,7 @@ fn open_labels(
     mlf: &HtkMlf,
     reader: &ReaderConfig,
     keys: KeyKind,
+    beside: &Beside,
     opener: &Opener,
 ) -> Result<Opened> {
     // All of a section, so that nothing of it is forgotten.
@@ -196,24 +198,21 @@ fn open_labels(
         let message = format!("{stream}: labelToTargetMappingFile is not supported");
         return Err(Error::usage(message).with_help("labels are given as classes"));
     }
-    let directory = reader.directory.as_deref();
     let mut warnings = Vec::new();
     let states = match label_mapping_file {
         None => None,
         Some(file) => {
-            let name = find(file, directory);
+            let file = find(file, beside);
+            let name = file.to_string();
             let states =
-                StateList::parse(&read(&name, opener)?).map_err(|error| error.in_file(&name))?;
+                StateList::parse(&read(&file, opener)?).map_err(|error| error.in_file(&name))?;
             warnings = states.warnings(&name);
             Some(Arc::new(states))
         }
     };
     let files: Vec<Location> = match files {
-        MlfFiles::Files(files) => files
-            .iter()
-            .map(|file| Location::of_file(name_from_text(&find(file, directory))))
-            .collect(),
-        MlfFiles::List(list) => listed(&find(list, directory), directory, opener)?,
+        MlfFiles::Files(files) => files.iter().map(|file| find(file, beside)).collect(),
+        MlfFiles::List(list) => listed(&find(list, beside), beside, opener)?,
     };
     let options = MlfOptions {
         stream: stream.clone(),
@@ -237,21 +236,20 @@ fn own(reader: &ReaderConfig) -> Extent {
 }
 
 /// The label files that a file lists.
-fn listed(list: &str, directory: Option<&Path>, opener: &Opener) -> Result<Vec<Location>> {
+fn listed(list: &Location, beside: &Beside, opener: &Opener) -> Result<Vec<Location>> {
     let text = name_to_text(OsStr::from_bytes(&read(list, opener)?));
     let names = text.lines().map(str::trim).filter(|name| !name.is_empty());
-    let files: Vec<Location> =
-        names.map(|name| Location::of_file(name_from_text(&find(name, directory)))).collect();
+    let files: Vec<Location> = names.map(|name| find(name, beside)).collect();
     if files.is_empty() {
         return Err(Error::usage("no label files are listed")
-            .in_file(list)
+            .in_file(list.to_string())
             .with_help("mlfFileList names a file with one name a line"));
     }
     Ok(files)
 }
 
-fn read(name: &str, opener: &Opener) -> Result<Vec<u8>> {
-    read_list(&path_from_text(name), LineLimit::of_lines, opener)
+fn read(list: &Location, opener: &Opener) -> Result<Vec<u8>> {
+    opener.read_list(list, LineLimit::of_lines)
 }
 
 fn element(precision: Precision) -> Element {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use seqfeed_cntk::config::{ReaderConfig, path};
 use seqfeed_core::{Error, Result, nearest_name};
-use seqfeed_io::path_from_text;
+use seqfeed_io::{Opener, name_from_text};
 use seqfeed_pdnn::spec::DataOptions;
 use toml::Value;
 
@@ -27,8 +27,9 @@ pub(crate) struct Split {
 /// # Errors
 ///
 /// A usage error if something has no value.
-pub(crate) fn split(name: &str) -> Result<Option<Split>> {
-    let Some(end) = options_start(name).filter(|_| !path_from_text(name).exists()) else {
+pub(crate) fn split(name: &str, opener: &Opener) -> Result<Option<Split>> {
+    let is_file = || opener.exists(&opener.place(name_from_text(name)));
+    let Some(end) = options_start(name).filter(|_| !is_file()) else {
         return Ok(None);
     };
     let mut split = Split { name: name[..end].to_owned(), overrides: BTreeMap::new() };
@@ -137,13 +138,14 @@ pub(super) fn load(
     file: &str,
     section: &str,
     overrides: &BTreeMap<String, Text>,
+    opener: &Opener,
 ) -> Result<(ReaderConfig, Vec<String>)> {
     let given = overrides.iter().map(|(name, value)| Ok((name, line(name, &value.text())?)));
     let given: Vec<(&String, String)> = given.collect::<Result<_>>()?;
     let with = |left_out: Option<&String>| {
         let lines = given.iter().filter(|(name, _)| Some(*name) != left_out);
         let lines: Vec<&str> = lines.map(|(_, line)| line.as_str()).collect();
-        ReaderConfig::load(file, section, &lines)
+        ReaderConfig::load(file, section, &lines, opener)
     };
     let reader = with(None)?;
     let mut warnings = Vec::new();
@@ -167,7 +169,7 @@ mod tests {
     #[test]
     fn options_stay_with_the_name_and_the_rest_overrides() {
         let found = |name: &str| {
-            split(name).unwrap().map(|split| {
+            split(name, &Opener::default()).unwrap().map(|split| {
                 let overrides = split.overrides.iter();
                 let each = overrides.map(|(name, value)| format!("{name}={}", value.text()));
                 (split.name, each.collect::<Vec<_>>())
@@ -192,7 +194,7 @@ mod tests {
             assert_eq!(found(name), expected, "{name}");
         }
         for name in ["a.cntk#r,", "a.cntk#r,D", "a.cntk#r,=x"] {
-            assert!(split(name).is_err_and(|error| error.is_usage()), "{name}");
+            assert!(split(name, &Opener::default()).is_err_and(|error| error.is_usage()), "{name}");
         }
     }
 

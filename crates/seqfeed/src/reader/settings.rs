@@ -1,13 +1,11 @@
 //! How a reader of CNTK feeds its corpus.
 
-use std::path::{Path, PathBuf};
-
 use seqfeed_cntk::config::{self, ReaderConfig, ReaderKind};
 use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Settings, Shuffle, Truncation, Unit,
     Window, Worker,
 };
-use seqfeed_io::{name_to_text, path_from_text};
+use seqfeed_io::{Beside, Location, name_from_text};
 
 use super::htk;
 
@@ -143,16 +141,9 @@ impl Rows {
 /// A file that a configuration names: relative to the working directory, as with CNTK; where
 /// there is none, to the configuration's own. Back slashes are slashes where no file has the name
 /// as it stands.
-pub(super) fn find(name: &str, directory: Option<&Path>) -> String {
-    let there = |name: &str| {
-        let path = path_from_text(name);
-        let beside: Option<PathBuf> = directory.map(|directory| directory.join(&path));
-        match beside {
-            _ if path.exists() => Some(name.to_owned()),
-            Some(beside) if beside.exists() => Some(name_to_text(beside)),
-            _ => None,
-        }
-    };
-    let slashed = || there(&name.replace('\\', "/"));
-    there(name).or_else(slashed).unwrap_or_else(|| name.to_owned())
+pub(super) fn find(name: &str, beside: &Beside) -> Location {
+    let location = |name: &str| Location::of_file(name_from_text(name));
+    let slashed = || beside.there(&location(&name.replace('\\', "/")));
+    let found = beside.there(&location(name)).or_else(slashed);
+    found.unwrap_or_else(|| beside.find(&location(name)))
 }

@@ -74,7 +74,7 @@ fn names_that_say_too_little_are_explained() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seqfeed-arrow/tests/foreign");
     let open = |text: &str| {
         let mut description = Description::from_toml(text).unwrap();
-        description.base = Some(fixture.clone());
+        description.base = Some(fixture.as_path().into());
         description.open(&Opener::default())
     };
     let opened = open("corpus = 'mixed.arrow'\n[streams.more]\nsource = 'mixed.parquet#xvector'");

@@ -30,7 +30,7 @@ type Data = Vec<(Vec<f32>, Vec<i32>)>;
 fn description(golden: &Path, spec: &str) -> Description {
     let mut description = Description::default();
     description.corpus.data = Some(spec.to_owned());
-    description.base = Some(golden.to_owned());
+    description.base = Some(golden.into());
     description.feed.sweeps = Some(2);
     description
 }

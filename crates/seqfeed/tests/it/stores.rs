@@ -12,7 +12,7 @@ use seqfeed::kaldi::{
     Matrix, RandomAccessReader, Role, SequentialReader, TableOptions, TableSource, TableWriter,
 };
 use seqfeed::pdnn::pfile::{PFileLayout, PFileSource, PFileWriter};
-use seqfeed::{Element, Feed, Key, Layout, Settings, Source, Unit};
+use seqfeed::{Description, Element, Feed, Key, Layout, Minibatch, Settings, Source, Table, Unit};
 use tempfile::tempdir;
 
 /// Files in memory, by their URLs.
@@ -55,10 +55,18 @@ impl Store for Memory {
 /// An opener with all files of a directory in a store, as `mem://corpus/NAME`.
 fn stored(directory: &Path) -> Opener {
     let mut files = BTreeMap::new();
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let name = format!("mem://corpus/{}", path.file_name().unwrap().to_str().unwrap());
-        files.insert(name, Arc::new(Object(std::fs::read(path).unwrap())));
+    let mut directories = vec![directory.to_owned()];
+    while let Some(inside) = directories.pop() {
+        for entry in std::fs::read_dir(inside).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(directory).unwrap().to_str().unwrap();
+            let object = Object(std::fs::read(&path).unwrap());
+            files.insert(format!("mem://corpus/{name}"), Arc::new(object));
+        }
     }
     Opener::default().with_store("mem", Arc::new(Memory(files)))
 }
@@ -128,7 +136,7 @@ fn tables_come_from_a_store() {
             assert_eq!(found, Some(&matrix(number)), "{name}");
         }
     }
-    let listed = opener.list("mem://corpus/*.ark", None).unwrap();
+    let listed = opener.list("mem://corpus/*.ark").unwrap();
     assert_eq!(listed, ["mem://corpus/f.ark", "mem://corpus/t.ark"]);
 }
 
@@ -179,6 +187,8 @@ fn rows_come_from_a_store() {
     for name in ["mem://corpus/x.arrow", "mem://corpus/x.parquet"] {
         let rows = ArrowSource::open(name, &ArrowOptions::default(), &opener).unwrap();
         assert_eq!(fed(rows), expected, "{name}");
+        let column = named(&format!("{name}#features"), &opener).open(&opener).unwrap();
+        assert_eq!(column.corpus().streams()[0].dim, 3, "{name}");
     }
 }
 
@@ -191,4 +201,73 @@ fn what_is_not_there_is_said() {
     assert!(error.to_string().contains("begin with s3://"), "{error}");
     let nothing = Location::of_file("mem://corpus/f.ark");
     assert!(!opener.exists(&nothing) && opener.probe(&nothing).unwrap_err().is_not_found());
+}
+
+/// What a name means.
+fn named(name: &str, opener: &Opener) -> Description {
+    Description::of_name_with(name, Table::new(), opener).unwrap().description
+}
+
+/// The values of the first minibatches of a corpus.
+fn minibatches(description: &Description, opener: &Opener) -> Vec<String> {
+    let data = |minibatch: Minibatch| {
+        let streams = minibatch.streams().map(|stream| (stream.as_f32(), stream.as_i32()));
+        format!("{:?}", streams.collect::<Vec<_>>())
+    };
+    let feed = description.open(opener).unwrap().feed(None).unwrap();
+    feed.take(3).map(|minibatch| data(minibatch.unwrap())).collect()
+}
+
+#[test]
+fn names_of_a_store_stand_where_names_of_files_do() {
+    let digits = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits");
+    let (opener, local) = (stored(&digits), Opener::default());
+    for (before, name) in [
+        ("", "train.toml"),
+        ("scp:", "train/feats.scp"),
+        ("scp:", "train/feats.scp,context=2,label=DIRECTORY/train/ali.ali"),
+        ("", "htk/train.scp"),
+        ("htk:", "htk/train.htk"),
+        ("", "train.ctf"),
+        ("", "train.json"),
+        ("", "train.cntk#Train.reader"),
+        ("", "train.cntk#TrainFrames.reader"),
+        ("", "train.pfile,context=1"),
+        ("", "train.pickle"),
+        ("", "trai*.pfile"),
+    ] {
+        let of = |directory: &str, opener: &Opener| {
+            let name = format!("{before}{directory}/{}", name.replace("DIRECTORY", directory));
+            minibatches(&named(&name, opener), opener)
+        };
+        let expected = of(digits.to_str().unwrap(), &local);
+        assert!(!expected.is_empty(), "{name}");
+        assert!(of("mem://corpus", &opener) == expected, "{name}");
+    }
+}
+
+#[test]
+fn names_in_a_description_are_beside_it_in_a_store() {
+    let digits = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits");
+    let (opener, local) = (stored(&digits), Opener::default());
+    for text in [
+        "[streams.features]\nsource = 'htk/train.scp'\n\
+         [streams.labels]\nsource = 'htk/train.mlf'\nkind = 'label'\nstates = 'htk/train.states'",
+        "data = 'train/feats.scp,label=train/ali.ali'",
+        "data = '*.pickle'",
+        "reader = 'train.cntk#Train.reader'",
+        "reader = 'train.ctf'",
+    ] {
+        let mut description = Description::from_toml(text).unwrap();
+        description.base = Some(digits.as_path().into());
+        let expected = minibatches(&description, &local);
+        description.base = Some(Location::of_file("mem://corpus"));
+        assert!(minibatches(&description, &opener) == expected, "{text}");
+        // As seen from anywhere.
+        let opened = description.open(&opener).unwrap();
+        let explicit = description.explicit(&opened, &opener).unwrap();
+        assert!(minibatches(&explicit, &opener) == expected, "{}", explicit.to_toml());
+        let states = description.state_names(&opener).unwrap();
+        assert_eq!(states.is_empty(), !text.contains("states"));
+    }
 }

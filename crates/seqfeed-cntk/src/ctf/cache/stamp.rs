@@ -1,11 +1,10 @@
 //! By what a data file is known again.
 
-use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+use std::time::SystemTime;
 
 use seqfeed_core::{Error, Result};
-use seqfeed_io::{Compression, shown_name};
+use seqfeed_io::{Compression, DataFile, FileKind, Opener, shown_name};
 
 use super::checksum::checksum;
 
@@ -41,29 +40,51 @@ impl Stamp {
 
     /// The stamp, and how the file is compressed.
     pub(super) fn and_compression_of(data: &Path) -> Result<(Self, Compression)> {
-        let place = |error: Error| error.in_file(shown_name(data));
-        let io = |action| move |error| place(Error::io(action, error));
-        // A pipe must not be opened: that would take what its reader waits for.
-        if !fs::metadata(data).map_err(io("opening"))?.is_file() {
-            return Err(place(
-                Error::usage("only regular files have an index cache")
-                    .with_help("copy the data into a file"),
-            ));
+        if Opener::default().probe(&data.into())?.kind != FileKind::Regular {
+            return Err(Error::usage("only regular files have an index cache")
+                .in_file(shown_name(data))
+                .with_help("copy the data into a file"));
         }
-        let file = File::open(data).map_err(io("opening"))?;
-        let metadata = file.metadata().map_err(io("reading"))?;
-        let mut buffer = vec![0; ENDS.min(metadata.len()) as usize];
-        file.read_exact_at(&mut buffer, 0).map_err(io("reading"))?;
+        let file = DataFile::open(data)?;
+        let mut buffer = vec![0; ENDS.min(file.len()) as usize];
+        file.read_exact_at(&mut buffer, 0, "the data")?;
         let compression = Compression::detect(&buffer);
         let first = checksum(&buffer, 0);
-        let last = metadata.len() - buffer.len() as u64;
-        file.read_exact_at(&mut buffer, last).map_err(io("reading"))?;
-        let stamp = Self {
-            bytes: metadata.len(),
-            modified_seconds: metadata.mtime(),
-            modified_nanoseconds: metadata.mtime_nsec() as u32,
-            digest: checksum(&buffer, first),
-        };
+        let last = file.len() - buffer.len() as u64;
+        file.read_exact_at(&mut buffer, last, "the data")?;
+        let (modified_seconds, modified_nanoseconds) = since_1970(file.modified()?);
+        let digest = checksum(&buffer, first);
+        let stamp = Self { bytes: file.len(), modified_seconds, modified_nanoseconds, digest };
         Ok((stamp, compression))
+    }
+}
+
+/// Whole seconds since 1970, and the nanoseconds behind them; 0, if the time is not known.
+pub(super) fn since_1970(time: Option<SystemTime>) -> (i64, u32) {
+    let Some(time) = time else { return (0, 0) };
+    let seconds = |secs: u64| i64::try_from(secs).unwrap_or(i64::MAX);
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => (seconds(after.as_secs()), after.subsec_nanos()),
+        Err(before) => match before.duration() {
+            whole if whole.subsec_nanos() == 0 => (-seconds(whole.as_secs()), 0),
+            parts => (-seconds(parts.as_secs()) - 1, 1_000_000_000 - parts.subsec_nanos()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn times_before_1970_count_down_in_whole_seconds() {
+        let epoch = SystemTime::UNIX_EPOCH;
+        let (short, long) = (Duration::from_millis(1250), Duration::from_secs(2));
+        let times = [epoch + short, epoch - short, epoch - long];
+        let expected = [(1, 250_000_000), (-2, 750_000_000), (-2, 0)];
+        assert_eq!(times.map(|time| since_1970(Some(time))), expected);
+        assert_eq!(since_1970(None), (0, 0));
     }
 }

@@ -1,10 +1,11 @@
 //! Arrow and Parquet files as sources.
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use seqfeed_arrow::{ArrowOptions, ArrowSource, ColumnChoice};
 use seqfeed_core::{Error, Result, Series, SeriesKeys, Source};
-use seqfeed_io::{RxFilename, name_from_text, name_to_text};
+use seqfeed_io::name_from_text;
 
 use super::{is_arrow, split};
 use crate::format::Wanted;
@@ -19,7 +20,7 @@ pub(super) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn 
         )));
     }
     let options = ArrowOptions { chunk_samples: wanted.chunk_samples, ..ArrowOptions::default() };
-    open(names, wanted, |name| ArrowSource::open(&name_from_text(name), &options, &wanted.opener))
+    open(names, |file, _| ArrowSource::open(file, &options, &wanted.opener))
 }
 
 /// Opens one stream: the column that is named, or that has the stream's name, or the only one.
@@ -28,20 +29,20 @@ pub(super) fn open_one(
     stream: &str,
     wanted: &Wanted<'_>,
 ) -> Result<Arc<dyn Source>> {
-    open(names, wanted, |name| {
-        let (file, column) = split(name);
+    open(names, |file, column| {
         let mut options =
             ArrowOptions { chunk_samples: wanted.chunk_samples, ..ArrowOptions::default() };
         let column = match column {
             Some(column) => column.to_owned(),
             None => {
-                let all = ArrowSource::open(&name_from_text(file), &options, &wanted.opener)?;
+                let all = ArrowSource::open(file, &options, &wanted.opener)?;
                 let streams: Vec<&str> =
                     all.streams().iter().map(|stream| stream.name.as_str()).collect();
                 match streams[..] {
                     [only] => only.to_owned(),
                     _ if streams.contains(&stream) => stream.to_owned(),
                     _ => {
+                        let file = all.name();
                         return Err(Error::usage(format!(
                             "stream {stream}: which column is meant? there are {}",
                             streams.join(", ")
@@ -59,14 +60,13 @@ pub(super) fn open_one(
             element: wanted.element,
             extent: wanted.extent,
         }];
-        ArrowSource::open(&name_from_text(file), &options, &wanted.opener)
+        ArrowSource::open(file, &options, &wanted.opener)
     })
 }
 
 fn open(
     names: &[String],
-    wanted: &Wanted<'_>,
-    open: impl Fn(&str) -> Result<ArrowSource>,
+    open: impl Fn(&OsStr, Option<&str>) -> Result<ArrowSource>,
 ) -> Result<Arc<dyn Source>> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     for name in names {
@@ -75,14 +75,7 @@ fn open(
             let what = format!("{name} is no Arrow or Parquet file, as the others are");
             return Err(Error::usage(what));
         }
-        let file = match wanted.base {
-            Some(base) => {
-                name_to_text(RxFilename::parse(&name_from_text(file))?.relative_to(base).name())
-            }
-            None => file.to_owned(),
-        };
-        let column = column.map(|column| format!("#{column}")).unwrap_or_default();
-        parts.push(Arc::new(open(&format!("{file}{column}"))?));
+        parts.push(Arc::new(open(&name_from_text(file), column)?));
     }
     Ok(match parts.len() {
         1 => parts.remove(0),

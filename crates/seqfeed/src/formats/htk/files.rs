@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seqfeed_core::{About, Damage, Element, Error, Extent, Index, Problem, Result, Source};
@@ -11,10 +10,7 @@ use seqfeed_htk::param::{DamagedIrefc, Layout, ReadOptions};
 use seqfeed_htk::script::{PathRule, Script, ScriptOptions, Style};
 use seqfeed_htk::source::{Duplicates, HtkOptions, HtkSource, LabelForm, MlfOptions, MlfSource};
 use seqfeed_htk::state_list::StateList;
-use seqfeed_io::{
-    LineLimit, Location, Opener, name_to_text, path_from_text, read_list, refuse_named_pipe,
-    shown_name,
-};
+use seqfeed_io::{LineLimit, Location, Opener, name_from_text, name_to_text};
 
 use crate::format::{Candidate, Certainty, Wanted, first_bytes};
 use crate::name_text::is_rspecifier;
@@ -33,8 +29,10 @@ pub(super) fn recognise(name: &Candidate<'_>) -> Option<Certainty> {
         // It can be nothing else, be it there or not.
         text if text.to_ascii_lowercase().ends_with(".mlf") => Some(Certainty::Name),
         // What is read once, such as a pipe, is not looked into.
-        _ if !name.path.is_file() => None,
-        _ => HtkFileKind::of(&name.path, name.head(), false).map(|_| Certainty::Content),
+        _ => {
+            let kind = HtkFileKind::of(&name.location, name.head(), name.file_bytes()?, false);
+            kind.map(|_| Certainty::Content)
+        }
     }
 }
 
@@ -48,15 +46,16 @@ enum HtkFileKind {
 }
 
 impl HtkFileKind {
-    /// Tells it from a file's first bytes and its name; `said` if it is said to be one of HTK's.
+    /// Tells it from a file's first bytes, its length and its name; `said` if it is said to be one
+    /// of HTK's.
     ///
     /// Where that is not said, a script is a file `.scp` with one word in its first line: one of
     /// Kaldi's has two.
-    fn of(path: &Path, head: &[u8], said: bool) -> Option<Self> {
+    fn of(file: &Location, head: &[u8], len: u64, said: bool) -> Option<Self> {
         if head.starts_with(b"MLF\x01\0") || head.starts_with(b"MLF\x02\0") {
             return Some(Self::BinaryLabels);
         }
-        let name = name_to_text(path).to_ascii_lowercase();
+        let name = name_to_text(file.as_os_str()).to_ascii_lowercase();
         let packed = [".gz", ".bz2", ".zst"].iter().find_map(|end| name.strip_suffix(end));
         let plain_name = packed.unwrap_or(&name);
         if head.starts_with(b"#!MLF!#") || plain_name.ends_with(".mlf") {
@@ -74,7 +73,7 @@ impl HtkFileKind {
                 ..ReadOptions::default()
             };
             let len = match packed {
-                None => path.metadata().map_or(u64::MAX, |metadata| metadata.len()),
+                None => len,
                 Some(_) => u64::MAX,
             };
             let is_one = said || Layout::find(head, len, &options).is_ok();
@@ -123,24 +122,20 @@ fn refuse_stray_blanks(text: &[u8], name: &str) -> Result<()> {
         .with_help("take the blank out; a name that has one stands in quotes"))
 }
 
-fn found(name: &str, base: Option<&Path>) -> PathBuf {
-    let name = path_from_text(name);
-    base.map_or_else(|| name.clone(), |base| base.join(&name))
-}
-
 /// Opens a stream of HTK's files.
 pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
-    let paths: Vec<PathBuf> = names
-        .iter()
-        .map(|name| found(name.strip_prefix("htk:").unwrap_or(name), wanted.base))
-        .collect();
+    let opener = &wanted.opener;
+    let place = |name: &String| wanted.place(name.strip_prefix("htk:").unwrap_or(name));
+    let files: Vec<Location> = names.iter().map(place).collect();
     let mut kinds = Vec::new();
-    for (name, path) in names.iter().zip(&paths) {
-        refuse_named_pipe(path)?;
-        let kind = HtkFileKind::of(path, &first_bytes(path)?, name.starts_with("htk:"));
+    for (name, file) in names.iter().zip(&files) {
+        opener.refuse_named_pipe(file)?;
+        let head = first_bytes(file, opener)?;
+        let len = opener.probe(file).map_or(u64::MAX, |found| found.len);
+        let kind = HtkFileKind::of(file, &head, len, name.starts_with("htk:"));
         kinds.push(kind.ok_or_else(|| {
             Error::usage("the file is no HTK script, parameter file or master label file")
-                .in_file(shown_name(path))
+                .in_file(file.to_string())
                 .with_help("a script of another name than *.scp is named with `htk:` before it")
         })?);
     }
@@ -148,7 +143,7 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
     let all = |kind| kinds.iter().all(|&one| one == kind);
     let of_labels = all(HtkFileKind::Labels) || all(HtkFileKind::BinaryLabels);
     if of_labels && label {
-        return labels(&paths, all(HtkFileKind::BinaryLabels), wanted);
+        return labels(&files, all(HtkFileKind::BinaryLabels), wanted);
     }
     if of_labels != label {
         let (is, help) = match of_labels {
@@ -156,25 +151,25 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
             false => ("labels, but the file is not", "labels stand in master label files"),
         };
         return Err(Error::usage(format!("stream {} is of {is}", wanted.stream()))
-            .in_file(shown_name(&paths[0]))
+            .in_file(files[0].to_string())
             .with_help(help));
     }
-    let name = shown_name(&paths[0]);
-    match &paths[..] {
+    let name = files[0].to_string();
+    match &files[..] {
         // Names in a script are looked for beside it: scripts of one directory can follow
         // one another.
         [first, ..]
             if all(HtkFileKind::Script)
-                && paths.iter().all(|path| path.parent() == first.parent()) =>
+                && files.iter().all(|file| file.parent() == first.parent()) =>
         {
             let options = ScriptOptions {
                 style: Style::Htk,
                 path_rule: PathRule::beside(bytes_of(first)),
                 ..ScriptOptions::default()
             };
-            let read = |script: &Path| read_list(script, LineLimit::of_words, &wanted.opener);
+            let read = |script: &Location| opener.read_list(script, LineLimit::of_words);
             let mut text = read(first)?;
-            for script in &paths[1..] {
+            for script in &files[1..] {
                 text.push(b'\n');
                 text.extend(read(script)?);
             }
@@ -183,7 +178,7 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
             features(&name, &script, first.parent(), wanted)
         }
         files if all(HtkFileKind::Parameters) => {
-            let script = Script::of_files(files.iter().map(|path| bytes_of(path)))?;
+            let script = Script::of_files(files.iter().map(bytes_of))?;
             features(&name, &script, None, wanted)
         }
         _ => Err(Error::usage(format!(
@@ -193,15 +188,14 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
     }
 }
 
-fn bytes_of(path: &Path) -> &[u8] {
-    let name: &OsStr = path.as_ref();
-    name.as_encoded_bytes()
+fn bytes_of(file: &Location) -> &[u8] {
+    file.as_os_str().as_bytes()
 }
 
 fn features(
     name: &str,
     script: &Script,
-    directory: Option<&Path>,
+    directory: Option<Location>,
     wanted: &Wanted<'_>,
 ) -> Result<Arc<dyn Source>> {
     let options = HtkOptions {
@@ -210,7 +204,7 @@ fn features(
         extent: wanted.extent.unwrap_or(Extent::Samples),
         duplicates: Duplicates::Wrong,
         errors: wanted.errors,
-        directory: directory.map(Location::from),
+        directory,
         opener: wanted.opener.clone(),
         ..HtkOptions::default()
     };
@@ -254,14 +248,10 @@ impl<'a> AnyDirectory<'a> {
 }
 
 /// A list of states, and what is odd about it.
-fn state_list(
-    name: &str,
-    base: Option<&Path>,
-    opener: &Opener,
-) -> Result<(StateList, Vec<String>)> {
-    let path = found(name, base);
-    let name = shown_name(&path);
-    let states = StateList::parse(&read_list(&path, LineLimit::of_lines, opener)?);
+fn state_list(name: &str, opener: &Opener) -> Result<(StateList, Vec<String>)> {
+    let file = opener.place(name_from_text(name));
+    let name = file.to_string();
+    let states = StateList::parse(&opener.read_list(&file, LineLimit::of_lines)?);
     let states = states.map_err(|error| error.in_file(&name))?;
     if states.is_empty() {
         let problem = Problem::UnexpectedEnd { inside: "the list of states", missing: None };
@@ -274,17 +264,17 @@ fn state_list(
 }
 
 /// The names in a list of states, in its order.
-pub(crate) fn state_names(name: &str, base: Option<&Path>, opener: &Opener) -> Result<Vec<String>> {
-    let (states, _) = state_list(name, base, opener)?;
+pub(crate) fn state_names(name: &str, opener: &Opener) -> Result<Vec<String>> {
+    let (states, _) = state_list(name, opener)?;
     let name = |class| states.name(class).map(|name| name_to_text(OsStr::from_bytes(name)));
     Ok((0..states.len() as u32).filter_map(name).collect())
 }
 
-fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
+fn labels(files: &[Location], binary: bool, wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
     let (states, warnings) = match wanted.states {
         None => (None, Vec::new()),
         Some(name) => {
-            let (states, warnings) = state_list(name, wanted.base, &wanted.opener)?;
+            let (states, warnings) = state_list(name, &wanted.opener)?;
             (Some(Arc::new(states)), warnings)
         }
     };
@@ -301,8 +291,7 @@ fn labels(files: &[PathBuf], binary: bool, wanted: &Wanted<'_>) -> Result<Arc<dy
     };
     let keys = wanted.primary.map(AnyDirectory::new);
     let key = |name: &[u8]| Ok(keys.as_ref().map_or(name, |keys| keys.key(name)).to_vec());
-    let files: Vec<Location> = files.iter().map(|path| path.as_path().into()).collect();
-    let source = MlfSource::open(&files, &options, &key)?;
+    let source = MlfSource::open(files, &options, &key)?;
     let About { report, faults, .. } = source.about();
     if report.total() > 0 && !wanted.errors.allows(report.total()) {
         let first = faults.into_iter().next().map(Damage::into_error);

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
@@ -12,7 +11,6 @@ use seqfeed_htk::param::{ArchiveWriter, Base, Encoding, Values as ParamValues, a
 use seqfeed_htk::script::{Script, ScriptOptions, Segment, Style, write_entry};
 use seqfeed_io::{
     Opener, Output, OutputDirectory, WxFilename, name_from_text, name_to_text, path_from_text,
-    shown_name,
 };
 
 use crate::formats::values::Values;
@@ -190,13 +188,9 @@ impl Files {
             ParamValues::Floats(values)
         };
         self.encoding.encode(values, self.columns, &mut self.bytes)?;
-        let path = self.directory.path().join(&name);
-        if path.exists() {
+        if !self.directory.write(&name, &self.bytes)? {
             return Err(Error::format("HTK script", seqfeed_core::Problem::DuplicateKey));
         }
-        fs::write(&path, &self.bytes).map_err(|error| {
-            Error::io("writing", error).in_file(shown_name(self.directory.target().join(&name)))
-        })?;
         self.written += self.bytes.len() as u64;
         let mut physical = self.directory.target().file_name().unwrap_or_default().to_owned();
         physical.push("/");

@@ -1,0 +1,21 @@
+//! Directories: the one that a name lies in, and new ones.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+/// The directory that a name lies in.
+pub(crate) fn parent_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    parent.unwrap_or(Path::new("."))
+}
+
+/// Makes a directory of these permissions, before the umask, unless something of its name is there.
+///
+/// # Errors
+///
+/// When it cannot be made.
+pub fn make_directory(path: &Path, mode: u32) -> io::Result<()> {
+    if path.exists() { Ok(()) } else { DirBuilder::new().mode(mode).create(path) }
+}
