@@ -38,14 +38,7 @@ const LEFT: [(&str, usize); 2] = [("seqfeed-kaldi", 1), ("python", 3)];
 /// Fails where a crate depends on one that is not below it, or files of a crate need one another.
 pub(crate) fn run() -> Result<()> {
     let mut wrong = Vec::new();
-    for (name, rank) in RANKS {
-        let at = match name {
-            "python" => root().join(name),
-            _ => root().join("crates").join(name),
-        };
-        if !at.exists() {
-            continue;
-        }
+    for (name, rank, at) in crates() {
         for other in dependencies(&fs::read_to_string(at.join("Cargo.toml"))?) {
             let Some((_, below)) = RANKS.iter().find(|(known, _)| *known == other) else {
                 bail!("{other} has no rank in xtask/src/edges.rs");
@@ -70,6 +63,15 @@ pub(crate) fn run() -> Result<()> {
     bail!("dependencies point one way:\n  {}", wrong.join("\n  "))
 }
 
+/// The crates, each with its rank and its directory.
+pub(crate) fn crates() -> impl Iterator<Item = (&'static str, u32, PathBuf)> {
+    let place = |(name, rank)| match name {
+        "python" => (name, rank, root().join(name)),
+        _ => (name, rank, root().join("crates").join(name)),
+    };
+    RANKS.into_iter().map(place).filter(|(_, _, at)| at.exists())
+}
+
 /// The crates of this project that a manifest names as dependencies, tests and benchmarks aside.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut section = "";
@@ -86,7 +88,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
 }
 
 /// A module by its path, `[]` being the crate's root.
-type Module = Vec<String>;
+pub(crate) type Module = Vec<String>;
 
 /// The modules of a crate that are files of their own.
 struct Crate {
@@ -104,24 +106,12 @@ struct Uses {
 
 impl Crate {
     fn read(source: &Path) -> Result<Self> {
-        let mut uses = BTreeMap::new();
-        let mut directories = vec![source.to_owned()];
-        while let Some(directory) = directories.pop() {
-            for entry in fs::read_dir(&directory)? {
-                let path = entry?.path();
-                if path.is_dir() {
-                    directories.push(path);
-                } else if let Some(module) = module_of(source, &path) {
-                    let text = fs::read_to_string(&path)?;
-                    let file =
-                        syn::parse_file(&text).with_context(|| path.display().to_string())?;
-                    let mut found = Uses::default();
-                    found.visit_file(&file);
-                    uses.insert(module, found);
-                }
-            }
-        }
-        Ok(Self { uses })
+        let uses = modules(source)?.into_iter().map(|(_, module, file)| {
+            let mut found = Uses::default();
+            found.visit_file(&file);
+            (module, found)
+        });
+        Ok(Self { uses: uses.collect() })
     }
 
     /// The files that need one another, each circle as the edges in it.
@@ -200,6 +190,25 @@ impl Crate {
     }
 }
 
+/// The files of a crate, tests aside, each with the module that it holds.
+pub(crate) fn modules(source: &Path) -> Result<Vec<(PathBuf, Module, syn::File)>> {
+    let mut found = Vec::new();
+    let mut directories = vec![source.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if let Some(module) = module_of(source, &path) {
+                let text = fs::read_to_string(&path)?;
+                let file = syn::parse_file(&text).with_context(|| path.display().to_string())?;
+                found.push((path, module, file));
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// The module that a file holds; none for tests and what is no Rust.
 fn module_of(source: &Path, file: &Path) -> Option<Module> {
     let path: PathBuf = file.strip_prefix(source).ok()?.with_extension("");
@@ -236,14 +245,7 @@ fn shown(module: &Module) -> String {
 
 impl<'ast> Visit<'ast> for Uses {
     fn visit_item(&mut self, item: &'ast Item) {
-        let attributes = match item {
-            Item::Mod(item) => &item.attrs,
-            Item::Fn(item) => &item.attrs,
-            Item::Impl(item) => &item.attrs,
-            Item::Use(item) => &item.attrs,
-            _ => return visit::visit_item(self, item),
-        };
-        if !attributes.iter().any(is_for_tests) {
+        if !attributes(item).iter().any(is_for_tests) {
             visit::visit_item(self, item);
         }
     }
@@ -266,13 +268,28 @@ impl<'ast> Visit<'ast> for Uses {
     }
 }
 
-fn is_for_tests(attribute: &Attribute) -> bool {
+/// What stands before an item that may be for tests.
+pub(crate) fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Mod(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+pub(crate) fn is_for_tests(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
         && attribute.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))
 }
 
 /// The paths of a `use`, each with the name it gets.
-fn flatten(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<(String, Vec<String>)>) {
+pub(crate) fn flatten(
+    tree: &UseTree,
+    before: &mut Vec<String>,
+    found: &mut Vec<(String, Vec<String>)>,
+) {
     let mut end = |last: &syn::Ident, name: &syn::Ident| {
         let mut path = before.clone();
         if last != "self" {

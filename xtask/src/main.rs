@@ -2,6 +2,7 @@
 
 mod bench;
 mod edges;
+mod file_system;
 mod lint;
 mod minimal;
 mod python;
@@ -26,7 +27,9 @@ fn main() -> ExitCode {
         },
         Some("bench") => bench::run(&arguments[1..]),
         Some("lint") => lint::run(),
-        Some("edges") => edges::run().and_then(|()| minimal::run()),
+        Some("edges") => {
+            edges::run().and_then(|()| file_system::run()).and_then(|()| minimal::run())
+        }
         Some("docs") => docs(),
         Some("wheel") => python::wheel(),
         _ => {
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
 fn test(rust: bool) -> Result<()> {
     lint::run()?;
     edges::run()?;
+    file_system::run()?;
     minimal::run()?;
     let mut skips = Skips::default();
     let environment = Environment::prepare();

@@ -180,60 +180,6 @@ fn every_command_is_among_those_that_were_tried() {
     assert!(count >= 10, "{help}");
 }
 
-/// Files that are read without being recorded as inputs, and why that is right.
-const UNRECORDED: &[(&str, &str)] = &[
-    ("seqfeed-io/src/", "it is where files are opened and recorded"),
-    ("seqfeed-cli/src/commands/feed.rs", "a state is read and written again"),
-    ("seqfeed-cli/src/commands/feed/memory.rs", "of the system"),
-    ("seqfeed-cli/src/signals.rs", "of the system"),
-    ("seqfeed/src/convert/record.rs", "the record of shards is read and written again"),
-    ("seqfeed-cntk/src/ctf/cache", "a cache is read and written again"),
-    (
-        "seqfeed-kaldi-tools/src/options.rs",
-        "options of Kaldi's tools, which may write what they read",
-    ),
-    ("seqfeed-pdnn/src/spec/glob.rs", "directories"),
-];
-
-#[test]
-fn what_is_read_is_recorded() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut files = Vec::new();
-    let mut directories: Vec<_> = fs::read_dir(&crates)
-        .unwrap()
-        .map(|entry| entry.unwrap().path().join("src"))
-        .chain([crates.join("../python/src")])
-        .filter(|path| path.is_dir())
-        .collect();
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { directories.push(path) } else { files.push(path) }
-        }
-    }
-    assert!(files.len() > 200);
-    for path in files {
-        let name = path.display().to_string();
-        let is_test = name.ends_with("/tests.rs");
-        if is_test || UNRECORDED.iter().any(|(other, _)| name.contains(other)) {
-            continue;
-        }
-        let text = fs::read_to_string(&path).unwrap();
-        let code = text.split("#[cfg(test)]").next().unwrap();
-        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            for call in ["File::open(", "fs::read(", "fs::read_to_string("] {
-                // Not those of our own types: `DataFile::open(`.
-                let mut found = line.match_indices(call).map(|(at, _)| &line[..at]);
-                let is_std = found.any(|before| !before.ends_with(char::is_alphanumeric));
-                assert!(
-                    !is_std,
-                    "{name}: {line}\nread it by seqfeed_io::read_list or open_file, so that no output overwrites it"
-                );
-            }
-        }
-    }
-}
-
 fn shell(at: &Path, line: &str) {
     let program = env!("CARGO_BIN_EXE_seqfeed");
     let done = Command::new("bash")
