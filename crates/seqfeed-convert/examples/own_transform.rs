@@ -33,9 +33,8 @@ fn main() -> Result<()> {
     register()?;
     let names: Vec<String> = std::env::args().skip(1).collect();
     let options = Table::from_iter([("transforms".to_owned(), "energy".into())]);
-    let opener = Opener::default();
-    let corpus = Description::of_name_with(&names[0], options, &opener)?;
-    let corpus = corpus.description.open(&opener)?;
+    let corpus = Description::of_name_with(&names[0], options, &Opener::default())?;
+    let corpus = corpus.description.open(&Opener::default())?;
     let plan = ConvertPlan::new(corpus.corpus(), ConvertOptions::new(Target::parse(&names[1])?))?;
     plan.run(&|_| {}).map(drop)
 }
