@@ -12,7 +12,8 @@ impl Opener {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, is a named pipe or a device, or has a line, or a word, that is too long.
+    /// When it cannot be read, is a named pipe or a device, or has a line, or a word, that is too
+    /// long.
     pub fn read_list(&self, location: &Location, limit: fn(usize) -> LineLimit) -> Result<Vec<u8>> {
         self.refuse_named_pipe(location)?;
         let mut input = Input::open(&location.clone().into(), self)?;

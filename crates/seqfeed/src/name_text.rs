@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use seqfeed_cntk::config;
 use seqfeed_io::{Location, name_from_text, name_to_text};
 
-/// The text of a name, as seen from the working directory; it is relative to `base`, if there is one.
+/// The text of a name as seen from the working directory. It is relative to `base`, if there is
+/// one.
 pub(crate) fn joined(base: Option<&Location>, name: &str) -> String {
     name_to_text(Location::of_file(name_from_text(name)).relative_to(base).into_name())
 }
