@@ -281,7 +281,7 @@ impl Feed {
         Ok(())
     }
 
-    /// A feed of one sweep of the same corpus, for a rank of so many; the corpus is not
+    /// A feed of one sweep of the same corpus, for one rank of `ranks`; the corpus is not
     /// opened again.
     #[pyo3(signature = (sweep, rank=None, ranks=None, *, threads=None))]
     fn one_sweep(

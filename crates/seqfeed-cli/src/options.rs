@@ -63,6 +63,9 @@ pub(crate) fn flag(option: &CorpusOption) -> Arg {
     if !option.default.is_empty() {
         help += &format!(" [default: {}]", option.default);
     }
+    if matches!(option.section, "cntk" | "pdnn") {
+        help += &format!(" [preset: {}]", option.section);
+    }
     let arg = arg.help(help).value_name(option.value_name);
     match option.values {
         OptionValues::Flag => arg.value_parser(clap::value_parser!(bool)),

@@ -1,6 +1,6 @@
 //! Corpora converted between formats, copied, checked, compared and counted.
 //!
-//! What it works on is opened by [`seqfeed`]; a format needs no code here, since it says in its
+//! The crate [`seqfeed`] opens the corpora. No format has code here: each says in its
 //! [`Capabilities`](seqfeed::Capabilities) what it can hold, and makes its own
 //! [`Sink`](seqfeed::Sink).
 //!
@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! The cargo feature `arrow`, off by default, brings Arrow IPC and Parquet files.
+//! The cargo feature `arrow`, off by default, adds Arrow IPC and Parquet files.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A corpus becomes minibatches: the stages of a feed, packing, prefetching and exact state.
+//! Makes minibatches of a corpus: the stages of a feed, packing, prefetching and exact states.
 //!
 //! ```text
 //! Corpus ── Order ── Share ── Pool ── Cut ── Deal ── Rows ── Arrange ── Minibatch
@@ -10,10 +10,9 @@
 //! A [`Feed`] knows nothing of any format: it takes a [`Source`](seqfeed_core::Source) (often a
 //! [`Corpus`](seqfeed_core::Corpus)) and [`Settings`], and is an iterator of [`Minibatch`]es.
 //!
-//! Each stage is a type in a file of its own, and answers for itself which chunks it needs, how
-//! much memory that takes, and where it stands: a [`State`] is what all of them say between two
-//! minibatches. *Residency* keeps the chunks that they need in memory, and *packing* copies samples
-//! out of these.
+//! Each stage is a type in a file of its own. It says which chunks it needs, how much memory they
+//! take, and its own part of the [`State`] between two minibatches. *Residency* keeps the chunks
+//! that the stages need in memory, and *packing* copies samples out of them.
 
 #![forbid(unsafe_code)]
 

@@ -83,7 +83,7 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(Ok(mut blocks)) = self.blocks.take() {
-            // Memory that is shared with a source (a whole file, perhaps) is let go of at once.
+            // Memory that is shared with a source (a whole file, perhaps) is released at once.
             blocks.iter_mut().for_each(Block::clear);
             self.free.give_back(blocks);
         }

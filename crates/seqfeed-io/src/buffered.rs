@@ -21,8 +21,7 @@ pub(crate) struct Buffered {
 }
 
 enum Reader {
-    /// A regular file or an object of a store, which can be gone to any place of, and its length
-    /// when that was last asked.
+    /// A regular file or an object of a store, which can seek, and its last known length.
     Seekable(Box<dyn Seekable>, u64),
     Stream(Box<dyn Read + Send>),
 }
@@ -35,7 +34,7 @@ impl Buffered {
         Self::with(Reader::Stream(reader), position)
     }
 
-    /// A buffer over what can be gone to any place of, and stands at a position.
+    /// A buffer over a file or an object that can seek, at a position.
     pub(crate) fn of_seekable(file: impl Seekable + 'static, len: u64, position: u64) -> Self {
         Self::with(Reader::Seekable(Box::new(file), len), position)
     }

@@ -1,25 +1,25 @@
-//! Names for reading and writing, and what stands behind them.
+//! Names for reading and writing, and the files, pipes and streams that they name.
 //!
-//! Corpora of the last decades name their data by Kaldi's *extended filenames*: a file, a file and
-//! an offset, standard input or output, or a command whose output is read. This crate knows the
-//! names ([`RxFilename`], [`WxFilename`]) and opens them:
+//! Speech corpora name their data by Kaldi's *extended filenames*: a file, a file and an offset,
+//! standard input or output, or a command whose output is read. This crate parses these names
+//! ([`RxFilename`], [`WxFilename`]) and opens them:
 //!
 //! * [`Input`]: a stream of bytes read once from front to back, decompressed where its first bytes
 //!   say so (gzip, bzip2, zstd).
 //! * [`DataFile`]: a regular file read at offsets by several threads; [`Mapped`] is the same file
 //!   in memory; [`Spool`] makes one from data that can only be read once.
-//! * [`OpenFiles`]: files of many names, of which few are open at a time.
+//! * [`OpenFiles`]: many files, of which few are open at a time.
 //! * [`Beside`]: where the files are that a file names.
 //! * [`LineLimit`]: how long keys, words and lines of text may be.
-//! * [`ReadAt`] and [`Store`]: what a place for bytes beside the file system has, such as an object
-//!   store. [`Opener::with_store`] gives it a scheme of URLs.
-//! * [`UntilFailed`]: every decoder stands in one, and is not asked again after its error.
+//! * [`ReadAt`] and [`Store`]: the traits of storage other than the file system, such as an object
+//!   store. [`Opener::with_store`] registers a store for a scheme of URLs.
+//! * [`UntilFailed`]: wraps a decoder, and does not call it again after its first error.
 //! * [`Output`]: a file that appears under its name only when it is complete, or a command, or
 //!   standard output; [`OutputDirectory`] is a directory of files that does so.
-//! * [`InputFiles`]: what was opened for reading, so that no output overwrites it.
+//! * [`InputFiles`]: the files that were opened for reading, so that no output overwrites them.
 //!
-//! Commands only run where the caller's [`Opener`] allows it: names come out of data files, and
-//! reading data must not run programs by surprise.
+//! A command runs only if the caller's [`Opener`] allows it. Names may come from data files, and
+//! reading data must not run programs unexpectedly.
 //!
 //! ```
 //! use std::io::Read;

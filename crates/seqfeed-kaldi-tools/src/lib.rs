@@ -14,14 +14,14 @@
 //! assert_eq!((code, out.as_slice()), (0, &b"2\n"[..]));
 //! ```
 //!
-//! What is followed is Kaldi 5.5.0, as its programs were seen to behave; where a tool could not be
-//! run, its public source. The tools differ from Kaldi's where that is better for the data:
+//! The tools follow the programs of Kaldi 5.5.0. Where a program could not be run, they follow its
+//! public source. They differ from Kaldi's where that protects the data:
 //!
 //! * Outputs appear when they are complete. After an error there is no half-written archive.
 //! * Errors say what is wrong, where, and what helps, in one `ERROR` line.
 //! * Where Kaldi aborts (exit code 134), tools end with 1 and an error; where it throws, with 255
 //!   as there. A failed command that was written to (`ark:| gzip`) is an error.
-//! * Where a log line's number in Kaldi's source is not known, the line goes without.
+//! * A log line has no line number where its number in Kaldi's source is not known.
 //!
 //! Tools read and write one object at a time, except those that shuffle. [`cmvn`],
 //! [`deltas`], [`frames`], [`elements`] and [`transform`] hold their arithmetic, in Kaldi's

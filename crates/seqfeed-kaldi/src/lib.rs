@@ -9,13 +9,14 @@
 //!
 //! [`SequentialReader`], [`RandomAccessReader`], [`MappedReader`] and [`TableWriter`] read and
 //! write tables of any type that is a [`Holder`]: all of Kaldi's are, from [`Matrix`] to
-//! [`CompactLattice`]; [`AnyObject`] is whatever it finds. [`load`] and [`save`] take one object by
-//! its name; [`ObjectReader`] and [`ObjectWriter`] several behind one header. [`TableSource`] makes
-//! a [`Source`](seqfeed_core::Source) of tables for the feed. [`Rspecifier`], [`Wspecifier`],
-//! [`ScriptLine`] and [`Range`] are the words in between.
+//! [`CompactLattice`]. An [`AnyObject`] finds out the type while it reads. [`load`] and [`save`]
+//! take one object by its name; [`ObjectReader`] and [`ObjectWriter`] several behind one header.
+//! [`TableSource`] makes a [`Source`](seqfeed_core::Source) of tables for the feed.
+//! [`Rspecifier`], [`Wspecifier`], [`ScriptLine`] and [`Range`] parse the names of tables and of
+//! objects.
 //!
-//! What is read and refused follows Kaldi 5.5, as do the bytes that are written; where that has a
-//! bug we do the right thing. Both are compared with files and calls of the original in the tests.
+//! The crate accepts and refuses the same input as Kaldi 5.5, and writes the same bytes, except
+//! where Kaldi has a bug. The tests compare both with files and results of the original.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
-//! The front door: open any corpus, feed it to a trainer.
+//! The main crate: opens any corpus and feeds it to a trainer.
 //!
-//! A corpus is described by a [`Description`]: in Rust, in a `corpus.toml`, or by the options of
-//! the command line; all three mean the same and give the same minibatches.
+//! A [`Description`] describes a corpus. It can be written in Rust, in a `corpus.toml`, or as
+//! options of the command line. All three give the same minibatches.
 //!
 //! ```no_run
 //! let description = seqfeed::Description::from_file("examples/digits/train.toml".as_ref())?;
@@ -16,8 +16,8 @@
 //! # Ok::<(), seqfeed::Error>(())
 //! ```
 //!
-//! The cargo feature `arrow`, off by default, brings Arrow IPC and Parquet files; without it their
-//! names are answered with an error that says so.
+//! The cargo feature `arrow`, off by default, adds Arrow IPC and Parquet files. Without it, opening
+//! such a file is an error that names the feature.
 
 #![forbid(unsafe_code)]
 

@@ -56,7 +56,7 @@ class Feed:
     (``{"Train.reader.randomize": "none"}``).
 
     One loop goes through one sweep; the next loop goes on with the next sweep, which has an order
-    of its own. A loop that is left in the middle is gone on with by the next one. Where ``sweeps``
+    of its own. If a loop is left in the middle, the next one goes on from there. Where ``sweeps``
     or ``samples`` are given, one loop goes through all of them.
 
     >>> feed = Feed("examples/digits/train.toml", sweeps=1, batch_size=512)
@@ -150,8 +150,8 @@ class Feed:
 class Minibatch:
     """One minibatch: a mapping of the names of streams to arrays, and what belongs to all of them.
 
-    The arrays lie in the feed's own memory, which it has back when the last of them is gone: they
-    may be kept, and changed. Labels of one value have no last axis.
+    The arrays lie in the feed's own memory. They may be kept, and changed; the feed uses the memory
+    again when the last of them is deleted. Labels of one value have no last axis.
 
     ==============  ==============================================================================
     layout          shape of a stream's array
@@ -401,7 +401,7 @@ class SequentialReader:
     def next_key(self) -> str | None:
         """The next key, or ``None`` at the end.
 
-        Its object is read by ``value()``, and gone over if nobody asks for it.
+        ``value()`` reads its object. It is skipped if nobody asks for it.
         """
     def value(self) -> Any:
         """The object of the key that ``next_key()`` gave, read now. It can be asked for once.

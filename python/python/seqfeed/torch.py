@@ -12,10 +12,10 @@ processes and without the interpreter, and minibatches are copied to a GPU besid
 >>> tuple(x.shape[1:]), x.dtype, y.dtype
 ((440,), torch.float32, torch.int64)
 
-Both give dictionaries: a tensor for each stream (for sparse ones ``seqfeed.Sparse`` with tensors in
-it, whose ``indices`` and ``indptr`` are what ``embedding_bag`` takes; ``sparse_coo`` makes a sparse
-tensor), with the shapes of ``seqfeed.Minibatch``, and *fields*: other things that the minibatch
-knows. Without ``fields``, these are what the layout needs:
+Both give dictionaries: a tensor for each stream, with the shapes of ``seqfeed.Minibatch``, and
+*fields*. A sparse stream is a ``seqfeed.Sparse`` with tensors in it: ``embedding_bag`` takes its
+``indices`` and ``indptr``, and ``sparse_coo`` makes a sparse tensor of it. Fields are other values
+of the minibatch. ``fields`` says which; without it, the layout decides:
 
 ==================  ==========================================  ===================================
 field               value                                       unless asked for, there with layout
@@ -304,7 +304,7 @@ class Dataset(IterableDataset[dict[str, Any]]):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """The next iteration begins with the minibatch that came after the state was taken.
 
-        A worker's state is that of one of so many: ``StatefulDataLoader`` gives each its own. The
+        Each worker has a state of its own, which ``StatefulDataLoader`` gives it. The
         iteration raises ValueError where it belongs to another one, or to another number of
         workers or ranks.
 
@@ -323,9 +323,9 @@ class Loader(Epochs[dict[str, Any]]):
     """Minibatches from the library's own threads: no worker processes.
 
     On a CUDA ``device``, each is copied to pinned memory and from there to the device on a stream
-    of its own, ``ahead`` of them before they are asked for; what comes is ready for the current
-    stream. Otherwise tensors lie in the feed's memory, which it has back when the last of them is
-    gone: they may be kept, and changed.
+    of its own, ``ahead`` of them before they are asked for. The current stream can use a
+    minibatch at once. Otherwise tensors lie in the feed's memory. They may be kept, and changed;
+    the feed uses the memory again when the last of them is deleted.
 
     Each loop is an epoch with an order of its own, and ends the one before it, which raises
     RuntimeError if it goes on. ``state_dict`` and ``load_state_dict`` are as those of torchdata's
