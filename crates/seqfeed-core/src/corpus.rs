@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::draw::in_sweep;
+use crate::wrapper::in_sweep;
 use crate::{
     About, Block, Draw, Error, Extent, Index, Most, Problem, Remark, Result, Source, Stream,
     Tolerance,

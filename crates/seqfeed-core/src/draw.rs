@@ -1,8 +1,6 @@
 //! Random numbers of transforms: the same for the same sweep and sequence.
 
-use std::sync::Arc;
-
-use crate::{Key, Source};
+use crate::Key;
 
 /// What the values of random transforms depend on beside the sequence: a seed, and the sweep.
 ///
@@ -80,21 +78,6 @@ impl Random {
         let (sine, cosine) = (std::f64::consts::TAU * self.next_f64()).sin_cos();
         [radius * cosine, radius * sine]
     }
-}
-
-/// Sources as they are in a sweep, each with its draw; nothing where all stay what they are.
-pub(crate) fn in_sweep(
-    sources: &[Arc<dyn Source>],
-    draw: impl Fn(usize) -> Draw,
-) -> Option<Vec<Arc<dyn Source>>> {
-    let each = sources.iter().enumerate();
-    let changed: Vec<_> = each.map(|(number, source)| source.in_sweep(draw(number))).collect();
-    let varies = changed.iter().any(Option::is_some);
-    let or_same = |(changed, same): (Option<_>, &Arc<dyn Source>)| match changed {
-        Some(changed) => changed,
-        None => Arc::clone(same),
-    };
-    varies.then(|| changed.into_iter().zip(sources).map(or_same).collect())
 }
 
 /// Sets what is drawn within a draw apart from draws of other sweeps.

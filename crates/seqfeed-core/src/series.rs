@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::draw::in_sweep;
+use crate::wrapper::in_sweep;
 use crate::{
     About, Block, Draw, Error, Index, IndexBuilder, Key, Most, Remark, Result, Source, Stream,
 };

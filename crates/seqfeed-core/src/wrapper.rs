@@ -152,3 +152,18 @@ impl<W: Wrapper> Source for W {
         Wrapper::load(self, &sequences, blocks)
     }
 }
+
+/// Sources as they are in a sweep, each with its draw; nothing where all stay what they are.
+pub(crate) fn in_sweep(
+    sources: &[Arc<dyn Source>],
+    draw: impl Fn(usize) -> Draw,
+) -> Option<Vec<Arc<dyn Source>>> {
+    let each = sources.iter().enumerate();
+    let changed: Vec<_> = each.map(|(number, source)| source.in_sweep(draw(number))).collect();
+    let varies = changed.iter().any(Option::is_some);
+    let or_same = |(changed, same): (Option<_>, &Arc<dyn Source>)| match changed {
+        Some(changed) => changed,
+        None => Arc::clone(same),
+    };
+    varies.then(|| changed.into_iter().zip(sources).map(or_same).collect())
+}

@@ -7,9 +7,10 @@ use seqfeed_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cut::{Cut, Largest};
-use crate::order::{Item, SweptChunk};
+use crate::order::Item;
 use crate::settings::{BatchSize, Partial, Settings, Shard, Steps, Unit};
 use crate::share::{By, Share};
+use crate::swept_chunk::SweptChunk;
 
 /// Whether ranks stand at the same place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

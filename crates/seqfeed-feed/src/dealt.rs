@@ -8,12 +8,13 @@ use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
 use crate::deal::Deal;
-use crate::order::{Cursor, Item, SweptChunk, Units, all_units};
+use crate::order::{Cursor, Item, Units, all_units};
 use crate::pool::Pool;
 use crate::run::Run;
 use crate::settings::{Settings, Steps, Unit};
 use crate::stages::{Needs, Planned, Position, Stages};
 use crate::state::State;
+use crate::swept_chunk::SweptChunk;
 
 pub(crate) struct Dealt {
     units: Units,

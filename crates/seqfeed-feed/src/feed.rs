@@ -16,7 +16,6 @@ use crate::bound::Bound;
 use crate::buffers::Buffers;
 use crate::labels::{LabelRules, MapLabels};
 use crate::minibatch::{Minibatch, Recycled, Shape};
-use crate::order::SweptChunk;
 use crate::pack::{Packer, Slots};
 use crate::plan::{Plan, Planner};
 use crate::residency::{Loader, Residency};
@@ -25,6 +24,7 @@ use crate::settings::{Settings, Unit};
 use crate::stages::{Planned, Position};
 use crate::state::State;
 use crate::sweeps::Sweeps;
+use crate::swept_chunk::SweptChunk;
 
 /// Minibatches of a corpus, loaded and packed ahead by threads: an iterator.
 ///

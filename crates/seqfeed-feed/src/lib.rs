@@ -43,6 +43,7 @@ mod share;
 mod stages;
 mod state;
 mod sweeps;
+mod swept_chunk;
 
 pub use buffers::Segment;
 pub use deal::{DealState, DealtState};

@@ -25,6 +25,7 @@ pub(crate) use windowed::Windowed;
 
 use crate::settings::{Order, Settings, Shuffle, Unit, Window};
 use crate::share::{By, Share};
+use crate::swept_chunk::SweptChunk;
 
 /// One unit of a sweep: a frame or a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +47,6 @@ impl Item {
     pub(crate) fn swept(&self) -> SweptChunk {
         SweptChunk { sweep: self.sweep, chunk: self.chunk }
     }
-}
-
-/// A chunk in a sweep: random transforms give it other values in each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct SweptChunk {
-    pub(crate) sweep: u64,
-    pub(crate) chunk: u32,
 }
 
 /// Where an order stands.

@@ -7,11 +7,12 @@ use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, St
 use crate::ahead;
 use crate::arrange::Arrange;
 use crate::buffers::{Buffers, Lengths, Segment, SparseRows};
-use crate::order::{Item, SweptChunk};
+use crate::order::Item;
 use crate::residency::Slot;
 use crate::selection::Selection;
 use crate::settings::Unit;
 use crate::stages::Planned;
+use crate::swept_chunk::SweptChunk;
 
 /// Pieces that are asked for before they are copied.
 const AHEAD: usize = 8;

@@ -7,13 +7,14 @@ use seqfeed_core::{Error, Index, Result};
 
 use crate::cut::Lengths;
 use crate::dealt::Dealt;
-use crate::order::{Cursor, SweptChunk};
+use crate::order::Cursor;
 use crate::preset::{TimelineStages, WorkerStages, partitions};
 use crate::random;
 use crate::refused::changed_by_hand;
 use crate::settings::{Cut, Epoch, Generator, Order, Partitions, Settings, Unit, Window};
 use crate::stages::{Needs, Planned, Position, Stages};
 use crate::state::State;
+use crate::swept_chunk::SweptChunk;
 
 /// The units of one minibatch of this rank.
 pub(crate) struct Plan {

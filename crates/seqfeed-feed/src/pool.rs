@@ -6,10 +6,11 @@ use seqfeed_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cut::Cut;
-use crate::order::{Item, SweptChunk, Units};
+use crate::order::{Item, Units};
 use crate::random;
 use crate::refused::changed_by_hand;
 use crate::settings::BatchSize;
+use crate::swept_chunk::SweptChunk;
 
 /// A place within a pool. Only who cuts the pool alike can go on there: otherwise its minibatches
 /// are others.

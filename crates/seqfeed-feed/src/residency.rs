@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use seqfeed_core::{Block, Error, Result, Source};
 
-use crate::order::SweptChunk;
 use crate::sweeps::Sweeps;
+use crate::swept_chunk::SweptChunk;
 
 /// A chunk that is, or will be, in memory.
 pub(crate) struct Slot {

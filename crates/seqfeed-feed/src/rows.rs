@@ -23,9 +23,10 @@ use seqfeed_core::{Error, Index, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cut::{Largest, Lengths};
-use crate::order::{Item, SweptChunk, largest_chunk};
+use crate::order::{Item, largest_chunk};
 use crate::settings::Truncation;
 use crate::share::Share;
+use crate::swept_chunk::SweptChunk;
 
 /// The most parallel slots that can be asked for.
 const MOST_SLOTS: u64 = 1 << 24;

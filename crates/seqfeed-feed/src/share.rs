@@ -1,7 +1,8 @@
 //! Whose units they are: what a rank takes out of an order that is divided among ranks.
 
-use crate::order::SweptChunk;
 use serde::{Deserialize, Serialize};
+
+use crate::swept_chunk::SweptChunk;
 
 /// Where a rank stands in dealing single units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

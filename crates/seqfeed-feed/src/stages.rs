@@ -12,9 +12,10 @@
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Largest, Lengths};
-use crate::order::{Item, SweptChunk};
+use crate::order::Item;
 use crate::rows::RowSegment;
 use crate::state::State;
+use crate::swept_chunk::SweptChunk;
 
 /// What the stages give for one minibatch of this rank.
 pub(crate) struct Planned {

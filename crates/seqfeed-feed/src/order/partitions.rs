@@ -17,9 +17,10 @@ use std::ops::Range;
 
 use seqfeed_core::Index;
 
-use super::{Item, SweptChunk, largest_chunk};
+use super::{Item, largest_chunk};
 use crate::random;
 use crate::settings;
+use crate::swept_chunk::SweptChunk;
 
 /// The most frames of a chunk that is loaded ahead. A larger one is a whole file (a pickle), of
 /// which one at a time is in memory.

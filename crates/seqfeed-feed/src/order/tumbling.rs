@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{Item, PartState, SweptChunk, largest_chunk, length, units};
+use super::{Item, PartState, largest_chunk, length, units};
 use crate::random::{self, CntkRandom};
 use crate::settings::{Generator, Unit, Window};
 use crate::share::Share;
+use crate::swept_chunk::SweptChunk;
 
 pub(crate) struct Tumbling {
     index: Arc<Index>,

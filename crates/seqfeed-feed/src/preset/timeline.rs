@@ -24,13 +24,14 @@ use std::sync::Arc;
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
-use crate::order::{Cursor, Item, Sequential, SweptChunk, Tumbling, Units, all_units};
+use crate::order::{Cursor, Item, Sequential, Tumbling, Units, all_units};
 use crate::rows::{Fetched, Rows};
 use crate::run::Run;
 use crate::settings::{BatchSize, Epoch, Order, Settings, Shuffle, Timeline, Unit};
 use crate::share::{By, Share};
 use crate::stages::{Needs, Planned, Position, Stages};
 use crate::state::State;
+use crate::swept_chunk::SweptChunk;
 
 pub(crate) struct TimelineStages {
     own: Own,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
-use crate::order::{self, Cursor, Item, OrderState, SweptChunk, Units, all_units};
+use crate::order::{self, Cursor, Item, OrderState, Units, all_units};
 use crate::refused::changed_by_hand;
 use crate::rows::{Fetched, Rows};
 use crate::run::Run;
@@ -21,6 +21,7 @@ use crate::settings::{BatchSize, Epoch, Order, Settings, Unit, Worker};
 use crate::share::{By, Share, ShareState};
 use crate::stages::{Needs, Planned, Position, Stages};
 use crate::state::State;
+use crate::swept_chunk::SweptChunk;
 
 pub(crate) struct WorkerStages {
     how: Worker,
