@@ -24,7 +24,7 @@ const HEAD: u64 = 4096;
 ///
 /// A format says in [`Capabilities`] what it can hold; a conversion reads these and knows no format
 /// by name. Names of files come as text ([`name_to_text`](seqfeed_io::name_to_text)). Formats of
-/// your own are [registered](register), see the example `own_format`.
+/// your own are [registered](crate::register), see the example `own_format`.
 pub trait Format: Send + Sync {
     /// What it is called in messages and before a colon: `pfile`.
     fn name(&self) -> &'static str;

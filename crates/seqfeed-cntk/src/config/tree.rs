@@ -9,7 +9,7 @@ use super::section::Section;
 use super::section::{Value, ValueForm};
 use super::text::limit;
 
-/// A value and all that is in it, as [`Value::kind`] sees it.
+/// A value and all that is in it, as a [`Value`] sees it.
 ///
 /// [`Display`](fmt::Display) writes it so that it is read back the same, provided that its texts
 /// can be written at all: the language has no way to write quotes, line breaks, ` #`, or
