@@ -1,7 +1,7 @@
 //! Data specifications: any text is read or refused with a place; what is read is read again alike.
 #![no_main]
 
-use seqfeed_pdnn::spec::{DataSpec, FileKind, options_start};
+use seqfeed::data_spec::{DataSpec, FileKind, options_start};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

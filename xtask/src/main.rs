@@ -1,6 +1,8 @@
-//! The project's own tasks: `cargo xtask test [python]`, `lint`, `edges`, `docs`, `wheel`, `bench`.
+//! The project's own tasks: `cargo xtask test [python]`, `lint`, `edges`, `combinations`, `docs`,
+//! `wheel`, `bench`.
 
 mod bench;
+mod combinations;
 mod edges;
 mod file_system;
 mod lint;
@@ -30,12 +32,13 @@ fn main() -> ExitCode {
         Some("edges") => {
             edges::run().and_then(|()| file_system::run()).and_then(|()| minimal::run())
         }
+        Some("combinations") => combinations::check(),
         Some("docs") => docs(),
         Some("wheel") => python::wheel(),
         _ => {
             eprintln!(
-                "usage: cargo xtask test [python] | lint | edges | docs | wheel | bench \
-                 [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]"
+                "usage: cargo xtask test [python] | lint | edges | combinations | docs | wheel | \
+                 bench [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]"
             );
             return ExitCode::from(2);
         }
@@ -60,6 +63,7 @@ fn test(rust: bool) -> Result<()> {
     let environment = Environment::prepare();
     if rust {
         test_rust(environment.as_ref().ok(), &mut skips)?;
+        combinations::check()?;
     }
     match environment {
         Ok(environment) => python::test(&environment, &mut skips)?,

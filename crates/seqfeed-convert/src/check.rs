@@ -4,6 +4,7 @@ mod against;
 mod checked_source;
 mod finding;
 mod keys;
+#[cfg(feature = "kaldi")]
 mod repair;
 mod values;
 
@@ -18,6 +19,7 @@ use checked_source::CheckedSource;
 
 pub use against::compare;
 pub use finding::Finding;
+#[cfg(feature = "kaldi")]
 pub use repair::{Repair, Trimmed};
 
 /// How a corpus is checked.

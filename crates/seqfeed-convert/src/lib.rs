@@ -22,22 +22,29 @@
 //! # }
 //! ```
 //!
-//! The cargo feature `arrow`, off by default, adds Arrow IPC and Parquet files.
+//! Its cargo features are those of [`seqfeed`]. Copies of Kaldi's tables, and repaired copies of
+//! corpora, which are such tables, need the feature `kaldi`.
 
 #![forbid(unsafe_code)]
+// What only copies and repairs use is unused where they are left out.
+#![cfg_attr(not(feature = "kaldi"), allow(dead_code))]
 
 mod check;
 mod convert;
+#[cfg(feature = "kaldi")]
 mod copy;
 mod fingerprint;
 mod runs;
 mod sequences;
 mod statistics;
 
-pub use check::{Check, CheckOptions, CheckSummary, Finding, Repair, Trimmed, compare};
+pub use check::{Check, CheckOptions, CheckSummary, Finding, compare};
+#[cfg(feature = "kaldi")]
+pub use check::{Repair, Trimmed};
 pub use convert::{
     ConvertOptions, ConvertPlan, ConvertReport, ShardReport, Sharding, Target, Verified,
 };
+#[cfg(feature = "kaldi")]
 pub use copy::{CopyOptions, CopyReport, copy_table};
 pub use fingerprint::{Fingerprint, Fingerprinter, StreamFingerprint, fingerprint};
 pub use statistics::{

@@ -19,6 +19,20 @@ use crate::Printable;
 pub struct Key<'a>(pub &'a [u8]);
 
 impl<'a> Key<'a> {
+    /// Whether these bytes can be a key: they are not empty, and no white space or control
+    /// characters.
+    ///
+    /// ```
+    /// use seqfeed_core::Key;
+    ///
+    /// assert!(Key("sprecher_ä-1".as_bytes()).is_valid());
+    /// assert!(!Key(b"").is_valid() && !Key(b"two words").is_valid());
+    /// ```
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|&byte| matches!(byte, 0x21..=0x7e | 0x80..=0xfe))
+    }
+
     /// The key as text, if it is UTF-8.
     #[must_use]
     pub fn as_str(&self) -> Option<&'a str> {

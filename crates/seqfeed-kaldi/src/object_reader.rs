@@ -504,5 +504,5 @@ pub(crate) fn is_space(byte: u8) -> bool {
 /// ```
 #[must_use]
 pub fn is_token(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && bytes.iter().all(|&byte| matches!(byte, 0x21..=0x7e | 0x80..=0xfe))
+    Key(bytes).is_valid()
 }

@@ -8,7 +8,6 @@ use seqfeed_core::{
     Source, Stream,
 };
 use seqfeed_io::{DataFile, Spool};
-use seqfeed_kaldi::is_token;
 
 /// What a chunk holds at most, unless one sequence alone is more: a conversion has three in memory.
 const CHUNK_SAMPLES: u64 = 32_768;
@@ -170,7 +169,7 @@ impl CorpusSpool {
 
     /// Whether a sequence can be added; its length.
     fn check(&self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<u32> {
-        if !is_token(key.0) {
+        if !key.is_valid() {
             return Err(Error::corpus(format!("\"{}\" is no key", key.0.escape_ascii()))
                 .with_help(
                     "a key is not empty and holds neither white space nor control characters",

@@ -81,7 +81,7 @@ impl Description {
     /// Whether a file, by its content, is an HTK script, parameter file, or master label file.
     #[must_use]
     pub fn is_htk_file(name: &str, opener: &Opener) -> bool {
-        let found = crate::formats::recognised(name, opener, |_| true);
+        let found = crate::formats::recognised(name, opener, |_| true).ok().flatten();
         found.is_some_and(|(format, _)| format.name() == "htk")
     }
 
@@ -112,7 +112,7 @@ impl Description {
     }
 
     /// The directory that the names behind a key are relative to, if not the working directory.
-    fn base_of(&self, place: &str) -> Option<&Location> {
+    pub(crate) fn base_of(&self, place: &str) -> Option<&Location> {
         self.base.as_ref().filter(|_| !self.given.contains(place))
     }
 

@@ -1,9 +1,15 @@
 //! The formats: one line of the table and one file each.
 
+#[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "cntk")]
 mod ctf;
+#[cfg(feature = "htk")]
 mod htk;
+#[cfg(feature = "kaldi")]
 mod kaldi;
+mod left_out;
+#[cfg(feature = "pdnn")]
 mod pdnn;
 mod values;
 
@@ -15,22 +21,37 @@ use toml::{Table, Value};
 
 use crate::format::{Candidate, Capabilities, Certainty, Format};
 
+#[cfg(feature = "htk")]
 pub(crate) use self::htk::state_names;
+#[cfg(feature = "kaldi")]
 pub use self::kaldi::kaldi_compression;
+pub(crate) use self::left_out::key_left_out;
 
 /// The formats that come with the library, in the order in which they are asked.
 pub(crate) static BUILT_IN: &[&dyn Format] = &[
+    #[cfg(feature = "kaldi")]
     &kaldi::Tables,
+    #[cfg(feature = "kaldi")]
     &kaldi::Corpora,
+    #[cfg(feature = "arrow")]
     &arrow::Columns::PARQUET,
+    #[cfg(feature = "arrow")]
     &arrow::Columns::ARROW,
+    #[cfg(feature = "htk")]
     &htk::Htk::ARCHIVE,
+    #[cfg(feature = "htk")]
     &htk::Htk::FILES,
+    #[cfg(feature = "cntk")]
     &ctf::Ctf,
+    #[cfg(feature = "pdnn")]
     &pdnn::PFile,
+    #[cfg(feature = "pdnn")]
     &pdnn::Arrays::PICKLE,
+    #[cfg(feature = "pdnn")]
     &pdnn::Arrays::NPY,
+    #[cfg(feature = "pdnn")]
     &pdnn::Arrays::NPZ,
+    #[cfg(feature = "pdnn")]
     &pdnn::Alignments,
 ];
 
@@ -59,24 +80,43 @@ pub fn formats() -> Vec<&'static dyn Format> {
 }
 
 /// The format that takes a name, which `opener` opens, and how surely.
+///
+/// # Errors
+///
+/// Fails if the name is that of a format that was left out, and no other is sure of it.
 pub(crate) fn recognised(
     name: &str,
     opener: &Opener,
     asked: impl Fn(&Capabilities) -> bool,
-) -> Option<(&'static dyn Format, Certainty)> {
+) -> Result<Option<(&'static dyn Format, Certainty)>> {
     let candidate = Candidate::new(name, opener);
     let formats = formats().into_iter().filter(|format| asked(format.capabilities()));
-    surest(formats.filter_map(|format| Some((format, format.recognise(&candidate)?))))
+    let found = surest(formats.filter_map(|format| Some((format, format.recognise(&candidate)?))));
+    // Those that come with the library take some names by less than what tells another format's.
+    let is_sure = found.is_some_and(|(format, certainty)| {
+        let is_built_in = BUILT_IN.iter().any(|known| known.name() == format.name());
+        certainty > if is_built_in { Certainty::Name } else { Certainty::Otherwise }
+    });
+    match left_out::name(name) {
+        Some(error) if !is_sure => Err(error),
+        _ => Ok(found),
+    }
 }
 
 /// The format that writes a name, and the name without what says so.
-#[must_use]
-pub fn written_format(text: &str) -> Option<(&'static dyn Format, &str)> {
+///
+/// # Errors
+///
+/// Fails if the name is that of a format that the library was built without.
+pub fn written_format(text: &str) -> Result<Option<(&'static dyn Format, &str)>> {
     let found = formats().into_iter().filter_map(|format| {
         let (certainty, name) = format.target(text)?;
         Some(((format, name), certainty))
     });
-    surest(found).map(|(found, _)| found)
+    match (surest(found), left_out::name(text)) {
+        (None, Some(error)) => Err(error),
+        (found, _) => Ok(found.map(|(found, _)| found)),
+    }
 }
 
 fn surest<T>(found: impl Iterator<Item = (T, Certainty)>) -> Option<(T, Certainty)> {

@@ -16,24 +16,35 @@
 //! # Ok::<(), seqfeed::Error>(())
 //! ```
 //!
-//! The cargo feature `arrow`, off by default, adds Arrow IPC and Parquet files. Without it, opening
-//! such a file is an error that names the feature.
+//! Each format is a cargo feature: `kaldi`, `htk`, `cntk` (CTF files, and readers of CNTK), `pdnn`
+//! (with numpy's files), all on by default, and `arrow` (Arrow IPC and Parquet files), which is
+//! not. Names and keys of a format that was left out are refused with an error that says so.
+//! Formats of your own need none of them: see [`register`].
 
 #![forbid(unsafe_code)]
+// What only some formats use is unused where they are left out.
+#![cfg_attr(not(all(feature = "kaldi", feature = "cntk", feature = "pdnn")), allow(dead_code))]
 
+mod corpus_key;
+mod corpus_keys;
 mod corpus_spool;
+#[cfg(feature = "pdnn")]
 mod data;
+mod data_options;
+pub mod data_spec;
 mod description;
 mod format;
 mod formats;
-mod frames;
 mod loss;
 mod name;
 mod name_text;
 mod open;
+mod opened;
 mod quantity;
+#[cfg(feature = "cntk")]
 mod reader;
 mod sequence;
+mod settle;
 mod transforms;
 mod unjoined;
 
@@ -47,10 +58,12 @@ pub use format::{
     Candidate, Capabilities, Certainty, Change, Draft, Format, Keys, Wanted, Writing, WrittenParts,
     is_packed,
 };
-pub use formats::{formats, kaldi_compression, register, written_format};
+#[cfg(feature = "kaldi")]
+pub use formats::kaldi_compression;
+pub use formats::{formats, register, written_format};
 pub use loss::{Loss, LossKind};
 pub use name::Named;
-pub use open::Opened;
+pub use opened::Opened;
 pub use seqfeed_core::{
     About, Block, Corpus, Draw, Dropped, Element, Error, ErrorKind, Extent, Fact, Given, Index,
     JoinReport, Key, Kind, Most, Output, Place, Position, Printable, PrintableLines, Problem,
@@ -71,13 +84,17 @@ pub use unjoined::{Refused, Unjoined};
 /// Arrow IPC and Parquet files (with the feature `arrow`).
 #[cfg(feature = "arrow")]
 pub use seqfeed_arrow as arrow;
-/// CNTK's text format and configurations.
+/// CNTK's text format and configurations (with the feature `cntk`).
+#[cfg(feature = "cntk")]
 pub use seqfeed_cntk as cntk;
-/// HTK's parameter files, scripts and labels.
+/// HTK's parameter files, scripts and labels (with the feature `htk`).
+#[cfg(feature = "htk")]
 pub use seqfeed_htk as htk;
 /// Opening names: files, offsets, pipes, compressed files.
 pub use seqfeed_io as io;
-/// Kaldi's tables.
+/// Kaldi's tables (with the feature `kaldi`).
+#[cfg(feature = "kaldi")]
 pub use seqfeed_kaldi as kaldi;
-/// PDNN's files and data specifications.
+/// PDNN's files (with the feature `pdnn`).
+#[cfg(feature = "pdnn")]
 pub use seqfeed_pdnn as pdnn;

@@ -9,10 +9,10 @@ use seqfeed_core::{Error, Result};
 use seqfeed_io::{Opener, name_from_text, name_to_text};
 use toml::{Table, Value};
 
+use crate::corpus_keys;
 use crate::description::Description;
 use crate::format::Certainty;
 use crate::formats;
-use crate::reader;
 
 /// What a name means.
 #[derive(Clone, Debug)]
@@ -66,12 +66,13 @@ impl Description {
     ) -> Result<Named> {
         let mut warnings = Vec::new();
         let mut name = name_to_text(name);
-        if let Some(reader::Split { name: without, overrides }) = reader::split(&name, opener)? {
+        for key in corpus_keys::all() {
+            let Some((without, overrides)) = key.split(&name, opener)? else { continue };
             name = without;
             let given = instead.entry("overrides").or_insert_with(|| Value::Table(Table::new()));
             if let Some(given) = given.as_table_mut() {
                 for (key, value) in overrides {
-                    given.entry(key).or_insert_with(|| Value::String(value.text()));
+                    given.entry(key).or_insert(value);
                 }
             }
         }
@@ -92,7 +93,7 @@ impl Description {
                 }
             }
         }
-        let found = formats::recognised(&name, opener, |_| true);
+        let found = formats::recognised(&name, opener, |_| true)?;
         let found = found.filter(|(_, certainty)| *certainty > Certainty::Otherwise);
         let description = if let Some((format, _)) = found {
             let keys = format.description(&name);

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use seqfeed_cntk::config;
 use seqfeed_io::{Location, name_from_text, name_to_text};
 
 /// The text of a name as seen from the working directory. It is relative to `base`, if there is
@@ -20,20 +19,4 @@ pub(crate) fn names_of(texts: &[String]) -> Vec<OsString> {
 pub(crate) fn is_rspecifier(name: &str) -> bool {
     let kind = name.split(':').next().unwrap_or_default();
     name.contains(':') && kind.split(',').any(|word| word == "ark" || word == "scp")
-}
-
-/// Whether a name is that of a CTF file, not of a configuration or of a section of one.
-pub(crate) fn is_bare_ctf(name: &str) -> bool {
-    let (file, section) = config::path::split(name);
-    let file = file.to_ascii_lowercase();
-    section.is_empty() && ![".json", ".cntk", ".config"].iter().any(|end| file.ends_with(end))
-}
-
-/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
-pub(crate) fn is_reader(name: &str) -> bool {
-    let file = name.split('#').next().unwrap_or_default();
-    let file =
-        [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
-    [".json", ".cntk", ".config", ".ctf"].iter().any(|end| file.ends_with(end))
-        || name.contains('#')
 }

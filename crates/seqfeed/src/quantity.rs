@@ -2,7 +2,8 @@
 
 use seqfeed_core::{Error, Result};
 use seqfeed_feed::{Epoch, Window};
-use seqfeed_pdnn::spec::DataOptions;
+
+use crate::data_spec::DataOptions;
 
 /// Reads a number of bytes: `1000000`, `512 MB`, `2 GiB`.
 pub(crate) fn bytes(text: &str) -> Result<u64> {

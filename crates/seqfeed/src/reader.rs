@@ -12,16 +12,20 @@ use seqfeed_core::{
 use seqfeed_feed::{Layout, Settings, Shuffle, Unit};
 use seqfeed_io::{Beside, FileKind, Input, Location, Opener, name_from_text};
 
+use crate::corpus_key::refuse_overrides;
 use crate::description::{FormatName, InputSpec, Text};
-use crate::name_text::{is_bare_ctf, joined};
+use crate::name_text::joined;
 
+mod frames;
 mod htk;
+mod key;
+mod names;
 mod overrides;
 mod settings;
 
-pub(crate) use overrides::{Split, refuse as refuse_overrides, split};
-pub(crate) use settings::Rows;
-use settings::{find, settings};
+pub(crate) use key::Reader;
+pub(crate) use names::{is_bare_ctf, is_reader};
+use settings::{Rows, find, settings};
 
 /// Bytes in a chunk of a bare CTF file: as its window of 32 chunks is kept as parsed.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -29,20 +33,20 @@ const CHUNK_BYTES: u64 = 1 << 20;
 const LARGEST_READER: u64 = 64 << 20;
 
 /// A corpus as its reader opened it.
-pub(crate) struct OpenedReader {
-    pub(crate) corpus: Corpus,
-    pub(crate) settings: Settings,
+struct OpenedReader {
+    corpus: Corpus,
+    settings: Settings,
     /// How it is shuffled where a description asks for that.
-    pub(crate) shuffle: Shuffle,
+    shuffle: Shuffle,
     /// What the batch size depends on beyond the settings.
-    pub(crate) rows: Option<Rows>,
+    rows: Option<Rows>,
     /// Names in the configuration that no reader knows, or that have no effect.
-    pub(crate) unknown: Vec<String>,
+    unknown: Vec<String>,
 }
 
 /// Opens the corpus of a name: `train.cntk#section`, `reader.json` or a CTF file with inputs as
 /// given, or as found.
-pub(crate) fn open(
+fn open(
     name: &str,
     inputs: &BTreeMap<String, InputSpec>,
     overrides: &BTreeMap<String, Text>,
@@ -73,10 +77,7 @@ pub(crate) fn open(
 }
 
 /// The inputs of a bare CTF file, as found from its data; `None` for any other reader.
-pub(crate) fn inputs_of(
-    name: &str,
-    opener: &Opener,
-) -> Result<Option<BTreeMap<String, InputSpec>>> {
+fn inputs_of(name: &str, opener: &Opener) -> Result<Option<BTreeMap<String, InputSpec>>> {
     if !is_bare_ctf(name) {
         return Ok(None);
     }

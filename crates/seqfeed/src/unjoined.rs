@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use seqfeed_core::{Error, Result, Source, Tolerance};
 use seqfeed_io::Opener;
-use seqfeed_pdnn::spec::DataSpec;
 
+use crate::corpus_keys;
 use crate::description::Description;
-use crate::name_text::joined;
-use crate::{data, quantity, reader};
+use crate::quantity;
 
 /// The sources of a corpus, each for itself: for those who look at all that is wrong with it.
 #[derive(Default)]
@@ -54,16 +53,10 @@ impl Description {
     /// [refused](Unjoined::refused).
     pub fn open_unjoined(&self, opener: &Opener) -> Result<Unjoined> {
         let mut found = Unjoined::default();
-        if let Some(text) = &self.corpus.data {
-            found.sources = found.take(None, self.data_sources(text, opener))?.unwrap_or_default();
-            return Ok(found);
-        }
-        if let Some(name) = &self.corpus.reader {
-            let opener = self.opener_of("reader", opener);
-            let opened = reader::open(name, &self.corpus.inputs, &self.corpus.overrides, &opener);
+        if let Some((key, name)) = corpus_keys::of(self)? {
+            let opened = key.sources(self, name, opener);
             if let Some(opened) = found.take(None, opened)? {
-                found.sources = opened.corpus.sources().to_vec();
-                found.unknown = Some((joined(opener.directory(), name), opened.unknown));
+                (found.sources, found.unknown) = (opened.sources, opened.unknown);
             }
             return Ok(found);
         }
@@ -84,16 +77,6 @@ impl Description {
             ));
         }
         Ok(found)
-    }
-
-    fn data_sources(&self, text: &str, opener: &Opener) -> Result<Vec<Arc<dyn Source>>> {
-        let spec = data::of_task(&DataSpec::parse(text)?, self.corpus.task)?;
-        let opening = data::FileOptions {
-            opener: self.opener_of("data", opener),
-            map: self.corpus.map.unwrap_or(false),
-            chunk_samples: self.chunk_samples()?,
-        };
-        data::open(&spec, &opening).map(|opened| opened.sources)
     }
 
     /// The streams that have context, and how many frames a sample of theirs is made of.

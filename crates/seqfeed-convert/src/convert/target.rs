@@ -55,7 +55,7 @@ impl Target {
     /// Fails if it does not tell a format, or nothing can be written to it.
     pub fn parse(name: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
         let text = &*name_to_text(name);
-        let Some((format, name)) = written_format(text) else { return Err(unknown(text)) };
+        let Some((format, name)) = written_format(text)? else { return Err(unknown(text)) };
         if name.is_empty() {
             return Err(Error::usage(format!("{text}: there is no name behind the colon")));
         }
@@ -177,7 +177,8 @@ mod tests {
             ("ark,t:-", "kaldi", "ark,t:-"),
             ("ctf:| gzip -c > x", "ctf", "| gzip -c > x"),
         ];
-        for (text, format, name) in cases {
+        let is_built = |format| cfg!(feature = "arrow") || !matches!(format, "parquet" | "arrow");
+        for (text, format, name) in cases.into_iter().filter(|(_, format, _)| is_built(*format)) {
             let target = Target::parse(text).unwrap();
             assert_eq!((target.format().name(), target.name()), (format, name), "{text}");
         }

@@ -2,8 +2,6 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::print_stderr)]
 
 mod htk;
-#[cfg(not(feature = "arrow"))]
-mod no_arrow;
 mod own_format;
 mod own_transform;
 #[cfg(feature = "arrow")]

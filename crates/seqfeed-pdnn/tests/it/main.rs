@@ -5,4 +5,3 @@ mod pfiles;
 mod pickles;
 mod random;
 mod shared;
-mod specs;

@@ -5,13 +5,13 @@ use seqfeed_feed::{
     BatchSize, Cut, Epoch, Generator, Layout, Order, Partitions, Settings, Unit, Window,
 };
 use seqfeed_io::{Location, Opener, RxFilename, name_from_text, name_to_text};
-use seqfeed_pdnn::spec::{DataOptions, DataSpec};
 
 use super::Description;
 use super::values::{BatchUnit, Names, OrderName, PresetName, Text};
-use crate::Opened;
+use crate::corpus_keys;
+use crate::data_spec::DataOptions;
 use crate::name_text::{is_rspecifier, joined};
-use crate::reader;
+use crate::opened::Opened;
 
 impl Description {
     /// The same corpus and feed, with every setting said: those that a reader of CNTK or a data
@@ -25,19 +25,10 @@ impl Description {
     ///
     /// Fails if the description contradicts itself, or if a CTF file cannot be read.
     pub fn explicit(&self, opened: &Opened, opener: &Opener) -> Result<Self> {
-        let mut all = self.clone();
-        if let Some(text) = &self.corpus.data {
-            let spec = DataSpec::parse(text)?;
-            (all, _) = self.with_options(&spec.options);
-            all.corpus.data = Some(data_names(&spec, self.base_of("data")));
-        }
-        if let Some(name) = &self.corpus.reader {
-            if self.corpus.inputs.is_empty() {
-                let opener = self.opener_of("reader", opener);
-                all.corpus.inputs = reader::inputs_of(name, &opener)?.unwrap_or_default();
-            }
-            all.corpus.reader = Some(joined(self.base_of("reader"), name));
-        }
+        let mut all = match corpus_keys::of(self)? {
+            Some((key, name)) => key.explicit(self, name, opener)?,
+            None => self.clone(),
+        };
         all.move_names(self);
         all.take_settings(opened);
         Ok(all)
@@ -178,14 +169,4 @@ fn beside(name: &str, base: Option<&Location>) -> String {
         Some(("htk", rest)) => format!("htk:{}", joined(rest)),
         _ => joined(name),
     }
-}
-
-/// The files of a specification, without the options that have keys; one has none.
-fn data_names(spec: &DataSpec, base: Option<&Location>) -> String {
-    let moved = |name: &String| joined(base, name);
-    let mut text = spec.names.iter().map(moved).collect::<Vec<_>>().join("|");
-    if let Some(label) = &spec.options.label {
-        text += &format!(",label={}", moved(label));
-    }
-    text
 }

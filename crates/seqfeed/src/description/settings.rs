@@ -5,13 +5,13 @@ use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Generator, LabelMap, LabelRules, LabelSet, Layout, Order,
     Partial, Partitions, Settings, Shuffle, Steps, Timeline, Truncation, Unit, Window, Worker,
 };
-use seqfeed_pdnn::spec::DataOptions;
 
 use super::Description;
 use super::corpus::StreamSpec;
 use super::feed::FeedSpec;
 use super::option::CorpusOption;
 use super::values::{BatchUnit, OrderName, PresetName};
+use crate::data_spec::DataOptions;
 use crate::quantity;
 
 impl Description {

@@ -1,18 +1,16 @@
 //! Arrow IPC and Parquet files: a row a sequence, a column a stream.
 
-#[cfg(feature = "arrow")]
 mod opening;
-#[cfg(feature = "arrow")]
 mod sink;
 
 use std::sync::Arc;
 
+use seqfeed_arrow::{Compress, KeyType, WriteOptions};
 use seqfeed_core::{Error, Result, Sink, Source};
 use toml::{Table, Value};
 
-#[cfg(feature = "arrow")]
 pub(crate) use self::sink::{ArrowContainer, ArrowSink};
-use crate::format::{Candidate, Capabilities, Certainty, Draft, Format, Wanted, Writing};
+use crate::format::{Candidate, Capabilities, Certainty, Format, Wanted, Writing};
 
 /// A file of columns.
 pub(crate) struct Columns {
@@ -52,7 +50,6 @@ impl Columns {
 
 /// Whether a name is that of such a file: `train.parquet`, or one column of it,
 /// `train.parquet#features`.
-#[cfg(feature = "arrow")]
 fn is_arrow(name: &str) -> bool {
     Columns::PARQUET.reads(name) || Columns::ARROW.reads(name)
 }
@@ -95,20 +92,17 @@ impl Format for Columns {
             "dim is for Kaldi's tables",
             "leave it out: the column says it",
         )?;
-        open(names, wanted)
+        match wanted.stream {
+            Some(stream) => opening::open_one(names, stream, wanted),
+            None => opening::open_all(names, wanted),
+        }
     }
 
     fn check_option(&self, _: &str, value: &str) -> Result<()> {
         zstd(value).map(drop)
     }
 
-    fn plan(&self, draft: &mut Draft<'_>) -> Result<()> {
-        if cfg!(feature = "arrow") { Ok(()) } else { Err(not_built(draft.name)) }
-    }
-
-    #[cfg(feature = "arrow")]
     fn sink(&self, writing: &Writing<'_>) -> Result<Box<dyn Sink>> {
-        use seqfeed_arrow::{Compress, KeyType, WriteOptions};
         let container = match self.name {
             "parquet" => ArrowContainer::Parquet,
             _ => ArrowContainer::Ipc,
@@ -121,11 +115,6 @@ impl Format for Columns {
         let Writing { streams, opener, .. } = writing;
         let name = writing.file()?;
         Ok(Box::new(ArrowSink::create(&name, container, streams, keys, &options, opener)?))
-    }
-
-    #[cfg(not(feature = "arrow"))]
-    fn sink(&self, writing: &Writing<'_>) -> Result<Box<dyn Sink>> {
-        Err(not_built(writing.name))
     }
 }
 
@@ -145,27 +134,4 @@ fn zstd(text: &str) -> Result<i32> {
         Error::usage(format!("--compress={text}: expected a way to compress columns"))
             .with_help("zstd, or zstd:LEVEL with a level from 1 to 22")
     })
-}
-
-#[cfg(feature = "arrow")]
-fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
-    match wanted.stream {
-        Some(stream) => opening::open_one(names, stream, wanted),
-        None => opening::open_all(names, wanted),
-    }
-}
-
-#[cfg(not(feature = "arrow"))]
-fn open(names: &[String], _: &Wanted<'_>) -> Result<Arc<dyn Source>> {
-    Err(not_built(names.first().map_or("", String::as_str)))
-}
-
-/// What is said of such files by a library that was built without the crates that read
-/// and write them.
-fn not_built(name: &str) -> Error {
-    Error::usage(
-        "Arrow and Parquet files need the cargo feature `arrow`, without which this was built",
-    )
-    .in_file(name)
-    .with_help("build with it: seqfeed = { features = [\"arrow\"] }")
 }

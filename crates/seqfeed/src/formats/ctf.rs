@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 pub(crate) use self::sink::CtfSink;
 use crate::format::{Candidate, Capabilities, Certainty, Format, Keys, Writing, WrittenParts};
-use crate::name_text::{is_bare_ctf, is_reader};
+use crate::reader::{is_bare_ctf, is_reader};
 
 /// A CTF file.
 pub(crate) struct Ctf;

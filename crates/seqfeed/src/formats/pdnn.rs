@@ -6,13 +6,13 @@ mod pfile;
 
 use seqfeed_core::{Kind, Result, Sink};
 use seqfeed_pdnn::pickle::{Container, Protocol};
-use seqfeed_pdnn::spec::FileKind;
 use toml::{Table, Value};
 
 pub(crate) use self::alignments::AlignmentSink;
 pub(crate) use self::arrays::ArraysSink;
 pub(crate) use self::pfile::PFileSink;
 use super::{of_streams, stream_table};
+use crate::data_spec::FileKind;
 use crate::format::{
     Candidate, Capabilities, Certainty, Format, Keys, Writing, WrittenParts, one_or_all,
 };

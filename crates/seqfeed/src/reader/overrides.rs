@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use seqfeed_cntk::config::{ReaderConfig, path};
 use seqfeed_core::{Error, Result, nearest_name};
 use seqfeed_io::{Opener, name_from_text};
-use seqfeed_pdnn::spec::DataOptions;
 use toml::Value;
 
+use crate::data_spec::DataOptions;
 use crate::description::Text;
 
 /// A name of a configuration, without what stands behind it.
-pub(crate) struct Split {
+pub(super) struct Split {
     /// With those options that may stand behind any name.
-    pub(crate) name: String,
-    pub(crate) overrides: BTreeMap<String, Text>,
+    pub(super) name: String,
+    pub(super) overrides: BTreeMap<String, Text>,
 }
 
 /// Splits `train.cntk#Train.reader,ScpDir=.,context=5`; `None` if the name is not that of a
@@ -27,7 +27,7 @@ pub(crate) struct Split {
 /// # Errors
 ///
 /// A usage error if something has no value.
-pub(crate) fn split(name: &str, opener: &Opener) -> Result<Option<Split>> {
+pub(super) fn split(name: &str, opener: &Opener) -> Result<Option<Split>> {
     let is_file = || opener.exists(&opener.place(name_from_text(name)));
     let Some(end) = options_start(name).filter(|_| !is_file()) else {
         return Ok(None);
@@ -52,13 +52,6 @@ pub(crate) fn split(name: &str, opener: &Opener) -> Result<Option<Split>> {
         }
     }
     Ok(Some(split))
-}
-
-/// Refuses overrides where there is no configuration.
-pub(crate) fn refuse(overrides: &BTreeMap<String, Text>) -> Result<()> {
-    let Some(name) = overrides.keys().next() else { return Ok(()) };
-    Err(Error::usage(format!("there is no configuration in which {name} could be overridden"))
-        .with_help("overrides are for readers of CNTK's configurations (train.cntk#reader)"))
 }
 
 /// Where the options behind a configuration's name begin.

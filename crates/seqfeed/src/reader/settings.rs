@@ -64,7 +64,7 @@ pub(super) fn shuffle(reader: &ReaderConfig) -> Shuffle {
 
 /// Sequences side by side, in the readers of HTK files.
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(super) struct Rows {
     /// How many (`nbruttsineachrecurrentiter`), epoch by epoch; the last number holds on.
     by_epoch: Vec<u64>,
     form: Form,
@@ -100,7 +100,7 @@ pub(super) fn rows(reader: &ReaderConfig) -> Option<Rows> {
 
 impl Rows {
     /// Sets the batch size for the epoch that the run begins in.
-    pub(crate) fn apply(&self, settings: &mut Settings, sweep_samples: u64) {
+    pub(super) fn apply(&self, settings: &mut Settings, sweep_samples: u64) {
         let start = if let Cut::Worker(worker) = settings.cut { worker.start } else { 0 };
         let epoch = match settings.cut.epoch() {
             Epoch::Run => 0,
@@ -128,7 +128,7 @@ impl Rows {
     }
 
     /// A warning, where later epochs have other numbers.
-    pub(crate) fn warning(&self) -> Option<String> {
+    pub(super) fn warning(&self) -> Option<String> {
         let differ = self.by_epoch.iter().any(|rows| *rows != self.by_epoch[0]);
         differ.then(|| {
             "nbruttsineachrecurrentiter changes with the epoch: a run keeps the number of the epoch \

@@ -7,8 +7,6 @@ mod combinations;
 mod htk;
 mod htk_files;
 mod job;
-#[cfg(not(feature = "arrow"))]
-mod no_arrow;
 mod pdnn_feed;
 mod random_jobs;
 mod resuming;
@@ -16,5 +14,6 @@ mod resuming;
 mod row_files;
 mod sha256;
 mod small_corpus;
+mod specs;
 mod stores;
 mod transforms;

@@ -44,7 +44,7 @@ const SPEC: &str = "data specification";
 /// A data specification.
 ///
 /// ```
-/// use seqfeed_pdnn::spec::DataSpec;
+/// use seqfeed::data_spec::DataSpec;
 ///
 /// let spec = "train.pfile,context=5:1,ignore-label=0:3-9,map-label=1:0/2:1,random=True";
 /// let spec = DataSpec::parse(spec)?;
@@ -57,7 +57,7 @@ const SPEC: &str = "data specification";
 /// let error = DataSpec::parse("train.pfile,context=five").unwrap_err();
 /// let quote = error.quote().unwrap().to_string();
 /// assert_eq!(quote, "train.pfile,context=five\n                    ^");
-/// # Ok::<(), seqfeed_core::Error>(())
+/// # Ok::<(), seqfeed::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataSpec {

@@ -22,7 +22,7 @@ impl FileKind {
     /// file's name: `train.pfile.3.gz` is a `PFile`. Directories don't count.
     ///
     /// ```
-    /// use seqfeed_pdnn::spec::FileKind;
+    /// use seqfeed::data_spec::FileKind;
     ///
     /// assert_eq!(FileKind::of("a.pkl/train.pfile.gz"), Some(FileKind::PFile));
     /// assert_eq!(FileKind::of("train.pfile.*.gz"), Some(FileKind::PFile));

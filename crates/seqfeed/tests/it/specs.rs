@@ -1,15 +1,17 @@
 //! Data specifications: recorded ones, wrong ones, random ones.
 
 use proptest::prelude::*;
-use seqfeed_pdnn::spec::{DataOptions, DataSpec, options_start};
+use seqfeed::data_spec::{DataOptions, DataSpec, options_start};
 
-use crate::shared::{golden, manifest};
+use crate::job::shared;
 
 #[test]
 fn options_are_read_as_pdnn_reads_them() {
-    let Some(golden) = golden() else { return };
+    let Some(golden) = shared("golden/pdnn") else { return };
+    let manifest = std::fs::read(golden.join("manifest_pdnn_feed.json")).unwrap();
+    let manifest: Vec<serde_json::Value> = serde_json::from_slice(&manifest).unwrap();
     let mut compared = 0;
-    for case in manifest(&golden, "manifest_pdnn_feed.json") {
+    for case in manifest {
         let Some(options) = case.get("opts").filter(|_| case.get("error").is_none()) else {
             continue;
         };

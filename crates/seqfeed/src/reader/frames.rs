@@ -6,7 +6,7 @@ use seqfeed_core::{
 
 /// All streams get one sample for each frame; a sequence where that is not so is an error when it
 /// is loaded. One-hot vectors may become labels.
-pub(crate) struct Frames {
+pub(super) struct Frames {
     /// The sparse stream that becomes one of labels.
     one_hot: Option<usize>,
 }
@@ -14,7 +14,7 @@ pub(crate) struct Frames {
 impl Frames {
     /// `labels` names the stream of labels that is asked for. If there are no labels at all, the
     /// sparse stream of that name (or the only one) becomes one.
-    pub(crate) fn new(streams: &[Stream], labels: Option<&str>) -> Self {
+    pub(super) fn new(streams: &[Stream], labels: Option<&str>) -> Self {
         let Some(labels) = labels else { return Self { one_hot: None } };
         if streams.iter().any(|stream| stream.kind == Kind::Label) {
             return Self { one_hot: None };

@@ -1,0 +1,94 @@
+//! A corpus that is open.
+
+use std::sync::Arc;
+
+use seqfeed_core::{Corpus, JoinReport, Result, Source};
+use seqfeed_feed::{Cut, Feed, Order, Partitions, Settings, State};
+
+/// A corpus that is open, with the settings to feed it.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    corpus: Arc<Corpus>,
+    settings: Settings,
+    /// What is worth a warning of its names and settings; its sources tell of themselves.
+    warnings: Vec<String>,
+}
+
+impl Opened {
+    pub(crate) fn new(corpus: Corpus, settings: Settings, warnings: Vec<String>) -> Self {
+        Self { corpus: Arc::new(corpus), settings, warnings }
+    }
+
+    /// The corpus.
+    #[must_use]
+    pub fn corpus(&self) -> &Arc<Corpus> {
+        &self.corpus
+    }
+
+    /// The settings of its feed.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What was skipped while opening and joining.
+    #[must_use]
+    pub fn report(&self) -> JoinReport {
+        self.corpus.about().report
+    }
+
+    /// Bytes decoded into temporary files, because the data cannot be read in place.
+    #[must_use]
+    pub fn spooled_bytes(&self) -> u64 {
+        self.corpus.about().spooled_bytes
+    }
+
+    /// Seconds from one sample to the next, where the files of a stream say it (HTK's do): the
+    /// first one found.
+    #[must_use]
+    pub fn frame_shift(&self) -> Option<f64> {
+        self.corpus.about().frame_shift
+    }
+
+    /// Seconds from one sample of a stream to the next: as its files say, or else as those
+    /// of another do.
+    #[must_use]
+    pub fn frame_shift_of(&self, stream: &str) -> Option<f64> {
+        let mut sources = self.corpus.sources().iter();
+        let own = sources.find(|source| source.streams().iter().any(|s| s.name == stream));
+        own.and_then(|source| source.about().frame_shift).or_else(|| self.frame_shift())
+    }
+
+    /// What is worth a warning but stops nothing: names in a configuration that no reader knows,
+    /// and what was passed over in the data so far.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.iter().cloned().chain(self.corpus.about().warnings).collect()
+    }
+
+    /// The same corpus, fed as a run of one sweep: the minibatches of sweep `sweep` for rank `rank`
+    /// of so many, packed by so many threads where `threads` says so.
+    #[must_use]
+    pub fn one_sweep(&self, sweep: u64, rank: usize, ranks: usize, threads: Option<usize>) -> Self {
+        let mut opened = self.clone();
+        let settings = &mut opened.settings;
+        let reshuffles =
+            !matches!(settings.cut, Cut::Partitions(Partitions { reshuffle: false, .. }));
+        if let (Order::Shuffle(shuffle), true) = (&mut settings.order, reshuffles) {
+            shuffle.seed = shuffle.seed.wrapping_add(sweep);
+        }
+        settings.transform_seed = settings.transform_seed.wrapping_add(sweep);
+        (settings.sweeps, settings.rank, settings.ranks) = (Some(1), rank, ranks);
+        settings.threads = threads.unwrap_or(settings.threads);
+        opened
+    }
+
+    /// Starts feeding, from the beginning or from a state.
+    ///
+    /// # Errors
+    ///
+    /// As [`Feed::new`].
+    pub fn feed(&self, state: Option<&State>) -> Result<Feed> {
+        Feed::new(Arc::clone(&self.corpus) as Arc<dyn Source>, self.settings.clone(), state)
+    }
+}

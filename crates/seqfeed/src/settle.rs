@@ -1,0 +1,162 @@
+//! What follows when a corpus is joined: its transforms, and the settings that depend on it.
+
+use std::sync::Arc;
+
+use seqfeed_core::{
+    Chunking, Corpus, Draw, Error, Extent, JoinPolicy, Kind, Result, Source, Stream, nearest_name,
+};
+use seqfeed_feed::{Context, Cut, Settings};
+use seqfeed_io::Opener;
+
+use crate::data_spec::DataOptions;
+use crate::description::Description;
+use crate::quantity::{self, Partition};
+use crate::transforms::{self, TransformSpec};
+
+/// How the frames of a partition are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    /// As many as fit.
+    None,
+    /// A multiple of 256, if as many fit.
+    To256,
+    /// A partition is a whole file.
+    WholeFile,
+}
+
+impl Description {
+    /// The corpus with transforms applied: to streams that it has anyway, then to all.
+    pub(crate) fn transformed(&self, corpus: Corpus, opener: &Opener) -> Result<Corpus> {
+        let streams = self.corpus.streams.iter();
+        let mut applied: Vec<(Option<String>, &[TransformSpec])> = Vec::new();
+        for (name, spec) in streams.filter(|(_, spec)| spec.source.is_none()) {
+            if let Some(transforms) = &spec.transforms {
+                applied.push((Some(stream_meant(&corpus, name)?.to_owned()), transforms));
+            }
+        }
+        applied.extend(self.corpus.transforms.as_deref().map(|transforms| (None, transforms)));
+        if applied.is_empty() {
+            return Ok(corpus);
+        }
+        let mut source: Arc<dyn Source> = Arc::new(corpus);
+        for (stream, transforms) in applied {
+            source = transforms::apply(source, stream.as_deref(), transforms, opener)?;
+        }
+        corpus_of(source)
+    }
+
+    /// Settings of an open corpus: which streams are meant, and how many frames are in a partition.
+    pub(crate) fn settle(
+        &self,
+        mut settings: Settings,
+        corpus: &Corpus,
+        rounding: Rounding,
+    ) -> Result<Settings> {
+        let streams = corpus.streams();
+        let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);
+        // PDNN passes over both without a word where there are no labels.
+        let unlabelled = first(Kind::Label).is_none();
+        if self.corpus.data.is_some() && unlabelled && settings.labels.is_some() {
+            return Err(Error::usage("labels are to be ignored or mapped, but there are none")
+                .in_file(corpus.name())
+                .with_help("give them (label=FILE.ali), or leave out ignore-label and map-label"));
+        }
+        for (stream, _) in self.corpus.streams.iter().filter(|(_, spec)| spec.is_applied()) {
+            let meant = stream_meant(corpus, stream)?;
+            if meant == stream {
+                continue;
+            }
+            settings.context.retain(|context| context.stream != meant);
+            for context in settings.context.iter_mut().filter(|one| one.stream == *stream) {
+                meant.clone_into(&mut context.stream);
+            }
+            if let Some(rules) = settings.labels.as_mut().filter(|one| one.stream == *stream) {
+                meant.clone_into(&mut rules.stream);
+            }
+        }
+        settings.transform_seed = match settings.order.shuffled() {
+            Some(shuffle) => shuffle.seed,
+            None => self.feed.seed.unwrap_or(0),
+        };
+        let varies = || corpus.in_sweep(Draw::default()).is_some();
+        if self.feed.seed.is_some() && settings.order.shuffled().is_none() && !varies() {
+            return Err(Error::usage(
+                "[feed] seed has no effect here: nothing is shuffled, and no transform draws values",
+            )
+            .with_help("leave seed out"));
+        }
+        if let Cut::Partitions(partitions) = &mut settings.cut {
+            partitions.frames = self.frames_in_partition(streams, &settings.context, rounding)?;
+        }
+        Ok(settings)
+    }
+
+    fn frames_in_partition(
+        &self,
+        streams: &[Stream],
+        contexts: &[Context],
+        rounding: Rounding,
+    ) -> Result<u64> {
+        if rounding == Rounding::WholeFile {
+            return Ok(u64::MAX);
+        }
+        let bytes = match self.feed.partition.as_ref().map(|text| quantity::partition(&text.text()))
+        {
+            Some(Ok(Partition::Frames(frames))) => return Ok(frames),
+            Some(Ok(Partition::Bytes(bytes))) => bytes,
+            Some(Err(error)) => return Err(error),
+            None => DataOptions::PARTITION,
+        };
+        let frame_bytes: u64 = streams
+            .iter()
+            .filter(|stream| stream.kind == Kind::Dense && stream.extent == Extent::Samples)
+            .map(|stream| {
+                let context = contexts.iter().find(|context| context.stream == stream.name);
+                let width = context.map_or(1, |context| context.left + 1 + context.right);
+                (stream.sample_bytes() * width) as u64
+            })
+            .sum();
+        let frames = bytes / frame_bytes.max(1);
+        match rounding {
+            _ if frames == 0 => Err(Error::usage(format!(
+                "a partition of {bytes} bytes holds no frame: one takes {frame_bytes}, context counted"
+            ))
+            .with_help("use larger partitions or less context")),
+            Rounding::To256 if frames >= 256 => Ok(frames - frames % 256),
+            _ => Ok(frames),
+        }
+    }
+}
+
+/// One source as a corpus, with its own chunks.
+pub(crate) fn corpus_of(source: Arc<dyn Source>) -> Result<Corpus> {
+    let rules = JoinPolicy { chunks: Chunking::Primary, ..JoinPolicy::default() };
+    Corpus::join(vec![source], &rules)
+}
+
+/// The stream that is meant by a name: `features` and `labels` stand for the first one of their
+/// kind where a corpus has none of that name.
+fn stream_meant<'a>(corpus: &'a Corpus, name: &str) -> Result<&'a str> {
+    let streams = corpus.streams();
+    let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);
+    let meant = streams.iter().find(|stream| stream.name == name).or_else(|| match name {
+        "features" => first(Kind::Dense),
+        "labels" => first(Kind::Label),
+        _ => None,
+    });
+    if let Some(meant) = meant {
+        return Ok(&meant.name);
+    }
+    let names = || streams.iter().map(|stream| stream.name.as_str());
+    let missing = match name {
+        "labels" => "there are no labels".to_owned(),
+        name => format!("there is no stream {name}"),
+    };
+    let error = Error::usage(missing).in_file(corpus.name());
+    Err(match nearest_name(name, names()) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => {
+            error.with_help(format!("its streams are {}", names().collect::<Vec<_>>().join(", ")))
+        }
+    })
+}
