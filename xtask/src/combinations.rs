@@ -1,5 +1,6 @@
 //! Cargo features one by one: none and each alone. Each combination is linted with its tests; what
-//! was built is fed, what was left out says so. All features together are those of every other test.
+//! was built is fed, what was left out says so. All features together are those of every other
+//! test.
 
 use std::process::Command;
 

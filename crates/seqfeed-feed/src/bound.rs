@@ -27,7 +27,7 @@ impl Bound {
     }
 
     /// `streams` are those that are delivered. `dropped` samples are not dealt out, but loaded with
-    /// the others. `varies` says that chunks are others in each sweep.
+    /// the others. `varies` says that chunks have other values in each sweep.
     pub(crate) fn new(
         source: &dyn Source,
         settings: &Settings,
@@ -45,20 +45,21 @@ impl Bound {
             needs.bytes,
         ];
         Self {
-            chunks: chunks(source, settings, needs, dropped, if varies { 2 } else { 1 }),
+            chunks: chunks(source, settings, needs, dropped, varies),
             others: others.into_iter().fold(0, u64::saturating_add),
         }
     }
 }
 
 /// Chunks that are in memory at a time: those of the window, and of minibatches that are being
-/// packed. At the end of a sweep, a chunk may be there as it is in each of so many `sweeps`.
+/// packed. Where chunks have other values in each sweep, those of two are there at its end, and
+/// of more where minibatches run over the ends of short sweeps.
 fn chunks(
     source: &dyn Source,
     settings: &Settings,
     needs: &Needs,
     dropped: u64,
-    sweeps: u64,
+    varies: bool,
 ) -> u64 {
     let index = source.index();
     let chunk = |number: usize| -> u64 {
@@ -80,11 +81,14 @@ fn chunks(
     let packed = needs.step.saturating_mul(settings.threads as u64 + 1);
     let samples = [dropped, packed, largest_chunk(index)]
         .into_iter()
-        .fold(needs.samples.saturating_mul(sweeps), u64::saturating_add);
-    let most = index.total_samples().saturating_mul(sweeps);
-    let bytes = (samples.min(most) as f64 * dearest).ceil();
+        .fold(needs.samples, u64::saturating_add);
+    if varies {
+        let bytes = (samples as f64 * 2.0 * dearest).ceil() as u64;
+        return bytes.saturating_add(bytes / 8);
+    }
+    let bytes = (samples.min(index.total_samples()) as f64 * dearest).ceil();
     // Memory that is used again may be somewhat larger than what is loaded into it.
-    let bytes = (bytes as u64).min(all.saturating_mul(sweeps));
+    let bytes = (bytes as u64).min(all);
     bytes.saturating_add(bytes / 8)
 }
 

@@ -86,6 +86,9 @@ impl Planner {
             let minibatch = state.minibatch;
             return Err(changed_by_hand(&format!("the state names {minibatch} minibatches")));
         }
+        if state.rows.last_sweep() > state.order.sweep {
+            return Err(changed_by_hand("the state names sequences of a sweep that is to come"));
+        }
         self.stages.restore(state, index)?;
         self.minibatch = state.minibatch;
         // A stage that is not among these has no place in their state. The place may be another

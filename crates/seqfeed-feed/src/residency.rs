@@ -155,29 +155,19 @@ impl Loader {
             // Nobody waits for a slot that was let go.
             let Some(slot) = request.upgrade() else { continue };
             let SweptChunk { sweep, chunk } = slot.chunk;
-            let source = sweeps.source(sweep);
-            let source = source.as_ref();
-            let need = need(source, chunk);
+            let need = sweeps.need(chunk);
             let blocks = slot.free.take(need);
-            let loaded = catch_unwind(AssertUnwindSafe(|| load(source, chunk, blocks)));
+            let load = || load(sweeps.source(sweep).as_ref(), chunk, blocks);
+            let loaded = catch_unwind(AssertUnwindSafe(load));
             let loaded = loaded.unwrap_or_else(|_| {
                 Err(Error::corpus(format!("loading chunk {chunk} panicked"))
-                    .in_file(source.name())
+                    .in_file(sweeps.name())
                     .with_help("this is a bug in seqfeed; please report it"))
             });
             slot.free.settle(need, loaded.as_deref().map_or(0, bytes_of));
             let _ = slot.blocks.set(loaded);
         }
     }
-}
-
-/// Bytes that the blocks of a chunk take.
-fn need(source: &dyn Source, chunk: u32) -> u64 {
-    let streams = source.streams().iter().enumerate();
-    let held = streams.filter(|(number, _)| source.is_held(*number));
-    let chunk = source.index().chunk(chunk as usize);
-    held.map(|(number, stream)| source.most(number, chunk.clone()).block_bytes(stream))
-        .fold(0, u64::saturating_add)
 }
 
 fn load(source: &dyn Source, chunk: u32, free: Option<Vec<Block>>) -> Result<Vec<Block>> {

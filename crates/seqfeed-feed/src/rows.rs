@@ -94,6 +94,14 @@ pub struct SlotState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldState(u32, u32, u32, u64, bool);
 
+impl RowsState {
+    /// The last sweep of those that sequences in the slots are of.
+    pub(crate) fn last_sweep(&self) -> u64 {
+        let held = self.slots.iter().flat_map(|slot| &slot.sequences);
+        held.map(|&HeldState(.., sweep, _)| sweep).max().unwrap_or(0)
+    }
+}
+
 /// The slots of one worker.
 pub(crate) struct Rows {
     length: u32,

@@ -26,6 +26,21 @@ impl Sweeps {
         self.varies
     }
 
+    /// What to call the source in messages.
+    pub(crate) fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// Bytes that the blocks of a chunk take.
+    pub(crate) fn need(&self, chunk: u32) -> u64 {
+        let source = &self.source;
+        let streams = source.streams().iter().enumerate();
+        let held = streams.filter(|(number, _)| source.is_held(*number));
+        let chunk = source.index().chunk(chunk as usize);
+        held.map(|(number, stream)| source.most(number, chunk.clone()).block_bytes(stream))
+            .fold(0, u64::saturating_add)
+    }
+
     /// The source in a sweep.
     pub(crate) fn source(&self, sweep: u64) -> Arc<dyn Source> {
         if !self.varies {

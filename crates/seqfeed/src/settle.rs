@@ -79,7 +79,8 @@ impl Description {
             None => self.feed.seed.unwrap_or(0),
         };
         let varies = || corpus.in_sweep(Draw::default()).is_some();
-        if self.feed.seed.is_some() && settings.order.shuffled().is_none() && !varies() {
+        let seed = self.feed.seed.is_some() && self.stands("seed");
+        if seed && settings.order.shuffled().is_none() && !varies() {
             return Err(Error::usage(
                 "[feed] seed has no effect here: nothing is shuffled, and no transform draws values",
             )

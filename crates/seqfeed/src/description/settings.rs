@@ -76,6 +76,13 @@ impl Description {
         of_streams || self.corpus.transforms.is_some()
     }
 
+    /// Whether a key must have an effect: what was typed may take away that of a key of the file,
+    /// which gives way.
+    pub(crate) fn stands(&self, key: &str) -> bool {
+        let causes = ["order", "unit", "preset", "truncation", "layout", "batch-unit"];
+        self.is_given(key) || !causes.iter().any(|key| self.is_given(key))
+    }
+
     /// A key that was given must have an effect among the settings.
     fn check_effects(&self, settings: &Settings) -> Result<()> {
         let given = [
@@ -92,11 +99,7 @@ impl Description {
             ("right-splice", self.feed.right_splice.is_some()),
             ("generator", self.feed.generator.is_some()),
         ];
-        // What was typed may take away the effect of a key of the file, which gives way.
-        let causes = ["order", "unit", "preset", "truncation", "layout", "batch-unit"];
-        let typed = causes.iter().any(|key| self.is_given(key));
-        let stands = |key: &str| !typed || self.is_given(key);
-        for (key, _) in given.into_iter().filter(|&(key, given)| given && stands(key)) {
+        for (key, _) in given.into_iter().filter(|&(key, given)| given && self.stands(key)) {
             if let Some(why) = settings.without_effect(key) {
                 let place = place_of(key);
                 return Err(Error::usage(format!("{place} has no effect here: {why}"))
