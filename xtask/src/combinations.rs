@@ -21,7 +21,7 @@ pub(crate) fn check() -> Result<()> {
     }
     for feature in alone(&FORMATS) {
         run(&mut lint(&["seqfeed", "seqfeed-convert"], feature, &["--lib", "--tests"]))?;
-        run(with(cargo().arg("test"), &["seqfeed"], feature).args(["--test", "formats", "-q"]))?;
+        run(with(cargo().arg("test"), &["seqfeed"], feature).args(["--test", "formats"]))?;
     }
     let mut documentation = cargo();
     documentation.args(["doc", "--workspace", "--no-deps", "--quiet"]);
