@@ -232,7 +232,7 @@ fn the_last_line_of_a_list_may_have_no_end() {
     let _here = here();
     fs::write("segments", "u1-a u1 0 0.01\nu1-b u1 0.01 0.02").unwrap();
     let called = run(
-        "extract-feature-segments --frame-length=10 --min-segment-length=0.01 ark:f.ark segments ark,t:out",
+        "extract-feature-segments --frame-length=10 --min-segment-length=0.005 ark:f.ark segments ark,t:out",
     );
     assert_eq!(called.code, 0, "{}", called.log);
     let keys = fs::read_to_string("out").unwrap();
