@@ -1,6 +1,5 @@
-//! Cargo features one by one: none and each alone. Each combination is linted with its tests; what
-//! was built is fed, what was left out says so. All features together are those of every other
-//! test.
+//! Cargo features one by one: none and each alone. Each combination is linted; what was built is
+//! fed, what was left out says so. All features together are those of every other test.
 
 use std::process::Command;
 
@@ -17,10 +16,10 @@ const COMPRESSIONS: [&str; 3] = ["gzip", "bzip2", "zstd"];
 /// Lints and tests the combinations, and builds the documentation without a warning.
 pub(crate) fn check() -> Result<()> {
     for feature in alone(&COMPRESSIONS) {
-        run(&mut lint(&["seqfeed-io", "seqfeed-kaldi"], feature, &["--lib"]))?;
+        run(&mut lint(&["seqfeed-io", "seqfeed-kaldi"], feature))?;
     }
     for feature in alone(&FORMATS) {
-        run(&mut lint(&["seqfeed", "seqfeed-convert"], feature, &["--lib", "--tests"]))?;
+        run(&mut lint(&["seqfeed", "seqfeed-convert"], feature))?;
         run(with(cargo().arg("test"), &["seqfeed"], feature).args(["--test", "formats"]))?;
     }
     let mut documentation = cargo();
@@ -33,9 +32,9 @@ fn alone<'a>(features: &[&'a str]) -> Vec<Option<&'a str>> {
     std::iter::once(None).chain(features.iter().copied().map(Some)).collect()
 }
 
-fn lint(packages: &[&str], feature: Option<&str>, targets: &[&str]) -> Command {
+fn lint(packages: &[&str], feature: Option<&str>) -> Command {
     let mut lint = cargo();
-    with(lint.arg("clippy").args(targets), packages, feature).args(["--", "-D", "warnings"]);
+    with(lint.args(["clippy", "--lib"]), packages, feature).args(["--", "-D", "warnings"]);
     lint
 }
 
