@@ -1,7 +1,7 @@
 //! Sequences as pictures: features as a heat map over time and bins, audio as waveform and
 //! spectrogram, labels as a track below; as PNG, as SVG, or as text for a terminal.
 //!
-//! All outputs draw the same [`Scene`](scene::Scene), so they show the same.
+//! All outputs draw the same scene, so they show the same.
 
 #![forbid(unsafe_code)]
 
