@@ -151,10 +151,16 @@ impl<'a> Given<'a> {
     }
 
     /// Random numbers that depend on seed, sweep, transform and key alone: for transforms that
-    /// [vary](Transform::varies).
+    /// [vary](Transform::varies). They are the same for all outputs of a sequence.
     #[must_use]
     pub fn random(&self) -> Random {
         self.draw.random(self.key)
+    }
+
+    /// The same, but others for each output.
+    #[must_use]
+    pub fn random_of(&self, output: usize) -> Random {
+        self.draw.within(output as u64).random(self.key)
     }
 
     /// The samples of the first, second ... stream that the output is [made of](Output::Made).

@@ -36,10 +36,16 @@ impl Transformed {
         }
         let streams = outputs.iter().map(|output| output.stream().clone()).collect();
         let index = index(source.index(), transform.as_ref());
+        // Where all streams have lengths of their own, sequences are as long as the longest.
+        let made = outputs.iter().any(|output| {
+            matches!(output, Output::Made { stream, .. } if stream.extent == Extent::Samples)
+        });
         let kept = outputs.iter().find(|output| match output {
-            Output::Kept { of, stream } => {
-                [source.streams()[*of].extent, stream.extent] == [Extent::Samples; 2]
-            }
+            Output::Kept { of, stream } => match (source.streams()[*of].extent, stream.extent) {
+                (Extent::Samples, Extent::Samples) => true,
+                (Extent::Own, _) => !made,
+                _ => false,
+            },
             Output::Made { .. } => false,
         });
         if let (false, Some(kept)) = (Arc::ptr_eq(&index, source.index()), kept) {
@@ -47,7 +53,7 @@ impl Transformed {
             let what = format!("{name} gives sequences other lengths, but stream {stream} stays");
             return Err(Error::usage(what)
                 .in_file(source.name())
-                .with_help("apply it to all streams with one sample a time step"));
+                .with_help("apply it to all streams together (`transforms` at the top)"));
         }
         let draw = Draw::default();
         let source = source.in_sweep(inner(draw, &transform)).unwrap_or(source);

@@ -49,6 +49,11 @@ impl TransformSpec {
                 (None, None) => return Err(expected()),
             }
         }
+        for (number, (key, _)) in given.iter().enumerate() {
+            if given[..number].iter().any(|(other, _)| other == key) {
+                return Err(format!("each option once (`{key}` stands there twice)"));
+            }
+        }
         let options = given.into_iter().map(|(key, text)| {
             let value = format!("value = {text}").parse::<Table>().ok();
             let value = value.and_then(|mut table| table.remove("value"));
@@ -138,7 +143,7 @@ mod tests {
         let spec = TransformSpec::parse("x, a=1 ,b=true,c=scp:f.scp, 3,d=-0.5").unwrap();
         let expected = "a = 1\nb = true\nc = 'scp:f.scp,3'\nd = -0.5".parse::<Table>().unwrap();
         assert_eq!((spec.name.as_str(), spec.options), ("x", expected));
-        for text in ["", ",a=1", "x,a"] {
+        for text in ["", ",a=1", "x,a", "x,a=1,a=2"] {
             assert!(TransformSpec::parse(text).is_err(), "{text}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seqfeed_core::{Error, Result, Source, Tolerance};
+use seqfeed_core::{Chunking, Corpus, Error, JoinPolicy, LengthRule, Result, Source, Tolerance};
 use seqfeed_io::Opener;
 
 use crate::corpus_keys;
@@ -45,6 +45,21 @@ impl Unjoined {
 }
 
 impl Description {
+    /// Refuses transforms that cannot be applied to the streams together.
+    fn check_transforms(&self, found: &Unjoined, opener: &Opener) -> Result<()> {
+        if !self.has_transforms() || !found.refused.is_empty() {
+            return Ok(());
+        }
+        let (missing, errors) = (Tolerance::Skip, Tolerance::Skip);
+        let (length, chunks) = (LengthRule::Longest, Chunking::Primary);
+        let rules = JoinPolicy { missing, errors, length, chunks, ..JoinPolicy::default() };
+        // What does not join is found by whoever asked for the sources.
+        match Corpus::join(found.sources.clone(), &rules) {
+            Ok(corpus) => self.transformed(corpus, opener).map(drop),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Opens every source, and joins nothing. Sequences that cannot be used are passed over.
     ///
     /// # Errors
@@ -58,6 +73,7 @@ impl Description {
             if let Some(opened) = found.take(None, opened)? {
                 (found.sources, found.unknown) = (opened.sources, opened.unknown);
             }
+            self.check_transforms(&found, opener)?;
             return Ok(found);
         }
         if let Some(names) = &self.corpus.files {
@@ -76,6 +92,7 @@ impl Description {
                 "give features (and labels): a section [streams.features] with a source, or --features",
             ));
         }
+        self.check_transforms(&found, opener)?;
         Ok(found)
     }
 

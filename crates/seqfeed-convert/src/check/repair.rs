@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use seqfeed_core::{Element, Error, Extent, Key, Kind, Result, Stream};
+use seqfeed_core::{Draw, Element, Error, Extent, Key, Kind, Result, Stream};
 use seqfeed_io::{Opener, OutputDirectory, shown_name};
 use seqfeed_kaldi::{Holder, Matrix, Posterior, TableWriter, Wspecifier};
 use serde::Serialize;
@@ -64,6 +64,12 @@ impl Check {
     /// Fails if the directory has anything in it, if nothing is left, or if writing fails.
     pub fn repair(&self, description: &Description, directory: &Path) -> Result<Repair> {
         let shown = shown_name(directory);
+        let draws = |part: &&CheckedSource| part.source.in_sweep(Draw::default()).is_some();
+        if let Some(part) = self.parts.iter().find(draws) {
+            return Err(Error::usage("a copy would keep random values of one sweep")
+                .in_file(part.source.name())
+                .with_help("leave out the transforms that draw them; the copy can have them"));
+        }
         let output = OutputDirectory::create_with_parents(directory)?;
         let mut repair =
             Repair { sequences: 0, samples: 0, left_out: BTreeMap::new(), trimmed: Vec::new() };

@@ -94,7 +94,9 @@ impl Description {
                         description.set(section, &key, &value)?;
                     }
                 }
-                section if value.is_table() => return Err(unknown::section(section)),
+                section if value.is_table() && section != "transforms" => {
+                    return Err(unknown::section(section));
+                }
                 key => description.set("", key, &value)?,
             }
         }

@@ -71,7 +71,7 @@ impl Description {
         Ok(settings)
     }
 
-    fn has_transforms(&self) -> bool {
+    pub(crate) fn has_transforms(&self) -> bool {
         let of_streams = self.corpus.streams.values().any(|stream| stream.transforms.is_some());
         of_streams || self.corpus.transforms.is_some()
     }

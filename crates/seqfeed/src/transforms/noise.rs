@@ -19,16 +19,17 @@ struct Noise {
 
 pub(super) fn make(spec: &TransformSpec, _opener: &Opener) -> Result<Arc<dyn Transform>> {
     let noise: Noise = spec.read()?;
-    if !(noise.deviation.is_finite() && noise.deviation > 0.0) {
-        return Err(Error::usage("transform noise: `deviation` is a number above 0"));
+    // Values are of 32 bits, mostly.
+    if !((noise.deviation as f32).is_finite() && noise.deviation as f32 > 0.0) {
+        return Err(Error::usage("transform noise: `deviation` is a finite number above 0"));
     }
     Ok(Arc::new(noise))
 }
 
 impl Noise {
     /// The values of a sequence's noise. Of each pair of draws both are used.
-    fn values(&self, given: &Given<'_>) -> impl Iterator<Item = f64> {
-        let (mut random, deviation) = (given.random(), self.deviation);
+    fn values(&self, output: usize, given: &Given<'_>) -> impl Iterator<Item = f64> {
+        let (mut random, deviation) = (given.random_of(output), self.deviation);
         std::iter::repeat_with(move || random.next_normal())
             .flatten()
             .map(move |one| one * deviation)
@@ -51,9 +52,9 @@ impl Transform for Noise {
         true
     }
 
-    fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {
+    fn apply(&self, output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {
         let samples = given.samples(0);
-        let noise = self.values(given);
+        let noise = self.values(output, given);
         if given.stream(0).element == Element::F64 {
             let values = numbers::<f64>(samples.bytes());
             let sums = values.iter().zip(noise).map(|(value, noise)| value + noise);

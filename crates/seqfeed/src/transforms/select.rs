@@ -5,6 +5,7 @@ use std::sync::Arc;
 use seqfeed_core::{Block, Error, Given, Kind, Output, Result, Stream, Transform};
 use seqfeed_io::Opener;
 use serde::Deserialize;
+use toml::Value;
 
 use super::TransformSpec;
 
@@ -15,14 +16,7 @@ const MOST: usize = 1 << 20;
 #[serde(deny_unknown_fields)]
 struct Select {
     /// Numbers and ranges, the latter also backwards: `0,24-22,3-12`.
-    dims: Dims,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Dims {
-    One(usize),
-    Text(String),
+    dims: Value,
 }
 
 struct Selected {
@@ -31,8 +25,9 @@ struct Selected {
 
 pub(super) fn make(spec: &TransformSpec, _opener: &Opener) -> Result<Arc<dyn Transform>> {
     let text = match spec.read::<Select>()?.dims {
-        Dims::One(number) => number.to_string(),
-        Dims::Text(text) => text,
+        Value::String(text) => text.replace(' ', ""),
+        Value::Array(several) => several.iter().map(Value::to_string).collect::<Vec<_>>().join(","),
+        one => one.to_string(),
     };
     let dims = dims(&text).ok_or_else(|| {
         Error::usage(format!("transform select: expected dims such as `0-12,15`, found `{text}`"))

@@ -26,18 +26,36 @@ pub(super) fn make(spec: &TransformSpec, _opener: &Opener) -> Result<Arc<dyn Tra
     Ok(Arc::new(subsample))
 }
 
+impl Subsample {
+    fn apply_sparse(&self, given: &Given<'_>, to: &mut Block) {
+        let (samples, size) = (given.sparse_samples(0), given.stream(0).element.size());
+        let (mut values, mut indices, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        for row in (self.offset as usize..samples.len()).step_by(self.n as usize) {
+            let of_row = samples.values_in(row..row + 1);
+            values.extend_from_slice(&samples.values[of_row.start * size..of_row.end * size]);
+            indices.extend_from_slice(&samples.indices[of_row]);
+            ends.push(indices.len() as u32);
+        }
+        to.push_sparse(&values, &indices, &ends);
+    }
+}
+
 impl Transform for Subsample {
     fn name(&self) -> &str {
         "subsample"
     }
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
-        let changes = |stream: &Stream| stream.extent == Extent::Samples;
-        if let Some(sparse) = streams.iter().find(|s| changes(s) && s.kind == Kind::Sparse) {
-            let what = format!("transform subsample: stream {} is sparse", sparse.name);
-            return Err(Error::usage(what));
+        // Beside streams of frames, those with lengths of their own are something else: words.
+        let frames = match streams.iter().any(|stream| stream.extent == Extent::Samples) {
+            true => Extent::Samples,
+            false => Extent::Own,
+        };
+        if streams.iter().all(|stream| stream.extent != frames) {
+            return Err(Error::usage("transform subsample: streams have one sample a sequence")
+                .with_help("it is for streams with a sample for each frame"));
         }
-        Ok(Output::change(streams, changes, |stream| stream))
+        Ok(Output::change(streams, |stream| stream.extent == frames, |stream| stream))
     }
 
     fn samples(&self, samples: u32) -> u32 {
@@ -50,6 +68,10 @@ impl Transform for Subsample {
     }
 
     fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {
+        if given.stream(0).kind == Kind::Sparse {
+            self.apply_sparse(given, to);
+            return Ok(());
+        }
         let samples = given.samples(0);
         let rows = (self.offset as usize..samples.len()).step_by(self.n as usize);
         let bytes = to.push_bytes(rows.len());

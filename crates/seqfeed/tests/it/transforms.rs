@@ -154,6 +154,51 @@ fn noise_depends_on_seed_sweep_and_utterance_alone() {
 }
 
 #[test]
+fn all_streams_of_ctf_are_subsampled_together() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut text = String::new();
+    for sequence in 0..3 {
+        for frame in 0..5 + sequence {
+            text += &format!("{sequence} |x {sequence} {frame} |y {frame}:1\n");
+        }
+    }
+    fs::write(directory.path().join("a.ctf"), text).unwrap();
+    let (x, y) =
+        ("[inputs.x]\ndim = 2\nformat = 'dense'\n", "[inputs.y]\ndim = 9\nformat = 'sparse'\n");
+    let reader = |more: &str| format!("reader = 'a.ctf'\n{more}{x}{y}");
+    let opened = open(directory.path(), &reader("transforms = { name = 'subsample', n = 3 }\n"));
+    let mut opened = opened.unwrap();
+    let index = opened.corpus().index();
+    assert_eq!((0..3).map(|n| index.samples(n)).collect::<Vec<_>>(), [2, 2, 3]);
+    let mut blocks = opened.corpus().new_blocks();
+    opened.corpus().load(&[2], &mut blocks).unwrap();
+    let rows = (0..3)
+        .map(|row| f32::from_ne_bytes(blocks[0].samples(0).row(row)[4..].try_into().unwrap()));
+    assert_eq!(rows.collect::<Vec<_>>(), [0.0, 3.0, 6.0]);
+    assert_eq!(blocks[1].sparse_samples(0).indices, [0, 3, 6]);
+    opened = opened.one_sweep(0, 0, 1, None);
+    let fed: usize = opened.feed(None).unwrap().map(|minibatch| minibatch.unwrap().samples()).sum();
+    assert_eq!(fed, 7);
+    // One of them would no longer fit the other.
+    let alone = "[streams.x]\ntransforms = 'subsample,n=3'\n";
+    let error = open(directory.path(), &format!("{}{alone}", reader(""))).unwrap_err();
+    assert!(error.message().contains("but stream y stays"), "{error}");
+}
+
+#[test]
+fn noise_of_two_streams_is_drawn_for_each() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let features = "source = 'ark:feats.ark'\n";
+    let text =
+        format!("transforms = 'noise,deviation=1'\n[streams.a]\n{features}[streams.b]\n{features}");
+    let opened = open(directory.path(), &text).unwrap();
+    let mut blocks = opened.corpus().new_blocks();
+    opened.corpus().load(&[3], &mut blocks).unwrap();
+    assert_ne!(blocks[0].samples(0).bytes(), blocks[1].samples(0).bytes());
+}
+
+#[test]
 fn what_has_no_effect_or_does_not_fit_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path());
@@ -167,9 +212,11 @@ fn what_has_no_effect_or_does_not_fit_is_refused() {
         ),
         (format!("{features}transforms = 'blur'\n"), "no transform called blur"),
         (format!("{features}transforms = 3\n"), "expected"),
+        (format!("{features}transforms = 'noise,deviation=1e300'\n"), "a finite number"),
+        (format!("{features}transforms = 'subsample,n=2,n=3'\n"), "each option once"),
         (format!("{features}transforms = [{{ n = 3 }}]\n"), "the `name` of a transform"),
         (format!("{features}{subsample}[streams.other]\n{subsample}"), "stream other"),
-        (format!("{features}transforms = 'noise,deviation=-1'\n"), "a number above 0"),
+        (format!("{features}transforms = 'noise,deviation=-1'\n"), "a finite number above 0"),
         (format!("{labels}transforms = 'noise,deviation=1'\n"), "no dense stream"),
     ];
     for (text, expected) in cases {
