@@ -1,11 +1,11 @@
-//! What is known of a source beside its data.
+//! Facts about a source beside its data.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{Damage, Error, JoinReport, SampleRates};
 
-/// What is known of a [`Source`](crate::Source) beside its data.
+/// Facts about a [`Source`](crate::Source) beside its data.
 ///
 /// ```
 /// use seqfeed_core::About;
@@ -15,13 +15,13 @@ use crate::{Damage, Error, JoinReport, SampleRates};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct About {
-    /// What it is: "kaldi archive, 8 matrices".
+    /// The format in words: "kaldi archive, 8 matrices".
     pub format: String,
-    /// What was left out when it was opened.
+    /// What was left out when the source was opened.
     pub report: JoinReport,
-    /// Why: errors with their places, the first ones.
+    /// The first errors that led to this, with their places.
     pub faults: Vec<Damage>,
-    /// What is worth a warning so far but stops nothing.
+    /// Warnings that stop nothing.
     pub warnings: Vec<String>,
     /// Bytes decoded into temporary files, because the data cannot be read in place.
     pub spooled_bytes: u64,
@@ -31,21 +31,21 @@ pub struct About {
     pub narrowed: Vec<String>,
     /// Sample rates of streams of sound, by name.
     pub sample_rates: BTreeMap<String, SampleRates>,
-    /// What the files say of their samples and only some formats can say again.
+    /// Facts that the files state about their samples, and that only some formats can hold.
     pub facts: Vec<Fact>,
 }
 
-/// Something that files say of their samples, and that a format keeps which takes the same options.
+/// A fact that files state about their samples. A format can hold it if it takes the same options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// In words that go on after "that": "frames are of kind FBANK, one every 10 ms,".
+    /// The fact, to be read after "that": "frames are of kind FBANK, one every 10 ms,".
     pub words: String,
-    /// The options that make a format say it again: names and values.
+    /// The options that make a format state it: names and values.
     pub options: Vec<(&'static str, String)>,
 }
 
 impl About {
-    /// What is known of this and another source together.
+    /// The facts about this source and another one together.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         if !self.format.is_empty() && !other.format.is_empty() {
@@ -60,7 +60,7 @@ impl About {
         self.narrowed.extend(other.narrowed);
         self.narrowed.dedup();
         self.sample_rates.extend(other.sample_rates);
-        // Of two that are said by the same options, one can be kept: the first.
+        // Of two facts with the same options only one can be kept: the first.
         let names = |fact: &Fact| fact.options.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         for fact in other.facts {
             if self.facts.iter().all(|known| names(known) != names(&fact)) {
@@ -71,25 +71,25 @@ impl About {
     }
 }
 
-/// Something that [`Source::examine`](crate::Source::examine) has found.
+/// A finding of [`Source::examine`](crate::Source::examine).
 #[derive(Clone, Debug)]
 pub struct Remark {
     /// How bad it is.
     pub severity: Severity,
-    /// What kind of thing it is, in one word for machines: `checksum`, `other-object`.
+    /// The kind of finding, in one word for machines: `checksum`, `other-object`.
     pub kind: &'static str,
-    /// What it is, where, and how to cure it. It need not be an error.
+    /// The finding, its place and its cure. It need not be an error.
     pub error: Error,
 }
 
-/// How bad something is.
+/// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing; nothing has to be done.
+    /// Worth knowing; no action is needed.
     Note,
-    /// Probably not meant so; a feed goes on, without what is left out.
+    /// Probably a mistake. A feed goes on, without the data that are left out.
     Warning,
-    /// Wrong: a feed stops at it, or delivers values that are no numbers, or those of another
+    /// Wrong: a feed stops there, or delivers NaN, infinite values or the values of another
     /// sequence.
     Error,
 }

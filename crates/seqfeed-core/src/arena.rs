@@ -5,19 +5,19 @@ use memmap2::{MmapMut, MmapOptions};
 /// Smaller memory comes from the allocator.
 const MAPPED_FROM: usize = 1 << 20;
 
-/// A huge page. Mappings of so many bytes, or twice, and so on, begin where one can begin; others
-/// only by chance.
+/// The size of a huge page. A mapping begins on a huge page if its size is a multiple of this;
+/// otherwise only by chance.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Memory for samples that is read at random places.
 ///
-/// A shuffled minibatch touches a different page for nearly every row; with pages of 4 KiB finding
-/// them costs a third of the time of the copy itself. So large arenas are anonymous mappings for
-/// which the kernel is asked for huge pages. Where it has none to give, nothing is lost.
+/// A shuffled minibatch touches a different page for nearly every row. With pages of 4 KiB, finding
+/// them costs a third of the time of the copy itself. So large arenas are anonymous mappings, and
+/// the kernel is asked for huge pages. If it has none, nothing is lost.
 pub(crate) enum Arena {
-    /// A mapping, of which so many bytes are used.
+    /// A mapping, and the number of its bytes that are used.
     Mapped(MmapMut, usize),
-    /// `u64` for its alignment.
+    /// `u64` for the alignment.
     Heap(Vec<u64>),
 }
 
@@ -46,13 +46,13 @@ impl Arena {
         }
     }
 
-    /// Makes it at least `len` bytes long, keeping the first `keep` bytes.
+    /// Makes the arena at least `len` bytes long, and keeps the first `keep` bytes.
     pub(crate) fn grow(&mut self, len: usize, keep: usize) {
         if len <= self.len() {
             return;
         }
         if keep == 0 {
-            // Never both at once.
+            // The old and the new memory are never held at once.
             *self = Self::default();
         }
         let mut grown = Self::new(len);
@@ -64,8 +64,8 @@ impl Arena {
         if len >= MAPPED_FROM
             && let Ok(map) = MmapOptions::new().len(len.next_multiple_of(HUGE_PAGE)).map_anon()
         {
-            // Only advice: an old kernel may refuse it. Not for the last page if most of it
-            // is not used.
+            // This is only advice: an old kernel may refuse it. The last page is left out if most
+            // of it is unused.
             #[cfg(target_os = "linux")]
             let _ = {
                 let advised = (len + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;

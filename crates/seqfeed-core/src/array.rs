@@ -4,10 +4,10 @@ use std::io;
 
 use crate::{Element, Error, Result};
 
-/// A buffer of values of one [`Element`] type that is meant to be recycled.
+/// A buffer of values of one [`Element`] type that can be used again.
 ///
-/// [`resize`](Array::resize) never gives memory back and never clears values that were there
-/// before, so that a recycled buffer costs nothing.
+/// [`resize`](Array::resize) never gives memory back, and never clears old values. So using a
+/// buffer again costs nothing.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Array {
@@ -48,7 +48,7 @@ impl Array {
         }
     }
 
-    /// The type of its values.
+    /// The type of the values.
     #[must_use]
     pub fn element(&self) -> Element {
         match self {
@@ -70,17 +70,17 @@ impl Array {
         self.len() == 0
     }
 
-    /// Number of values that fit without taking memory.
+    /// Number of values that fit without new memory.
     #[must_use]
     pub fn capacity(&self) -> usize {
         each!(self, values => values.capacity())
     }
 
-    /// Makes it `len` values long; new values are zero, old ones stay as they are.
+    /// Makes the buffer `len` values long. New values are zero, old ones stay.
     ///
     /// # Errors
     ///
-    /// Fails if there is not so much memory; then it is as it was.
+    /// Fails if there is not enough memory; the buffer is then unchanged.
     pub fn resize(&mut self, len: usize) -> Result<()> {
         let size = self.element().size();
         each!(self, values => {
@@ -99,7 +99,7 @@ impl Array {
         each!(self, values => bytemuck::cast_slice(values))
     }
 
-    /// The values as bytes in the machine's order, to be written.
+    /// The values as bytes in the machine's order, to write to.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         each!(self, values => bytemuck::cast_slice_mut(values))
     }

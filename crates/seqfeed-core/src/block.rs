@@ -8,14 +8,13 @@ use crate::arena::Arena;
 use crate::spans::{Span, Spans};
 use crate::{Element, Kind, Stream};
 
-/// Memory that a block refers to but does not own: a mapped file.
+/// Memory that a block refers to but does not own, such as a mapped file.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// The samples of one stream for a list of sequences: what a [`Source`](crate::Source) loads.
+/// The samples of one stream for a list of sequences. A [`Source`](crate::Source) loads blocks.
 ///
-/// Values lie either in the block's own recycled buffer or in shared memory (a mapped file), row
-/// after row in the machine's byte order. Shared memory need not be aligned, so samples are handed
-/// out as bytes.
+/// The values lie row after row in the machine's byte order, either in the block's own buffer or in
+/// shared memory (a mapped file). Shared memory need not be aligned, so samples are given as bytes.
 ///
 /// ```
 /// use seqfeed_core::{Block, Element};
@@ -30,11 +29,11 @@ pub struct Block {
     dim: usize,
     element: Element,
     values: Arena,
-    /// Bytes in use; the arena may be longer, from an earlier use.
+    /// Bytes in use. The arena may be longer, since it is used again.
     used: usize,
     shared: Vec<SharedBytes>,
     spans: Spans,
-    /// Where samples are sparse: what stands beside the values.
+    /// For sparse samples: their indices and starts.
     sparse: Option<Sparse>,
 }
 
@@ -42,7 +41,8 @@ pub struct Block {
 struct Sparse {
     /// The index of each value.
     indices: Vec<i32>,
-    /// Values before each sample of the block, and in all: one more than samples.
+    /// The number of values before each sample of the block, and the number of all values: one
+    /// entry more than samples.
     starts: Vec<usize>,
 }
 
@@ -54,8 +54,8 @@ impl Block {
         Self { dim, element, values: Arena::default(), used: 0, shared, spans, sparse: None }
     }
 
-    /// An empty block for sparse samples of `dim` possible values, filled by
-    /// [`push_sparse`](Block::push_sparse).
+    /// An empty block for sparse samples of `dim` possible values.
+    /// [`push_sparse`](Block::push_sparse) fills it.
     #[must_use]
     pub fn sparse(element: Element, dim: usize) -> Self {
         let sparse = Sparse { indices: Vec::new(), starts: vec![0] };
@@ -71,7 +71,7 @@ impl Block {
         }
     }
 
-    /// Empties the block, keeping its memory.
+    /// Empties the block and keeps its memory.
     pub fn clear(&mut self) {
         self.used = 0;
         self.shared.clear();
@@ -94,7 +94,7 @@ impl Block {
         self.dim
     }
 
-    /// Whether its samples are sparse.
+    /// Whether the samples are sparse.
     #[must_use]
     pub fn is_sparse(&self) -> bool {
         self.sparse.is_some()
@@ -124,12 +124,12 @@ impl Block {
             })
     }
 
-    /// Makes room for `samples` more samples, so that pushing them takes memory once.
+    /// Makes room for `samples` more samples, so that memory is taken once.
     pub fn reserve(&mut self, samples: usize) {
         self.values.grow(self.used + samples * self.row_bytes(), self.used);
     }
 
-    /// Adds a sequence of `samples` samples; gives its values, to be filled.
+    /// Adds a sequence of `samples` samples. Returns its values, for the caller to fill.
     ///
     /// # Panics
     ///
@@ -139,7 +139,7 @@ impl Block {
         bytemuck::cast_slice_mut(self.push_bytes(samples))
     }
 
-    /// Adds a sequence of `samples` samples; gives its values, to be filled.
+    /// Adds a sequence of `samples` samples. Returns its values, for the caller to fill.
     ///
     /// # Panics
     ///
@@ -149,7 +149,7 @@ impl Block {
         bytemuck::cast_slice_mut(self.push_bytes(samples))
     }
 
-    /// Adds a sequence of `samples` samples; gives its values, to be filled.
+    /// Adds a sequence of `samples` samples. Returns its values, for the caller to fill.
     ///
     /// # Panics
     ///
@@ -159,7 +159,8 @@ impl Block {
         bytemuck::cast_slice_mut(self.push_bytes(samples))
     }
 
-    /// Adds a sequence of `samples` samples; gives its bytes in the machine's order, to be filled.
+    /// Adds a sequence of `samples` samples. Returns its bytes in the machine's order, for the
+    /// caller to fill.
     ///
     /// # Panics
     ///
@@ -172,8 +173,8 @@ impl Block {
         &mut self.values.bytes_mut()[start..end]
     }
 
-    /// Adds several sequences of so many samples each; gives the bytes of all of them, one behind
-    /// the other, in the machine's order, to be filled.
+    /// Adds several sequences with the given numbers of samples. Returns the bytes of all of them,
+    /// one after another in the machine's order, for the caller to fill.
     ///
     /// # Panics
     ///
@@ -186,19 +187,20 @@ impl Block {
         &mut self.values.bytes_mut()[first..self.used]
     }
 
-    /// Makes room for `bytes` more; the end of all.
+    /// Makes room for `bytes` more bytes. Returns the new end.
     fn grow(&mut self, bytes: usize) -> usize {
         let end = self.used + bytes;
         if end > self.values.len() {
-            // Twice as much, so that many small sequences do not copy each other over and over.
+            // At least doubles, so that many small sequences do not copy the values over and over.
             self.values.grow(end.max(self.values.len() * 2), self.used);
         }
         self.used = end;
         end
     }
 
-    /// Adds a sequence of sparse samples: their values in the machine's byte order, one after
-    /// another, the index of each value, and for each sample where its values end.
+    /// Adds a sequence of sparse samples. `values` are in the machine's byte order, one after
+    /// another; `indices` has the index of each value; `ends` has the end of the values of each
+    /// sample.
     ///
     /// ```
     /// use seqfeed_core::{Block, Element};
@@ -214,8 +216,8 @@ impl Block {
     ///
     /// # Panics
     ///
-    /// If the block is not sparse, if there are not as many values as indices, or if the ends do
-    /// not ascend to their number.
+    /// If the block is not sparse, if `values` and `indices` differ in number, or if the ends do
+    /// not ascend to that number.
     pub fn push_sparse(&mut self, values: &[u8], indices: &[i32], ends: &[u32]) {
         assert_eq!(values.len(), indices.len() * self.element.size(), "an index for each value");
         let start = self.used;
@@ -231,7 +233,7 @@ impl Block {
         self.spans.push(span, first + ends.len());
     }
 
-    /// Adds a copy of the sequence pushed as number `index` to another block of the same stream.
+    /// Adds a copy of sequence number `index` of another block of the same stream.
     ///
     /// # Panics
     ///
@@ -248,7 +250,7 @@ impl Block {
         self.push_sparse(samples.values, samples.indices, &ends.collect::<Vec<u32>>());
     }
 
-    /// Number of samples of the sequence pushed as number `index`.
+    /// Number of samples of sequence number `index`.
     ///
     /// # Panics
     ///
@@ -258,7 +260,7 @@ impl Block {
         self.spans.get(index).samples as usize
     }
 
-    /// The samples of the sequence pushed as number `index` to a sparse block.
+    /// The samples of sequence number `index` of a sparse block.
     ///
     /// # Panics
     ///
@@ -276,18 +278,18 @@ impl Block {
         }
     }
 
-    /// Adds shared memory to refer to in [`push_shared`](Block::push_shared).
+    /// Adds shared memory for use by [`push_shared`](Block::push_shared), and returns its number.
     pub fn share(&mut self, memory: SharedBytes) -> u32 {
         self.shared.push(memory);
         u32::try_from(self.shared.len()).expect("fewer than 2^32 files in a chunk")
     }
 
-    /// Adds a sequence of `samples` samples that lie in memory given to [`share`](Block::share),
-    /// from byte `start`, in the machine's byte order.
+    /// Adds a sequence of `samples` samples in the machine's byte order. They begin at byte `start`
+    /// of memory that was given to [`share`](Block::share).
     ///
     /// # Panics
     ///
-    /// If they don't lie there.
+    /// If the memory is too short.
     pub fn push_shared(&mut self, buffer: u32, start: usize, samples: usize) {
         let memory = (*self.shared[buffer as usize - 1]).as_ref();
         let bytes = samples * self.row_bytes();
@@ -295,7 +297,7 @@ impl Block {
         self.spans.push(Span { buffer, samples: count(samples), start }, start + bytes);
     }
 
-    /// The samples of the sequence pushed as number `index`.
+    /// The samples of sequence number `index`.
     ///
     /// # Panics
     ///
@@ -398,9 +400,10 @@ impl fmt::Debug for Samples<'_> {
 pub struct SparseSamples<'a> {
     /// The values, one after another, in the machine's byte order.
     pub values: &'a [u8],
-    /// The index of each value, in the order in which they were given.
+    /// The index of each value, in the given order.
     pub indices: &'a [i32],
-    /// Values before each sample and in all, counted from somewhere before the first one.
+    /// The number of values before each sample and of all values, counted from a point before the
+    /// first sample.
     starts: &'a [usize],
 }
 
@@ -417,7 +420,7 @@ impl SparseSamples<'_> {
         self.len() == 0
     }
 
-    /// Which values belong to a range of samples.
+    /// The values that belong to a range of samples.
     ///
     /// # Panics
     ///

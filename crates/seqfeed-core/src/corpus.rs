@@ -16,66 +16,68 @@ use crate::{
     Tolerance,
 };
 
-/// Several [`Source`]s joined by key; itself a source.
+/// Several [`Source`]s joined by key. A corpus is itself a source.
 ///
-/// The first source is the *primary* one: its order is the corpus' order, and each of its keys is
-/// looked up in the others. A sequence that a source lacks, or whose lengths differ between
-/// streams, is dropped or stops the join, as the [`JoinPolicy`] says; the [`JoinReport`] tells what
-/// was dropped.
+/// The first source is the *primary* one: its order is the order of the corpus, and each of its
+/// keys is looked up in the others. A source may lack a sequence, or its streams may differ in
+/// length. Then the [`JoinPolicy`] says whether the sequence is dropped or stops the join. The
+/// [`JoinReport`] lists the dropped sequences.
 pub struct Corpus {
     name: String,
     sources: Vec<Arc<dyn Source>>,
     streams: Vec<Stream>,
     index: Arc<Index>,
-    /// For each source the number of each of our sequences there; empty where it is the same.
+    /// For each source the numbers of our sequences there; empty if they are the same.
     rows: Arc<[Vec<u32>]>,
     length: LengthRule,
     report: JoinReport,
 }
 
-/// What a join does with sequences that don't fit.
+/// What a join does with sequences that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinPolicy {
-    /// With keys of the first source that another lacks.
+    /// For keys of the first source that another source lacks.
     pub missing: Tolerance,
-    /// With sequences that are wrong: lengths that differ between streams.
+    /// For faulty sequences: lengths that differ between streams.
     pub errors: Tolerance,
     /// How sequences are grouped into chunks.
     pub chunks: Chunking,
-    /// How long a sequence counts.
+    /// The rule for the length of a sequence.
     pub length: LengthRule,
-    /// Whether wrong sequences that are passed over stay in the index, [masked](Index::is_masked).
-    /// Otherwise the corpus does not have them.
+    /// Whether faulty sequences that are passed over stay in the index, [masked](Index::is_masked).
+    /// Otherwise the corpus leaves them out.
     pub mask_wrong: bool,
 }
 
 /// How the sequences of a corpus are grouped into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunking {
-    /// At most so many samples in a chunk, whatever the sources: so the same corpus has the same
+    /// At most so many samples in a chunk, whatever the sources. So the same corpus has the same
     /// chunks in every container.
     Samples(u64),
     /// As in the primary source.
     Primary,
 }
 
-/// How long a sequence of a corpus counts, in samples.
+/// The rule for the length of a sequence of a corpus, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthRule {
-    /// As all streams agree; if they don't, the sequence is wrong. Streams with lengths of their
-    /// own ([`Extent::Own`]) are not asked; where there are no others, the longest one counts.
+    /// The length that all streams agree on; if they do not, the sequence is faulty. Streams with
+    /// lengths of their own ([`Extent::Own`]) do not count. If there are no others, the longest one
+    /// counts.
     Agreed,
-    /// As in the source where it is longest.
+    /// The longest length in any source.
     Longest,
-    /// As in the source of this number.
+    /// The length in the source with this number.
     Source(usize),
-    /// As in the primary source; what others have beyond that is not used. A sequence for which
-    /// they have fewer samples is wrong.
+    /// The length in the primary source. Further samples in other sources are not used. A sequence
+    /// with fewer samples there is faulty.
     Primary,
 }
 
 impl Default for JoinPolicy {
-    /// Missing keys are skipped (and reported), wrong sequences stop; chunks of 32,768 samples.
+    /// Missing keys are skipped and reported, faulty sequences stop the join; chunks of 32,768
+    /// samples.
     fn default() -> Self {
         Self {
             missing: Tolerance::Skip,
@@ -92,9 +94,9 @@ impl Corpus {
     ///
     /// # Errors
     ///
-    /// Fails if there is no source, if two streams have one name, if a source other than the first
-    /// has a key twice (unless lengths need not agree: then the first one counts), if more
-    /// sequences don't fit than the policy allows, or if none is left.
+    /// Fails if there is no source; if two streams have one name; if a source other than the first
+    /// has a key twice (unless lengths need not agree: then the first one counts); if more
+    /// sequences do not fit than the policy allows; or if none is left.
     pub fn join(sources: Vec<Arc<dyn Source>>, policy: &JoinPolicy) -> Result<Self> {
         let draw = |number| Draw::default().within(number as u64);
         let sources = in_sweep(&sources, draw).unwrap_or(sources);
@@ -104,7 +106,7 @@ impl Corpus {
         let streams = distinct_streams(&sources)?;
         if sources.len() == 1 && policy.chunks == Chunking::Primary {
             let index = primary.index();
-            // Nothing to join, and nothing to drop: the source's own index will do.
+            // There is nothing to join and nothing to drop, so the source's own index will do.
             let is_whole = |s| index.samples(s) > 0 && primary.fault(s).is_none();
             if !index.is_empty() && (0..index.len() as u32).all(is_whole) {
                 let (name, index) = (primary.name().to_owned(), Arc::clone(index));
@@ -225,7 +227,7 @@ impl crate::Wrapper for Corpus {
 
     fn files(&self) -> Vec<u32> {
         let mut files = self.sources[0].files();
-        // Sequences of the primary source that were dropped are missing here.
+        // The primary source may have more sequences than the corpus: some were dropped.
         let rows = &self.rows[0];
         if !rows.is_empty() {
             for first in &mut files {
@@ -266,13 +268,14 @@ impl crate::Wrapper for Corpus {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // One source loads after the other.
+        // Sources load one after another.
         self.sources.iter().map(|source| source.loading_bytes()).max().unwrap_or(0)
     }
 }
 
 impl Corpus {
-    /// The source that a stream is of, the numbers of our sequences there, and the stream's number.
+    /// The source of a stream, the numbers of our sequences there, and the number of the stream
+    /// there.
     fn source_of(&self, mut stream: usize) -> (&dyn Source, &[u32], usize) {
         for (source, rows) in self.sources.iter().zip(&*self.rows) {
             match stream.checked_sub(source.streams().len()) {
@@ -303,8 +306,8 @@ impl Corpus {
         Ok(())
     }
 
-    /// A source that gives another number of samples than its index said would shift everything
-    /// behind it: never let it through.
+    /// A source may give another number of samples than its index has. This would shift all samples
+    /// behind it, so it is an error.
     fn check_lengths(&self, source: &dyn Source, sequences: &[u32], own: &[Block]) -> Result<()> {
         let mut streams = source.streams().iter().zip(own);
         streams.try_for_each(|(stream, block)| {
@@ -313,7 +316,7 @@ impl Corpus {
         })
     }
 
-    /// Checks what a block holds from sequence number `already` on.
+    /// Checks the contents of a block from sequence number `already` on.
     fn check_stream(
         &self,
         source: &dyn Source,

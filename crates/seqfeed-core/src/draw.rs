@@ -2,9 +2,10 @@
 
 use crate::Key;
 
-/// What the values of random transforms depend on beside the sequence: a seed, and the sweep.
+/// The seed and the sweep, on which the values of random transforms depend together with the
+/// sequence.
 ///
-/// Without a feed, it is that of seed 0 in sweep 0.
+/// Without a feed it is the draw of seed 0 in sweep 0.
 ///
 /// ```
 /// use seqfeed_core::{Draw, Key};
@@ -25,13 +26,14 @@ impl Draw {
         Self(mix(seed).wrapping_add(mix(sweep.wrapping_mul(STEP))))
     }
 
-    /// The draw of source or transform number `number` within: none draws as another does.
+    /// The draw of source or transform number `number` inside this one. Each number has a draw of
+    /// its own.
     #[must_use]
     pub fn within(self, number: u64) -> Self {
         Self(mix(self.0 ^ WITHIN).wrapping_add(number.wrapping_mul(STEP)))
     }
 
-    /// The random numbers of a sequence: they depend on its key, not on where it stands.
+    /// The random numbers of a sequence. They depend on its key, not on its position.
     #[must_use]
     pub fn random(self, key: Key<'_>) -> Random {
         let words = key.0.chunks(8).map(|bytes| {
@@ -44,8 +46,7 @@ impl Draw {
     }
 }
 
-/// Random numbers, one after another. They never change: neither from machine to machine nor
-/// from version to version.
+/// Random numbers, one after another. They are the same on every machine and in every version.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -57,30 +58,30 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number from 0 to below 1, with 53 random bits.
+    /// A number of at least 0 and below 1, with 53 random bits.
     #[inline]
     pub fn next_f64(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A whole number below `n`, each as likely; 0 where `n` is 0.
+    /// A whole number below `n`, each equally likely; 0 if `n` is 0.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         // The high half of a product maps 64 random bits onto the range without a division.
         ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Two numbers of the normal distribution with mean 0 and deviation 1 (Box and Muller's).
+    /// Two numbers of the normal distribution with mean 0 and deviation 1 (by Box and Muller).
     #[inline]
     pub fn next_normal(&mut self) -> [f64; 2] {
-        // Never 0, whose logarithm is none.
+        // The logarithm of 0 is infinite, so 0 must not occur.
         let radius = (-2.0 * (1.0 - self.next_f64()).ln()).sqrt();
         let (sine, cosine) = (std::f64::consts::TAU * self.next_f64()).sin_cos();
         [radius * cosine, radius * sine]
     }
 }
 
-/// Sets what is drawn within a draw apart from draws of other sweeps.
+/// Separates the draws inside a draw from the draws of other sweeps.
 const WITHIN: u64 = 0xd1b5_4a32_d192_ed03;
 /// From one state of `SplitMix64` to the next.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;

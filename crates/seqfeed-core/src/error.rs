@@ -1,4 +1,4 @@
-//! The one error of the workspace: what happened, where, and how to cure it.
+//! The one error type of the workspace: what happened, where, and how to cure it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::{Key, Printable, PrintableLines, Quote, system};
 /// A result with the workspace's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, where, and how to cure it. One word wide.
+/// What went wrong, where, and how to cure it. It is one word wide.
 ///
-/// [`Display`](fmt::Display) gives one line, `place: what happened (cure)`; a program that
-/// prints over several lines uses [`message`](Error::message), [`place`](Error::place) and
+/// [`Display`](fmt::Display) gives one line, `place: what happened (cure)`. A program that prints
+/// several lines uses [`message`](Error::message), [`place`](Error::place) and
 /// [`help`](Error::help).
 ///
 /// ```
@@ -42,28 +42,28 @@ struct Inner {
     help: Option<Cow<'static, str>>,
 }
 
-/// The kinds of error, by who has to act.
+/// The kinds of error, by who can act.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A file is not there, is of another kind, or cannot be decoded.
+    /// A file is missing, is of another kind, or cannot be decoded.
     Io {
-        /// What was tried: "opening", "reading", "writing".
+        /// The attempt: "opening", "reading", "writing".
         action: &'static str,
-        /// What the operating system or the decoder said.
+        /// The error of the operating system or the decoder.
         source: Arc<io::Error>,
     },
     /// The environment refused: no room, no file handles, no permission, no memory, a failing
-    /// device. It says nothing about the data, so no tolerance excuses it.
+    /// device. This says nothing about the data, so no tolerance excuses it.
     System {
-        /// What was tried: "opening", "reading", "writing".
+        /// The attempt: "opening", "reading", "writing".
         action: &'static str,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: Arc<io::Error>,
     },
     /// The file is wrong.
     Format {
-        /// What was being read: "Kaldi matrix", "script file".
+        /// The format that was being read: "Kaldi matrix", "script file".
         format: &'static str,
         /// What is wrong with it.
         problem: Problem,
@@ -81,77 +81,77 @@ pub enum ErrorKind {
     Usage(String),
     /// The caller's policy does not allow it.
     Forbidden(String),
-    /// More than the caller allowed.
+    /// The caller's limit was exceeded.
     Limit {
-        /// What of.
+        /// The limited quantity.
         what: &'static str,
-        /// How much was wanted.
+        /// The amount that was wanted.
         wanted: u64,
-        /// How much is allowed.
+        /// The amount that is allowed.
         limit: u64,
     },
 }
 
-/// What can be wrong with a file: about a dozen shapes in all formats.
+/// The ways in which a file can be wrong: about a dozen for all formats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It ends too early.
+    /// The file ends too early.
     UnexpectedEnd {
-        /// What it ends in.
+        /// The part of the format in which it ends.
         inside: &'static str,
         /// How many bytes are missing, if known.
         missing: Option<u64>,
     },
-    /// Something else stands there than must.
+    /// The file holds something else than it must.
     Unexpected {
         /// What must stand there.
         expected: Cow<'static, str>,
-        /// What stands there (at most 32 bytes; escaped when shown).
+        /// What stands there (at most 32 bytes; escaped when printed).
         found: Vec<u8>,
     },
-    /// A number is not one, or does not fit its type.
+    /// A number is malformed, or does not fit its type.
     InvalidNumber {
-        /// What the number says.
+        /// The meaning of the number.
         what: &'static str,
         /// What stands there.
         found: Vec<u8>,
     },
-    /// A number lies outside what is possible.
+    /// A number lies outside its range.
     OutOfRange {
-        /// What the number says.
+        /// The meaning of the number.
         what: &'static str,
         /// The number.
         found: i64,
-        /// What is possible.
+        /// The range.
         allowed: Cow<'static, str>,
     },
-    /// Two things that must be as many are not.
+    /// Two counts that must agree differ.
     CountMismatch {
         /// What is counted.
         what: &'static str,
-        /// How many there must be.
+        /// The number there must be.
         expected: u64,
-        /// How many there are.
+        /// The number there is.
         found: u64,
     },
     /// A key stands twice where it must be unique.
     DuplicateKey,
-    /// Legal, but not for this use.
+    /// The data are legal, but not for this use.
     Unsupported(Cow<'static, str>),
 }
 
-/// Where something went wrong.
+/// The place of an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
-    /// The name the file was opened by.
+    /// The name by which the file was opened.
     pub file: Option<String>,
-    /// Where in the file.
+    /// The position in the file.
     pub position: Option<Position>,
     /// The key of the sequence, as shown.
     pub key: Option<String>,
-    /// The file that names this one, and the line of the name (from 1).
+    /// The file that names this one, and the line there (from 1).
     pub named_in: Option<(String, u64)>,
 }
 
@@ -172,15 +172,15 @@ pub enum Position {
 }
 
 impl Error {
-    /// An error of a kind, with no place yet.
+    /// An error of a kind, without a place.
     #[must_use]
     pub fn new(kind: ErrorKind) -> Self {
         Self(Box::new(Inner { kind, place: Place::default(), quote: None, help: None }))
     }
 
-    /// The operating system or a decoder refused; what it said decides whether that lies in the
-    /// data ([`ErrorKind::Io`]) or in the environment ([`ErrorKind::System`]). An [`Error`] that
-    /// came through a reader as an [`io::Error`] stays what it is.
+    /// An error of the operating system or of a decoder. Its code decides whether the fault is in
+    /// the data ([`ErrorKind::Io`]) or in the environment ([`ErrorKind::System`]). An [`Error`]
+    /// that came through a reader as an [`io::Error`] stays unchanged.
     #[must_use]
     pub fn io(action: &'static str, source: io::Error) -> Self {
         let source = match source.downcast::<Self>() {
@@ -193,7 +193,8 @@ impl Error {
         Self::new(ErrorKind::Io { action, source: Arc::new(source) })
     }
 
-    /// The environment refused, whatever it said: for what no data name, such as temporary files.
+    /// An error of the environment, whatever its code: for files that no data name, such as
+    /// temporary files.
     #[must_use]
     pub fn system(action: &'static str, source: io::Error) -> Self {
         Self::new(ErrorKind::System { action, source: Arc::new(source) })
@@ -210,42 +211,43 @@ impl Error {
         Self::new(ErrorKind::Usage(message.into()))
     }
 
-    /// A decoder refused: the data are damaged in the way that `damaged` says, unless what it read
-    /// from failed for reasons of the environment.
+    /// A decoder refused. The data are damaged, as `damaged` says, unless reading failed because of
+    /// the environment.
     pub fn decoding(source: io::Error, damaged: impl FnOnce(&io::Error) -> Self) -> Self {
         let environment = system::is_environment(&source)
             || source.get_ref().and_then(|inner| inner.downcast_ref::<Self>()).is_some();
         if environment { Self::io("reading", source) } else { damaged(&source) }
     }
 
-    /// Sources don't fit together.
+    /// Sources do not fit together.
     pub fn corpus(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Corpus(message.into()))
     }
 
-    /// Adds the file, unless an inner layer has.
+    /// Adds the file, unless an inner layer has done so.
     #[must_use]
     pub fn in_file(mut self, file: impl Into<String>) -> Self {
         self.0.place.file.get_or_insert_with(|| file.into());
         self
     }
 
-    /// Adds the byte offset, unless an inner layer has said where.
+    /// Adds the byte offset, unless an inner layer has given a position.
     #[must_use]
     pub fn at_byte(mut self, byte: u64) -> Self {
         self.0.place.position.get_or_insert(Position::Byte(byte));
         self
     }
 
-    /// Adds the line (from 1), unless an inner layer has said where.
+    /// Adds the line (from 1), unless an inner layer has given a position.
     #[must_use]
     pub fn at_line(mut self, line: u64) -> Self {
         self.0.place.position.get_or_insert(Position::Line(line));
         self
     }
 
-    /// Adds the line (from 1) of a file that names others, such as a script file: it is the place,
-    /// unless an inner layer has said another file. Then it is said where that one is named.
+    /// Adds the line (from 1) of a file that names others, such as a script file. This is the place
+    /// of the error, unless an inner layer has given another file. Then it is the line that names
+    /// that file.
     #[must_use]
     pub fn in_line_of(mut self, file: impl Into<String>, line: u64) -> Self {
         let file = file.into();
@@ -257,8 +259,8 @@ impl Error {
         self
     }
 
-    /// Says where in a text its byte lies (line and column from 1): the offset is replaced. The
-    /// quote is what stands there.
+    /// Replaces the byte offset by line and column (from 1) in a text. The quote shows the text
+    /// there.
     #[must_use]
     pub fn at_column(mut self, line: u64, column: u64, quote: Option<Quote>) -> Self {
         if let None | Some(Position::Byte(_)) = self.0.place.position {
@@ -268,21 +270,21 @@ impl Error {
         self
     }
 
-    /// Adds the key, unless an inner layer has.
+    /// Adds the key, unless an inner layer has done so.
     #[must_use]
     pub fn of_key(mut self, key: Key<'_>) -> Self {
         self.0.place.key.get_or_insert_with(|| key.to_string());
         self
     }
 
-    /// Adds the cure, unless an inner layer knew one.
+    /// Adds the cure, unless an inner layer has given one.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
         self.0.help.get_or_insert_with(|| help.into());
         self
     }
 
-    /// Stands where its cause does, and has the cure of it.
+    /// Takes over the place and the cure of the error's cause.
     #[must_use]
     pub(crate) fn placed_as(mut self, cause: Self) -> Self {
         let Inner { place, quote, help, .. } = *cause.0;
@@ -290,25 +292,25 @@ impl Error {
         self
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// Where it happened.
+    /// The place of the error.
     #[must_use]
     pub fn place(&self) -> &Place {
         &self.0.place
     }
 
-    /// What stands there, where that is text.
+    /// The text at the place, if the file is text.
     #[must_use]
     pub fn quote(&self) -> Option<&Quote> {
         self.0.quote.as_ref()
     }
 
-    /// How to cure it, where that is known.
+    /// The cure, if known.
     #[must_use]
     pub fn help(&self) -> Option<&str> {
         let of_system = || match &self.0.kind {
@@ -324,14 +326,14 @@ impl Error {
         self.0.kind.to_string()
     }
 
-    /// Whether the caller asked for something impossible, rather than the data being wrong.
+    /// Whether the caller asked for something impossible. Otherwise the data are wrong.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Usage(_))
     }
 
-    /// Whether it is a failure of the environment ([`ErrorKind::System`]), which says nothing
-    /// about the data.
+    /// Whether it is a failure of the environment ([`ErrorKind::System`]), which says nothing about
+    /// the data.
     #[must_use]
     pub fn is_environment(&self) -> bool {
         matches!(self.0.kind, ErrorKind::System { .. })
@@ -380,7 +382,7 @@ impl error::Error for Error {
     }
 }
 
-/// Most letters of a key that are shown.
+/// The most letters of a key that are printed.
 const LONGEST_KEY: usize = 256;
 
 impl fmt::Display for Place {
@@ -414,14 +416,14 @@ impl fmt::Display for Place {
     }
 }
 
-/// What happened. Names and contents in it are escaped as [`PrintableLines`].
+/// What happened. Names and contents are escaped as by [`PrintableLines`].
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", PrintableLines(Raw(self)))
     }
 }
 
-/// A kind as it is, control characters and all.
+/// A kind without escapes, with its control characters.
 struct Raw<'a>(&'a ErrorKind);
 
 impl fmt::Display for Raw<'_> {
@@ -475,7 +477,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Bytes of a file as shown in a message: escaped, cut after 32.
+/// Bytes of a file for a message: escaped, at most 32.
 struct Excerpt<'a>(&'a [u8]);
 
 impl fmt::Display for Excerpt<'_> {

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 /// Appends a number as C's `printf("%.{digits}g")` prints it (glibc): `digits` significant digits
-/// of the exact binary value, trailing zeros cut, scientific where the exponent is below -4 or not
-/// below `digits`. Kaldi writes all its text with 7 digits.
+/// of the exact binary value, without trailing zeros. The form is scientific if the exponent is
+/// below -4, or at least `digits`. Kaldi writes all its text with 7 digits.
 ///
 /// ```
 /// use seqfeed_core::float_text::write_g;
@@ -24,7 +24,7 @@ pub fn write_g(out: &mut Vec<u8>, value: f64, digits: usize) {
         Some((number, exponent)) => {
             let (Text(low, high), len) =
                 lay_out(value.is_sign_negative(), number, exponent, digits);
-            // Copying all and cutting is faster than copying as much as there is.
+            // Copying everything and cutting is faster than copying only the used part.
             let text = u128::from(low) | u128::from(high) << 64;
             let start = out.len();
             out.extend_from_slice(&text.to_le_bytes());
@@ -34,7 +34,7 @@ pub fn write_g(out: &mut Vec<u8>, value: f64, digits: usize) {
     }
 }
 
-/// Most digits for which numbers are rounded with one operation.
+/// The most digits for which one operation rounds correctly.
 const MOST_FAST_DIGITS: usize = 7;
 
 /// The powers of ten that 64-bit floats hold exactly.
@@ -51,23 +51,23 @@ const BORDERS: [f64; 38] = [
 ];
 const FIRST_BORDER: i32 = -15;
 
-/// `value` (positive) as a whole number of exactly `digits` digits and the power of ten of the
-/// first one, where that can be had with a single rounded operation.
+/// `value` (positive) as a whole number of exactly `digits` digits, and the power of ten of the
+/// first digit. `None` if a single rounded operation cannot give it.
 ///
-/// The quotient or product with an exact power of ten is off by no more than 2^-30 (half a unit in
-/// the last place of a number below 2^24). So if it is farther than 2^-28 from a tie, rounding it
-/// gives what rounding the exact value gives. Ties, and what comes near one, go the slow way, but
-/// for products that are exact themselves.
+/// The quotient or product with an exact power of ten is off by at most 2^-30 (half a unit in the
+/// last place of a number below 2^24). If it is farther than 2^-28 from a tie, rounding it gives
+/// the same as rounding the exact value. Ties and values near them take the slow way, except for
+/// products that are exact.
 #[inline]
 fn round(value: f64, digits: usize) -> Option<(u32, i32)> {
     let binary = (value.to_bits() >> 52) as i32 - 1023;
-    // 1e-15 to 1e21: far from where powers are not exact; keeps out zero, infinities and NaN, too.
+    // From 1e-15 to 1e21 all needed powers are exact. This also excludes zero, infinities and NaN.
     if !(-50..=70).contains(&binary) {
         return None;
     }
-    // log10(2) = 0.30103: the exponent or one less. Where a border is not exact and the value as
-    // near to it as that, either exponent will do: the digits come out as 10^digits or
-    // 10^(digits-1).
+    // log10(2) = 0.30103, so this is the exponent or one less. A border may be inexact, and the
+    // value may be just as near to it. Then either exponent will do: the digits come out as
+    // 10^digits or 10^(digits-1).
     let less = (binary * 78_913) >> 18;
     let exponent = less + i32::from(value >= BORDERS[(less + 1 - FIRST_BORDER) as usize]);
     let power = digits as i32 - 1 - exponent;
@@ -75,8 +75,8 @@ fn round(value: f64, digits: usize) -> Option<(u32, i32)> {
         0.. => value * POWERS[power as usize],
         _ => value / POWERS[-power as usize],
     };
-    // From 2^52 on doubles are whole: the sum is rounded to one, a tie to the even one, and the
-    // lower bits hold it.
+    // From 2^52 on doubles are whole numbers. So the sum is rounded to a whole number, ties to
+    // even, and the lower bits hold it.
     let sum = number + TWO_TO_52;
     let off = (number - (sum - TWO_TO_52)).abs();
     if off >= 0.5 - TWO_TO_MINUS_28 && !is_exact(value, power) {
@@ -92,8 +92,8 @@ fn round(value: f64, digits: usize) -> Option<(u32, i32)> {
 const TWO_TO_52: f64 = (1u64 << 52) as f64;
 const TWO_TO_MINUS_28: f64 = 1.0 / (1 << 28) as f64;
 
-/// Whether the product with that power of ten has no more than 53 bits: 24 of a 32-bit float, 28 of
-/// 5^12.
+/// Whether the product with that power of ten has no more than 53 bits: 24 bits of a 32-bit float,
+/// and 28 of 5^12.
 #[cold]
 fn is_exact(value: f64, power: i32) -> bool {
     (0..=12).contains(&power) && f64::from(value as f32) == value
@@ -105,7 +105,8 @@ const POWERS_U32: [u32; 9] =
 /// The eight digits of a number below 10^8, as bytes from 0 to 9, the first one lowest.
 #[inline]
 fn eight_digits(number: u32) -> u64 {
-    // Halves of four digits, then pairs, then digits: each division is a multiplication of all.
+    // First two halves of four digits, then pairs, then digits. Each division is one multiplication
+    // for all parts.
     let fours = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let pairs = hundreds | (fours - 100 * hundreds) << 16;
@@ -118,15 +119,15 @@ fn eight_digits(number: u32) -> u64 {
 struct Text(u64, u64);
 
 impl Text {
-    /// The same behind `count` bytes of zeros, at most seven.
+    /// The same text behind `count` zero bytes, at most seven.
     #[inline]
     fn behind(self, count: u32) -> Self {
         let bits = 8 * count;
-        // In two steps, since 64 bits cannot be shifted out in one.
+        // In two steps, since a shift by 64 bits is not allowed.
         Self(self.0 << bits, self.1 << bits | (self.0 >> 8) >> (56 - bits))
     }
 
-    /// The same with a point behind the first `whole` characters, at most seven.
+    /// The same text with a point behind the first `whole` characters, at most seven.
     #[inline]
     fn with_point(self, whole: u32) -> Self {
         let point = 1 << (8 * whole);
@@ -136,11 +137,11 @@ impl Text {
     }
 }
 
-/// The text of a number of `digits` digits, of which the first stands for `10^exponent`, and its
-/// length.
+/// The text of a number of `digits` digits, and its length. The first digit stands for
+/// `10^exponent`.
 ///
-/// All of it is made in registers, and without asking how many digits there are: what cannot be
-/// predicted costs more than what is done for nothing.
+/// The text is made in registers, without branches on the number of digits: a branch that the
+/// processor cannot predict costs more than work that is thrown away.
 #[inline]
 fn lay_out(negative: bool, number: u32, exponent: i32, digits: usize) -> (Text, u32) {
     const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
@@ -149,7 +150,7 @@ fn lay_out(negative: bool, number: u32, exponent: i32, digits: usize) -> (Text, 
     let (text, len);
     if exponent < -4 || exponent >= digits as i32 {
         let used = if significant > 1 { significant + 1 } else { 1 };
-        // Two digits: powers here are below 100.
+        // Two digits suffice: powers here are below 100.
         let sign = if exponent < 0 { b'-' } else { b'+' };
         let power = exponent.unsigned_abs() as u8;
         let power = u32::from_le_bytes([b'e', sign, b'0' + power / 10, b'0' + power % 10]);
@@ -159,7 +160,7 @@ fn lay_out(negative: bool, number: u32, exponent: i32, digits: usize) -> (Text, 
         text = Text(all as u64, (all >> 64) as u64);
         len = used + 4;
     } else {
-        // Zeros in front, up to the one before the point.
+        // Leading zeros, up to the one before the point.
         let zeros = (-exponent).max(0) as u32;
         let whole = exponent.max(0) as u32 + 1;
         let significant = zeros + significant;
@@ -172,7 +173,7 @@ fn lay_out(negative: bool, number: u32, exponent: i32, digits: usize) -> (Text, 
     (Text(low | (u64::from(b'-') * u64::from(sign)), high), len + sign)
 }
 
-/// The exact digits from the standard library, for the few numbers that need them.
+/// Takes the exact digits from the standard library, for the few numbers that need it.
 #[cold]
 fn write_slowly(out: &mut Vec<u8>, value: f64, digits: usize) {
     if value.is_sign_negative() {

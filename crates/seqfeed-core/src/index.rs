@@ -1,4 +1,4 @@
-//! Which sequences there are, how long they are, and how they are grouped into chunks.
+//! The list of sequences: keys, lengths, chunks.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,16 +8,16 @@ use crate::{Key, Offsets};
 /// The sequences of a source: keys, lengths, chunks.
 ///
 /// Sequences are numbered from 0 in the order of the source. A *chunk* is a run of sequences that
-/// are loaded and dropped together. About 8 bytes a sequence plus the key; 4 where all sequences
-/// are equally long.
+/// are loaded and dropped together. The index takes about 8 bytes a sequence plus the key, or 4 if
+/// all sequences are equally long.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Index {
     keys: Vec<u8>,
-    /// Bytes of keys before each sequence; one more entry than sequences.
+    /// The number of key bytes before each sequence; one entry more than sequences.
     key_starts: Offsets,
-    /// Samples before each sequence; one more entry than sequences.
+    /// The number of samples before each sequence; one entry more than sequences.
     starts: Offsets,
-    /// First sequence of each chunk; one more entry than chunks.
+    /// The first sequence of each chunk; one entry more than chunks.
     chunks: Vec<u32>,
     /// The numbers of masked sequences, ascending.
     masked: Vec<u32>,
@@ -40,7 +40,7 @@ impl Index {
     ///
     /// # Panics
     ///
-    /// If there is no such sequence, as all methods here.
+    /// If there is no such sequence. This holds for all methods here.
     #[must_use]
     pub fn key(&self, sequence: u32) -> Key<'_> {
         let i = sequence as usize;
@@ -54,20 +54,21 @@ impl Index {
         (self.starts.get(i + 1) - self.starts.get(i)) as u32
     }
 
-    /// Number of samples before a sequence (or in all, for the number of sequences).
+    /// Number of samples before a sequence. For the number of sequences, it is the number of all
+    /// samples.
     #[must_use]
     pub fn start(&self, sequence: u32) -> u64 {
         self.starts.get(sequence as usize)
     }
 
-    /// Number of samples in all.
+    /// Number of all samples.
     #[must_use]
     pub fn total_samples(&self) -> u64 {
         self.starts.last()
     }
 
-    /// The sequence that holds sample number `sample` of `sequences`, counted from the source's
-    /// first sample.
+    /// The sequence in `sequences` that holds sample number `sample`, counted from the first sample
+    /// of the source.
     #[must_use]
     pub fn sequence_at(&self, sample: u64, sequences: Range<u32>) -> u32 {
         let (low, high) = (sequences.start as usize, sequences.end as usize);
@@ -94,8 +95,8 @@ impl Index {
         self.start(sequences.end) - self.start(sequences.start)
     }
 
-    /// Whether a sequence is masked: it has a number, a key and a length, and its samples count in
-    /// positions, but it has no data. Its blocks are empty.
+    /// Whether a sequence is masked. A masked sequence has a number, a key and a length, and its
+    /// samples count in positions. But it has no data, and its blocks are empty.
     #[must_use]
     #[inline]
     pub fn is_masked(&self, sequence: u32) -> bool {
@@ -109,12 +110,12 @@ impl Index {
         !self.masked.is_empty()
     }
 
-    /// Those of a range of sequences that have data: all but the [masked](Index::is_masked) ones.
+    /// The sequences of a range that have data: all but the [masked](Index::is_masked) ones.
     pub fn unmasked(&self, sequences: Range<u32>) -> impl Iterator<Item = u32> + Clone + use<'_> {
         sequences.filter(|&sequence| !self.is_masked(sequence))
     }
 
-    /// A 64-bit FNV-1a digest of keys, lengths and chunks: two sources with the same digest give
+    /// A 64-bit FNV-1a digest of keys, lengths and chunks. Two sources with the same digest give
     /// the same orders.
     #[must_use]
     pub fn digest(&self) -> u64 {
@@ -148,7 +149,7 @@ impl fmt::Debug for Index {
     }
 }
 
-/// Makes an [`Index`], sequence by sequence.
+/// Makes an [`Index`] sequence by sequence.
 ///
 /// ```
 /// use seqfeed_core::{IndexBuilder, Key};
@@ -168,7 +169,7 @@ pub struct IndexBuilder {
 }
 
 impl IndexBuilder {
-    /// Starts an index whose chunks hold at most `chunk_samples` samples; a longer sequence is a
+    /// Starts an index whose chunks hold at most `chunk_samples` samples. A longer sequence is a
     /// chunk of its own.
     #[must_use]
     pub fn new(chunk_samples: u64) -> Self {
@@ -202,13 +203,13 @@ impl IndexBuilder {
     ///
     /// # Panics
     ///
-    /// As [`push`](IndexBuilder::push).
+    /// The same as [`push`](IndexBuilder::push).
     pub fn push_masked(&mut self, key: Key<'_>, samples: u32) {
         self.index.masked.push(self.index.len() as u32);
         self.push(key, samples);
     }
 
-    /// Ends the chunk under way, if there is anything in it: the next sequence begins a new one.
+    /// Ends the current chunk, unless it is empty. The next sequence begins a new one.
     pub fn end_chunk(&mut self) {
         let sequences = self.index.len() as u32;
         if *self.index.chunks.last().expect("one entry at least") < sequences {

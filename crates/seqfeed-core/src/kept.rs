@@ -5,20 +5,20 @@ use std::sync::{Arc, OnceLock};
 
 use crate::{About, Block, Draw, Error, Index, Most, Remark, Result, Source, Stream};
 
-/// A source whose chunks are loaded when first asked for, and kept from then on: CNTK's
+/// A source that loads each chunk when it is first asked for, and keeps it from then on: CNTK's
 /// `keepDataInMemory`.
 ///
-/// Worth it where loading is more than reading: text that is parsed, compressed matrices. The
-/// memory it takes is that of all data.
+/// It helps if loading is more than reading: text that is parsed, compressed matrices. It takes the
+/// memory of all data.
 ///
-/// A chunk that cannot be loaded as a whole is not kept: its sequences come from the source one by
-/// one, so that only those that are wrong cannot be had.
+/// A chunk that cannot be loaded as a whole is not kept. Its sequences are loaded one by one, so
+/// that only faulty sequences are missing.
 pub struct Kept {
     source: Arc<dyn Source>,
-    /// What is kept of each chunk that was asked for; `None` for one that cannot be
-    /// loaded as a whole.
+    /// The blocks of each chunk that was asked for; `None` for a chunk that cannot be loaded as a
+    /// whole.
     chunks: Vec<OnceLock<Option<Vec<Block>>>>,
-    /// For each sequence its chunk.
+    /// The chunk of each sequence.
     chunk_of: Vec<u32>,
 }
 
@@ -43,7 +43,7 @@ impl Kept {
         kept.as_deref()
     }
 
-    /// Runs of sequences of one chunk, and what is kept of it: its blocks and the number of its
+    /// Runs of sequences of one chunk, with the kept blocks of the chunk and the number of its
     /// first sequence.
     fn runs<'a>(
         &'a self,
@@ -99,7 +99,7 @@ impl crate::Wrapper for Kept {
     }
 
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
-        // Values that change are not kept.
+        // Values that change from sweep to sweep are not kept.
         self.source.in_sweep(draw)
     }
 
@@ -132,7 +132,7 @@ impl crate::Wrapper for Kept {
     }
 
     fn is_held(&self, _stream: usize) -> bool {
-        // What is given out is copied.
+        // Loaded samples are copies.
         true
     }
 

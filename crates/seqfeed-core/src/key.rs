@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::Printable;
 
-/// The name of a sequence: any bytes without white space (Kaldi allows more than UTF-8).
+/// The name of a sequence: any bytes without white space. Like Kaldi, it allows more than UTF-8.
 ///
-/// Keys compare by unsigned bytes, as `LC_ALL=C sort` does. [`Display`](fmt::Display) escapes what
-/// is not UTF-8, and what does something to a terminal ([`Printable`]).
+/// Keys compare by unsigned bytes, as `LC_ALL=C sort` does. [`Display`](fmt::Display) escapes bytes
+/// that are not UTF-8, and characters that control a terminal ([`Printable`]).
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -19,8 +19,7 @@ use crate::Printable;
 pub struct Key<'a>(pub &'a [u8]);
 
 impl<'a> Key<'a> {
-    /// Whether these bytes can be a key: they are not empty, and no white space or control
-    /// characters.
+    /// Whether these bytes can be a key: not empty, and without white space or control characters.
     ///
     /// ```
     /// use seqfeed_core::Key;
@@ -39,7 +38,8 @@ impl<'a> Key<'a> {
         std::str::from_utf8(self.0).ok()
     }
 
-    /// The key as text that is not printed (JSON): only what is not UTF-8 is escaped, as `\xe9`.
+    /// The key as text that is not printed (JSON): only bytes that are not UTF-8 are escaped, as
+    /// `\xe9`.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = String::with_capacity(self.0.len());

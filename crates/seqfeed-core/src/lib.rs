@@ -1,9 +1,9 @@
 //! The types that all formats share: streams, sequences, sources, and the corpus that joins them.
 //!
-//! Every format that seqfeed reads stores the same thing: named [sequences](Index) of samples, in
-//! one or more [streams](Stream). A format crate turns files into a [`Source`]; a [`Corpus`] joins
-//! several sources by key and is itself a source. All later stages (orders, packers, sinks) work on
-//! a source and know nothing of files.
+//! All formats store the same thing: named [sequences](Index) of samples, in one or more
+//! [streams](Stream). A format crate turns files into a [`Source`]. A [`Corpus`] joins several
+//! sources by key and is itself a source. All later stages (orders, packers, sinks) work on a
+//! source and know nothing of files.
 //!
 //! ```text
 //! Source (streams, index, load) ─┐

@@ -1,9 +1,9 @@
-//! What was probably meant by a word that is not known.
+//! Suggests a known name for an unknown word.
 
-/// The known name that is most like a word; none, where too much differs.
+/// The known name that is most like a word, or `None` if too much differs.
 ///
-/// At most a third of the word's letters may differ, and at most three. Two letters in the wrong
-/// order count as one. Upper and lower case are the same, and so are `-` and `_`.
+/// At most a third of the letters of the word may differ, and at most three. Two swapped letters
+/// count as one. Case does not matter, nor does `-` against `_`.
 ///
 /// ```
 /// use seqfeed_core::nearest_name;
@@ -19,7 +19,7 @@ pub fn nearest_name<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     let letters = word.chars().count();
     let allowed = (letters / 3).clamp(1, 3);
     let distance = |name: &str| {
-        // Comparing takes the product of both lengths: words may be long.
+        // Comparing takes time in the product of both lengths, and words may be long.
         let like = name.chars().count().abs_diff(letters) <= allowed;
         like.then(|| strsim::damerau_levenshtein(&word, &plain(name)))
     };

@@ -1,19 +1,19 @@
-//! Numbers from text, exactly as C++'s streams read them, and integers to text.
+//! Numbers from text, exactly as C++'s streams read them, and integers as text.
 //!
-//! The rules are those of `>>` in libstdc++: the longest beginning that is a number is read, and
-//! converted with one correct rounding. Kaldi and CNTK read their text so.
+//! The rules are those of `>>` in libstdc++: the longest prefix that is a number is read, and
+//! converted with one correct rounding. Kaldi and CNTK read their text in this way.
 //!
-//! Most numbers are shorter than sixteen bytes. These are read without a loop: sixteen bytes at
-//! once, where their digits end from a few operations on all of them, and what they make together
-//! from six multiplications. So lengths and signs, which no processor can predict, cost no time.
-//! All others go to [`fast_float2`].
+//! Most numbers are shorter than sixteen bytes. These are read without a loop. Sixteen bytes are
+//! loaded at once. A few operations on all of them find the end of the digits, and six
+//! multiplications give the value. So lengths and signs, which no processor can predict, cost no
+//! time. All other numbers go to [`fast_float2`].
 
 use fast_float2::FastFloat;
 
-/// The digit 0 in each byte: what is exclusively or'ed with it has digits as their values.
+/// The digit 0 in each byte. An exclusive or with it turns digits into their values.
 const ZEROS: u128 = u128::from_ne_bytes([b'0'; 16]);
 
-/// The first bytes of a text, with zeros behind its end.
+/// The first bytes of a text, filled up with zeros.
 #[must_use]
 #[inline]
 pub fn first_bytes<const N: usize>(text: &[u8]) -> [u8; N] {
@@ -26,7 +26,7 @@ pub fn first_bytes<const N: usize>(text: &[u8]) -> [u8; N] {
     text.first_chunk().copied().unwrap_or_else(|| padded(text))
 }
 
-/// The number that eight digits make, each a byte from 0 to 9, the first one in the lowest byte.
+/// The number of eight digits. Each digit is a byte from 0 to 9; the first one is the lowest byte.
 ///
 /// ```
 /// use seqfeed_core::number_text::eight_digits;
@@ -48,14 +48,14 @@ pub const POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// The number at the front of a text, if it is short and its power of ten small: the nearest
-/// double, and the length. Nothing says only that it has to be found the other way.
+/// The number at the front of a text as the nearest double, and its length, if the number is short
+/// and its power of ten small. `None` only means that the slow way is needed.
 #[inline(always)]
 fn parse_quickly(text: &[u8]) -> Option<(f64, usize)> {
     let bytes = u128::from_le_bytes(first_bytes(text)) ^ ZEROS;
-    // The high bit of each byte that is no digit, but for the first: that may be a sign. A
-    // carry comes out of bytes beyond ASCII only, and spoils what is behind them, where no
-    // number goes on.
+    // The high bit of each byte that is not a digit, except for the first byte, which may be a
+    // sign. A carry comes only out of bytes beyond ASCII. It spoils the bits behind them, but no
+    // number goes on there.
     const ABOVE_9: u128 = u128::from_ne_bytes([0x80 - 10; 16]);
     const HIGH_BITS: u128 = u128::from_ne_bytes([0x80; 16]) & !0xff;
     let others = (bytes.wrapping_add(ABOVE_9) | bytes) & HIGH_BITS;
@@ -67,7 +67,7 @@ fn parse_quickly(text: &[u8]) -> Option<(f64, usize)> {
     if first > 9 && !signed {
         return None;
     }
-    // In the place of the sign a 0 may stand as well.
+    // A 0 may take the place of the sign.
     let bytes = bytes & !(0xff * u128::from(signed));
     let whole = (others.trailing_zeros() / 8) as usize;
     let (end, digits, fraction);
@@ -78,7 +78,7 @@ fn parse_quickly(text: &[u8]) -> Option<(f64, usize)> {
         }
         end = (behind.trailing_zeros() / 8) as usize;
         fraction = end - whole - 1;
-        // What is behind the point moves to where the point is.
+        // The digits behind the point move to the place of the point.
         let before = (others ^ (others - 1)) >> 8;
         digits = (bytes & before) | ((bytes >> 8) & !before);
     } else {
@@ -88,14 +88,14 @@ fn parse_quickly(text: &[u8]) -> Option<(f64, usize)> {
     if count == usize::from(signed) {
         return None;
     }
-    // At most 15 digits, moved to the end of sixteen: less than 2^53.
+    // At most 15 digits, moved to the end of sixteen: the value is below 2^53.
     let digits = digits << (128 - 8 * count);
     let digits = eight_digits(digits as u64) * 100_000_000 + eight_digits((digits >> 64) as u64);
     let digits = digits as f64;
     let (value, len) = if let Some(b'e' | b'E') = text.get(end) {
         scale(digits, fraction, text, end + 1)?
     } else {
-        // Both are exact, so the one operation rounds correctly.
+        // Both are exact, so the single operation rounds correctly.
         (digits / POWERS[fraction], end)
     };
     let negative = u64::from(first == b'-' ^ b'0');
@@ -108,8 +108,8 @@ fn is_sign(byte: u8) -> bool {
     byte == b'-' ^ b'0' || byte == b'+' ^ b'0'
 }
 
-/// Digits with `fraction` of them behind the point, and the exponent at `start` in `text`: the
-/// value, and where the exponent ends.
+/// Scales digits, `fraction` of which are behind the point, by the exponent at `start` in `text`.
+/// Returns the value and the end of the exponent.
 #[inline(never)]
 fn scale(digits: f64, fraction: usize, text: &[u8], start: usize) -> Option<(f64, usize)> {
     let minus = text.get(start) == Some(&b'-');
@@ -117,7 +117,7 @@ fn scale(digits: f64, fraction: usize, text: &[u8], start: usize) -> Option<(f64
     let mut at = start;
     let mut exponent = 0i32;
     while let Some(digit) = digit(text, at) {
-        // Larger ones are not for the quick way.
+        // Larger exponents take the slow way.
         if exponent > 1000 {
             return None;
         }
@@ -128,7 +128,7 @@ fn scale(digits: f64, fraction: usize, text: &[u8], start: usize) -> Option<(f64
         return None;
     }
     let exponent = if minus { -exponent } else { exponent } - fraction as i32;
-    // Both are exact, so the one operation rounds correctly.
+    // Both are exact, so the single operation rounds correctly.
     let power = POWERS.get(exponent.unsigned_abs() as usize)?;
     Some((if exponent < 0 { digits / power } else { digits * power }, at))
 }
@@ -146,12 +146,12 @@ fn parse_slowly<T: FastFloat + std::ops::Neg<Output = T>>(text: &[u8]) -> Option
     let negative = text.first() == Some(&b'-');
     let sign = usize::from(negative || text.first() == Some(&b'+'));
     let unsigned = &text[sign..];
-    // Words, as infinity, are no numbers for C++.
+    // C++ does not read words, such as infinity, as numbers.
     if !unsigned.first().is_some_and(|&byte| byte.is_ascii_digit() || byte == b'.') {
         return None;
     }
     let (value, len) = fast_float2::parse_partial::<T, _>(unsigned).ok()?;
-    // An `e` that is no exponent spoils the number, as it does for C++.
+    // As in C++, an `e` without an exponent makes the number invalid.
     if let Some(b'e' | b'E') = unsigned.get(len) {
         return None;
     }
@@ -160,8 +160,8 @@ fn parse_slowly<T: FastFloat + std::ops::Neg<Output = T>>(text: &[u8]) -> Option
 
 /// Reads a 32-bit float at the front of a text: its value and its length.
 ///
-/// Nothing if there is no number, or none that fits (`1e40`). What is too small is 0 or subnormal.
-/// `inf` and `nan` are no numbers here, as they are none for C++.
+/// Returns `None` if there is no number, or one that does not fit (`1e40`). A number that is too
+/// small is 0 or subnormal. As in C++, `inf` and `nan` are not numbers here.
 ///
 /// ```
 /// use seqfeed_core::number_text::parse_f32;
@@ -174,9 +174,9 @@ fn parse_slowly<T: FastFloat + std::ops::Neg<Output = T>>(text: &[u8]) -> Option
 #[must_use]
 pub fn parse_f32(text: &[u8]) -> Option<(f32, usize)> {
     if let Some((value, len)) = parse_quickly(text) {
-        // The double is the nearest one, so it lies on the same side of each float, and of each
-        // middle between two, as the number does: unless it is such a middle. All of these numbers
-        // are in the range of floats of full precision.
+        // The double is the nearest one. So it lies on the same side of each float, and of each
+        // midpoint between two floats, as the exact number, unless it is such a midpoint itself.
+        // All these numbers are in the range of floats of full precision.
         if value.to_bits() & 0x1fff_ffff != 0x1000_0000 {
             return Some((value as f32, len));
         }
@@ -192,13 +192,13 @@ pub fn parse_f64(text: &[u8]) -> Option<(f64, usize)> {
         .or_else(|| parse_slowly(text).filter(|(value, _): &(f64, _)| value.is_finite()))
 }
 
-/// Types of integers that can be read from text and written to it.
+/// Integer types that can be read from text and written to it.
 pub trait ParseInteger: integer::Parts {
-    /// Reads an integer at the front of a text, base 10, perhaps with a sign: its value and its
-    /// length. Nothing if there is none, or none that fits the type.
+    /// Reads an integer at the front of a text, base 10, with or without a sign. Returns its value
+    /// and its length, or `None` if there is no integer that fits the type.
     ///
-    /// Types without a sign take one nevertheless, as streams do: `-1` is their largest value, and
-    /// what does not fit is that whose digits do not.
+    /// As in C++'s streams, unsigned types take a sign too: `-1` is their largest value. A number
+    /// fits if its digits do.
     ///
     /// ```
     /// use seqfeed_core::number_text::ParseInteger;
@@ -222,10 +222,10 @@ pub fn parse_integer<T: ParseInteger>(text: &[u8]) -> Option<(T, usize)> {
     T::parse_integer(text)
 }
 
-/// Whether there is a minus, what the digits make, and the length.
+/// Whether there is a minus, the value of the digits, and the length.
 #[inline]
 fn parse_magnitude(text: &[u8]) -> Option<(bool, u64, usize)> {
-    // As in parse_quickly, with eight bytes.
+    // As in `parse_quickly`, with eight bytes.
     let bytes = u64::from_le_bytes(first_bytes(text)) ^ ZEROS as u64;
     let others = (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8000;
     if others == 0 {
@@ -266,7 +266,7 @@ fn parse_long_magnitude(text: &[u8]) -> Option<(bool, u64, usize)> {
 #[inline]
 pub fn write_integer<T: ParseInteger>(out: &mut Vec<u8>, value: T) {
     let (negative, mut left) = value.parts();
-    // From the end, two digits at a time, into the place of the longest one and its sign.
+    // From the end, two digits at a time. The buffer fits the longest integer with its sign.
     let mut text = [0u8; 24];
     let mut at = text.len();
     while left >= 100 {
@@ -294,9 +294,9 @@ const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
     8081828384858687888990919293949596979899";
 
 mod integer {
-    /// What integers are made of.
+    /// The parts of an integer.
     pub trait Parts: Copy {
-        /// Whether there is a minus, and what the digits make.
+        /// Whether it is negative, and the value of its digits.
         fn parts(self) -> (bool, u64);
 
         /// The integer, if the digits fit the type.
@@ -314,7 +314,7 @@ mod integer {
 
                 #[inline]
                 fn from_parts(negative: bool, magnitude: u64) -> Option<Self> {
-                    // The least value has one more than the largest.
+                    // The least value has a magnitude of one more than the largest.
                     let most = <$type>::MAX as u64 + u64::from(negative);
                     let value = magnitude as $type;
                     (magnitude <= most).then_some(if negative { value.wrapping_neg() } else { value })

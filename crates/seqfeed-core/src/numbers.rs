@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytemuck::Pod;
 
-/// Bytes as the numbers they are; copied where they do not lie as such (in a mapped file).
+/// Bytes as the numbers that they hold. They are copied if they are not aligned (in a mapped file).
 ///
 /// # Panics
 ///

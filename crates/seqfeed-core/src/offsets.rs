@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-/// Numbers that share one base.
+/// The number of values that share one base.
 const RUN: usize = 64;
 
 /// Ascending numbers: where sequences start, in samples or in bytes.
 ///
-/// Evenly spaced numbers (as where each sequence has one sample) take no memory at all, others a
-/// bit more than four bytes each.
+/// Evenly spaced numbers take no memory, for example if each sequence has one sample. Other numbers
+/// take a bit more than four bytes each.
 ///
 /// ```
 /// use seqfeed_core::Offsets;
@@ -31,7 +31,7 @@ enum Form {
         first: u64,
         step: u64,
     },
-    /// What each is above the base of its run.
+    /// The difference of each number to the base of its run.
     Near {
         bases: Vec<u64>,
         above: Vec<u32>,
@@ -131,7 +131,7 @@ impl Offsets {
         true
     }
 
-    /// Goes over to the next form.
+    /// Changes to the next form.
     fn widen(&mut self) {
         if let Form::Even { .. } = self.form {
             let mut near =
@@ -148,12 +148,12 @@ impl Offsets {
         self.form = Form::Far((0..self.len).map(|i| self.get(i)).collect());
     }
 
-    /// How many numbers there are up to the end of those of `range` that satisfy a condition, which
-    /// holds for the first ones only.
+    /// Counts all numbers before `range`, and the first numbers of `range` that satisfy a
+    /// condition. The condition must hold for the first ones only.
     ///
     /// # Panics
     ///
-    /// If there are fewer numbers than the range says.
+    /// If the range goes beyond the last number.
     #[must_use]
     pub fn partition_point(&self, range: Range<usize>, holds: impl Fn(u64) -> bool) -> usize {
         let Range { start: mut low, end: mut high } = range;
@@ -167,7 +167,7 @@ impl Offsets {
         low
     }
 
-    /// Gives back memory that is kept for more numbers.
+    /// Gives back spare memory.
     pub fn shrink_to_fit(&mut self) {
         match &mut self.form {
             Form::Even { .. } => {}

@@ -1,10 +1,10 @@
-//! Text that comes from data, printed so that it does nothing but be read.
+//! Escapes text that comes from data, so that printing it is safe.
 
 use std::fmt::{self, Write};
 
-/// Whether a character does something to a terminal or to the text around it instead of being seen:
-/// control characters (escape sequences begin with one), what changes the direction of text or its
-/// lines, what has no width, and the characters for private use that stand for bytes of names.
+/// Whether a character is not visible but acts on a terminal or on the text around it: control
+/// characters (escape sequences begin with one), characters that change the direction of text or
+/// end lines, characters without width, and the private characters that stand for bytes of names.
 ///
 /// ```
 /// use seqfeed_core::is_hidden;
@@ -17,24 +17,26 @@ pub fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
-            // Marks, embeddings and isolates of direction; lines and paragraphs; what is invisible.
+            // Marks, embeddings and isolates of direction; separators of lines and paragraphs;
+            // invisible characters.
             | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
         || byte_of_name(letter).is_some()
 }
 
-/// The byte that a character stands for where the name of a file is no UTF-8 and must be text: the
-/// last plane of Unicode has characters for private use, of which `U+10FEE4` is the byte `E4`.
+/// The byte that a character stands for. Where a file name that is not UTF-8 must be text,
+/// characters for private use in Unicode's last plane stand for its bytes: `U+10FEE4` is the byte
+/// `E4`.
 fn byte_of_name(letter: char) -> Option<u8> {
     let byte = u8::try_from(u32::from(letter).checked_sub(0x10_fe00)?).ok()?;
     (byte >= 0x80).then_some(byte)
 }
 
-/// Escapes what is [hidden](is_hidden) in whatever is displayed, as Rust's strings do:
-/// `\x1b`, `\n`, `\u{202e}`; a byte of a name that is no UTF-8 as `\xe4`. All other letters stay as
-/// they are, so that what was escaped once stays the same.
+/// Escapes [hidden](is_hidden) characters as Rust's strings do: `\x1b`, `\n`, `\u{202e}`. A byte of
+/// a name that is not UTF-8 becomes `\xe4`. All other letters stay, so escaped text does not change
+/// when it is escaped again.
 ///
-/// Whatever comes from data (keys, names, lines of files) is printed through it.
+/// All text that comes from data (keys, names, lines of files) is printed through it.
 ///
 /// ```
 /// use seqfeed_core::Printable;
@@ -50,7 +52,7 @@ impl<T: fmt::Display> fmt::Display for Printable<T> {
     }
 }
 
-/// As [`Printable`], but lines stay lines: for texts of our own in which data are quoted.
+/// The same as [`Printable`], but line ends stay: for our own texts that quote data.
 #[derive(Clone, Copy, Debug)]
 pub struct PrintableLines<T>(pub T);
 

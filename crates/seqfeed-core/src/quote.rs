@@ -1,12 +1,12 @@
-//! A piece of a text file, to show where in a line something is wrong.
+//! A part of a line of a text file, to show the position of an error.
 
 use std::fmt;
 
-/// Bytes shown before and after the place.
+/// Bytes shown before and after the position.
 const BEFORE: usize = 30;
 const AFTER: usize = 40;
 
-/// What stands at a place of a text file: a piece of one line, and where in it the place is.
+/// A part of one line of a text file, with a mark at a position.
 ///
 /// ```
 /// use seqfeed_core::Quote;
@@ -19,19 +19,20 @@ const AFTER: usize = 40;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// The piece, escaped as in Rust's strings where it is not printable ASCII; `...`
+    /// The part of the line, escaped as in Rust's strings if it is not printable ASCII. `...`
     /// stands for more.
     pub text: String,
-    /// The character of `text` that is meant, from 0; behind the last one at the end of the line.
+    /// The number of the marked character of `text`, from 0; at the end of the line it is behind
+    /// the last one.
     pub caret: usize,
 }
 
 impl Quote {
-    /// Bytes that are needed before and after the place.
+    /// Bytes that are needed before and after the position.
     pub const REACH: usize = AFTER + 1;
 
-    /// Quotes the line in which byte `at` of `bytes` lies. These are the bytes around it, `REACH`
-    /// of them at least to both sides or all there are; `cut` says that there are more before.
+    /// Quotes the line that holds byte `at` of `bytes`. `bytes` must reach `REACH` bytes to both
+    /// sides, or to the end of the file. `cut` says that there are more bytes before.
     #[must_use]
     pub fn new(bytes: &[u8], at: usize, cut: bool) -> Self {
         let at = at.min(bytes.len());
@@ -57,7 +58,7 @@ impl Quote {
     }
 }
 
-/// Two lines: the piece, and a mark below the place.
+/// Two lines: the text, and a mark below the position.
 impl fmt::Display for Quote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\n{:2$}^", self.text, "", self.caret)

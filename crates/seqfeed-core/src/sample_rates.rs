@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::{Index, Key};
 
-/// Samples a second of a stream's sequences.
+/// Samples a second, for the sequences of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleRates {
-    /// That of most sequences.
+    /// The rate of most sequences.
     common: u32,
-    /// Those of others, by key.
+    /// The rates of all other sequences, by key.
     others: BTreeMap<Vec<u8>, u32>,
 }
 
@@ -20,7 +20,7 @@ impl SampleRates {
         Self { common: rate, others: BTreeMap::new() }
     }
 
-    /// The rates of the sequences of an index; none, if it is empty.
+    /// The rates of the sequences of an index; `None` if it is empty.
     #[must_use]
     pub fn of(index: &Index, rate: impl Fn(u32) -> u32) -> Option<Self> {
         let sequences = 0..index.len() as u32;

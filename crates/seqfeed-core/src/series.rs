@@ -8,24 +8,24 @@ use crate::{
     About, Block, Draw, Error, Index, IndexBuilder, Key, Most, Remark, Result, Source, Stream,
 };
 
-/// Sources that follow one another as one: all have the same streams.
+/// Sources that follow one another, as one source. All have the same streams.
 ///
-/// Their chunks stay what they are, so that only files whose chunks are wanted are read.
+/// Their chunks stay unchanged, so only files with wanted chunks are read.
 pub struct Series {
     name: String,
     parts: Vec<Arc<dyn Source>>,
     streams: Vec<Stream>,
     index: Arc<Index>,
-    /// First sequence of each part, and the number of all.
+    /// The first sequence of each source, and the number of all sequences.
     firsts: Vec<u32>,
 }
 
-/// What the sequences of a [`Series`] are called.
+/// How a [`Series`] makes its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeriesKeys {
-    /// As in their own files.
+    /// The keys of the files.
     Own,
-    /// `file:key`, files being counted from 0: where each file counts its sequences for itself.
+    /// `file:key`, with files counted from 0: for files that each number their own sequences.
     Numbered,
 }
 
@@ -34,7 +34,8 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// Fails if there is none, if their streams differ, or if there are 2^32 - 1 sequences or more.
+    /// Fails if there are no sources, if their streams differ, or if there are 2^32 - 1 sequences
+    /// or more.
     pub fn new(parts: Vec<Arc<dyn Source>>, keys: SeriesKeys) -> Result<Self> {
         let Some(first) = parts.first() else {
             return Err(Error::usage("a series of files needs one file at least"));
@@ -82,12 +83,12 @@ impl Series {
         Ok(Self { name, parts, streams, index: Arc::new(builder.finish()), firsts })
     }
 
-    /// The part that a sequence belongs to.
+    /// The source of a sequence.
     fn part_of(&self, sequence: u32) -> usize {
         self.firsts.partition_point(|&first| first <= sequence) - 1
     }
 
-    /// Calls `load` with each run of sequences of one part, as numbers there.
+    /// Calls `load` with each run of sequences of one source, numbered as there.
     fn each_part(
         &self,
         sequences: &[u32],

@@ -1,4 +1,4 @@
-//! What a format takes.
+//! The trait of writers.
 
 use crate::{Block, Key, Result};
 
@@ -7,38 +7,38 @@ use crate::{Block, Key, Result};
 pub struct Written {
     /// Names of the files, in the order in which they appeared.
     pub files: Vec<String>,
-    /// Bytes of these, and of what went to standard output, commands and the names in script files.
+    /// Bytes of these files, and of output to standard output, to commands and to the files that a
+    /// script file names.
     pub bytes: u64,
 }
 
-/// Takes the sequences of a corpus one after another and makes files of them: what every format
-/// that can be written gives.
+/// Takes the sequences of a corpus one after another and makes files of them. Every format that can
+/// be written has a sink.
 ///
 /// A sink is made for a list of [streams](crate::Stream), and often for a number of sequences and
-/// samples, which an [`Index`](crate::Index) tells beforehand. Its files appear with
-/// [`finish`](Self::finish), all together; a sink that is dropped before leaves nothing under their
-/// names. In memory is one sequence.
+/// samples, which an [`Index`](crate::Index) tells beforehand. [`finish`](Self::finish) makes all
+/// its files appear together. A sink that is dropped before leaves nothing under their names. One
+/// sequence is in memory at a time.
 pub trait Sink: Send {
-    /// Writes a sequence: number `number` of each of `blocks`, of which there is one a stream.
+    /// Writes sequence number `number` of `blocks`; there is one block for each stream.
     ///
     /// # Errors
     ///
-    /// Fails if the format cannot say the key or the values, or when writing fails; the sink is
-    /// then of no more use, and none of its files appears.
+    /// Fails if the format cannot hold the key or the values, or if writing fails. The sink is then
+    /// useless, and none of its files appears.
     fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()>;
 
-    /// Whether it writes a sequence's samples of a stream, counted from 0. What it does not
-    /// write, it was asked to leave out: as a script file of Kaldi's with `p` does that has no
-    /// name for the key.
+    /// Whether it writes the samples of a key in a stream, counted from 0. A sink may be told to
+    /// leave keys out: a script file of Kaldi's with `p` leaves out the keys that it does not name.
     fn takes(&self, stream: usize, key: Key<'_>) -> bool {
         let _ = (stream, key);
         true
     }
 
-    /// Ends the files, which appear. What was written.
+    /// Ends the files and makes them appear. Returns a summary of what was written.
     ///
     /// # Errors
     ///
-    /// Fails when writing fails, or not all was written that was announced.
+    /// Fails if writing fails, or if less was written than announced.
     fn finish(self: Box<Self>) -> Result<Written>;
 }

@@ -1,18 +1,19 @@
-//! What a format gives.
+//! The trait of readers.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::{About, Block, Draw, Error, Extent, Index, Kind, Most, Remark, Result, Stream};
 
-/// Named sequences of samples in one or more streams: what every format gives.
+/// Named sequences of samples in one or more streams. Every format that can be read has a source.
 ///
-/// A source knows its keys and lengths at once (its [`Index`]) and loads any of its sequences when
-/// asked. It is shared between threads; [`load`](Source::load) may be called from several at once.
+/// A source knows its keys and lengths from the start (its [`Index`]), and loads any of its
+/// sequences when asked. Threads share it: [`load`](Source::load) may be called from several at
+/// once.
 ///
 /// A source made of others is a [`Wrapper`](crate::Wrapper).
 pub trait Source: Send + Sync {
-    /// What to call it in messages: the name it was opened by.
+    /// Its name in messages: the name that it was opened by.
     fn name(&self) -> &str;
 
     /// Its streams, in a fixed order.
@@ -21,49 +22,49 @@ pub trait Source: Send + Sync {
     /// Its sequences: keys, lengths in samples, chunks.
     fn index(&self) -> &Arc<Index>;
 
-    /// Loads `sequences` (numbers in [`index`](Source::index), in any order) and adds them, in that
-    /// order, to `blocks`, of which there is one a stream.
+    /// Loads `sequences` (numbers in [`index`](Source::index), in any order) and appends them in
+    /// that order to `blocks`. There is one block for each stream.
     ///
     /// # Errors
     ///
-    /// Fails where the data cannot be read or are not what the index says; the blocks' contents
-    /// are unspecified then.
+    /// Fails if the data cannot be read, or differ from the index. The contents of the blocks are
+    /// unspecified then.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
 
-    /// The source as it is in one sweep of a feed, where its values are others in each (random
-    /// [transforms](crate::Transform)); nothing where they stay.
+    /// The source with the values of one sweep of a feed, if its values change from sweep to sweep
+    /// (random [transforms](crate::Transform)). `None` if they stay.
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
         let _ = draw;
         None
     }
 
-    /// What is known of it beside its data.
+    /// Facts about it beside its data.
     fn about(&self) -> About {
         About::default()
     }
 
-    /// Looks for what [`load`](Source::load) does not come across: checksums, entries that lead to
+    /// Looks for errors that [`load`](Source::load) does not meet: checksums, entries that lead to
     /// other keys. May read all files.
     ///
     /// # Errors
     ///
-    /// Fails where the environment does; what is wrong with the data is a [`Remark`].
+    /// Fails only because of the environment. An error in the data is a [`Remark`].
     fn examine(&self) -> Result<Vec<Remark>> {
         Ok(Vec::new())
     }
 
-    /// What is wrong with a sequence, which [`load`](Source::load) would stop at; asked before for
-    /// each sequence that a corpus uses. Nothing, where a source cannot tell without loading it.
+    /// The error in a sequence that would stop [`load`](Source::load). A corpus asks for each
+    /// sequence that it uses before it loads any. `None` if the source cannot tell without loading.
     fn fault(&self, _sequence: u32) -> Option<Error> {
         None
     }
 
-    /// Loads `sequences` of one stream alone, as [`load`](Source::load) does of all. Worth writing
-    /// where others can be left out.
+    /// Loads `sequences` of one stream alone, in the way of [`load`](Source::load). Implement it if
+    /// a source can leave out the other streams.
     ///
     /// # Errors
     ///
-    /// As [`load`](Source::load).
+    /// The same as [`load`](Source::load).
     fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
         let mut blocks = self.new_blocks();
         std::mem::swap(&mut blocks[stream], block);
@@ -72,22 +73,20 @@ pub trait Source: Send + Sync {
         loaded
     }
 
-    /// The first sequence of each file that it is made of, ascending from 0. A source is one file
-    /// unless it says otherwise.
+    /// The first sequence of each of its files, ascending from 0. By default a source is one file.
     fn files(&self) -> Vec<u32> {
         vec![0]
     }
 
-    /// Bytes of memory that a loaded sample takes: all of it, unless samples stay where they are (a
-    /// mapped file).
+    /// Bytes of memory that a loaded sample takes. By default all of it; nothing if samples stay in
+    /// place (a mapped file).
     fn held_bytes(&self) -> u64 {
         let by_samples = self.streams().iter().filter(|stream| stream.extent != Extent::Sequence);
         by_samples.map(|stream| stream.sample_bytes() as u64).sum()
     }
 
-    /// The most that sequences following one another have in a stream. Sources that know of
-    /// fewer samples or values say so: where samples are sparse, all possible values are
-    /// counted otherwise.
+    /// The most samples and values that a run of sequences has in a stream. A source that knows of
+    /// fewer says so: by default sparse samples count with all possible values.
     fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
         let (stream, index) = (&self.streams()[stream], self.index());
         let samples = match stream.extent {
@@ -112,23 +111,23 @@ pub trait Source: Send + Sync {
         )
     }
 
-    /// Whether loaded samples of a stream take memory of their blocks; not where they stay where
-    /// they are (in a mapped file, in memory that is [kept](Source::kept_bytes)).
+    /// Whether loaded samples of a stream take memory in their blocks. They do not if they stay in
+    /// place (in a mapped file, or in memory that is [kept](Source::kept_bytes)).
     fn is_held(&self, _stream: usize) -> bool {
         true
     }
 
-    /// Bytes of samples that it keeps in memory whether they are being fed or not, at most.
+    /// The most bytes of samples that it keeps in memory, whether they are being fed or not.
     fn kept_bytes(&self) -> u64 {
         0
     }
 
-    /// Bytes that a thread needs beside blocks while it loads, at most.
+    /// The most bytes that a thread needs beside blocks while it loads.
     fn loading_bytes(&self) -> u64 {
         0
     }
 
-    /// Empty blocks, one a stream.
+    /// Empty blocks, one for each stream.
     fn new_blocks(&self) -> Vec<Block> {
         self.streams().iter().map(Block::of).collect()
     }
@@ -137,7 +136,7 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     ///
-    /// As [`load`](Source::load).
+    /// The same as [`load`](Source::load).
     fn load_chunk(&self, chunk: usize, blocks: &mut [Block]) -> Result<()> {
         let Range { start, end } = self.index().chunk(chunk);
         reserve(self, start..end, blocks);
@@ -146,8 +145,8 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// Makes room in blocks for sequences that are loaded next. How many values sparse samples have is
-/// not known so well.
+/// Makes room in blocks for sequences that are loaded next. The number of values of sparse samples
+/// is not known exactly.
 pub(crate) fn reserve<S: Source + ?Sized>(source: &S, sequences: Range<u32>, blocks: &mut [Block]) {
     for (number, (stream, block)) in source.streams().iter().zip(blocks).enumerate() {
         if stream.kind != Kind::Sparse && source.is_held(number) {

@@ -1,23 +1,23 @@
-//! Where the sequences of a block lie.
+//! The positions of the sequences of a block.
 
-/// Where a sequence lies.
+/// The position of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// 0: the block's own values; `n`: its shared memory number `n - 1`.
     pub(crate) buffer: u32,
     pub(crate) samples: u32,
-    /// Offset of the first byte; where samples are sparse, number of the first sample.
+    /// Offset of the first byte; for sparse samples, the number of the first sample.
     pub(crate) start: usize,
 }
 
-/// The spans of a block. As long as they are all of one length and side by side, they take no
-/// memory: in many corpora each sequence is a single sample.
+/// The spans of a block. While all are equally long and side by side, they take no memory: in many
+/// corpora each sequence is a single sample.
 #[derive(Default)]
 pub(crate) struct Spans {
     count: usize,
-    /// The first one, if it lies at the start of the block's own values; the others are like it.
+    /// The first span, if it lies at the start of the block's own values. The others are like it.
     first: Option<Span>,
-    /// From one to the next.
+    /// The distance from one span to the next.
     step: usize,
     each: Vec<Span>,
 }
@@ -47,7 +47,7 @@ impl Spans {
         }
     }
 
-    /// Adds a span, behind which the next one would start at `end`.
+    /// Adds a span. The next one would start at `end`.
     pub(crate) fn push(&mut self, span: Span, end: usize) {
         if self.count == 0 && span.buffer == 0 && span.start == 0 {
             (self.first, self.step) = (Some(span), end);

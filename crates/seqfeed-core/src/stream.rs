@@ -1,29 +1,30 @@
-//! What a stream is: name, kind, element type, width.
+//! The description of a stream: name, kind, element type, width.
 
 /// A named, typed channel of a corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
     /// Name, unique in a corpus (`features`, `labels`, ...).
     pub name: String,
-    /// What its samples mean.
+    /// The kind of its samples.
     pub kind: Kind,
     /// Type of one value.
     pub element: Element,
-    /// Number of values in one sample, at least 1; where samples are sparse, of possible ones.
+    /// Number of values in one sample, at least 1. For sparse samples, the number of possible
+    /// values.
     pub dim: usize,
-    /// How many samples it has in a sequence.
+    /// The number of its samples in a sequence.
     pub extent: Extent,
 }
 
 impl Stream {
-    /// Size of one sample in bytes; where samples are sparse, of one with all its values.
+    /// Size of one sample in bytes. For sparse samples, of a sample with all its values.
     #[must_use]
     pub fn sample_bytes(&self) -> usize {
         self.dim * self.element.size()
     }
 }
 
-/// What the samples of a stream mean.
+/// The kind of the samples of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -31,8 +32,7 @@ pub enum Kind {
     Dense,
     /// A class number.
     Label,
-    /// A vector of which only some values are given, each with its index: bags of words, one-hot
-    /// vectors.
+    /// A vector with only some of its values, each with its index: bags of words, one-hot vectors.
     Sparse,
 }
 
@@ -81,14 +81,14 @@ impl Element {
     }
 }
 
-/// How many samples a stream has in a sequence.
+/// The number of samples that a stream has in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// One sample a time step: its length is the sequence's length.
+    /// One sample a time step. The length of the stream is the length of the sequence.
     Samples,
     /// One sample for the whole sequence (a speaker vector, a language number).
     Sequence,
-    /// A number of its own in each sequence, known when that is loaded (the inputs of CTF).
+    /// A length of its own in each sequence, known when the sequence is loaded (the inputs of CTF).
     Own,
 }
 

@@ -1,9 +1,9 @@
-//! What the operating system refuses: whether the data are to blame, and what can be done.
+//! Errors of the operating system: whether the data are to blame, and the cure.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 
-// Numbers that have no kind of their own in the standard library.
+// Error codes that have no kind of their own in the standard library.
 const EIO: i32 = 5;
 const ENFILE: i32 = 23;
 const EMFILE: i32 = 24;
@@ -11,12 +11,12 @@ const EAGAIN: i32 = if cfg!(target_os = "linux") { 11 } else { 35 };
 const ELOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
 
 /// Whether an error is one of the environment: a full disk, no file handles, no permission, no
-/// memory, a failing device. The others lie in what was asked for: names that lead nowhere, files
-/// of another kind, damaged contents.
+/// memory, a failing device. All other errors lie in the request: missing files, files of another
+/// kind, damaged contents.
 ///
-/// What the operating system says is the environment's unless it is known to be about a name. What
-/// readers say by themselves (decoders, above all) is about the data unless it is known to be
-/// about the system.
+/// An error code of the operating system counts as the environment's, unless it is known to be
+/// about a name. An error that a reader makes itself (mainly a decoder) counts as one of the data,
+/// unless it is known to be about the system.
 pub(crate) fn is_environment(error: &io::Error) -> bool {
     let Some(code) = error.raw_os_error() else {
         return matches!(
@@ -41,13 +41,13 @@ pub(crate) fn is_environment(error: &io::Error) -> bool {
             | ErrorKind::InvalidFilename
             | ErrorKind::InvalidInput
             | ErrorKind::NotSeekable
-            // The other end has gone, which is its business.
+            // The other end has gone, which is its own decision.
             | ErrorKind::BrokenPipe
     );
     !about_a_name && code != ELOOP
 }
 
-/// What the operating system said, in words that say more where its own say little.
+/// The message of the operating system, or clearer words where its own say little.
 pub(crate) fn words(error: &io::Error) -> Cow<'static, str> {
     match error.raw_os_error() {
         Some(EMFILE) => "this process has as many files open as it may (EMFILE)".into(),
@@ -56,7 +56,7 @@ pub(crate) fn words(error: &io::Error) -> Cow<'static, str> {
     }
 }
 
-/// How a failure of the environment is cured.
+/// The cure of a failure of the environment.
 pub(crate) fn cure(error: &io::Error) -> Option<&'static str> {
     match (error.raw_os_error(), error.kind()) {
         (Some(EMFILE), _) => {

@@ -1,23 +1,23 @@
-//! What may be passed over, and how often.
+//! Errors that may be passed over, and how often.
 
 use std::fmt;
 use std::ops::Deref;
 
 use crate::{Error, ErrorKind, Result};
 
-/// How often something may go wrong before it is an error.
+/// How often an error may occur before it stops the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tolerance {
     /// Never.
     Stop,
-    /// Up to so many times; each is counted and reported.
+    /// Up to so many times. Each error is counted and reported.
     SkipUpTo(u64),
-    /// As often as it likes; each is counted and reported.
+    /// Any number of times. Each error is counted and reported.
     Skip,
 }
 
 impl Tolerance {
-    /// Whether `count` times are within it.
+    /// Whether `count` errors are allowed.
     #[must_use]
     pub fn allows(self, count: u64) -> bool {
         match self {
@@ -27,11 +27,11 @@ impl Tolerance {
         }
     }
 
-    /// Passes over an error, the `count`th of its kind: what can be reported of it.
+    /// Passes over an error, the `count`th of its kind. Returns it for the report.
     ///
     /// # Errors
     ///
-    /// With the error itself, where that is too often, or where it is none of the data
+    /// Returns the error itself if it is one too many, or if it does not lie in the data
     /// ([`Error::damage`]).
     pub fn excuse(self, count: u64, error: Error) -> Result<Damage> {
         let damage = error.damage()?;
@@ -41,9 +41,9 @@ impl Tolerance {
 
 /// An error that lies in the data, so that a tolerance can excuse it.
 ///
-/// What counts, reports or passes over errors takes this. It is made by [`Error::damage`]
-/// alone, which gives back all errors that say nothing about the data: so no tolerance excuses
-/// a full disk.
+/// Code that counts, reports or passes over errors takes this type. Only [`Error::damage`] makes
+/// it, and it refuses all errors that say nothing about the data. So no tolerance excuses a full
+/// disk.
 ///
 /// ```
 /// use std::io;
@@ -66,11 +66,11 @@ impl Damage {
 }
 
 impl Error {
-    /// The error as one that a tolerance can excuse.
+    /// The error as damage that a tolerance can excuse.
     ///
     /// # Errors
     ///
-    /// With the error itself, if it is a failure of the [environment](Self::is_environment), or
+    /// Returns the error itself if it is a failure of the [environment](Self::is_environment), or
     /// something that the caller did not [allow](ErrorKind::Forbidden).
     pub fn damage(self) -> Result<Damage> {
         match self.is_environment() || matches!(self.kind(), ErrorKind::Forbidden(_)) {

@@ -1,12 +1,12 @@
-//! What is done to sequences between files and a feed.
+//! Changes of sequences between files and a feed.
 
 use crate::{About, Block, Draw, Key, Most, Random, Result, Samples, SparseSamples, Stream};
 
 /// A change of sequences: streams go in, streams come out.
 ///
-/// [`Transformed`](crate::Transformed) applies one to a source, in the threads that load. What
-/// comes out of a sequence depends on nothing but what goes in, its key and, for transforms that
-/// [vary](Self::varies), the seed and the sweep of the feed.
+/// [`Transformed`](crate::Transformed) applies one to a source, in the threads that load. The
+/// output for a sequence depends only on the input, its key and, for transforms that
+/// [vary](Self::varies), on the seed and the sweep of the feed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -35,71 +35,70 @@ use crate::{About, Block, Draw, Key, Most, Random, Result, Samples, SparseSample
 /// }
 /// ```
 pub trait Transform: Send + Sync {
-    /// What it is called in messages and descriptions.
+    /// Its name in messages and descriptions.
     fn name(&self) -> &str;
 
-    /// What comes out where these streams go in, in the order of the streams that come out.
+    /// The output streams for these input streams.
     ///
     /// # Errors
     ///
-    /// Fails if it is not for such streams.
+    /// Fails if the transform cannot be applied to such streams.
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>>;
 
-    /// How many samples come out of a sequence with so many, in streams with one sample a time
-    /// step: as many, unless it says otherwise.
+    /// The number of samples that come out of a sequence with `samples` samples, in streams with
+    /// one sample a time step. By default the number stays.
     fn samples(&self, samples: u32) -> u32 {
         samples
     }
 
-    /// Whether values are others in each sweep: whether [`apply`](Self::apply) takes
-    /// [random numbers](Given::random).
+    /// Whether values change from sweep to sweep, because [`apply`](Self::apply) takes [random
+    /// numbers](Given::random).
     fn varies(&self) -> bool {
         false
     }
 
-    /// What is known of the data that come out: as of those that go in, unless it says otherwise.
+    /// Facts about the output. By default those about the input.
     fn about(&self, about: About) -> About {
         about
     }
 
-    /// Adds one sequence to the block of an output that is [made](Output::Made).
+    /// Appends one sequence to the block of an output that is [made](Output::Made).
     ///
     /// # Errors
     ///
-    /// Fails if what was given cannot be changed so.
+    /// Fails if the transform cannot be applied to the given sequence.
     fn apply(&self, output: usize, given: &Given<'_>, to: &mut Block) -> Result<()>;
 
-    /// The most that comes out in an output where so much goes in, if that is less than all values
-    /// of as many samples as [`samples`](Self::samples) says: of sparse streams.
+    /// The most that an output can hold for so much input. `None` means all values of as many
+    /// samples as [`samples`](Self::samples) gives. Only sparse streams need it.
     fn most(&self, output: usize, given: Most) -> Option<Most> {
         let _ = (output, given);
         None
     }
 }
 
-/// A stream that comes out of a [`Transform`].
+/// An output stream of a [`Transform`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// A stream that goes in, by its number, with all its values. What it is called and
-    /// what it means may change.
+    /// An input stream, by its number, with all its values. Its name and meaning may change.
     Kept {
-        /// Its number among those that go in.
+        /// Its number among the input streams.
         of: usize,
-        /// What it is when it comes out.
+        /// The description of the output stream.
         stream: Stream,
     },
-    /// A stream that is made of others.
+    /// A stream that is made from others.
     Made {
-        /// The numbers of those that are needed for it.
+        /// The numbers of the input streams that it needs.
         of: Vec<usize>,
-        /// What it is.
+        /// The description of the output stream.
         stream: Stream,
     },
 }
 
 impl Output {
-    /// All streams, of which some are changed, each by itself: those for which `is` holds become
-    /// what `change` makes of them. Others are kept.
+    /// All streams, some of which are changed one by one: `change` is applied to those for which
+    /// `is` holds. The others are kept.
     #[must_use]
     pub fn change(
         streams: &[Stream],
@@ -113,7 +112,7 @@ impl Output {
         streams.iter().enumerate().map(output).collect()
     }
 
-    /// The stream that comes out.
+    /// The output stream.
     #[must_use]
     pub fn stream(&self) -> &Stream {
         match self {
@@ -121,7 +120,7 @@ impl Output {
         }
     }
 
-    /// The streams that go in for it.
+    /// The input streams that it needs.
     #[must_use]
     pub fn of(&self) -> &[usize] {
         match self {
@@ -131,14 +130,14 @@ impl Output {
     }
 }
 
-/// A sequence that goes into a [`Transform`].
+/// An input sequence of a [`Transform`].
 pub struct Given<'a> {
     pub(crate) key: Key<'a>,
     pub(crate) streams: &'a [Stream],
     pub(crate) blocks: &'a [Block],
     /// The streams that are needed for the output.
     pub(crate) of: &'a [usize],
-    /// Its place in the blocks.
+    /// Its number in the blocks.
     pub(crate) place: usize,
     pub(crate) draw: Draw,
 }
@@ -150,20 +149,21 @@ impl<'a> Given<'a> {
         self.key
     }
 
-    /// Random numbers that depend on seed, sweep, transform and key alone: for transforms that
+    /// Random numbers that depend only on seed, sweep, transform and key: for transforms that
     /// [vary](Transform::varies). They are the same for all outputs of a sequence.
     #[must_use]
     pub fn random(&self) -> Random {
         self.draw.random(self.key)
     }
 
-    /// The same, but others for each output.
+    /// Random numbers that also depend on the output.
     #[must_use]
     pub fn random_of(&self, output: usize) -> Random {
         self.draw.within(output as u64).random(self.key)
     }
 
-    /// The samples of the first, second ... stream that the output is [made of](Output::Made).
+    /// The samples of the input stream with this number, counted among those that the output is
+    /// [made of](Output::Made).
     ///
     /// # Panics
     ///
@@ -173,7 +173,7 @@ impl<'a> Given<'a> {
         self.blocks[self.of[number]].samples(self.place)
     }
 
-    /// The same of a sparse stream.
+    /// The same for a sparse stream.
     ///
     /// # Panics
     ///
@@ -183,7 +183,7 @@ impl<'a> Given<'a> {
         self.blocks[self.of[number]].sparse_samples(self.place)
     }
 
-    /// What such a stream is.
+    /// The description of such a stream.
     ///
     /// # Panics
     ///

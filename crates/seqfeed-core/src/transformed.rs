@@ -15,7 +15,7 @@ pub struct Transformed {
     outputs: Vec<Output>,
     streams: Vec<Stream>,
     index: Arc<Index>,
-    /// What random values depend on beside the sequence.
+    /// The draw on which random values depend beside the sequence.
     draw: Draw,
 }
 
@@ -24,8 +24,8 @@ impl Transformed {
     ///
     /// # Errors
     ///
-    /// Fails if the transform is not for the source's streams, or if it gives sequences other
-    /// lengths but keeps a stream that has one sample a time step.
+    /// Fails if the transform cannot be applied to the source's streams, or if it changes the
+    /// lengths of sequences but keeps a stream with one sample a time step.
     pub fn new(source: Arc<dyn Source>, transform: Arc<dyn Transform>) -> Result<Self> {
         let inputs = source.streams().len();
         let outputs = transform.outputs(source.streams())?;
@@ -36,7 +36,7 @@ impl Transformed {
         }
         let streams = outputs.iter().map(|output| output.stream().clone()).collect();
         let index = index(source.index(), transform.as_ref());
-        // Where all streams have lengths of their own, sequences are as long as the longest.
+        // If all streams have lengths of their own, a sequence is as long as the longest.
         let made = outputs.iter().any(|output| {
             matches!(output, Output::Made { stream, .. } if stream.extent == Extent::Samples)
         });
@@ -66,15 +66,15 @@ impl Transformed {
         &self.source
     }
 
-    /// Whether the block of an output can be filled in place: it is kept, and nothing else is
-    /// made of that stream.
+    /// The stream whose block can be filled in place. The output must be kept, and no other output
+    /// may need that stream.
     fn in_place(&self, output: &Output) -> Option<usize> {
         let Output::Kept { of, .. } = output else { return None };
         let uses = self.outputs.iter().flat_map(Output::of).filter(|other| *other == of);
         (uses.count() == 1).then_some(*of)
     }
 
-    /// Fills in what is not filled in place, and checks lengths.
+    /// Makes the outputs that are not filled in place, and checks lengths.
     fn finish(
         &self,
         number: usize,
@@ -106,7 +106,7 @@ impl Transformed {
         Ok(())
     }
 
-    /// Whether an output has other lengths than those that went in, or is said to have.
+    /// Whether an output has other lengths than its inputs, or may have.
     fn is_new_length(&self, output: &Output) -> bool {
         match output {
             Output::Kept { of, stream } => self.source.streams()[*of].extent != stream.extent,
@@ -114,7 +114,7 @@ impl Transformed {
         }
     }
 
-    /// Another number of samples would shift all that comes behind.
+    /// Another number of samples would shift all that follow.
     fn check(&self, stream: &Stream, sequence: u32, found: usize) -> Result<()> {
         let expected = match stream.extent {
             Extent::Samples => self.index.samples(sequence) as usize,
@@ -133,7 +133,7 @@ impl Transformed {
         .with_help("frames can be dealt out where all streams have a sample for each of them"))
     }
 
-    /// The only stream of the source that is needed, if it is only one.
+    /// The only stream of the source that is needed, if there is just one.
     fn only_input(&self) -> Option<usize> {
         let mut inputs = self.outputs.iter().flat_map(Output::of);
         let first = *inputs.next()?;
@@ -153,12 +153,13 @@ impl Transformed {
     }
 }
 
-/// The draw of what a transform is applied to: another one, where the transform draws itself.
+/// The draw for the input of a transform. It differs from the transform's own draw if the transform
+/// is random.
 fn inner(draw: Draw, transform: &Arc<dyn Transform>) -> Draw {
     if transform.varies() { draw.within(0) } else { draw }
 }
 
-/// The lengths that come out; the index itself where they stay.
+/// The index with the new lengths; the same index if they stay.
 fn index(index: &Arc<Index>, transform: &dyn Transform) -> Arc<Index> {
     let mut sequences = 0..index.len() as u32;
     if sequences
@@ -166,7 +167,7 @@ fn index(index: &Arc<Index>, transform: &dyn Transform) -> Arc<Index> {
     {
         return Arc::clone(index);
     }
-    // The chunks stay, so that what is loaded together stays together.
+    // Chunks stay, so that sequences that are loaded together stay together.
     let mut builder = IndexBuilder::new(u64::MAX);
     for chunk in 0..index.chunk_count() {
         for sequence in index.chunk(chunk) {
@@ -181,7 +182,7 @@ fn index(index: &Arc<Index>, transform: &dyn Transform) -> Arc<Index> {
     Arc::new(builder.finish())
 }
 
-/// A sequence that only keeps its place.
+/// A masked sequence: it only keeps its place.
 fn push_nothing(block: &mut Block) {
     match block.is_sparse() {
         true => block.push_sparse(&[], &[], &[]),
@@ -273,7 +274,7 @@ impl crate::Wrapper for Transformed {
     }
 
     fn held_bytes(&self) -> u64 {
-        // What is changed is loaded as it is first.
+        // The inputs of a change are loaded first.
         let made = self.outputs.iter().filter(|output| self.in_place(output).is_none());
         let made = made.map(Output::stream).filter(|stream| stream.extent != Extent::Sequence);
         let made: u64 = made.map(|stream| stream.sample_bytes() as u64).sum();
@@ -306,7 +307,7 @@ impl crate::Wrapper for Transformed {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // What is not filled in place is loaded beside it.
+        // Streams that are not filled in place are loaded into other blocks.
         let in_place: Vec<usize> =
             self.outputs.iter().filter_map(|output| self.in_place(output)).collect();
         let only = self.only_input();

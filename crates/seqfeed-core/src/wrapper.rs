@@ -8,8 +8,9 @@ use crate::{About, Block, Draw, Error, Index, Most, Remark, Result, Source, Stre
 
 /// A source made of others: a join, a series, a view.
 ///
-/// It has the methods of [`Source`], all without defaults: what a wrapper does not pass on is lost
-/// in silence, so none can be forgotten. Whatever implements it is a `Source`.
+/// It has the methods of [`Source`], all without defaults. A default would lose information in
+/// silence where a wrapper forgets to pass it on. Each type that implements `Wrapper` is a
+/// `Source`.
 pub trait Wrapper: Send + Sync {
     /// As [`Source::name`].
     fn name(&self) -> &str;
@@ -72,7 +73,7 @@ pub trait Wrapper: Send + Sync {
     fn loading_bytes(&self) -> u64;
 }
 
-// A method that is added to `Source` must be passed on here, and so become one of `Wrapper`.
+// A method that is added to `Source` must be passed on here, and so become a method of `Wrapper`.
 #[deny(clippy::missing_trait_methods)]
 impl<W: Wrapper> Source for W {
     fn name(&self) -> &str {
@@ -153,7 +154,7 @@ impl<W: Wrapper> Source for W {
     }
 }
 
-/// Sources as they are in a sweep, each with its draw; nothing where all stay what they are.
+/// Sources with the values of a sweep, each with its own draw. `None` if all stay unchanged.
 pub(crate) fn in_sweep(
     sources: &[Arc<dyn Source>],
     draw: impl Fn(usize) -> Draw,

@@ -1,4 +1,4 @@
-//! Which sequences the sources of a corpus have in common.
+//! Finds the sequences that the sources of a corpus have in common.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::{Chunking, JoinPolicy, JoinReport, LengthRule};
 use crate::{Damage, Error, Extent, IndexBuilder, Key, Problem, Result, Source, Tolerance};
 
-/// Joins sources by key: for each source the numbers of the sequences that are left; their index;
-/// and what was dropped.
+/// Joins sources by key. Returns for each source the numbers of the remaining sequences, their
+/// index, and the report of dropped sequences.
 ///
 /// # Errors
 ///
-/// As [`Corpus::join`](crate::Corpus::join).
+/// The same as [`Corpus::join`](crate::Corpus::join).
 pub(super) fn join(
     sources: &[Arc<dyn Source>],
     policy: &JoinPolicy,
@@ -87,7 +87,7 @@ impl<'a> Join<'a> {
         Ok(())
     }
 
-    /// Whether nothing is wrong with a sequence in any source; an error if too much is.
+    /// Whether a sequence is without fault in all sources. Fails if too many sequences are faulty.
     fn check(&mut self, key: Key<'_>, numbers: &[u32], samples: u32) -> Result<bool> {
         for (source, &number) in self.sources.iter().zip(numbers) {
             let found = source.index().samples(number);
@@ -138,7 +138,7 @@ impl<'a> Join<'a> {
             .with_help("allow it with `missing = \"skip\"`, or give the missing data"))
     }
 
-    /// The length that the streams agree on, or `None` if they don't and that is allowed.
+    /// The length that the streams agree on, or `None` if they do not and the policy allows it.
     fn length(&mut self, key: Key<'_>, numbers: &[u32]) -> Result<Option<u32>> {
         let sources = self.sources.iter().zip(numbers);
         let mut lengths = sources.map(|(source, &number)| source.index().samples(number));
@@ -158,7 +158,7 @@ impl<'a> Join<'a> {
             let samples = source.index().samples(number);
             let of = |extent| source.streams().iter().find(|stream| stream.extent == extent);
             let Some(stream) = of(Extent::Samples) else {
-                // Lengths of their own count where there are no others.
+                // Lengths of their own count only if there are no others.
                 if of(Extent::Own).is_some() {
                     longest = longest.max(Some(samples));
                 }
@@ -223,8 +223,8 @@ impl<'a> Join<'a> {
     }
 }
 
-/// An error about a key that a source lacks: where the source has left it out, with the reason and
-/// its place.
+/// An error about a key that a source lacks. If the source left the key out, the error has the
+/// reason and the place.
 fn because_left_out(message: String, key: Key<'_>, source: &dyn Source) -> Error {
     let is_of_key = |fault: &Damage| fault.place().key.as_deref() == Some(&*key.to_string());
     match source.about().faults.into_iter().find(is_of_key).map(Damage::into_error) {

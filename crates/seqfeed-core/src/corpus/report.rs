@@ -1,12 +1,12 @@
-//! What a join dropped, and why.
+//! The sequences that a join dropped, and the reasons.
 
 use std::fmt;
 
-/// What a join dropped.
+/// The sequences that a join dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JoinReport {
-    /// What was dropped, with its reason, in the order it was found; groups of like reason.
+    /// The dropped sequences, grouped by reason, in the order they were found.
     pub dropped: Vec<Dropped>,
 }
 
@@ -17,7 +17,7 @@ pub struct Dropped {
     pub reason: String,
     /// How many.
     pub count: u64,
-    /// The first few keys, with what is particular to them.
+    /// The first few keys, with details of each.
     pub examples: Vec<String>,
 }
 
