@@ -1,17 +1,17 @@
-//! Memory asked for ahead of time.
+//! Requests for memory ahead of time.
 
-/// Bytes that come from memory together.
+/// Bytes that the processor loads together: a cache line.
 const LINE: usize = 64;
-/// More than this is not asked for: reading it in order is fast by itself.
+/// Further bytes are not requested: reading them in order is fast by itself.
 const MOST: usize = 2048;
 
 /// Asks the processor for memory that will be read soon. The rows of a shuffled minibatch lie
-/// anywhere, and a processor that meets them one by one waits for each.
+/// anywhere. A processor that meets them one by one waits for each.
 #[inline(always)]
 pub(crate) fn ask_for(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     {
-        // Rows begin anywhere in a line: the last byte may lie in one more.
+        // A row may begin anywhere in a cache line, so its last byte may lie in one more line.
         let bytes = &bytes[..bytes.len().min(MOST)];
         bytes.iter().step_by(LINE).chain(bytes.last()).for_each(safe_arch::prefetch_t0);
     }

@@ -1,4 +1,4 @@
-//! The last stage: where the samples of a minibatch lie in memory.
+//! The last stage: it decides where the samples of a minibatch lie in memory.
 
 use seqfeed_core::{Array, Extent, Kind, Stream};
 
@@ -16,8 +16,8 @@ pub(crate) struct Arrange {
 }
 
 impl Arrange {
-    /// The layout that settings ask for, where it fits the unit; `rows` and columns are those of
-    /// truncated sequences, if there are any.
+    /// The layout of the settings. `rows` has the rows and columns of truncated sequences, if there
+    /// are any.
     pub(crate) fn new(settings: &Settings, rows: Option<(usize, usize)>) -> Self {
         let layout = match (settings.unit, settings.layout) {
             _ if rows.is_some() => Layout::Truncated,
@@ -29,7 +29,7 @@ impl Arrange {
         Self { layout, rows: rows.unwrap_or_default(), label_padding, feature_padding }
     }
 
-    /// Whether segments are parts of sequences, which all streams are cut into alike.
+    /// Whether segments are parts of truncated sequences. All streams are cut alike then.
     pub(crate) fn is_truncated(&self) -> bool {
         self.layout == Layout::Truncated
     }
@@ -71,7 +71,7 @@ impl Arrange {
         }
     }
 
-    /// Where the segments of a stream lie in parallel rows, with layouts that have them.
+    /// The positions of the segments of a stream in parallel rows, if the layout has rows.
     fn places<'a>(&self, number: usize, buffers: &'a Buffers) -> Option<&'a RowPositions> {
         match self.layout {
             Layout::Packed => Some(&buffers.own[number].places),
@@ -80,7 +80,7 @@ impl Arrange {
         }
     }
 
-    /// Places the segments of truncated sequences by the row and the column of each.
+    /// Places each segment of truncated sequences at its row and column.
     pub(crate) fn lay_out_truncated(
         &self,
         cells: impl Iterator<Item = (u32, u32)>,
@@ -93,8 +93,8 @@ impl Arrange {
         (places.rows, places.width) = (rows, width);
     }
 
-    /// Places the segments of a stream, by its own lengths or by those of all streams, where the
-    /// layout puts each segment where there is room.
+    /// Places the segments of a stream where there is room, if the layout does so. It uses the
+    /// lengths in this stream, or those of all streams.
     pub(crate) fn lay_out(&self, stream: &Stream, own: &mut Lengths, offsets: &[u64]) {
         match stream.extent {
             Extent::Own if self.layout == Layout::Packed => own.lay_out(None),
@@ -103,7 +103,7 @@ impl Arrange {
         }
     }
 
-    /// The segments of a stream by where they lie in its buffer.
+    /// The segments of a stream in the order of their positions in its buffer.
     pub(crate) fn in_order_of_rows(
         &self,
         stream: &Stream,
@@ -142,19 +142,20 @@ impl Arrange {
         }
     }
 
-    /// The most samples in the buffer of a stream, padding included, if minibatches have so many
-    /// samples, so many with padding to the longest segment, and so many in that.
+    /// The most samples in the buffer of a stream, padding included. `samples` is the number of
+    /// samples of a minibatch, `padded` the number with padding to the longest segment, and
+    /// `longest` the number in that segment.
     pub(crate) fn most_samples(&self, samples: u64, padded: u64, longest: u64) -> u64 {
         match self.layout {
             Layout::Frames | Layout::Concatenated => samples,
             Layout::Padded => padded,
-            // Pieces go where there is room: of all rows, one at most is no more than half full.
+            // Segments go where there is room: at most one of all rows is half empty or more.
             Layout::Packed => padded.min(samples.saturating_mul(2).saturating_add(longest)),
             Layout::Truncated => (self.rows.0 as u64).saturating_mul(self.rows.1 as u64),
         }
     }
 
-    /// Whether lengths or rows of a stream's segments are noted for this stream alone.
+    /// Whether a stream has its own list of lengths or rows.
     pub(crate) fn notes_own(&self, stream: &Stream) -> bool {
         stream.extent == Extent::Own || self.layout == Layout::Packed
     }

@@ -1,7 +1,7 @@
-//! How much memory a feed takes at most.
+//! An upper bound for the memory of a feed.
 //!
-//! All is counted before any of it is taken: chunks that are needed at a time, minibatches with
-//! their padding, what sources keep and need to load, and the order's own memory.
+//! All memory is counted before any of it is taken: chunks that are needed at a time, minibatches
+//! with their padding, the order's own memory, and what sources keep and need for loading.
 
 use seqfeed_core::{Extent, Kind, Most, Source, Stream};
 
@@ -12,12 +12,12 @@ use crate::order::{Item, largest_chunk};
 use crate::settings::Settings;
 use crate::stages::Needs;
 
-/// What memory a feed takes at most, in bytes.
+/// An upper bound for the memory of a feed, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// Chunks that are in memory at a time.
+    /// Chunks that are in memory at the same time.
     pub(crate) chunks: u64,
-    /// All else: minibatches, orders, what sources keep and need.
+    /// Everything else: minibatches, orders, memory of the sources.
     pub(crate) others: u64,
 }
 
@@ -26,8 +26,8 @@ impl Bound {
         self.chunks.saturating_add(self.others)
     }
 
-    /// `streams` are those that are delivered. `dropped` samples are not dealt out, but loaded with
-    /// the others. `varies` says that chunks have other values in each sweep.
+    /// `streams` are the delivered streams. `dropped` is the number of samples that are loaded with
+    /// the others, but not dealt out. `varies` says that chunks have other values in each sweep.
     pub(crate) fn new(
         source: &dyn Source,
         settings: &Settings,
@@ -51,9 +51,9 @@ impl Bound {
     }
 }
 
-/// Chunks that are in memory at a time: those of the window, and of minibatches that are being
-/// packed. Where chunks have other values in each sweep, those of two are there at its end, and
-/// of more where minibatches run over the ends of short sweeps.
+/// The chunks that are in memory at the same time: those of the window, and those of minibatches
+/// that are being packed. If values change from sweep to sweep, the chunks of two sweeps are in
+/// memory at the end of a sweep, or of more where minibatches run over the ends of short sweeps.
 fn chunks(
     source: &dyn Source,
     settings: &Settings,
@@ -77,7 +77,7 @@ fn chunks(
         all = all.saturating_add(bytes);
         dearest = dearest.max(bytes as f64 / samples as f64);
     }
-    // So far a run goes on while its minibatches are packed.
+    // The run goes on by at most this many samples while its minibatches are packed.
     let packed = needs.step.saturating_mul(settings.threads as u64 + 1);
     let samples = [dropped, packed, largest_chunk(index)]
         .into_iter()
@@ -87,15 +87,15 @@ fn chunks(
         return bytes.saturating_add(bytes / 8);
     }
     let bytes = (samples.min(index.total_samples()) as f64 * dearest).ceil();
-    // Memory that is used again may be somewhat larger than what is loaded into it.
+    // Memory that is used again may be somewhat larger than its contents.
     let bytes = (bytes as u64).min(all);
     bytes.saturating_add(bytes / 8)
 }
 
-/// What a block notes of a sequence, at most: notes are kept in memory that grows.
+/// The most bytes that a block notes for a sequence: its list grows by doubling.
 const SPAN_BYTES: u64 = 48;
 
-/// All minibatches that are there at a time, and what packing needs beside them.
+/// All minibatches that exist at the same time, and the memory that packing needs beside them.
 fn minibatches(
     source: &dyn Source,
     settings: &Settings,
@@ -110,7 +110,7 @@ fn minibatches(
         let (samples, padded, longest) = match stream.extent {
             Extent::Sequence => (largest.segments, largest.segments, 1),
             Extent::Samples => (largest.samples, largest.padded, largest.longest),
-            // Frames are dealt out of streams that have one sample for each only.
+            // Frames can be dealt out only if each stream has one sample for each frame.
             Extent::Own if is_within_index(source, number) => {
                 (largest.samples, largest.padded, largest.longest)
             }
@@ -138,20 +138,20 @@ fn minibatches(
             0
         });
     }
-    // Pieces, their offsets, and the numbers of those that lie in rows.
+    // Segments, their offsets, and their positions in rows.
     let notes = largest.segments.saturating_mul((size_of::<Segment>() + 8 + 16) as u64);
-    // Those that wait, one that is waited for, and one in the hands of the trainer.
+    // The minibatches in the queue, one that the trainer waits for, and one in its hands.
     let there = settings.queue.max(1) as u64 + 2;
     let there = bytes.saturating_add(notes).saturating_mul(there);
-    // Units that were planned (a list that grows), and where their samples are.
+    // Units of plans (a list that grows), and the positions of their samples.
     let planned = largest.segments.saturating_mul((3 * size_of::<Item>() + PACKING_BYTES) as u64);
     there.saturating_add(planned.saturating_mul(settings.threads as u64 + 1))
 }
 
-/// What a thread that packs notes of a segment.
+/// The bytes that a packing thread notes for a segment.
 const PACKING_BYTES: usize = 160;
 
-/// Whether no sequence has more samples in a stream than the index says.
+/// Whether no sequence has more samples in a stream than in the index.
 fn is_within_index(source: &dyn Source, stream: usize) -> bool {
     let index = source.index();
     (0..index.len() as u32).all(|sequence| {

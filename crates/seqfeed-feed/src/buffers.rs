@@ -4,48 +4,48 @@ use seqfeed_core::{Array, Extent, Stream};
 
 use crate::first_fit::{Cell, FirstFit};
 
-/// Consecutive samples of one sequence, in a minibatch: a frame, a whole sequence, or a part of a
+/// Consecutive samples of one sequence in a minibatch: a frame, a whole sequence, or a part of a
 /// truncated one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Number of the sequence in the corpus.
     pub sequence: u32,
-    /// First sample of it, from 0.
+    /// Number of the first sample in the sequence, from 0.
     pub first: u32,
     /// Number of samples.
     pub samples: u32,
 }
 
-/// The memory of a minibatch, recycled.
+/// The memory of a minibatch. It is used again.
 #[derive(Default)]
 pub(crate) struct Buffers {
     pub(crate) segments: Vec<Segment>,
-    /// Samples before each segment; one more entry than segments.
+    /// The number of samples before each segment; one entry more than segments.
     pub(crate) offsets: Vec<u64>,
     /// Samples of the longest segment.
     pub(crate) longest: usize,
     pub(crate) arrays: Vec<Array>,
-    /// For each stream, where its segments have lengths or places of their own.
+    /// For each stream, lengths or positions of segments that hold for this stream only.
     pub(crate) own: Vec<Lengths>,
-    /// Where all streams have the same places.
+    /// The positions of segments that hold for all streams.
     pub(crate) places: RowPositions,
-    /// For each stream, where it is sparse, what stands beside its values.
+    /// For each sparse stream, its rows.
     pub(crate) rows: Vec<SparseRows>,
 }
 
 /// Lengths of the segments in one stream.
 #[derive(Default)]
 pub(crate) struct Lengths {
-    /// Samples before each segment; one more entry than segments.
+    /// The number of samples before each segment; one entry more than segments.
     pub(crate) offsets: Vec<u64>,
     pub(crate) longest: usize,
     pub(crate) places: RowPositions,
 }
 
-/// Where segments lie in parallel rows.
+/// The positions of segments in parallel rows.
 #[derive(Default)]
 pub(crate) struct RowPositions {
-    /// For each segment, the number of its first sample if all rows follow one another.
+    /// For each segment, the number of its first sample, counted over all rows one after another.
     pub(crate) starts: Vec<u64>,
     pub(crate) rows: usize,
     /// Samples in a row, filled or not.
@@ -56,7 +56,7 @@ pub(crate) struct RowPositions {
 #[derive(Default)]
 pub(crate) struct SparseRows {
     pub(crate) indices: Vec<i32>,
-    /// Values before each row, padding counted as rows; one more entry than rows.
+    /// The number of values before each row; padding counts as rows. One entry more than rows.
     pub(crate) offsets: Vec<u64>,
 }
 
@@ -68,7 +68,8 @@ impl Buffers {
         Self { arrays, own, rows, ..Self::default() }
     }
 
-    /// Samples before each segment of a stream and in all, and those of the longest.
+    /// The number of samples before each segment of a stream and in all, and the length of the
+    /// longest segment.
     pub(crate) fn lengths(&self, stream: &Stream, number: usize) -> (&[u64], usize) {
         match stream.extent {
             Extent::Own => (&self.own[number].offsets, self.own[number].longest),
@@ -78,7 +79,7 @@ impl Buffers {
 }
 
 impl Lengths {
-    /// Takes in the lengths of all segments.
+    /// Notes the lengths of all segments.
     pub(crate) fn measure(&mut self, lengths: impl Iterator<Item = usize>) {
         self.offsets.clear();
         self.offsets.push(0);
@@ -91,7 +92,7 @@ impl Lengths {
         }
     }
 
-    /// Lays segments out in parallel rows, by their own lengths or by those that other offsets say.
+    /// Arranges segments in parallel rows, by their own lengths or by other offsets.
     pub(crate) fn lay_out(&mut self, offsets: Option<&[u64]>) {
         let offsets = offsets.unwrap_or(&self.offsets);
         let lengths: Vec<u32> = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as u32).collect();

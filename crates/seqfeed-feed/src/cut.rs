@@ -1,4 +1,4 @@
-//! Where minibatches end: at their size, at a seam of the order, or where the run ends.
+//! The cut: minibatches end at their size, at a seam of the order, or where the run ends.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// Minibatches that are `scale` times as large as a size.
+    /// Cuts minibatches that are `scale` times as large as `size`.
     pub(crate) fn new(unit: Unit, size: BatchSize, scale: u64) -> Self {
         let size = match size {
             BatchSize::Samples(size) => BatchSize::Samples(size.saturating_mul(scale)),
@@ -30,12 +30,12 @@ impl Cut {
         self.size
     }
 
-    /// An empty minibatch, to be filled.
+    /// An empty minibatch.
     pub(crate) fn filling(&self) -> Filling {
         Filling { size: self.size, units: 0, samples: 0, longest: 0 }
     }
 
-    /// How many units fill a minibatch, if that does not depend on their lengths.
+    /// The number of units that fill a minibatch, if it does not depend on their lengths.
     pub(crate) fn units(&self) -> Option<u64> {
         match (self.size, self.unit) {
             (BatchSize::Units(size), _) | (BatchSize::Samples(size), Unit::Frame) => Some(size),
@@ -43,14 +43,14 @@ impl Cut {
         }
     }
 
-    /// Whether a minibatch at the end of a sweep is as large as one elsewhere. One that is filled
-    /// by sequences of different lengths always counts as full.
+    /// Whether a minibatch at the end of a sweep is as large as any other. A minibatch of sequences
+    /// of different lengths always counts as full.
     pub(crate) fn is_full(&self, items: &[Item]) -> bool {
         self.units().is_none_or(|units| items.len() as u64 >= units)
     }
 
-    /// The next minibatch of a sweep, of as many frames as the run still has; `None` at the end of
-    /// the sweep.
+    /// The next minibatch of a sweep, of at most the number of frames that the run has left. `None`
+    /// at the end of the sweep.
     pub(crate) fn take(&self, units: &mut Units, left: Option<u64>) -> Option<Vec<Item>> {
         let mut items = Vec::new();
         match self.units() {
@@ -72,9 +72,9 @@ impl Cut {
         (!items.is_empty()).then_some(items)
     }
 
-    /// The first unit, at one or behind it, with so many full minibatches before the end of the
-    /// sweep: what does not fill one before a seam is passed over. `None` if there is no such unit,
-    /// or if any minibatch is full.
+    /// The first unit, from `item` on, with `count` full minibatches between it and the end of the
+    /// sweep. Units that do not fill a minibatch before a seam do not count. `None` if there is no
+    /// such unit, or if any minibatch counts as full.
     pub(crate) fn first_full(&self, units: &Units, mut item: u64, count: usize) -> Option<u64> {
         let size = self.units()?;
         let (mut first, mut found) = (None, 0);
@@ -85,7 +85,7 @@ impl Cut {
                 continue;
             }
             first.get_or_insert(item);
-            // As many as there are before the seam, but no more than are asked for.
+            // The full minibatches before the seam, but no more than are asked for.
             let here = ((seam - item) / size).min((count - found) as u64);
             found += here as usize;
             item += here * size;
@@ -93,7 +93,7 @@ impl Cut {
         first.filter(|_| found >= count)
     }
 
-    /// The largest minibatch that can come; `repeats` if it can have a sequence twice.
+    /// The largest minibatch that can occur. `repeats` says that a sequence may come twice in it.
     pub(crate) fn largest(&self, lengths: &Lengths, repeats: bool) -> Largest {
         let (segments, samples, padded) = match self.size {
             BatchSize::Samples(size) => lengths.within(size, repeats),
@@ -111,7 +111,7 @@ impl Cut {
     }
 }
 
-/// A minibatch while it is filled.
+/// A minibatch that is being filled.
 pub(crate) struct Filling {
     size: BatchSize,
     units: u64,
@@ -120,7 +120,7 @@ pub(crate) struct Filling {
 }
 
 impl Filling {
-    /// Whether one more unit fits; if so, it is counted. The first one always fits.
+    /// Whether one more unit fits. If so, it is counted. The first unit always fits.
     pub(crate) fn takes(&mut self, samples: u32) -> bool {
         let units = self.units + 1;
         let total = self.samples + u64::from(samples);
@@ -138,22 +138,22 @@ impl Filling {
     }
 }
 
-/// The largest minibatch that can come.
+/// The largest minibatch that can occur.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Largest {
-    /// Frames or sequences, or segments of these.
+    /// The number of frames or sequences, or segments of sequences.
     pub(crate) segments: u64,
     /// Samples without padding.
     pub(crate) samples: u64,
-    /// Samples with padding to the longest one.
+    /// Samples with padding to the longest sequence.
     pub(crate) padded: u64,
     /// Samples of the longest sequence (or frame).
     pub(crate) longest: u64,
-    /// Whether a sequence can come twice.
+    /// Whether a sequence may come twice.
     pub(crate) repeats: bool,
 }
 
-/// How many units there are of each length.
+/// The number of units of each length.
 pub(crate) struct Lengths {
     counts: BTreeMap<u32, u64>,
     units: u64,
@@ -167,7 +167,7 @@ impl Lengths {
         }
         let units = index.len() as u64;
         let mut counts = BTreeMap::new();
-        // Neighbours are often as long.
+        // Neighbours often have the same length.
         let mut run = (0, 0);
         for sequence in 0..index.len() as u32 {
             let samples = index.samples(sequence).max(1);
@@ -190,7 +190,7 @@ impl Lengths {
         self.counts.last_key_value().map_or(1, |(&samples, _)| samples.into())
     }
 
-    /// The most units, samples, and samples with padding in a minibatch of so many samples.
+    /// The most units, samples, and samples with padding in a minibatch of `size` samples.
     fn within(&self, size: u64, repeats: bool) -> (u64, u64, u64) {
         let samples = size.max(self.longest());
         if repeats {
@@ -201,7 +201,7 @@ impl Lengths {
             });
             return (segments, samples, padded.max().unwrap_or(0));
         }
-        // The shortest ones, as many as there is room for, beside one of each length.
+        // For each length: one unit of it, and as many of the shortest units as fit beside it.
         let shortest: Vec<(u64, u64)> =
             self.counts.iter().map(|(&samples, &count)| (samples.into(), count)).collect();
         let mut before = vec![(0u64, 0u64)];

@@ -1,7 +1,7 @@
-//! Which rank gets which minibatch of an order that all ranks cut alike.
+//! Decides which rank gets which minibatch of an order that all ranks cut alike.
 //!
-//! A *step* is one minibatch for each rank. So a place between two steps means the same to all
-//! ranks, and to any number of them.
+//! A *step* is one minibatch for each rank. So a position between two steps means the same to all
+//! ranks, and to any number of ranks.
 
 use seqfeed_core::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -12,16 +12,18 @@ use crate::settings::{BatchSize, Partial, Settings, Shard, Steps, Unit};
 use crate::share::{By, Share};
 use crate::swept_chunk::SweptChunk;
 
-/// Whether ranks stand at the same place.
+/// Whether all ranks stand at the same place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DealState {
-    /// Where ranks that got as many minibatches may stand at different places, how these are dealt.
+    /// How minibatches are dealt, if ranks with the same number of minibatches may stand at
+    /// different places.
     pub apart: Option<DealtState>,
 }
 
-/// How minibatches are dealt to ranks. Once the end of a sweep had none for some of them, ranks are
-/// apart, and each goes on from its own place: that fits together only if all is dealt as before.
+/// How minibatches are dealt to ranks. At the end of a sweep there may be no minibatch for some
+/// ranks. Then ranks are apart: each goes on from its own place. This fits together only if
+/// minibatches are dealt as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DealtState {
@@ -29,11 +31,11 @@ pub struct DealtState {
     pub batch: BatchSize,
     /// Number of ranks.
     pub ranks: usize,
-    /// What ranks divide.
+    /// How ranks divide the corpus.
     pub shard: Shard,
-    /// What becomes of the end of a sweep.
+    /// The rule for the end of a sweep.
     pub partial: Partial,
-    /// Where the run ends, in samples.
+    /// The end of the run, in samples.
     pub samples: Option<u64>,
 }
 
@@ -41,9 +43,9 @@ pub struct DealtState {
 pub(crate) struct Deal {
     how: DealtState,
     unit: Unit,
-    /// Whose units of a minibatch of all ranks are this rank's.
+    /// Divides the units of a minibatch of all ranks.
     share: Share,
-    /// Whether a step had no minibatch for some ranks.
+    /// Whether some step had no minibatch for some ranks.
     apart: bool,
 }
 
@@ -56,7 +58,8 @@ impl Deal {
         Self { how, unit, share: Share::new(by, rank, ranks), apart: false }
     }
 
-    /// Minibatches that are cut for a step, and by how much they are larger than one of a rank.
+    /// The number of minibatches to cut for a step, and how many times as large they are as one of
+    /// a rank.
     pub(crate) fn step(&self) -> (usize, u64) {
         match self.how.shard {
             Shard::Minibatches => (self.how.ranks, 1),
@@ -64,7 +67,7 @@ impl Deal {
         }
     }
 
-    /// Whether what does not fill a step is dropped.
+    /// Whether units that do not fill a step are dropped.
     pub(crate) fn drops(&self) -> bool {
         self.how.partial == Partial::Drop
     }
@@ -100,7 +103,7 @@ impl Deal {
         }
     }
 
-    /// This rank's chunks of a window.
+    /// The chunks of a window that belong to this rank.
     pub(crate) fn of_window(
         &self,
         window: impl IntoIterator<Item = (SweptChunk, u32)>,
@@ -108,18 +111,18 @@ impl Deal {
         self.share.of_window(window)
     }
 
-    /// The largest minibatch of a rank, where those that are cut are so large at most.
+    /// The largest minibatch of a rank, given the largest one that is cut.
     pub(crate) fn largest(&self, cut: Largest) -> Largest {
         let mut largest = cut;
         if self.how.partial == Partial::Even && self.unit == Unit::Sequence && self.how.ranks > 1 {
-            // What is left is spread by numbers of sequences, whatever their lengths.
+            // The rest is spread by numbers of sequences, whatever their lengths.
             largest.padded = cut.segments.saturating_mul(cut.longest);
             largest.samples = cut.samples.saturating_mul(self.how.ranks as u64).min(largest.padded);
         }
         largest
     }
 
-    /// The most samples that all ranks take in a step, where one takes so many at most.
+    /// The most samples that all ranks take in a step, given the most that one rank takes.
     pub(crate) fn in_step(&self, samples: u64) -> u64 {
         samples.saturating_mul(self.how.ranks as u64)
     }
@@ -128,11 +131,12 @@ impl Deal {
         DealState { apart: self.apart.then_some(self.how) }
     }
 
-    /// Goes on where a state was taken.
+    /// Goes on from a state.
     ///
     /// # Errors
     ///
-    /// Fails if ranks stand at different places, but minibatches are dealt otherwise than before.
+    /// Fails if ranks stand at different places, and minibatches are dealt in another way than
+    /// before.
     pub(crate) fn restore(&mut self, state: DealState) -> Result<()> {
         self.apart = state.apart.is_some();
         match state.apart {

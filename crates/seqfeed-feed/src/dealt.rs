@@ -1,4 +1,4 @@
-//! One order of all ranks, cut into minibatches without regard to ranks, and dealt to them.
+//! Cuts one order of all ranks into minibatches, and deals them to the ranks.
 //!
 //! ```text
 //! order ─ (pool) ─ cut at its seams ─ deal a step to the ranks
@@ -23,12 +23,12 @@ pub(crate) struct Dealt {
     deal: Deal,
     run: Run,
     unit: Unit,
-    /// Samples that were delivered over all ranks.
+    /// Samples that were delivered to all ranks.
     samples: u64,
 }
 
 impl Dealt {
-    /// Deals an order of an index of what is dealt out.
+    /// Deals an order; `index` has the samples that are dealt out.
     pub(crate) fn new(index: &Index, cursor: Cursor, settings: &Settings, steps: Steps) -> Self {
         let deal = Deal::new(settings, steps);
         let cut = Cut::new(settings.unit, settings.batch, deal.step().1);
@@ -52,13 +52,13 @@ impl Dealt {
         !self.drops_units() || self.cut.first_full(&self.units, 0, count).is_some()
     }
 
-    /// Whether units are passed over that do not fill a minibatch: where that does not depend on
-    /// their lengths.
+    /// Whether units that do not fill a minibatch are passed over. This needs minibatches whose
+    /// size does not depend on the lengths of units.
     fn drops_units(&self) -> bool {
         self.deal.drops() && self.pool.is_none() && self.cut.units().is_some()
     }
 
-    /// Passes over units that do not fill a minibatch; whether no step is left in the sweep.
+    /// Passes over units that do not fill a minibatch. Returns whether the sweep has no step left.
     fn pass_over(&mut self) -> bool {
         if !self.drops_units() {
             return self.is_exhausted();
@@ -75,7 +75,7 @@ impl Dealt {
         self.units.item() >= self.units.total() && self.pool.as_ref().is_none_or(Pool::is_empty)
     }
 
-    /// The minibatches of one step, as many as there are.
+    /// The minibatches of one step. There may be fewer than ranks.
     fn step(&mut self) -> Vec<Vec<Item>> {
         let mut left = self.run.left(self.samples);
         let mut step = Vec::new();
@@ -97,7 +97,7 @@ impl Dealt {
         step
     }
 
-    /// Passes over what is left before a seam, if it does not fill a minibatch.
+    /// Passes over the units before a seam, if they do not fill a minibatch.
     fn pass_over_seam(&mut self) {
         if let Some(item) = self.cut.first_full(&self.units, self.units.item(), 1) {
             self.units.go_to(item);
@@ -152,7 +152,7 @@ impl Stages for Dealt {
         if let Some(pool) = &mut self.pool {
             pool.restore(state.pool, &mut self.units)?;
         }
-        // With another size, another place may be the first from which there is a step.
+        // With another batch size, the next step may begin at another place.
         if self.drops_units() && self.pass_over() && self.units.item() > 0 {
             self.next_sweep();
         }

@@ -26,10 +26,10 @@ use crate::state::State;
 use crate::sweeps::Sweeps;
 use crate::swept_chunk::SweptChunk;
 
-/// Minibatches of a corpus, loaded and packed ahead by threads: an iterator.
+/// An iterator of minibatches of a corpus. Threads load and pack them ahead.
 ///
-/// Which minibatches come depends on the corpus, the settings and the state alone, never on the
-/// number of threads or on timing. After an error the feed ends.
+/// The minibatches depend only on the corpus, the settings and the state, never on the number of
+/// threads or on timing. After an error the feed ends.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -67,7 +67,7 @@ use crate::swept_chunk::SweptChunk;
 /// ```
 pub struct Feed {
     queue: Option<Receiver<Receiver<Result<Minibatch>>>>,
-    /// The next minibatch, while it is waited for.
+    /// The next minibatch, while the caller waits for it.
     promised: Option<Receiver<Result<Minibatch>>>,
     threads: Vec<JoinHandle<()>>,
     streams: Vec<Stream>,
@@ -75,11 +75,12 @@ pub struct Feed {
     memory_bound: u64,
 }
 
-/// What the packing threads share.
+/// The data that packing threads share.
 struct Work {
     planning: Mutex<Planning>,
-    /// Whether a minibatch has failed, so that no more are begun. Not part of `planning`: a thread
-    /// that waits for room in the queue holds that, and room comes only after the answer.
+    /// Whether a minibatch has failed, so that no more are begun. This is not part of `planning`: a
+    /// thread that waits for room in the queue holds `planning`, and room comes only after the
+    /// answer.
     failed: AtomicBool,
     packer: Packer,
     shape: Arc<Shape>,
@@ -88,18 +89,18 @@ struct Work {
 struct Planning {
     planner: Planner,
     residency: Residency,
-    /// The order's position for which chunks were last asked for.
+    /// The position of the order when chunks were last asked for.
     asked_at: Option<Position>,
     queue: SyncSender<Receiver<Result<Minibatch>>>,
 }
 
 impl Feed {
-    /// Starts feeding from the beginning, or from where a state was taken.
+    /// Starts feeding, from the beginning or from a state.
     ///
     /// # Errors
     ///
-    /// Fails if the settings contradict themselves or the corpus, if the state belongs to another
-    /// corpus or order, or if more memory would be needed than allowed.
+    /// Fails if the settings contradict themselves or the corpus; if the state belongs to another
+    /// corpus or order; or if more memory may be needed than allowed.
     pub fn new(source: Arc<dyn Source>, settings: Settings, state: Option<&State>) -> Result<Self> {
         settings.check()?;
         check_units(source.streams(), &settings)?;
@@ -159,10 +160,10 @@ impl Feed {
         Ok(Self { queue: Some(queue), promised: None, threads, streams, state, memory_bound })
     }
 
-    /// The next minibatch, if it comes within a time: for callers that have something else to look
-    /// after while they wait. As the iterator otherwise, and both may be mixed.
+    /// The next minibatch, if it comes within a time. This is for callers that do other work while
+    /// they wait. It may be mixed with calls of the iterator.
     pub fn next_within(&mut self, patience: Duration) -> Poll<Option<Result<Minibatch>>> {
-        // Beyond what a clock can count, as long as it takes.
+        // A time beyond the range of the clock means to wait without a limit.
         let until = Instant::now().checked_add(patience);
         let promised = match self.promised.take() {
             Some(promised) => promised,
@@ -190,27 +191,27 @@ impl Feed {
         Poll::Ready(Some(minibatch))
     }
 
-    /// The end, unless the threads ended otherwise: never take a crash for the end.
+    /// The end of the feed. If a thread has crashed, this is an error instead.
     fn end(&mut self) -> Option<Result<Minibatch>> {
         self.queue = None;
         let crashed = self.threads.drain(..).filter_map(|thread| thread.join().err()).count();
         (crashed > 0).then(|| Err(panicked()))
     }
 
-    /// The state after the last minibatch that the iterator gave.
+    /// The state after the last minibatch that the iterator returned.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Streams as delivered: dims with context.
+    /// The streams as they are delivered: dims include the context.
     #[must_use]
     pub fn streams(&self) -> &[Stream] {
         &self.streams
     }
 
-    /// The most bytes that it takes: chunks, minibatches (padding counted, as long as the caller
-    /// holds one at a time), orders, and what sources keep and need to load.
+    /// The most bytes that the feed takes: chunks, minibatches with padding (if the caller holds
+    /// one at a time), orders, and the memory of sources.
     #[must_use]
     pub fn memory_bound(&self) -> u64 {
         self.memory_bound
@@ -229,7 +230,7 @@ impl Iterator for Feed {
     }
 }
 
-/// Waits for what comes through a channel until a time, or as long as it takes.
+/// Waits for a message until a time, or without a limit.
 fn receive<T>(channel: &Receiver<T>, until: Option<Instant>) -> Result<T, RecvTimeoutError> {
     match until {
         Some(until) => channel.recv_timeout(until.saturating_duration_since(Instant::now())),
@@ -301,8 +302,8 @@ impl Work {
         }
         let plan = planning.planner.next()?;
         let slots = planning.slots(&plan.units);
-        // The place in the queue is taken while nobody else can plan, so minibatches come in the
-        // order of their plans, whoever packs them first.
+        // The place in the queue is taken while nobody else can plan. So minibatches come in the
+        // order of their plans, whichever thread packs them first.
         let (answer, promised) = sync_channel(1);
         planning.queue.send(promised).ok()?;
         Some((plan, slots, answer))
@@ -324,7 +325,7 @@ impl Work {
 }
 
 impl Planning {
-    /// The chunks of a plan; asks for those of the order's window when that has moved.
+    /// The chunks of a plan. When the order's window has moved, its chunks are asked for too.
     fn slots(&mut self, plan: &Planned) -> Slots {
         let chunks = plan.items.iter().map(|item| self.planner.resident(item.swept()));
         let mut chunks: Vec<SweptChunk> = chunks.collect();
@@ -340,7 +341,7 @@ impl Planning {
     }
 }
 
-/// Frames can be dealt out only where all streams have one for each.
+/// Frames can be dealt out only if all streams have one sample for each frame.
 fn check_units(streams: &[Stream], settings: &Settings) -> Result<()> {
     let own = streams.iter().find(|stream| stream.extent == Extent::Own);
     match own {
@@ -353,7 +354,7 @@ fn check_units(streams: &[Stream], settings: &Settings) -> Result<()> {
     }
 }
 
-/// What is dealt out, where labels exclude some frames.
+/// The samples that are dealt out, if labels exclude some.
 fn selection(source: &dyn Source, settings: &Settings) -> Result<Option<Selection>> {
     let Some(rules) = &settings.labels else { return Ok(None) };
     if rules.ignore.is_empty() && rules.map.is_empty() {
@@ -370,7 +371,7 @@ fn selection(source: &dyn Source, settings: &Settings) -> Result<Option<Selectio
     Selection::read(source, rules).map(Some)
 }
 
-/// The source with the new numbers of labels: frames are left out by the old ones.
+/// The source with mapped labels. Frames are left out by the labels before the mapping.
 fn with_labels(source: Arc<dyn Source>, settings: &Settings) -> Result<Arc<dyn Source>> {
     let rules = settings.labels.as_ref().filter(|rules| !rules.map.is_empty());
     let Some(LabelRules { stream, map, .. }) = rules else { return Ok(source) };

@@ -1,4 +1,4 @@
-//! CNTK's layout of sequences in parallel rows: each goes into the first row with room.
+//! CNTK's layout of sequences in parallel rows: each sequence goes into the first row with room.
 //!
 //! ```text
 //!        0                 width (the longest)
@@ -7,10 +7,10 @@
 //! row 2  ┌────d────┐
 //! ```
 //!
-//! A tree over the rows knows the most room in each of its branches, so the first row with enough
-//! is found in as many steps as the tree is deep, however many sequences there are.
+//! A tree over the rows holds the most room of each branch. So finding the first row with enough
+//! room takes as many steps as the tree is deep, however many sequences there are.
 
-/// Where a sequence lies.
+/// The position of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     /// Row, from 0.
@@ -19,22 +19,23 @@ pub(crate) struct Cell {
     pub(crate) begin: u32,
 }
 
-/// Lays out sequences; keeps its memory for the next minibatch.
+/// Arranges sequences in rows, and keeps its memory for the next minibatch.
 #[derive(Default)]
 pub(crate) struct FirstFit {
-    /// Room left in each row and the most in each branch: node `i` has branches `2i` and `2i + 1`,
-    /// rows are the last half. There are as many rows as sequences; those not used are all room.
+    /// The room left in each row, and the most room in each branch. Node `i` has the branches `2i`
+    /// and `2i + 1`; the last half are the rows. There are as many rows as sequences; unused rows
+    /// are empty.
     room: Vec<u32>,
 }
 
 impl FirstFit {
-    /// Gives each sequence its place, in order. Returns the number of rows and their width, which
-    /// is the longest sequence.
+    /// Gives each sequence its position, in order. Returns the number of rows and their width,
+    /// which is the length of the longest sequence.
     pub(crate) fn lay_out(&mut self, lengths: &[u32], places: &mut Vec<Cell>) -> (usize, u32) {
         places.clear();
         let width = lengths.iter().copied().max().unwrap_or(0);
         if width > 0 && lengths.iter().all(|&length| length == width) {
-            // As where each sequence has one sample: there is nothing to fit.
+            // If all sequences are equally long, each has a row of its own.
             places.extend((0..lengths.len() as u32).map(|row| Cell { row, begin: 0 }));
             return (lengths.len(), width);
         }
@@ -46,16 +47,16 @@ impl FirstFit {
         for &length in lengths {
             let row = self.take(length, leaves);
             rows = rows.max(row + 1);
-            // What is left after it tells where it begins.
+            // The room left behind the sequence tells where it begins.
             let begin = width - self.room[leaves + row] - length;
             places.push(Cell { row: row as u32, begin });
         }
         (rows, width)
     }
 
-    /// Takes `length` out of the first row that has it.
+    /// Takes `length` out of the first row with enough room.
     fn take(&mut self, length: u32, leaves: usize) -> usize {
-        // There is always one: a row that is not used is as wide as the longest sequence.
+        // There is always such a row: an unused row is as wide as the longest sequence.
         let mut node = 1;
         while node < leaves {
             node *= 2;

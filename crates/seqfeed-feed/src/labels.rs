@@ -1,19 +1,19 @@
-//! What is done to labels: frames left out, classes renumbered.
+//! Rules for labels: frames to leave out, and labels to change.
 
 use seqfeed_core::{Block, Given, Output, Result, Stream, Transform};
 
-/// What is done to the labels of one stream.
+/// Rules for the labels of one stream.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct LabelRules {
     /// Name of the stream.
     pub stream: String,
-    /// Frames of these labels are left out.
+    /// Frames with these labels are left out.
     pub ignore: LabelSet,
-    /// Labels that are changed, after those frames were left out: each once.
+    /// Labels that change, after frames were left out. Each label changes once.
     pub map: LabelMap,
 }
 
-/// A set of labels: ranges, sorted, that do not touch.
+/// A set of labels: sorted ranges that do not touch.
 ///
 /// ```
 /// use seqfeed_feed::LabelSet;
@@ -60,7 +60,7 @@ impl LabelSet {
     }
 }
 
-/// New labels in place of others, all at once: no label is changed twice.
+/// New labels for others, applied all at once: no label changes twice.
 ///
 /// ```
 /// use seqfeed_feed::LabelMap;
@@ -70,13 +70,13 @@ impl LabelSet {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct LabelMap {
-    /// First and last label of a range, and what they become: sorted, disjoint.
+    /// First and last label of a range, and the new label: sorted, disjoint.
     ranges: Vec<(i32, i32, i32)>,
 }
 
 impl LabelMap {
-    /// Labels of ranges (both ends included), each range with its new label. A later one counts
-    /// before an earlier one.
+    /// Makes a map from ranges (both ends included) with their new labels. Later ranges override
+    /// earlier ones.
     #[must_use]
     pub fn new(rules: impl IntoIterator<Item = (i32, i32, i32)>) -> Self {
         let mut ranges: Vec<(i32, i32, i32)> = Vec::new();
@@ -84,7 +84,7 @@ impl LabelMap {
             if low > high {
                 continue;
             }
-            // Cut the new one out of those before.
+            // Cut the new range out of the earlier ones.
             let mut left = Vec::with_capacity(ranges.len() + 2);
             for (first, last, label) in ranges {
                 if first < low {
@@ -101,13 +101,13 @@ impl LabelMap {
         Self { ranges }
     }
 
-    /// Whether it changes nothing.
+    /// Whether it changes no label.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// What a label becomes.
+    /// The new label.
     #[must_use]
     #[inline]
     pub fn get(&self, label: i32) -> i32 {
@@ -119,7 +119,7 @@ impl LabelMap {
     }
 }
 
-/// Gives the labels of a stream their new numbers.
+/// A transform that changes the labels of a stream.
 pub(crate) struct MapLabels {
     /// The name of the stream.
     pub(crate) stream: String,

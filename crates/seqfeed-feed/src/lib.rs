@@ -11,8 +11,8 @@
 //! [`Corpus`](seqfeed_core::Corpus)) and [`Settings`], and is an iterator of [`Minibatch`]es.
 //!
 //! Each stage is a type in a file of its own. It says which chunks it needs, how much memory they
-//! take, and its own part of the [`State`] between two minibatches. *Residency* keeps the chunks
-//! that the stages need in memory, and *packing* copies samples out of them.
+//! take, and its part of the [`State`] between two minibatches. *Residency* keeps the needed chunks
+//! in memory, and *packing* copies samples out of them.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What a trainer gets.
+//! A minibatch, as a trainer gets it.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -10,9 +10,9 @@ use crate::buffers::{Buffers, Segment};
 use crate::settings::Layout;
 use crate::state::State;
 
-/// Samples packed for a trainer: for each stream one contiguous buffer; keys, lengths and flags.
+/// Samples for a trainer: one contiguous buffer for each stream, with keys, lengths and flags.
 ///
-/// Dropping it gives its memory back to the feed.
+/// Dropping it returns its memory to the feed.
 pub struct Minibatch {
     pub(crate) shape: Arc<Shape>,
     pub(crate) index: u64,
@@ -22,16 +22,16 @@ pub struct Minibatch {
     pub(crate) buffers: Buffers,
 }
 
-/// What all minibatches of a feed have in common.
+/// The properties that all minibatches of a feed share.
 pub(crate) struct Shape {
     pub(crate) index: Arc<Index>,
-    /// Streams as delivered: dims with context.
+    /// The streams as they are delivered: dims include the context.
     pub(crate) streams: Vec<Stream>,
     pub(crate) arrange: Arrange,
     pub(crate) recycled: Recycled,
 }
 
-/// Memory of minibatches that were dropped, kept for the next ones.
+/// The memory of dropped minibatches, kept for the next ones.
 pub(crate) struct Recycled {
     pub(crate) buffers: Mutex<Vec<Buffers>>,
     pub(crate) most: usize,
@@ -46,29 +46,29 @@ pub struct StreamBatch<'a> {
     array: &'a Array,
 }
 
-/// The samples of a sparse stream as compressed sparse rows: row `r` (a sample, or padding) has the
+/// The samples of a sparse stream as compressed sparse rows. Row `r` (a sample, or padding) has the
 /// values `offsets[r]..offsets[r + 1]`.
 ///
-/// The same three arrays are the compressed sparse columns of the matrix turned on its side (dim ×
-/// N), which is how CNTK's own sparse minibatches are laid out.
+/// The same three arrays are the compressed sparse columns of the transposed matrix (dim × N).
+/// CNTK's own sparse minibatches have this form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseBatch<'a> {
-    /// The values, row after row, each row in the order of its data.
+    /// The values, row after row. A row keeps the order of its data.
     pub values: &'a Array,
     /// The index of each value, from 0 and below the stream's dim.
     pub indices: &'a [i32],
-    /// Values before each row, and in all: one more entry than rows.
+    /// The number of values before each row, and in all: one entry more than rows.
     pub offsets: &'a [u64],
 }
 
 impl Minibatch {
-    /// Number of this minibatch of this rank since the very start, from 0.
+    /// Number of this minibatch on this rank since the very start, from 0.
     #[must_use]
     pub fn index(&self) -> u64 {
         self.index
     }
 
-    /// The sweep that it belongs to, from 0.
+    /// The sweep of this minibatch, from 0.
     #[must_use]
     pub fn sweep(&self) -> u64 {
         self.sweep
@@ -80,19 +80,20 @@ impl Minibatch {
         self.end_of_sweep
     }
 
-    /// The state to go on with the very next minibatch.
+    /// The state from which a feed goes on with the very next minibatch.
     #[must_use]
     pub fn state(&self) -> &State {
         &self.after
     }
 
-    /// Number of sequences (of frames, where frames are dealt out).
+    /// Number of sequences, or of frames if frames are dealt out.
     #[must_use]
     pub fn len(&self) -> usize {
         self.buffers.segments.len()
     }
 
-    /// Whether it is empty, as happens at the end of a sweep where all ranks get as many.
+    /// Whether it is empty. This occurs at the end of a sweep if all ranks get the same number of
+    /// minibatches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.buffers.segments.is_empty()
@@ -110,8 +111,8 @@ impl Minibatch {
         self.buffers.longest
     }
 
-    /// Which samples of which sequences it holds, in order. Where sequences are truncated, those
-    /// that begin here ([`Segment::first`] is 0) are where a trainer resets its state.
+    /// The segments in it, in order. A trainer of truncated sequences resets its state where a
+    /// sequence begins ([`Segment::first`] is 0).
     #[must_use]
     pub fn segments(&self) -> &[Segment] {
         &self.buffers.segments
@@ -122,13 +123,13 @@ impl Minibatch {
         self.buffers.segments.iter().map(|segment| self.shape.index.key(segment.sequence))
     }
 
-    /// Samples before each sequence and in all: `len() + 1` numbers.
+    /// The number of samples before each sequence, and in all: `len() + 1` numbers.
     #[must_use]
     pub fn offsets(&self) -> &[u64] {
         &self.buffers.offsets
     }
 
-    /// How samples lie in the buffers.
+    /// The layout of the samples in the buffers.
     #[must_use]
     pub fn layout(&self) -> Layout {
         self.shape.arrange.layout
@@ -147,8 +148,8 @@ impl Minibatch {
     }
 
     /// The memory of all streams, to be changed in place: values in the order of
-    /// [`streams`](Minibatch::streams), as long as [`StreamBatch::values`] says; for sparse streams
-    /// also the indices and the offsets.
+    /// [`streams`](Minibatch::streams), [`StreamBatch::values`] numbers each. Sparse streams also
+    /// have indices and offsets.
     pub fn memory_mut(
         &mut self,
     ) -> impl ExactSizeIterator<Item = (&mut Array, &mut [i32], &mut [u64])> {
@@ -157,7 +158,7 @@ impl Minibatch {
         arrays.map(|(array, rows)| (array, &mut rows.indices[..], &mut rows.offsets[..]))
     }
 
-    /// The stream of a name.
+    /// The stream with a name.
     #[must_use]
     pub fn stream(&self, name: &str) -> Option<StreamBatch<'_>> {
         self.streams().find(|batch| batch.stream.name == name)
@@ -183,21 +184,21 @@ impl Minibatch {
 }
 
 impl<'a> StreamBatch<'a> {
-    /// What it is; its `dim` counts the context.
+    /// The description of the stream; its `dim` includes the context.
     #[must_use]
     pub fn stream(&self) -> &'a Stream {
         self.stream
     }
 
-    /// N × dim for frames and concatenated sequences, B × T × dim for padded ones, S × T × dim for
-    /// parallel rows, B × dim where the stream has one sample a sequence. N and T are those of this
-    /// stream, where it has its own lengths.
+    /// The shape: N × dim for frames and concatenated sequences, B × T × dim for padded ones, S × T
+    /// × dim for parallel rows, B × dim if the stream has one sample a sequence. N and T are those
+    /// of this stream, if it has lengths of its own.
     #[must_use]
     pub fn shape(&self) -> Vec<usize> {
         self.minibatch.shape.arrange.shape(self.stream, self.number, &self.minibatch.buffers)
     }
 
-    /// All values, padding included, row after row; none if they are not 32-bit floats or if the
+    /// All values, padding included, row after row. `None` if they are not 32-bit floats, or if the
     /// stream is sparse.
     #[must_use]
     pub fn as_f32(&self) -> Option<&'a [f32]> {
@@ -229,7 +230,7 @@ impl<'a> StreamBatch<'a> {
         (self.stream.kind != Kind::Sparse).then(|| self.shape().iter().product())
     }
 
-    /// Number of values: padding included, or those that are given where the stream is sparse.
+    /// Number of values, padding included. For a sparse stream, the number of given values.
     #[must_use]
     pub fn values(&self) -> usize {
         match self.dense_values() {
@@ -238,7 +239,7 @@ impl<'a> StreamBatch<'a> {
         }
     }
 
-    /// Bytes of its values, and of indices and offsets where it is sparse.
+    /// Bytes of its values, and for a sparse stream of its indices and offsets.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let values = self.values() * self.stream.element.size();
@@ -248,15 +249,15 @@ impl<'a> StreamBatch<'a> {
         }
     }
 
-    /// Samples before each sequence in this stream and in all: `len() + 1` numbers.
+    /// The number of samples before each sequence in this stream, and in all: `len() + 1` numbers.
     #[must_use]
     pub fn offsets(&self) -> &'a [u64] {
         self.minibatch.buffers.lengths(self.stream, self.number).0
     }
 
-    /// The samples of sequence number `segment` without padding: the first one, counted over the
-    /// whole buffer, and how many. With parallel rows of T samples, sample `n` lies in row `n / T`,
-    /// column `n % T`.
+    /// The samples of sequence number `segment` without padding: the number of the first one in the
+    /// whole buffer, and how many there are. With parallel rows of T samples, sample `n` lies in
+    /// row `n / T`, column `n % T`.
     #[must_use]
     pub fn rows_of(&self, segment: usize) -> (usize, usize) {
         let Minibatch { shape, buffers, .. } = self.minibatch;

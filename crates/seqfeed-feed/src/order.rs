@@ -1,8 +1,8 @@
-//! The first stage: in which order the units of a sweep come.
+//! The first stage: the order of the units of a sweep.
 //!
 //! An order is a pure function of index, settings, seed and sweep. It gives units one after
-//! another, starts at any unit of any sweep, knows which chunks the next units can come from, and
-//! how much memory that takes.
+//! another, and can start at any unit of any sweep. It knows which chunks the next units can come
+//! from, and how much memory they take.
 
 mod partitions;
 mod permuted;
@@ -32,44 +32,44 @@ use crate::swept_chunk::SweptChunk;
 pub(crate) struct Item {
     /// The chunk that holds it.
     pub(crate) chunk: u32,
-    /// That chunk's place in the sweep's order of chunks, by which chunks are divided among ranks.
+    /// The chunk's place in the sweep's order of chunks. Ranks divide chunks by it.
     pub(crate) place: u32,
     /// Number of the unit (frame or sequence) in its chunk.
     pub(crate) number: u32,
     /// Its length in samples.
     pub(crate) samples: u32,
-    /// The sweep that it is a unit of, which [`Units`] says.
+    /// The sweep of the unit; [`Units`] sets it.
     pub(crate) sweep: u64,
 }
 
 impl Item {
-    /// The chunk that holds it, as it is in its sweep.
+    /// The chunk that holds it, in its sweep.
     pub(crate) fn swept(&self) -> SweptChunk {
         SweptChunk { sweep: self.sweep, chunk: self.chunk }
     }
 }
 
-/// Where an order stands.
+/// A position in an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrderState {
     /// The sweep of the next minibatch, from 0.
     pub sweep: u64,
-    /// The next unit (frame or sequence) in the sweep's order, or in its part, from 0. Where units
-    /// are grouped by length, the first one of the pool.
+    /// The number of the next unit (frame or sequence) in the sweep's order, or in its part, from
+    /// 0. If units are grouped by length, the number of the first unit of the pool.
     pub item: u64,
-    /// Where a sweep is shuffled in parts, the part.
+    /// The current part, if a sweep is shuffled in parts.
     pub part: PartState,
 }
 
-/// The part of a sweep that is shuffled together: a window, or as much of it as belongs to one
+/// A part of a sweep that is shuffled together: a window, or the portion of it that belongs to one
 /// sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartState {
-    /// Place in the order of chunks where it begins.
+    /// Its beginning in the order of chunks.
     pub place: u64,
-    /// Chunks or samples that the window had collected in earlier sweeps.
+    /// The number of chunks or samples that the window already had from earlier sweeps.
     pub collected: u64,
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum Cursor {
 }
 
 impl Cursor {
-    /// An order of all ranks' units.
+    /// An order of the units of all ranks.
     pub(crate) fn of_all(index: Arc<Index>, settings: &Settings) -> Self {
         let unit = settings.unit;
         match settings.order {
@@ -102,7 +102,7 @@ impl Cursor {
         }
     }
 
-    /// Goes to a unit; whether there is such a unit (or the end of a sweep).
+    /// Goes to a unit. Returns whether this unit, or this end of a sweep, exists.
     fn start(&mut self, at: OrderState) -> bool {
         let OrderState { sweep, item, part } = at;
         match self {
@@ -142,8 +142,8 @@ impl Cursor {
         }
     }
 
-    /// The chunks that the next units of a sweep come from, and what is loaded ahead of them; each
-    /// with its place in the order of chunks (as in [`Item::place`]).
+    /// The chunks that the next units of a sweep come from, and the chunks to load ahead; each with
+    /// its place in the order of chunks (as in [`Item::place`]).
     fn window(&self, sweep: u64) -> Vec<(SweptChunk, u32)> {
         let chunks = match self {
             Cursor::Sequential(order) => order.window(),
@@ -156,8 +156,8 @@ impl Cursor {
         chunks.into_iter().map(|(chunk, place)| (SweptChunk { sweep, chunk }, place)).collect()
     }
 
-    /// The most samples that the chunks of a window hold, what is loaded ahead and what is still in
-    /// use counted in. `index` is that of the source, where some samples are not dealt out.
+    /// The most samples in the chunks of a window, including chunks that are loaded ahead or still
+    /// in use. `index` is the index of the source, which also has samples that are not dealt out.
     pub(crate) fn most_samples(&self, index: &Index) -> u64 {
         match self {
             Cursor::Sequential(_) => 3 * largest_chunk(index),
@@ -169,7 +169,7 @@ impl Cursor {
         }
     }
 
-    /// The most bytes that it takes itself: units of the window and of what is shuffled ahead, the
+    /// The most bytes of the order itself: units of the window, units that are shuffled ahead, the
     /// order of chunks.
     pub(crate) fn most_bytes(&self, index: &Index, unit: Unit) -> u64 {
         let units = match unit {
@@ -186,7 +186,7 @@ impl Cursor {
         }
     }
 
-    /// What the order is made of beyond index and settings, mixed into a digest of these.
+    /// Mixes the order's data beyond index and settings into a digest of these.
     pub(crate) fn digest(&self, digest: u64) -> u64 {
         match self {
             Cursor::Partitions(order) => order.digest(digest),
@@ -203,13 +203,13 @@ impl Cursor {
     }
 }
 
-/// An order with the place in it: the units of all sweeps, one after another.
+/// An order with a position: the units of all sweeps, one after another.
 pub(crate) struct Units {
     pub(crate) cursor: Cursor,
-    /// Units of a sweep.
+    /// The number of units in a sweep.
     total: u64,
     sweep: u64,
-    /// Units of the sweep that were taken, not counting `pending`.
+    /// The number of units of the sweep that were taken, without `pending`.
     item: u64,
     pending: Option<Item>,
 }
@@ -222,7 +222,7 @@ impl Units {
         units
     }
 
-    /// Goes to where a state was taken; whether there is such a place.
+    /// Goes to the position of a state. Returns whether it exists.
     pub(crate) fn start(&mut self, at: OrderState) -> bool {
         (self.sweep, self.item, self.pending) = (at.sweep, at.item, None);
         at.item <= self.total && self.cursor.start(at)
@@ -237,7 +237,7 @@ impl Units {
     pub(crate) fn next_sweep(&mut self) {
         let sweep = self.sweep.saturating_add(1);
         match &mut self.cursor {
-            // Its windows go on over the ends of sweeps.
+            // Windows of this order go on over the ends of sweeps.
             Cursor::Tumbling(order) => {
                 (self.sweep, self.item, self.pending) = (sweep, 0, None);
                 order.next_sweep();
@@ -246,14 +246,14 @@ impl Units {
         }
     }
 
-    /// Passes over units of the sweep, up to one.
+    /// Passes over units of the sweep, up to unit `item`.
     pub(crate) fn go_to(&mut self, item: u64) {
         if item != self.item {
             self.start(OrderState { item, ..self.state() });
         }
     }
 
-    /// The next unit, which is not taken; `None` at the end of the sweep.
+    /// The next unit, without taking it; `None` at the end of the sweep.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<Item> {
         if self.pending.is_none() {
@@ -269,7 +269,7 @@ impl Units {
         self.item += 1;
     }
 
-    /// Takes so many units, or what is left of the sweep.
+    /// Takes `count` units, or the rest of the sweep.
     pub(crate) fn take_many(&mut self, count: u64, items: &mut Vec<Item>) {
         let before = items.len();
         let pending = if count > 0 { self.pending.take() } else { None };
@@ -282,7 +282,7 @@ impl Units {
         self.item += (items.len() - before) as u64;
     }
 
-    /// Stands at the next unit, where the part or the chunk of the last one is through.
+    /// Moves to the next unit, if the part or the chunk of the last one has ended.
     pub(crate) fn settle(&mut self) {
         match &mut self.cursor {
             _ if self.pending.is_some() => {}
@@ -311,7 +311,7 @@ impl Units {
         self.cursor.seam(item).min(self.total)
     }
 
-    /// Where the next unit stands.
+    /// The position of the next unit.
     pub(crate) fn state(&self) -> OrderState {
         let (part, item) = match &self.cursor {
             Cursor::Tumbling(order) => order.state(self.pending.is_some()),
@@ -320,14 +320,14 @@ impl Units {
         OrderState { sweep: self.sweep, item, part }
     }
 
-    /// The chunks that the next units come from, perhaps more than once, each with its place in the
-    /// order of chunks.
+    /// The chunks that the next units come from, each with its place in the order of chunks. A
+    /// chunk may come more than once.
     pub(crate) fn window(&self) -> impl Iterator<Item = (SweptChunk, u32)> {
         let pending = self.pending.iter().map(|item| (item.swept(), item.place));
         pending.chain(self.cursor.window(self.sweep))
     }
 
-    /// Changes when the window may have changed.
+    /// A value that changes when the window may have changed.
     pub(crate) fn position(&self) -> (u64, u64) {
         (self.sweep, self.cursor.position())
     }
@@ -349,7 +349,7 @@ pub(crate) fn all_units(index: &Index, unit: Unit) -> u64 {
     }
 }
 
-/// The sequence that a unit is, or is part of.
+/// The sequence of a unit.
 pub(crate) fn sequence(index: &Index, unit: Unit, item: Item) -> u32 {
     let sequences = index.chunk(item.chunk as usize);
     match unit {

@@ -1,4 +1,4 @@
-//! Gathering samples into the buffers of a minibatch.
+//! Copies samples into the buffers of a minibatch.
 
 use std::sync::Arc;
 
@@ -14,36 +14,36 @@ use crate::settings::Unit;
 use crate::stages::Planned;
 use crate::swept_chunk::SweptChunk;
 
-/// Pieces that are asked for before they are copied.
+/// The number of parts whose memory is asked for before they are copied.
 const AHEAD: usize = 8;
 
-/// How minibatches are packed; the same for all of a feed.
+/// How minibatches are packed: the same for all minibatches of a feed.
 pub(crate) struct Packer {
     pub(crate) index: Arc<Index>,
     pub(crate) unit: Unit,
     pub(crate) arrange: Arrange,
-    /// Streams as delivered: dims with context.
+    /// The streams as they are delivered: dims include the context.
     pub(crate) streams: Vec<Stream>,
     /// Frames to the left and to the right, for each stream.
     pub(crate) context: Vec<(usize, usize)>,
-    /// What is dealt out, where that is not all; then `index` is its own.
+    /// The samples that are dealt out, if not all are; then `index` is its own index.
     pub(crate) selection: Option<Selection>,
 }
 
-/// A chunk in memory, with what a packer needs to find units in it.
+/// A chunk in memory, with the data that a packer needs to find units in it.
 pub(crate) struct Loaded<'a> {
     blocks: &'a [Block],
     first_sequence: u32,
 }
 
 impl Loaded<'_> {
-    /// Where the sequence of a segment stands in the blocks.
+    /// The number of the segment's sequence in the blocks.
     fn place_of(&self, segment: &Segment) -> usize {
         (segment.sequence - self.first_sequence) as usize
     }
 }
 
-/// The chunks that a plan's units come from, sorted.
+/// The chunks of a plan's units, sorted.
 pub(crate) type Slots = Vec<(SweptChunk, Arc<Slot>)>;
 
 impl Packer {
@@ -60,7 +60,8 @@ impl Packer {
         let chunks = || slots.iter().map(|(chunk, _)| *chunk);
         match slots.iter().all(|(chunk, _)| chunk.sweep == slots[0].0.sweep) {
             true => {
-                // A table over the range of chunk numbers: one load an item instead of a search.
+                // A table over the range of chunk numbers takes one load an item instead of a
+                // search.
                 let lowest = chunks().next().map_or(0, |first| first.chunk);
                 let highest = chunks().next_back().map_or(0, |last| last.chunk);
                 let mut place = vec![0u32; (highest - lowest) as usize + 1];
@@ -70,7 +71,7 @@ impl Packer {
                 let place = |item: &Item| place[(item.chunk - lowest) as usize];
                 self.find(plan, place, &mut found, buffers);
             }
-            // Only where values are others in each sweep.
+            // Needed only if values change from sweep to sweep.
             false => {
                 let before =
                     |item: &Item| slots.partition_point(|(chunk, _)| *chunk < item.swept());
@@ -90,7 +91,7 @@ impl Packer {
         gathered
     }
 
-    /// Notes the lengths of segments in streams that have their own, and lays out parallel rows.
+    /// Notes the lengths of segments in streams that have their own, and arranges parallel rows.
     fn measure(&self, loaded: &[Loaded<'_>], found: &[u32], buffers: &mut Buffers) -> Result<()> {
         let Buffers { segments, offsets, own, .. } = buffers;
         for (number, stream) in self.streams.iter().enumerate() {
@@ -150,7 +151,7 @@ impl Packer {
             let (segment, chunk) = (&buffers.segments[i], &loaded[found[i] as usize]);
             let samples = chunk.blocks[number].sparse_samples(chunk.place_of(segment));
             let (first_row, count) = self.arrange.rows_of(stream, number, buffers, i);
-            // Padding behind the segment before.
+            // Padding behind the previous segment.
             rows.offsets.resize(first_row + 1, end as u64);
             let first = match stream.extent {
                 Extent::Sequence => 0,
@@ -191,8 +192,8 @@ impl Packer {
         offsets.push(0);
         *longest = 0;
         let mut end = 0;
-        // The sequence of the frame before, and the samples of the source that are in it: often the
-        // next one's.
+        // The sequence of the previous frame, and the range of its samples. The next frame is often
+        // in the same one.
         let (mut sequence, mut inside) = (0, 0..0);
         for (number, item) in plan.items.iter().enumerate() {
             let sequences = self.index.chunk(item.chunk as usize);
@@ -229,7 +230,7 @@ impl Packer {
         self.arrange.lay_out_truncated(cells, &mut buffers.places);
     }
 
-    /// Fills the buffer of stream `number` from the blocks that its segments were found in.
+    /// Fills the buffer of stream `number` from the blocks that hold its segments.
     fn gather(
         &self,
         number: usize,
@@ -246,7 +247,7 @@ impl Packer {
         let row_bytes = stream.sample_bytes();
         let (left, right) = self.context[number];
         let padded = self.arrange.pads_behind(stream);
-        // Padding lies anywhere between the segments, if there is any.
+        // Padding may lie anywhere between the segments.
         let (offsets, longest) = buffers.lengths(stream, number);
         let full = offsets.last().is_some_and(|&end| end as usize * stream.dim == values);
         if self.arrange.pads_between() && !full {
@@ -280,8 +281,8 @@ impl Packer {
         Ok(())
     }
 
-    /// What is copied from where to where in a stream: a part for each segment, or for frames of a
-    /// sequence that come in its own order.
+    /// The copies to make for a stream: one for each segment, or one for several consecutive frames
+    /// of a sequence.
     fn parts<'a>(
         &self,
         number: usize,
@@ -313,20 +314,21 @@ impl Packer {
     }
 }
 
-/// A part of a stream's buffer, and where its samples come from.
+/// A part of a stream's buffer, and the source of its samples.
 #[derive(Clone, Copy)]
 struct BufferRows<'a> {
-    /// Those of the sequence.
+    /// The samples of the sequence.
     samples: Samples<'a>,
-    /// The first one that is wanted, without context.
+    /// The first wanted sample, without context.
     first: usize,
-    /// Where it lies in the buffer.
+    /// Its first row in the buffer.
     first_row: usize,
     rows: usize,
 }
 
-/// Fills `out` with rows of spliced samples from sample `first` on: each with `left` samples
-/// before and `right` after it, the sequence's first and last sample repeated beyond its ends.
+/// Fills `out` with rows of spliced samples from sample `first` on. Each row has `left` samples
+/// before and `right` samples after its own. The sequence's first and last sample are repeated
+/// beyond its ends.
 fn splice(samples: Samples<'_>, first: usize, left: usize, right: usize, out: &mut [u8]) {
     let width = left + 1 + right;
     let row = samples.row_bytes();

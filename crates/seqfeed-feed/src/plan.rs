@@ -1,4 +1,4 @@
-//! Which units make up the next minibatch, and where a feed stands between two.
+//! Plans the units of the next minibatch, and gives the state between two minibatches.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,23 +21,23 @@ pub(crate) struct Plan {
     /// Number of the minibatch since the very start.
     pub(crate) index: u64,
     pub(crate) units: Planned,
-    /// Where a feed goes on after it.
+    /// The state after it.
     pub(crate) after: State,
 }
 
-/// Plans minibatches, and says where a feed stands between them.
+/// Plans minibatches, and gives the state between them.
 pub(crate) struct Planner {
     stages: Box<dyn Stages>,
-    /// The digest of what a state belongs to.
+    /// The digest of the corpus and the order; a state belongs to it.
     corpus: String,
-    /// Whether a chunk is another one in each sweep.
+    /// Whether a chunk has other values in each sweep.
     varies: bool,
     minibatch: u64,
 }
 
 impl Planner {
-    /// Plans for an index of what is dealt out, and the first sequence of each file. `varies` says
-    /// that values are others in each sweep.
+    /// Plans for an index of the samples that are dealt out, and the first sequence of each file.
+    /// `varies` says that values change from sweep to sweep.
     pub(crate) fn new(
         index: &Arc<Index>,
         files: &[u32],
@@ -69,7 +69,7 @@ impl Planner {
         Ok(Self { stages, corpus: format!("{corpus:016x}"), varies, minibatch: 0 })
     }
 
-    /// Goes on where a state was taken. `index` is that of what is dealt out.
+    /// Goes on from a state. `index` has the samples that are dealt out.
     pub(crate) fn restore(&mut self, state: &State, index: &Index) -> Result<()> {
         if state.corpus != self.corpus {
             return Err(Error::usage(format!(
@@ -91,8 +91,9 @@ impl Planner {
         }
         self.stages.restore(state, index)?;
         self.minibatch = state.minibatch;
-        // A stage that is not among these has no place in their state. The place may be another
-        // one: with another batch size, the end of a partition is dropped earlier.
+        // A state may name stages that this composition does not have; then it is refused. The
+        // position itself may differ: with another batch size, the end of a partition is dropped
+        // earlier.
         let here = self.state();
         let rows = |state: &State| state.rows.slots.len();
         let fits = (here.share, here.pool, here.deal) == (state.share, state.pool, state.deal)
@@ -110,7 +111,7 @@ impl Planner {
         self.stages.rows()
     }
 
-    /// The most that the stages hold and give, over the sequences of a source.
+    /// The most that the stages hold and give, for the sequences of a source.
     pub(crate) fn needs(&self, index: &Index, unit: Unit) -> Needs {
         self.stages.needs(index, &Lengths::of(index, unit))
     }
@@ -124,18 +125,18 @@ impl Planner {
         chunks
     }
 
-    /// The chunk that must be in memory: the same in all sweeps where values stay.
+    /// The chunk that must be in memory. If values do not change, it is the same in all sweeps.
     pub(crate) fn resident(&self, chunk: SweptChunk) -> SweptChunk {
         let sweep = if self.varies { chunk.sweep } else { 0 };
         SweptChunk { sweep, ..chunk }
     }
 
-    /// Changes when [`window`](Planner::window) may have changed.
+    /// A value that changes when [`window`](Planner::window) may have changed.
     pub(crate) fn position(&self) -> Position {
         self.stages.position()
     }
 
-    /// Where the feed stands before the next minibatch.
+    /// The state before the next minibatch.
     pub(crate) fn state(&self) -> State {
         let mut state = State::new(self.corpus.clone(), self.minibatch);
         self.stages.save(&mut state);
@@ -151,7 +152,8 @@ impl Planner {
     }
 }
 
-/// What a state belongs to: the corpus and all that decides the order of its units.
+/// A digest of the corpus and of all settings that decide the order of its units. A state belongs
+/// to it.
 fn digest(index: &Index, settings: &Settings) -> u64 {
     let shuffle = settings.order.shuffled();
     let order = match (settings.order, shuffle.map(|shuffle| shuffle.window)) {
@@ -165,10 +167,10 @@ fn digest(index: &Index, settings: &Settings) -> u64 {
     let labels = labels.flat_map(|&(low, high)| [2, u64::from(low as u32), u64::from(high as u32)]);
     let (rank, ranks) = (settings.rank as u64, settings.ranks as u64);
     let mut bucket = 0;
-    // An order of the rank's own, and a place of its own in the common one, belong to it alone.
+    // A rank with an order or a position of its own has a state that belongs to it alone.
     let own = match settings.cut {
         Cut::Timeline(_) => vec![1, rank, ranks],
-        // At the end of an epoch units are dealt anew: ranks that stand on both sides of one must
+        // Units are dealt anew at the end of an epoch. Ranks before and behind such an end must
         // agree on it.
         Cut::Worker(worker) => {
             let epoch = match worker.epoch {

@@ -1,4 +1,5 @@
-//! Sequences of like length: a pool of the order's next ones, cut into minibatches by length.
+//! Sequences of similar length: the next ones of the order form a pool, which is cut into
+//! minibatches by length.
 
 use std::collections::VecDeque;
 
@@ -12,28 +13,28 @@ use crate::refused::changed_by_hand;
 use crate::settings::BatchSize;
 use crate::swept_chunk::SweptChunk;
 
-/// A place within a pool. Only who cuts the pool alike can go on there: otherwise its minibatches
-/// are others.
+/// A position inside a pool. It is valid only if the pool is cut in the same way; otherwise its
+/// minibatches differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PoolState {
-    /// Minibatches that were taken out of the pool under way.
+    /// The number of minibatches taken out of the current pool.
     pub taken: u64,
-    /// Size of the minibatches that it was cut into, of all ranks together where chunks are divided
-    /// among them.
+    /// The size of its minibatches. If chunks are divided among ranks, it is the size for all ranks
+    /// together.
     pub size: Option<BatchSize>,
 }
 
 /// Groups sequences by length.
 pub(crate) struct Pool {
-    /// Sequences in a pool.
+    /// The most sequences in a pool.
     most: usize,
-    /// What the minibatches of a pool are shuffled by, if they are.
+    /// The seed for shuffling the minibatches of a pool, if they are shuffled.
     seed: Option<u64>,
     cut: Cut,
-    /// Minibatches that are still to come.
+    /// The minibatches that are still to come.
     minibatches: VecDeque<Vec<Item>>,
-    /// The first unit of the pool under way.
+    /// The first unit of the current pool.
     first: u64,
     taken: u64,
 }
@@ -53,7 +54,7 @@ impl Pool {
     }
 
     /// Takes the next sequences, sorts them by length, cuts them into minibatches, and shuffles
-    /// those.
+    /// these.
     fn fill(&mut self, units: &mut Units) {
         (self.first, self.taken) = (units.item(), 0);
         let mut items = Vec::new();
@@ -80,37 +81,37 @@ impl Pool {
         self.minibatches.is_empty()
     }
 
-    /// Minibatches that are still to come: changes when the window does.
+    /// The number of minibatches still to come. It changes when the window does.
     pub(crate) fn len(&self) -> usize {
         self.minibatches.len()
     }
 
-    /// The chunks of what is in the pool, each with its place in the order of chunks.
+    /// The chunks of the pool's units, each with its place in the order of chunks.
     pub(crate) fn window(&self) -> impl Iterator<Item = (SweptChunk, u32)> {
         self.minibatches.iter().flatten().map(|item| (item.swept(), item.place))
     }
 
-    /// The most samples of a pool and of the one before, which may be packed still.
+    /// The most samples of a pool and of the one before, which may still be packed.
     pub(crate) fn most_samples(&self, longest: u64) -> u64 {
         (self.most as u64).saturating_mul(longest).saturating_mul(2)
     }
 
-    /// The most bytes of the lists of a pool, in a corpus of so many sequences.
+    /// The most bytes of the lists of a pool, in a corpus of `sequences` sequences.
     pub(crate) fn most_bytes(&self, sequences: u64) -> u64 {
         (self.most as u64).min(sequences).saturating_mul(4 * size_of::<Item>() as u64)
     }
 
-    /// The place in the pool, and the first unit of it; `None` between two pools.
+    /// The position in the pool, and its first unit; `None` between two pools.
     pub(crate) fn state(&self) -> Option<(PoolState, u64)> {
         let state = PoolState { taken: self.taken, size: Some(self.cut.size()) };
         (!self.is_empty() && self.taken > 0).then_some((state, self.first))
     }
 
-    /// Goes on within a pool, the first unit of which is the next one.
+    /// Goes on inside a pool that begins with the next unit.
     ///
     /// # Errors
     ///
-    /// Fails if that pool was cut otherwise, or has no such place.
+    /// Fails if the pool was cut in another way, or has no such position.
     pub(crate) fn restore(&mut self, state: PoolState, units: &mut Units) -> Result<()> {
         self.minibatches.clear();
         if state.taken == 0 {

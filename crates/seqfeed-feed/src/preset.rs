@@ -1,4 +1,4 @@
-//! Feeds as CNTK and PDNN make them: each composes stages, and is the only place of its quirks.
+//! The feeds of CNTK and PDNN. Each preset composes stages, and is the only place for its quirks.
 
 mod partitions;
 mod timeline;

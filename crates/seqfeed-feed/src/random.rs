@@ -1,4 +1,5 @@
-//! Random numbers that never change: CNTK's draws, and a permutation with random access.
+//! Random numbers that are the same in every version: CNTK's draws, and a permutation with random
+//! access.
 
 use rand_mt::{Mt, Mt64};
 
@@ -8,7 +9,7 @@ use crate::settings::Generator;
 pub(crate) enum CntkRandom {
     /// C++'s `mt19937_64`, and `a + r % (b - a)` with its slight bias.
     MersenneTwister(Box<Mt64>),
-    /// The C library's `rand`, of which two make one number.
+    /// The C library's `rand`; two of its numbers make one.
     Rand(Box<Rand>),
 }
 
@@ -26,7 +27,8 @@ impl CntkRandom {
         match self {
             Self::MersenneTwister(random) => random.next_u64() % n,
             Self::Rand(random) => {
-                // In CNTK the product overflows an `int`, which then becomes an unsigned number.
+                // In CNTK the product overflows an `int`, which is then converted to an unsigned
+                // number.
                 let high = (random.next() as i32).wrapping_mul(RAND_MAX);
                 i64::from(high.wrapping_add(random.next() as i32)) as u64 % n
             }
@@ -34,8 +36,8 @@ impl CntkRandom {
     }
 }
 
-/// The order of the chunks of a sweep, as CNTK draws it: over the whole range each time, which is
-/// not an even shuffle.
+/// The order of the chunks of a sweep, as CNTK draws it. Each draw is over the whole range, so the
+/// shuffle is not even.
 pub(crate) fn chunk_order(random: &mut CntkRandom, chunks: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..chunks as u32).collect();
     for i in 0..chunks {
@@ -54,7 +56,7 @@ pub(crate) struct Rand {
 }
 
 impl Rand {
-    /// As after `srand(seed)`.
+    /// The state after `srand(seed)`.
     pub(crate) fn new(seed: u32) -> Self {
         let mut state = [0; 31];
         let mut word = i64::from(seed.max(1) as i32);
@@ -65,7 +67,7 @@ impl Rand {
                 word += 2_147_483_647;
             }
         }
-        // The three numbers behind them are the first three once more.
+        // The three numbers behind them are the first three again.
         let mut random = Self { state, at: 3 };
         for _ in 0..310 {
             random.next();
@@ -83,11 +85,11 @@ impl Rand {
     }
 }
 
-/// What `numpy.random.RandomState(seed).shuffle` makes of `0..n`: the same order in all versions of
-/// numpy, which keeps it for those who have fixed their seeds.
+/// The result of `numpy.random.RandomState(seed).shuffle` on `0..n`. All versions of numpy give
+/// this order, since programs rely on fixed seeds.
 ///
-/// Fisher-Yates from the end; an index up to `i` is drawn by taking the low bits of 32-bit draws
-/// until one is not above it.
+/// It is a Fisher-Yates shuffle from the end. An index up to `i` is drawn from the low bits of
+/// 32-bit draws; larger numbers are drawn again.
 pub(crate) fn numpy_order(seed: u32, n: u32) -> Vec<u32> {
     let mut random = Mt::new(seed);
     let mut order: Vec<u32> = (0..n).collect();
@@ -123,10 +125,10 @@ pub(crate) fn shuffle<T>(items: &mut [T], seed: u64) {
     }
 }
 
-/// A pseudo-random permutation of `0..n` that gives any element at once and takes no memory.
+/// A pseudo-random permutation of `0..n` that gives any element at once and needs no table.
 ///
-/// A Feistel network of six rounds over the smallest even number of bits that holds `n`; values
-/// outside are walked through until one lies inside (at most four times on average).
+/// It is a Feistel network of six rounds over the smallest even number of bits that holds `n`. A
+/// value outside the range is permuted again until one lies inside (at most four times on average).
 pub(crate) struct Permutation {
     n: u64,
     half_bits: u32,

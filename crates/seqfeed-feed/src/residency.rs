@@ -1,4 +1,5 @@
-//! Which chunks are in memory: loaded ahead, kept while the order's window needs them, recycled.
+//! The chunks in memory. They are loaded ahead, and kept while the order's window needs them. Then
+//! their memory is used again.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,9 +18,8 @@ pub(crate) struct Slot {
     free: Arc<FreeBlocks>,
 }
 
-/// Blocks of chunks that were dropped, whose memory the next ones use before any more is
-/// taken. Those that are used and those that wait together never take more than the feed's
-/// bound for chunks.
+/// The blocks of dropped chunks. The next chunks use this memory before any more is taken. Blocks
+/// in use and free blocks together never exceed the feed's bound for chunks.
 struct FreeBlocks {
     limit: u64,
     free: Mutex<Free>,
@@ -28,15 +28,15 @@ struct FreeBlocks {
 #[derive(Default)]
 struct Free {
     sets: Vec<(u64, Vec<Block>)>,
-    /// Bytes of all blocks, used ones too.
+    /// Bytes of all blocks, including those in use.
     taken: u64,
 }
 
 impl FreeBlocks {
-    /// Blocks for a chunk that needs so many bytes: memory that fits, or none.
+    /// Blocks for a chunk that needs `need` bytes: free memory that fits, or none.
     fn take(&self, need: u64) -> Option<Vec<Block>> {
         let mut free = self.free.lock().ok()?;
-        // Somewhat larger will do; a much larger one would hold what others need.
+        // Somewhat larger blocks will do. Much larger ones would waste memory that others need.
         let fits = |bytes: u64| bytes <= need.saturating_add(need / 8) && bytes >= need / 2;
         let found = (0..free.sets.len()).filter(|&set| fits(free.sets[set].0));
         let found = found.max_by_key(|&set| free.sets[set].0);
@@ -51,7 +51,7 @@ impl FreeBlocks {
         found.map(|(_, blocks)| blocks)
     }
 
-    /// Says what a chunk takes that was said to need so many bytes.
+    /// Corrects the estimated bytes of a chunk to those that it took.
     fn settle(&self, need: u64, taken: u64) {
         if let Ok(mut free) = self.free.lock() {
             free.taken = free.taken.saturating_sub(need).saturating_add(taken);
@@ -74,7 +74,7 @@ fn bytes_of(blocks: &[Block]) -> u64 {
 }
 
 impl Slot {
-    /// The chunk's blocks, one a stream; waits until they are loaded.
+    /// The chunk's blocks, one for each stream. Waits until they are loaded.
     pub(crate) fn wait(&self) -> Result<&[Block]> {
         self.blocks.wait().as_deref().map_err(Clone::clone)
     }
@@ -83,27 +83,27 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if let Some(Ok(mut blocks)) = self.blocks.take() {
-            // Memory that is shared with a source (a whole file, perhaps) is released at once.
+            // Memory that is shared with a source (perhaps a whole file) is released at once.
             blocks.iter_mut().for_each(Block::clear);
             self.free.give_back(blocks);
         }
     }
 }
 
-/// The chunks wanted now, and a queue of those to be loaded.
+/// The chunks that are wanted now, and a queue of chunks to load.
 pub(crate) struct Residency {
     slots: HashMap<SweptChunk, Arc<Slot>>,
     requests: Sender<Weak<Slot>>,
     free: Arc<FreeBlocks>,
 }
 
-/// The other end of the queue: what loading threads work on.
+/// The other end of the queue, for the loading threads.
 pub(crate) struct Loader {
     requests: Arc<Mutex<Receiver<Weak<Slot>>>>,
 }
 
 impl Residency {
-    /// Blocks take at most `limit` bytes, as long as those that are used at a time do.
+    /// The blocks take at most `limit` bytes, if the blocks in use at one time do.
     pub(crate) fn new(limit: u64) -> (Self, Loader) {
         let (requests, receiver) = channel();
         let free = Arc::new(FreeBlocks { limit, free: Mutex::default() });
@@ -111,8 +111,8 @@ impl Residency {
         (residency, Loader { requests: Arc::new(Mutex::new(receiver)) })
     }
 
-    /// Keeps the chunks wanted from now on: asks for those that are not there, in this order, and
-    /// lets go of all others (a minibatch in the making may still hold them).
+    /// Keeps the chunks that are wanted from now on. Missing chunks are asked for in this order;
+    /// all others are released (an unfinished minibatch may still hold them).
     pub(crate) fn want(&mut self, chunks: &[SweptChunk]) {
         let mut kept = HashMap::with_capacity(chunks.len());
         for &chunk in chunks {
@@ -120,7 +120,7 @@ impl Residency {
                 kept.insert(chunk, slot);
             }
         }
-        // Let go before asking for more, so that the memory can be used again.
+        // Chunks are released first, so that their memory can be used again.
         self.slots = kept;
         for &chunk in chunks {
             self.slot(chunk);
@@ -146,13 +146,13 @@ impl Loader {
         Self { requests: Arc::clone(&self.requests) }
     }
 
-    /// Loads what is asked for until nobody can ask any more.
+    /// Loads the requested chunks until nobody can ask any more.
     pub(crate) fn run(&self, sweeps: &Sweeps) {
         loop {
             let Ok(requests) = self.requests.lock() else { return };
             let Ok(request) = requests.recv() else { return };
             drop(requests);
-            // Nobody waits for a slot that was let go.
+            // Nobody waits for a slot that was released.
             let Some(slot) = request.upgrade() else { continue };
             let SweptChunk { sweep, chunk } = slot.chunk;
             let need = sweeps.need(chunk);

@@ -1,5 +1,5 @@
 //! Truncated backpropagation through time, as in CNTK: sequences run side by side in parallel
-//! slots, and a minibatch is the next `T` samples of each.
+//! slots, and a minibatch has the next `T` samples of each.
 //!
 //! ```text
 //!          minibatch 1   minibatch 2
@@ -7,12 +7,12 @@
 //! slot 1   b b c c c c │ c e e e e e │      T = 6 columns
 //! ```
 //!
-//! A slot takes sequences ahead until it holds more than `T` samples. So each row is full, until
-//! the sequences end. A trainer resets its state where a sequence starts, and carries it over from
-//! the last column where one goes on.
+//! A slot takes sequences ahead until it holds more than `T` samples. So each row is full until the
+//! sequences end. A trainer resets its state where a sequence starts. Where one goes on, it carries
+//! the state over from the last column.
 //!
-//! CNTK forgets what the slots hold when it goes back to a checkpoint. Here it is part of the
-//! state.
+//! When CNTK goes back to a checkpoint, it forgets the contents of the slots. Here they are part of
+//! the state.
 
 #[cfg(test)]
 mod tests;
@@ -28,20 +28,20 @@ use crate::settings::Truncation;
 use crate::share::Share;
 use crate::swept_chunk::SweptChunk;
 
-/// The most parallel slots that can be asked for.
+/// The upper limit for parallel slots.
 const MOST_SLOTS: u64 = 1 << 24;
 
 /// The next sequence of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fetched {
     pub(crate) item: Item,
-    /// A sweep ended with it.
+    /// Whether a sweep ended with it.
     pub(crate) end_of_sweep: bool,
-    /// It is the last one.
+    /// Whether it is the last sequence of the epoch.
     pub(crate) end_of_epoch: bool,
 }
 
-/// a segment in a row of a minibatch.
+/// A segment in a row of a minibatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowSegment {
     /// The slot, from 0.
@@ -53,49 +53,51 @@ pub(crate) struct RowSegment {
     pub(crate) first: u32,
     /// Number of samples.
     pub(crate) samples: u32,
-    /// The sequence starts here: the trainer's state is reset.
+    /// Whether the sequence starts here, so that the trainer's state is reset.
     pub(crate) starts: bool,
-    /// The sequence does not go on in the next minibatch.
+    /// Whether the sequence ends in this minibatch.
     pub(crate) ends: bool,
 }
 
-/// What ended with a minibatch.
+/// The events that ended with a minibatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ended {
-    /// A sweep: the last sequence of one finished here, though others may still be under way.
+    /// Whether the last sequence of a sweep finished here. Others may still go on.
     pub(crate) sweep: bool,
-    /// The epoch: all slots are empty.
+    /// Whether the epoch ended, with all slots empty.
     pub(crate) epoch: bool,
 }
 
-/// What the rows of truncated sequences hold between two minibatches; nothing where sequences are
+/// The contents of the rows of truncated sequences between two minibatches; empty if sequences are
 /// whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowsState {
-    /// The epoch under way, from 0: the next one begins when all slots are empty.
+    /// The current epoch, from 0. The next one begins when all slots are empty.
     pub epoch: u64,
-    /// The slots in order.
+    /// The slots, in order.
     pub slots: Vec<SlotState>,
 }
 
-/// What one slot holds: at most one more sequence than the truncation length, mostly one or two.
+/// The contents of one slot: at most one sequence more than the truncation length, mostly one or
+/// two.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlotState {
-    /// Samples of the first sequence that were delivered.
+    /// The number of samples of the first sequence that were delivered.
     pub delivered: u32,
-    /// The sequences, first the one under way.
+    /// The sequences; the first one is being delivered.
     pub sequences: Vec<HeldState>,
 }
 
-/// A sequence in a slot: its chunk, that chunk's place in the order of chunks, its number in the
-/// chunk, its sweep, and whether the sweep ended with it. Without names, since there may be many.
+/// A sequence in a slot: its chunk, the chunk's place in the order of chunks, its number in the
+/// chunk, its sweep, and whether the sweep ended with it. The fields have no names in JSON, since
+/// there may be many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldState(u32, u32, u32, u64, bool);
 
 impl RowsState {
-    /// The last sweep of those that sequences in the slots are of.
+    /// The last sweep that sequences in the slots belong to.
     pub(crate) fn last_sweep(&self) -> u64 {
         let held = self.slots.iter().flat_map(|slot| &slot.sequences);
         held.map(|&HeldState(.., sweep, _)| sweep).max().unwrap_or(0)
@@ -114,9 +116,9 @@ pub(crate) struct Rows {
 #[derive(Clone, Default)]
 struct Slot {
     held: VecDeque<Held>,
-    /// Samples of the first one that were delivered.
+    /// The number of samples of the first sequence that were delivered.
     delivered: u32,
-    /// Samples that are still to come.
+    /// The number of samples still to come.
     buffered: u64,
 }
 
@@ -127,15 +129,16 @@ struct Held {
 }
 
 impl Rows {
-    /// Slots for minibatches of `minibatch` samples over all workers, `length` in a row: as many as
-    /// fit, one at least, divided among workers.
+    /// Slots for minibatches of `minibatch` samples over all workers, with `length` samples in a
+    /// row. There are as many slots as fit, but at least one. They are divided among workers.
     ///
-    /// With `right_splice` > 0 the last so many samples of a row that one sequence fills come again
-    /// at the beginning of the next (for models that look ahead, as latency-controlled ones do).
+    /// With `right_splice` > 0, the last samples of a row that one sequence fills come again at the
+    /// beginning of the next row. This is for models that look ahead, such as latency-controlled
+    /// ones.
     ///
     /// # Errors
     ///
-    /// Fails if there are fewer slots than workers, or sizes make no sense.
+    /// Fails if there are fewer slots than workers, or if the sizes are impossible.
     pub(crate) fn new(minibatch: u64, truncation: Truncation, share: Share) -> Result<Self> {
         let Truncation { length, right_splice } = truncation;
         let (Ok(length), true) = (u32::try_from(length), length > 0) else {
@@ -177,13 +180,13 @@ impl Rows {
         })
     }
 
-    /// The same; where all slots are empty, as at the start of an epoch, each first gets one
-    /// sequence.
+    /// The same, with one sequence for each slot whenever all slots are empty, as at the start of
+    /// an epoch. Only then the slots are filled.
     pub(crate) fn with_one_each(self, one_each: bool) -> Self {
         Self { one_each, ..self }
     }
 
-    /// Rows of a minibatch of this worker, and columns, whether filled or not.
+    /// The rows and columns of a minibatch of this worker, whether they are filled or not.
     pub(crate) fn size(&self) -> (usize, usize) {
         (self.slots.len(), self.length as usize)
     }
@@ -193,28 +196,28 @@ impl Rows {
         self.slots.iter().any(|slot| !slot.held.is_empty())
     }
 
-    /// The largest minibatch that can come of sequences of some lengths.
+    /// The largest minibatch that can occur with sequences of some lengths.
     pub(crate) fn largest(&self, lengths: &Lengths) -> Largest {
         let (rows, columns) = (self.slots.len() as u64, u64::from(self.length));
         let samples = rows.saturating_mul(columns);
-        // One that goes on, whole ones, and one that begins.
+        // A sequence that goes on, whole sequences, and one that begins.
         let in_row = (columns / lengths.shortest()).saturating_add(2).min(columns);
         let segments = rows.saturating_mul(in_row);
         Largest { segments, samples, padded: samples, longest: lengths.longest(), repeats: true }
     }
 
-    /// The most samples of the chunks that the slots hold: each may hold sequences of chunks of its
-    /// own.
+    /// The most samples of the chunks that the slots hold. Each sequence in a slot may have a chunk
+    /// of its own.
     pub(crate) fn most_samples(&self, index: &Index) -> u64 {
         let of_slot = largest_chunk(index).saturating_mul(2) + u64::from(self.length);
         of_slot.saturating_mul(self.slots.len() as u64)
     }
 
-    /// Puts the segments of the next minibatch into `out`, row by row from left to right; `None` if
-    /// there is nothing more.
+    /// Puts the segments of the next minibatch into `out`, row by row from left to right. `None` if
+    /// there are no more.
     ///
-    /// `fetch` gives this worker's sequences one after another; having given the last, it gives
-    /// `None` as often as it is asked.
+    /// `fetch` gives this worker's sequences one after another. After the last one it returns
+    /// `None` for each further call.
     pub(crate) fn next_minibatch(
         &mut self,
         mut fetch: impl FnMut() -> Option<Fetched>,
@@ -244,7 +247,7 @@ impl Rows {
         held.map(|held| (held.item.swept(), held.item.place))
     }
 
-    /// What the slots hold, in an epoch.
+    /// The contents of the slots, in an epoch.
     pub(crate) fn state(&self, epoch: u64) -> RowsState {
         let slots = self.slots.iter().map(|slot| {
             let sequences = slot.held.iter().map(|&Held { item, end_of_sweep }| {
@@ -255,12 +258,12 @@ impl Rows {
         RowsState { epoch, slots: slots.collect() }
     }
 
-    /// Goes on where a state was taken.
+    /// Goes on from a state.
     ///
     /// # Errors
     ///
-    /// Fails if the state has another number of slots, or names what `index` does not have; then
-    /// nothing changes.
+    /// Fails if the state has another number of slots, or names sequences that `index` does not
+    /// have. Then nothing changes.
     pub(crate) fn restore(&mut self, state: &RowsState, index: &Index) -> Result<()> {
         let help = "use the corpus, minibatch size, truncation length and number of workers that \
                     it was saved with, or remove the state to start from the beginning";
@@ -282,14 +285,15 @@ impl Rows {
 }
 
 impl Slot {
-    /// Fetches sequences until there are more than `length` samples.
+    /// Fetches sequences until the slot holds more than `length` samples.
     fn fill(
         &mut self,
         length: u32,
         fetch: &mut impl FnMut() -> Option<Fetched>,
         end_of_sweep: &mut bool,
     ) {
-        // Sweeps that went by without a sample: after a whole one there is nothing to wait for.
+        // The number of sweeps without a sample. After one whole empty sweep there is nothing to
+        // wait for.
         let mut empty_sweeps = 0;
         while self.buffered <= u64::from(length) && empty_sweeps < 2 {
             let Some(fetched) = fetch() else { return };
@@ -309,7 +313,7 @@ impl Slot {
         }
     }
 
-    /// Delivers one row; whether the last sequence of a sweep finished in it.
+    /// Delivers one row. Returns whether the last sequence of a sweep finished in it.
     fn deliver(
         &mut self,
         row: u32,
@@ -334,7 +338,7 @@ impl Slot {
             self.delivered += samples;
             self.buffered -= u64::from(samples);
             if samples == length {
-                // The row is this sequence's alone.
+                // The whole row belongs to this sequence.
                 self.delivered -= right_splice;
                 self.buffered += u64::from(right_splice);
             }
@@ -352,7 +356,7 @@ impl Slot {
 }
 
 impl SlotState {
-    /// The slot that this is the state of, if it can be in this corpus.
+    /// The slot of this state, if it is possible in this corpus.
     fn restored(&self, index: &Index) -> Option<Slot> {
         let mut slot = Slot { delivered: self.delivered, ..Slot::default() };
         for &HeldState(chunk, place, number, sweep, end_of_sweep) in &self.sequences {

@@ -1,4 +1,4 @@
-//! Which samples are dealt out, where labels exclude some.
+//! The samples that are dealt out, if labels exclude some.
 
 use std::sync::Arc;
 
@@ -6,17 +6,18 @@ use seqfeed_core::{Block, Error, Extent, Index, IndexBuilder, Kind, Result, Sour
 
 use crate::labels::{LabelRules, LabelSet};
 
-/// The samples that are dealt out. What is left out stays in its sequence, as context of others.
+/// The samples that are dealt out. A sample that is left out stays in its sequence, as context of
+/// others.
 ///
-/// Orders and plans count what is kept only: they see [`index`](Selection::index), which has the
-/// sequences and chunks of the source and the lengths of what is kept.
+/// Orders and plans count only kept samples. They see [`index`](Selection::index), which has the
+/// sequences and chunks of the source, with the numbers of kept samples as lengths.
 pub(crate) struct Selection {
     pub(crate) index: Arc<Index>,
-    /// Samples that are left out.
+    /// The number of samples that are left out.
     pub(crate) dropped: u64,
-    /// Runs of kept samples before each sequence, and in all.
+    /// The number of runs of kept samples before each sequence, and in all.
     starts: Vec<u64>,
-    /// For each run: how many samples of its sequence are kept before it, and left out.
+    /// For each run, how many samples of its sequence come before it: kept ones, and left out ones.
     runs: Vec<(u32, u32)>,
 }
 
@@ -58,7 +59,7 @@ impl Selection {
         Ok(Self { index: kept, dropped, starts, runs })
     }
 
-    /// Which sample of its sequence a kept one is.
+    /// The number of a kept sample in its sequence.
     #[inline]
     pub(crate) fn sample(&self, sequence: u32, kept: u32) -> u32 {
         let own =
@@ -69,7 +70,8 @@ impl Selection {
     }
 }
 
-/// Adds the runs of a sequence's labels that are not ignored; how many there are of these.
+/// Adds the runs of labels of a sequence that are not ignored. Returns how many such labels there
+/// are.
 fn find_runs(labels: &[u8], ignore: &LabelSet, runs: &mut Vec<(u32, u32)>) -> u32 {
     let (mut kept, mut dropped, mut inside) = (0, 0, false);
     let (labels, _) = labels.as_chunks::<4>();
@@ -86,7 +88,7 @@ fn find_runs(labels: &[u8], ignore: &LabelSet, runs: &mut Vec<(u32, u32)>) -> u3
     kept
 }
 
-/// Whether rules fit the streams: theirs must be one of labels.
+/// Checks that the stream of the rules exists and holds labels.
 pub(crate) fn check(source: &dyn Source, rules: &LabelRules) -> Result<()> {
     let streams = source.streams();
     let found = streams.iter().find(|stream| stream.name == rules.stream);

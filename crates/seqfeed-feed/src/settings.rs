@@ -1,4 +1,4 @@
-//! What a feed is asked to do.
+//! The settings of a feed.
 
 mod combinations;
 mod cut;
@@ -23,7 +23,7 @@ pub enum Unit {
     Sequence,
 }
 
-/// How the samples of a minibatch lie in memory.
+/// The layout of the samples of a minibatch in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
@@ -33,11 +33,11 @@ pub enum Layout {
     Padded,
     /// N × dim: the samples of the sequences one after another, with offsets.
     Concatenated,
-    /// S × T × dim: sequences side by side in S rows as long as the longest one, each in the first
-    /// row that has room for it, as CNTK packs them; each stream by its own lengths.
+    /// S × T × dim: sequences side by side in S rows as long as the longest one. As in CNTK, each
+    /// sequence lies in the first row with room for it. Each stream is packed by its own lengths.
     Packed,
-    /// S × T × dim: S sequences side by side, of which each minibatch has the next T samples; for
-    /// truncated backpropagation through time. Set by a [`Truncation`].
+    /// S × T × dim: S sequences side by side, with the next T samples of each, for truncated
+    /// backpropagation through time. A [`Truncation`] sets it.
     Truncated,
 }
 
@@ -59,24 +59,24 @@ pub struct Context {
 pub struct Settings {
     /// What is shuffled and dealt out.
     pub unit: Unit,
-    /// In which order.
+    /// The order of units.
     pub order: Order,
-    /// Size of a minibatch of one rank; where each rank cuts its own, of all ranks together.
+    /// Size of a minibatch of one rank. If each rank cuts its own, the size for all ranks together.
     pub batch: BatchSize,
     /// Who cuts minibatches, and how.
     pub cut: Cut,
-    /// How samples lie in a minibatch.
+    /// The layout of samples in a minibatch.
     pub layout: Layout,
-    /// Seed of random transforms; what they give also depends on the sweep.
+    /// Seed of random transforms. Their values also depend on the sweep.
     pub transform_seed: u64,
-    /// What stands where values of dense streams are padded.
+    /// The value for padding of dense streams.
     pub feature_padding: f32,
-    /// What stands where a label is padded (PyTorch's losses ignore -100).
+    /// The label for padding (PyTorch's losses ignore -100).
     pub label_padding: i32,
     /// Context of frames, by stream.
     pub context: Vec<Context>,
-    /// What is done to the labels of a stream: frames of some are left out, others are changed.
-    /// Frames are left out after context is taken, so that they are still the context of others.
+    /// Rules for the labels of a stream: frames that are left out, labels that change. Frames are
+    /// left out after context is taken, so they are still the context of others.
     pub labels: Option<LabelRules>,
     /// This rank, from 0.
     pub rank: usize,
@@ -88,10 +88,10 @@ pub struct Settings {
     pub samples: Option<u64>,
     /// Threads that pack minibatches (and as many that load chunks).
     pub threads: usize,
-    /// Minibatches kept ready.
+    /// Minibatches that are kept ready.
     pub queue: usize,
-    /// Most memory in bytes that a feed may take: chunks, minibatches with all padding that can
-    /// come, what sources keep; where more may be needed, a feed does not start.
+    /// The most bytes of memory that a feed may take: chunks, minibatches with all padding that can
+    /// occur, and the memory of sources. A feed that may need more does not start.
     pub memory: Option<u64>,
 }
 
@@ -119,7 +119,7 @@ impl Default for Settings {
     }
 }
 
-/// Reads a tolerance as written in settings: `stop`, `skip`, or the most that are skipped.
+/// Parses a tolerance as settings write it: `stop`, `skip`, or the most errors to skip.
 #[must_use]
 pub fn tolerance(text: &str) -> Option<Tolerance> {
     match text {

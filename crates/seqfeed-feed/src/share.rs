@@ -1,26 +1,26 @@
-//! Whose units they are: what a rank takes out of an order that is divided among ranks.
+//! The units that a rank takes out of an order that ranks divide.
 
 use serde::{Deserialize, Serialize};
 
 use crate::swept_chunk::SweptChunk;
 
-/// Where a rank stands in dealing single units.
+/// A rank's position in dealing single units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShareState {
-    /// The number by which the next unit is dealt, where units are dealt one by one: it runs on
-    /// over sweeps.
+    /// The number by which the next unit is dealt, if units are dealt one by one. It runs on over
+    /// sweeps.
     pub dealt: u64,
 }
 
-/// By what an order is divided.
+/// The way an order is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
-    /// It is not: each rank has all of it.
+    /// Not at all: each rank has all of it.
     All,
-    /// Every n-th chunk of a sweep's order of chunks is one rank's.
+    /// By every n-th chunk of a sweep's order of chunks.
     Chunk,
-    /// Every n-th unit is.
+    /// By every n-th unit.
     Unit,
 }
 
@@ -50,8 +50,8 @@ impl Share {
         self.ranks
     }
 
-    /// Whether a unit is this rank's: its chunk stands at `place` in the order of chunks, and it is
-    /// dealt by `number`.
+    /// Whether a unit is this rank's. `place` is the place of its chunk in the order of chunks,
+    /// `number` the number by which it is dealt.
     #[inline]
     pub(crate) fn owns(&self, place: u32, number: u64) -> bool {
         match self.by {
@@ -61,19 +61,19 @@ impl Share {
         }
     }
 
-    /// Whether units of a chunk can be this rank's.
+    /// Whether the units of a chunk can be this rank's.
     #[inline]
     pub(crate) fn owns_chunk(&self, place: u32) -> bool {
         self.by != By::Chunk || self.has_turn(place.into())
     }
 
-    /// Whether it is this rank's turn where ranks take turns.
+    /// Whether it is this rank's turn, if ranks take turns.
     #[inline]
     fn has_turn(&self, number: u64) -> bool {
         number % self.ranks == self.rank
     }
 
-    /// The chunks of a window that are this rank's; a window has the place of each.
+    /// The chunks of a window that are this rank's. A window has the place of each chunk.
     pub(crate) fn of_window(
         &self,
         window: impl IntoIterator<Item = (SweptChunk, u32)>,
@@ -82,12 +82,12 @@ impl Share {
         own.map(|(chunk, _)| chunk).collect()
     }
 
-    /// How many of so many things are this rank's, if ranks take turns.
+    /// This rank's share of `count` things, if ranks take turns.
     pub(crate) fn of(&self, count: u64) -> u64 {
         count / self.ranks + u64::from(self.rank < count % self.ranks)
     }
 
-    /// The first unit of this rank's own, and how far it is from one to the next.
+    /// This rank's first unit, and the distance from one to the next.
     pub(crate) fn stride(&self) -> (u64, u64) {
         match self.by {
             By::Unit => (self.rank, self.ranks),

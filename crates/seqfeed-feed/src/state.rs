@@ -1,4 +1,4 @@
-//! Where a feed stands, in a few numbers.
+//! The position of a feed, in a few numbers.
 
 use seqfeed_core::{Error, Index, Problem, Result};
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,12 @@ use crate::rows::RowsState;
 use crate::settings::Unit;
 use crate::share::ShareState;
 
-/// Where a feed stands: what each of its stages says. Its size does not depend on the corpus (where
-/// sequences are truncated, it grows with the number of rows).
+/// The position of a feed, with a part for each stage. Its size does not depend on the corpus. For
+/// truncated sequences it grows with the number of rows.
 ///
-/// It is taken after a minibatch and names the next one, so a run can go on exactly there, also
-/// with another number of ranks or threads (unless each rank cuts its own minibatches).
+/// A state is taken after a minibatch and names the next one, so a run goes on exactly there. The
+/// number of threads may change, and also the number of ranks, unless each rank cuts its own
+/// minibatches.
 ///
 /// As JSON it always has the same keys:
 ///
@@ -34,31 +35,32 @@ use crate::share::ShareState;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// Version of this form: 2.
+    /// Version of this format: 2.
     pub version: u32,
     /// Digest of the corpus and of the settings that decide the order, in hexadecimal.
     pub corpus: String,
     /// Minibatches delivered to each rank since the very start.
     pub minibatch: u64,
-    /// Samples delivered over all ranks since the very start. Where each rank cuts its own
-    /// minibatches: those that it has gone through, or of an order of its own, those that it got.
+    /// Samples delivered over all ranks since the very start. If each rank cuts its own
+    /// minibatches, the samples that it has passed; if it has an order of its own, the samples that
+    /// it got.
     pub samples: u64,
-    /// The place in the order.
+    /// The position in the order.
     pub order: OrderState,
-    /// The place in dealing single units to ranks.
+    /// The position in dealing single units to ranks.
     pub share: ShareState,
-    /// The place in a pool of like lengths.
+    /// The position in a pool of similar lengths.
     pub pool: PoolState,
-    /// Whether ranks stand at the same place.
+    /// Whether all ranks stand at the same place.
     pub deal: DealState,
-    /// What the rows of truncated sequences hold.
+    /// The contents of the rows of truncated sequences.
     pub rows: RowsState,
 }
 
 impl State {
     const VERSION: u32 = 2;
 
-    /// The beginning of all stages.
+    /// The beginning, for all stages.
     pub(crate) fn new(corpus: String, minibatch: u64) -> Self {
         Self { version: Self::VERSION, corpus, minibatch, ..Self::default() }
     }
@@ -73,9 +75,9 @@ impl State {
     ///
     /// # Errors
     ///
-    /// Fails if it is not such JSON, or of a version that is not known.
+    /// Fails if the text is not such JSON, or if its version is unknown.
     pub fn from_json(text: &str) -> Result<Self> {
-        /// What each version has.
+        /// The field that every version has.
         #[derive(Deserialize)]
         struct Version {
             version: u32,
@@ -92,8 +94,8 @@ impl State {
         serde_json::from_str(text).map_err(|error| bad(error.to_string()))
     }
 
-    /// Refuses numbers that cannot have been counted over all ranks: more samples than there are up
-    /// to the place.
+    /// Refuses numbers that cannot be right for all ranks: more samples than there are up to the
+    /// position.
     pub(crate) fn check_numbers(&self, index: &Index, unit: Unit) -> Result<()> {
         let (total, units) = (index.total_samples(), all_units(index, unit));
         let OrderState { sweep, item, .. } = self.order;
@@ -112,7 +114,7 @@ impl State {
         }
     }
 
-    /// The error for a place that an order does not have.
+    /// The error for a position that an order does not have.
     pub(crate) fn without_place(&self) -> Error {
         let OrderState { sweep, item, part } = self.order;
         changed_by_hand(&format!(

@@ -1,13 +1,14 @@
-//! A source as it is in each sweep.
+//! A source, with the values of each sweep.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use seqfeed_core::{Draw, Source};
 
-/// Sweeps whose chunks are loaded at a time: at the end of one, those of the next one too.
+/// The number of sweeps whose chunks are loaded at a time: at the end of one, also those of the
+/// next.
 const KEPT: usize = 2;
 
-/// A source, and what it is in the sweeps under way, if random transforms change its values.
+/// A source. If random transforms change its values, also its form in each current sweep.
 pub(crate) struct Sweeps {
     source: Arc<dyn Source>,
     seed: u64,
@@ -21,17 +22,17 @@ impl Sweeps {
         Self { source, seed, varies, kept: Mutex::default() }
     }
 
-    /// Whether values are others in each sweep.
+    /// Whether values change from sweep to sweep.
     pub(crate) fn vary(&self) -> bool {
         self.varies
     }
 
-    /// What to call the source in messages.
+    /// The name of the source in messages.
     pub(crate) fn name(&self) -> &str {
         self.source.name()
     }
 
-    /// Bytes that the blocks of a chunk take.
+    /// Bytes of the blocks of a chunk.
     pub(crate) fn need(&self, chunk: u32) -> u64 {
         let source = &self.source;
         let streams = source.streams().iter().enumerate();

@@ -1,6 +1,6 @@
-//! Which chunks are in memory: each as it is in a sweep.
+//! The key of a chunk in memory: the chunk and its sweep.
 
-/// A chunk in a sweep: random transforms give it other values in each.
+/// A chunk in a sweep. Random transforms give it other values in each sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SweptChunk {
     pub(crate) sweep: u64,

@@ -1,5 +1,5 @@
-//! PDNN's order: the frames of each file in partitions of so many, each partition or each file
-//! shuffled as numpy does.
+//! PDNN's order: the frames of each file in partitions of a fixed size. Each partition or each file
+//! is shuffled as numpy does.
 //!
 //! ```text
 //! file                                    file
@@ -22,31 +22,31 @@ use crate::random;
 use crate::settings;
 use crate::swept_chunk::SweptChunk;
 
-/// The most frames of a chunk that is loaded ahead. A larger one is a whole file (a pickle), of
-/// which one at a time is in memory.
+/// The most frames of a chunk that is loaded ahead. A larger chunk is a whole file (a pickle), and
+/// only one of these is in memory.
 const MOST_AHEAD: u64 = 1 << 16;
 
 pub(crate) struct Partitions {
-    /// Frames before each file, and in all.
+    /// The number of frames before each file, and in all.
     files: Vec<u64>,
-    /// Frames before each chunk, and in all.
+    /// The number of frames before each chunk, and in all.
     chunks: Vec<u64>,
     cut: settings::Partitions,
-    /// What the first sweep is shuffled with, if it is shuffled.
+    /// The seed of the first sweep, if it is shuffled.
     seed: Option<u64>,
     sweep: u64,
     item: u64,
     /// The chunk of the last frame.
     chunk: usize,
-    /// What is shuffled together around `item`, and how: a seed and the order. Partitions of one
-    /// size have the same.
+    /// The frames around `item` that are shuffled together, and their seed and order. Partitions of
+    /// one size have the same order.
     together: Range<u64>,
     order: (u32, Vec<u32>),
 }
 
 impl Partitions {
-    /// Partitions for an index of what is dealt out; `files` are the first sequences of all files.
-    /// Shuffled with a seed, if there is one.
+    /// Partitions for an index of the frames that are dealt out. `files` has the first sequence of
+    /// each file. With a seed they are shuffled.
     pub(crate) fn new(
         index: &Index,
         files: &[u32],
@@ -72,13 +72,13 @@ impl Partitions {
         }
     }
 
-    /// Mixes where files begin into a digest.
+    /// Mixes the beginnings of the files into a digest.
     pub(crate) fn digest(&self, digest: u64) -> u64 {
         self.files.iter().fold(digest, |hash, start| random::mix(hash ^ start))
     }
 
-    /// Frames of the longest file, of the longest partition, and the most that are shuffled
-    /// together.
+    /// The frames of the longest file, of the longest partition, and the most frames that are
+    /// shuffled together.
     pub(crate) fn longest(&self) -> (u64, u64, u64) {
         let file = self.files.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
         let partition = file.min(self.cut.frames);
@@ -111,7 +111,7 @@ impl Partitions {
         Some(Item { chunk, place: chunk, number, samples: 1, sweep: 0 })
     }
 
-    /// Shuffles what belongs together around the next frame.
+    /// Shuffles the frames around the next frame that belong together.
     fn shuffle(&mut self) {
         let Some(seed) = self.seed else { return };
         self.together =
@@ -123,7 +123,8 @@ impl Partitions {
         }
     }
 
-    /// What is in memory together at the next frame, or at the beginning of the next sweep.
+    /// The frames that are in memory together at the next frame, or at the beginning of the next
+    /// sweep.
     fn here(&self) -> Range<u64> {
         let item = if self.item < self.total() { self.item } else { 0 };
         match (self.cut.whole_files, self.seed) {
@@ -133,7 +134,8 @@ impl Partitions {
         }
     }
 
-    /// The chunks of what is shuffled together (or of a file that is kept), and one to load ahead.
+    /// The chunks of the frames that are shuffled together (or of a file that is kept), and one
+    /// chunk to load ahead.
     pub(crate) fn window(&self, sweep: u64) -> Vec<(SweptChunk, u32)> {
         let here = self.here();
         let first = self.chunk_of(here.start);
@@ -152,7 +154,7 @@ impl Partitions {
         }
     }
 
-    /// The most samples that are in memory: `index` is that of the source.
+    /// The most samples that are in memory; `index` is the index of the source.
     pub(crate) fn most_samples(&self, index: &Index) -> u64 {
         let together = match self.cut.whole_files || self.seed.is_some() {
             true => self.longest().2,
@@ -163,15 +165,15 @@ impl Partitions {
         if self.cut.whole_files
             && chunks.into_iter().all(|chunk| self.chunk_samples(chunk) > MOST_AHEAD)
         {
-            // None is loaded ahead; minibatches in the making may still need the file before.
+            // No chunk is loaded ahead, but unfinished minibatches may still need the file before.
             return together.max(largest).saturating_mul(2);
         }
-        // What is shuffled together, and what was before, which may still be packed. At both ends
-        // chunks hold frames of others, one is loaded ahead, one still in use.
+        // The frames that are shuffled together, and those before, which may still be packed. At
+        // both ends a chunk holds other frames too; one chunk is loaded ahead, one is still in use.
         together.saturating_mul(2).saturating_add(4 * largest)
     }
 
-    /// The most bytes of the order of so many units.
+    /// The most bytes of the order of `units` units.
     pub(crate) fn most_bytes(&self, units: u64) -> u64 {
         if self.seed.is_some() { units.saturating_mul(8) } else { 0 }
     }

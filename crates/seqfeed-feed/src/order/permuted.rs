@@ -8,7 +8,7 @@ use super::{Item, length};
 use crate::random::{Permutation, mix};
 use crate::settings::Unit;
 
-/// Samples from one entry of the look-up table to the next.
+/// The distance between entries of the look-up table, as a power of two, in samples.
 const STRIDE_BITS: u32 = 10;
 
 pub(crate) struct Permuted {
@@ -20,7 +20,7 @@ pub(crate) struct Permuted {
     item: u64,
     /// The chunk of each sequence.
     chunks: Vec<u32>,
-    /// The sequence that holds every 2^[`STRIDE_BITS`]th sample: where a search begins.
+    /// The sequence that holds every 2^[`STRIDE_BITS`]th sample. A search begins there.
     table: Vec<u32>,
 }
 

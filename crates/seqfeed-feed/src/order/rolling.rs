@@ -1,9 +1,10 @@
 //! The rolling window of CNTK's `HTKMLFReader`, bit for bit.
 //!
-//! Frames stand in the order of the corpus. Each in turn is swapped with a random one that is no
-//! farther than half a window, if after the swap both are within half a window of where they
-//! belong; after five draws without luck it stays. CNTK writes the corpus to a page file to have
-//! its frames at hand. Here the chunks around the window are: nothing is written.
+//! Frames stand in the order of the corpus. Each frame in turn is swapped with a random one at most
+//! half a window away. The swap is made only if both frames stay within half a window of their
+//! original places. After five failed draws the frame stays. CNTK writes the corpus to a page file
+//! to have its frames at hand. Here the chunks around the window are in memory, and nothing is
+//! written.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,10 +22,10 @@ pub(crate) struct Rolling {
     index: Arc<Index>,
     half: u64,
     frames: u64,
-    /// Frames before each chunk; one more entry than chunks.
+    /// The number of frames before each chunk; one entry more than chunks.
     starts: Vec<u64>,
     random: CntkRandom,
-    /// Which frame stands where, from place `item` on.
+    /// The frame at each place, from place `item` on.
     frames_at: VecDeque<u64>,
     item: u64,
     /// Places before this one had their turn.
@@ -49,7 +50,7 @@ impl Rolling {
         }
     }
 
-    /// Goes to a frame of a sweep. The shuffle up to there is done again, but nothing is read.
+    /// Goes to a frame of a sweep. The shuffle up to there is repeated, but nothing is read.
     pub(crate) fn start(&mut self, sweep: u64, item: u64) {
         self.random = CntkRandom::new(Generator::Rand, sweep);
         self.frames_at.clear();
@@ -71,7 +72,7 @@ impl Rolling {
         Some(Item { chunk, place: chunk, number, samples: 1, sweep: 0 })
     }
 
-    /// Gives the next place its turn.
+    /// Gives the next place its turn to be swapped.
     fn swap_next(&mut self) {
         let (place, half) = (self.swapped, self.half);
         self.swapped += 1;

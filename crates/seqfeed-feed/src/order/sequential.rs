@@ -1,4 +1,4 @@
-//! The order of the corpus itself, of all its units or of those of one rank.
+//! The order of the corpus: all of its units, or the units of one rank.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::share::Share;
 pub(crate) struct Sequential {
     index: Arc<Index>,
     unit: Unit,
-    /// The first unit, and how far it is from one to the next.
+    /// The first unit, and the distance from one to the next.
     stride: (u64, u64),
-    /// Units before each chunk; one more entry than chunks.
+    /// The number of units before each chunk; one entry more than chunks.
     starts: Vec<u64>,
-    /// How many units there are.
+    /// The number of units in this order.
     own: u64,
     item: u64,
     chunk: usize,
@@ -32,7 +32,7 @@ impl Sequential {
         Self { index, unit, stride, starts, own, item: 0, chunk: 0 }
     }
 
-    /// How many units a sweep has.
+    /// The number of units in a sweep.
     pub(crate) fn total(&self) -> u64 {
         self.own
     }
@@ -56,7 +56,7 @@ impl Sequential {
         Some(Item { chunk, place: chunk, number, samples, sweep: 0 })
     }
 
-    /// Stands in the chunk of the next unit; behind the last one, in none.
+    /// Moves to the chunk of the next unit; behind the last unit there is none.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if self.item >= self.own {
@@ -73,7 +73,7 @@ impl Sequential {
         self.chunk as u64
     }
 
-    /// The chunk of the next unit, and the next other chunk that has any.
+    /// The chunk of the next unit, and the next other chunk that has units.
     pub(crate) fn window(&self) -> Vec<(u32, u32)> {
         let Some(&end) = self.starts.get(self.chunk + 1) else { return Vec::new() };
         let after = before(self.stride, end);
@@ -82,7 +82,7 @@ impl Sequential {
         chunks.map(|chunk| (chunk as u32, chunk as u32)).collect()
     }
 
-    /// The chunk of a unit; behind the last one, no chunk.
+    /// The chunk of a unit; behind the last unit there is none.
     fn chunk_of(&self, item: u64) -> usize {
         match item < self.own {
             true => {
@@ -94,7 +94,7 @@ impl Sequential {
     }
 }
 
-/// How many units of a stride come before unit `number` of all.
+/// The number of units of a stride before unit `number` of all.
 fn before((first, step): (u64, u64), number: u64) -> u64 {
     number.saturating_sub(first).div_ceil(step)
 }

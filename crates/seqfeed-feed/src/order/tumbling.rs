@@ -1,12 +1,13 @@
 //! The tumbling window of CNTK's local-timeline randomizers: windows of the rank's own chunks,
 //! shuffled one after another.
 //!
-//! The chunks of a sweep come in random order; every `ranks`th is this rank's. Chunks are
-//! collected until the window is full, also over the ends of sweeps. What belongs to one sweep, a
-//! *part*, is shuffled for itself (Fisher-Yates), with a seed that is the sum of the configured
-//! seed, the sweep, and the place in the order of chunks where the part begins.
+//! The chunks of a sweep come in random order; every `ranks`th chunk is this rank's. Chunks are
+//! collected until the window is full, also over the ends of sweeps. The portion of a window that
+//! belongs to one sweep is a *part*. Each part is shuffled by itself (Fisher-Yates). Its seed is
+//! the sum of the configured seed, the sweep, and the place in the order of chunks where the part
+//! begins.
 //!
-//! So a part does not depend on the rest of its window, and parts are drawn one at a time: a window
+//! So a part does not depend on the rest of its window, and parts are drawn one at a time. A window
 //! may be larger than the corpus, and takes no more memory than a sweep (8 bytes a unit).
 
 use std::sync::Arc;
@@ -26,13 +27,13 @@ pub(crate) struct Tumbling {
     seed: u64,
     share: Share,
 
-    /// The order of chunks in the sweep of `part`, and in the next one.
+    /// The orders of chunks in the sweep of `part`, and in the next one.
     order: Vec<u32>,
     next_order: Vec<u32>,
     part: Part,
-    /// The part's units, shuffled: their places in `order` and numbers in their chunks.
+    /// The shuffled units of the part: their places in `order` and their numbers in their chunks.
     units: Vec<(u32, u32)>,
-    /// Units of the part that were given.
+    /// The number of units of the part that were given.
     position: usize,
     changes: u64,
 }
@@ -41,10 +42,10 @@ pub(crate) struct Tumbling {
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     sweep: u64,
-    /// Its places in the order of chunks, this rank's and others'.
+    /// Its range in the order of chunks, with the chunks of other ranks.
     begin: usize,
     end: usize,
-    /// Chunks or samples in the window before it, and with it (0 if that makes the window full).
+    /// Chunks or samples in the window before it, and including it (0 if it fills the window).
     collected: u64,
     collected_after: u64,
 }
@@ -72,11 +73,11 @@ impl Tumbling {
         }
     }
 
-    /// Goes to a unit of a part; whether there is such a unit (or the end of a sweep).
+    /// Goes to a unit of a part. Returns whether this unit, or this end of a sweep, exists.
     pub(crate) fn start(&mut self, sweep: u64, part: PartState, item: u64) -> bool {
         let PartState { place, collected } = part;
         let chunks = self.index.chunk_count() as u64;
-        // Only a part at the beginning of a sweep can go on with an earlier window.
+        // Only a part at the beginning of a sweep can continue an earlier window.
         if place >= chunks || collected >= self.full() || (place > 0 && collected > 0) {
             return false;
         }
@@ -85,7 +86,7 @@ impl Tumbling {
         self.part = self.part_at(sweep, place as usize, collected, &self.order);
         self.draw();
         self.position = usize::try_from(item).unwrap_or(usize::MAX);
-        // A part of chunks without samples has no frames.
+        // A part whose chunks have no samples has no frames.
         let exists = item == 0 || self.position < self.units.len() + usize::from(self.ends_sweep());
         if exists {
             self.settle();
@@ -93,8 +94,8 @@ impl Tumbling {
         exists
     }
 
-    /// The part of the next unit, and its number there; if it `is_given` already, that of the last
-    /// one.
+    /// The part of the next unit, and the unit's number there. If the unit `is_given` already,
+    /// those of the last unit.
     pub(crate) fn state(&self, is_given: bool) -> (PartState, u64) {
         let Part { begin, collected, .. } = self.part;
         let position = self.position - usize::from(is_given);
@@ -115,8 +116,7 @@ impl Tumbling {
         Some(Item { chunk, place, number, samples, sweep: 0 })
     }
 
-    /// Goes on with the next part where nothing is left of this one, but not over the end of the
-    /// sweep.
+    /// Goes on with the next part if this one is used up, but not over the end of the sweep.
     #[inline]
     pub(crate) fn settle(&mut self) {
         while self.position == self.units.len() && !self.ends_sweep() {
@@ -130,7 +130,7 @@ impl Tumbling {
         self.settle();
     }
 
-    /// The chunks of this part, and of the next one that has any of this rank's.
+    /// This rank's chunks of this part, and of the next part that has any.
     pub(crate) fn window(&self) -> Vec<(SweptChunk, u32)> {
         let chunks = |part: &Part, order: &[u32]| -> Vec<(SweptChunk, u32)> {
             let swept = |place: usize| SweptChunk { sweep: part.sweep, chunk: order[place] };
@@ -142,7 +142,7 @@ impl Tumbling {
             part = self.part_after(&part);
             let order = if part.sweep == self.part.sweep { &self.order } else { &self.next_order };
             let next = chunks(&part, order);
-            // What comes behind the beginning of the next sweep can wait.
+            // Chunks behind the beginning of the next sweep can wait.
             if !next.is_empty() || part.sweep != self.part.sweep {
                 window.extend(next);
                 return window;
@@ -157,7 +157,7 @@ impl Tumbling {
             Window::Samples(samples) => samples.saturating_add(largest),
             Window::Corpus => u64::MAX,
         };
-        // The part under way, the next one, and a chunk still in use.
+        // The current part, the next one, and a chunk still in use.
         window.saturating_mul(2).saturating_add(largest).min(self.index.total_samples())
     }
 
@@ -222,17 +222,17 @@ impl Tumbling {
         Part { sweep, begin, end, collected, collected_after }
     }
 
-    /// This rank's places of a part.
+    /// This rank's places in a part.
     fn own_places(&self, part: &Part) -> impl Iterator<Item = usize> {
         let share = self.share;
         (part.begin..part.end).filter(move |&place| share.owns_chunk(place as u32))
     }
 
-    /// How much makes a window full.
+    /// The amount that fills a window.
     fn full(&self) -> u64 {
         match self.window {
             Window::Chunks(most) | Window::Samples(most) => most.max(1),
-            // What belongs to one sweep is shuffled for itself, however wide the window.
+            // The units of one sweep are shuffled by themselves, however wide the window.
             Window::Corpus => u64::MAX,
         }
     }

@@ -1,12 +1,12 @@
 //! The windowed shuffle of CNTK's block randomizer, bit for bit.
 //!
 //! The chunks of a sweep come in random order. Each place in that order has a window of chunks
-//! around it. Each unit is swapped with a random unit out of the window of its chunk, if after the
-//! swap both still lie inside the windows of the chunks where they end up. So units mix over the
-//! window, and only the window's chunks are ever in memory.
+//! around it. Each unit is swapped with a random unit out of the window of its chunk. The swap is
+//! made only if both units then lie inside the windows of their new chunks. So units mix over the
+//! window, and only the chunks of the window are in memory.
 //!
-//! CNTK seeks backwards with the sweep's number as seed, without the configured seed; that is a
-//! bug, and not imitated: every start of a sweep is shuffled with `seed + sweep`.
+//! When CNTK seeks backwards, it uses the sweep's number as seed, without the configured seed. This
+//! is a bug and is not imitated: every sweep is shuffled with `seed + sweep`.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use super::{Item, largest_chunk, length, units};
 use crate::random::{self, CntkRandom};
 use crate::settings::{Generator, Shuffle, Unit, Window};
 
-/// Units swapped ahead at a time.
+/// The number of units that are swapped ahead at a time.
 const AHEAD: u64 = 64;
 
 pub(crate) struct Windowed {
@@ -31,22 +31,22 @@ pub(crate) struct Windowed {
 
     /// The sweep's order of chunks.
     order: Vec<u32>,
-    /// Samples and units before each place in it; one more entry than chunks.
+    /// The number of samples and units before each place in it; one entry more than chunks.
     sample_starts: Vec<u64>,
     unit_starts: Vec<u64>,
-    /// For each place the first and the one after the last place of its window.
+    /// For each place, the first place of its window and the one behind the last.
     windows: Vec<(usize, usize)>,
 
-    /// Who stands where, from the first unit of place `self.place` on.
+    /// The unit at each position, from the first unit of place `self.place` on.
     entries: VecDeque<Entry>,
-    /// Number of the unit at the front of `entries`.
+    /// The number of the unit at the front of `entries`.
     front: u64,
-    /// The place of the next unit, and the unit's number.
+    /// The place of the next unit, and the number of the unit.
     place: usize,
     item: u64,
     /// Places before this one are final.
     final_places: usize,
-    /// Places before this one have had their units swapped.
+    /// The units of places before this one have been swapped.
     swapped: usize,
     /// Units before this one have been swapped.
     swapped_units: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Windowed {
 
 #[derive(Clone, Copy)]
 struct Entry {
-    /// The place of the chunk that it comes from.
+    /// The place of its original chunk.
     origin: u32,
     /// Its number in that chunk.
     number: u32,
@@ -87,12 +87,12 @@ impl Windowed {
         }
     }
 
-    /// Goes to unit `item` of a sweep. The shuffle up to there is done again: some 70 ns a unit,
-    /// but nothing is read.
+    /// Goes to unit `item` of a sweep. The shuffle up to there is repeated, which takes some 70 ns
+    /// a unit, but nothing is read.
     pub(crate) fn start(&mut self, sweep: u64, item: u64) {
         let seed = self.seed.wrapping_add(sweep);
         self.shuffle_chunks(seed);
-        // CNTK seeds `rand` anew for each of the two shuffles.
+        // CNTK seeds `rand` again for each of the two shuffles.
         let second = u64::from(self.generator == Generator::Rand);
         self.random = CntkRandom::new(self.generator, seed.wrapping_add(second));
         self.entries.clear();
@@ -135,7 +135,7 @@ impl Windowed {
         let largest = largest_chunk(&self.index);
         let window = match self.window {
             Window::Chunks(chunks) => chunks.max(1).saturating_mul(largest),
-            // The window reaches half of it to both sides, each end rounded up to a chunk.
+            // Half of the window lies on each side; each end is rounded up to a chunk.
             Window::Samples(samples) => samples.saturating_add(2 * largest),
             Window::Corpus => u64::MAX,
         };
@@ -188,8 +188,8 @@ impl Windowed {
         self.finish_place();
     }
 
-    /// Makes the order of the units at the current place final: swaps the units of all places
-    /// whose windows reach here.
+    /// Makes the order of the units at the current place final: swaps the units of all places whose
+    /// windows reach here.
     fn finish_place(&mut self) {
         if self.place < self.final_places || self.final_places == self.order.len() {
             return;
@@ -198,9 +198,9 @@ impl Windowed {
         self.final_places += 1;
     }
 
-    /// Swaps up to `most` of the units that must be swapped before the next place is final. Done a
-    /// few at a time while the current place is delivered, so that no minibatch waits for a whole
-    /// chunk's worth; what is final is not touched any more.
+    /// Swaps up to `most` of the units that must be swapped before the next place is final. This is
+    /// done a few units at a time while the current place is delivered, so that no minibatch waits
+    /// for the swaps of a whole chunk. Final units are not touched any more.
     fn swap_ahead(&mut self, mut most: u64) {
         let (place, places) = (self.final_places, self.order.len());
         if place == places {

@@ -1,5 +1,4 @@
-//! PDNN's minibatches: files in partitions of so many frames, shuffled as numpy does, and dealt to
-//! ranks.
+//! PDNN's minibatches: partitions of files, shuffled as numpy does, and dealt to ranks.
 
 use seqfeed_core::{Error, Index, Result};
 
@@ -7,12 +6,13 @@ use crate::dealt::Dealt;
 use crate::order::{self, Cursor};
 use crate::settings::{Partial, Partitions, Settings, Steps};
 
-/// The stages for an index of what is dealt out; `files` are the first sequences of all files.
+/// The stages for an index of the samples that are dealt out; `files` has the first sequence of
+/// each file.
 ///
 /// # Errors
 ///
-/// Fails if no minibatch would ever come, or if more frames than numpy can shuffle are shuffled
-/// together.
+/// Fails if no minibatch would ever come, or if more frames must be shuffled together than numpy
+/// can.
 pub(crate) fn partitions(
     index: &Index,
     files: &[u32],

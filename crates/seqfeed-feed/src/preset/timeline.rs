@@ -9,12 +9,12 @@
 //!                                    E: end of a sweep
 //! ```
 //!
-//! Sizes are counted in this rank's own samples, and minibatches run over the ends of windows
-//! and sweeps. So ranks read only their own chunks and need not agree on anything.
+//! Sizes are counted in this rank's own samples. Minibatches run over the ends of windows and
+//! sweeps. So ranks read only their own chunks and need not agree on anything.
 //!
-//! CNTK reads past its data when a worker finds nothing of its own in a window, and loses chunk 0
-//! in a window with other workers' chunks (or crashes). That is not imitated: what is not one's
-//! own is passed over, and no minibatch is empty because of it.
+//! If a window has nothing for a worker, CNTK reads past its data. In a window with chunks of other
+//! workers it loses chunk 0, or crashes. This is not imitated: units of other ranks are passed
+//! over, and no minibatch is empty because of them.
 
 #[cfg(test)]
 mod tests;
@@ -49,19 +49,19 @@ pub(crate) struct TimelineStages {
 struct Own {
     units: Units,
     share: Share,
-    /// Whether any sweep has anything for this rank.
+    /// Whether any sweep has units for this rank.
     has_units: bool,
-    /// The end of the epoch under way.
+    /// The end of the current epoch.
     until: Run,
     /// Samples that this rank got.
     samples: u64,
 }
 
-/// What happened while a minibatch was cut.
+/// The events while a minibatch was cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Flags {
-    /// A sweep ended. If its last unit filled a minibatch exactly, the next one says so, as in
-    /// CNTK.
+    /// A sweep ended. If the last unit of the sweep filled a minibatch exactly, the next minibatch
+    /// says so, as in CNTK.
     end_of_sweep: bool,
     /// Nothing comes after this minibatch, which may be empty.
     end_of_epoch: bool,
@@ -96,11 +96,11 @@ impl Own {
         Self { units, share, has_units, until, samples: 0 }
     }
 
-    /// Puts the next minibatch of `size` samples into `out`: units are taken until the next would
-    /// exceed it, one at least; none after the end of the epoch.
+    /// Puts the next minibatch of `size` samples into `out`. Units are taken until the next one
+    /// would exceed the size, but at least one. After the end of the epoch there are none.
     ///
-    /// Without an end there is always more: `size` alone bounds what is taken. Before the end of
-    /// the epoch a minibatch is empty only if a whole sweep has no samples for this rank.
+    /// A run without an end always has more units, so only `size` bounds the minibatch. Before the
+    /// end of the epoch a minibatch is empty only if a whole sweep has no samples for this rank.
     fn next_minibatch(&mut self, size: u64, out: &mut Vec<Item>) -> Flags {
         out.clear();
         let mut flags = Flags::default();
@@ -129,7 +129,7 @@ impl Own {
 
     /// Whether the epoch has ended.
     fn is_over(&self) -> bool {
-        // Of the samples of all ranks, this one gets its share.
+        // This rank gets its share of the samples of all ranks.
         let samples = self.until.samples.map(|samples| self.share.of(samples));
         !self.has_units || Run { samples, ..self.until }.is_over(self.units.sweep(), self.samples)
     }
@@ -142,7 +142,7 @@ impl Own {
         (state.order, state.samples) = (self.units.state(), self.samples);
     }
 
-    /// Goes on where a state was taken: at once, at the cost of one window's shuffle.
+    /// Goes on from a state, at once. This takes the shuffle of one window.
     fn restore(&mut self, state: &State) -> Result<()> {
         let starts = self.units.start(state.order);
         let exists = match self.has_units {
@@ -177,7 +177,7 @@ impl TimelineStages {
             if !items.is_empty() {
                 return Some(Planned::new(sweep, flags.end_of_sweep, items));
             }
-            // Only the end of a sweep was left of the epoch, or there is nothing to wait for.
+            // The epoch may have had only the end of a sweep left, or nothing more may come.
             if !flags.end_of_epoch {
                 return None;
             }
@@ -204,7 +204,7 @@ impl TimelineStages {
     fn fetch(&mut self) -> Option<Fetched> {
         let mut items = Vec::new();
         let flags = self.own.next_minibatch(1, &mut items);
-        // Sequences without samples may come before it: nothing of them would stand in a row.
+        // Sequences without samples may come before it. They have no segment in a row.
         let item = *items.last()?;
         let (end_of_sweep, end_of_epoch) = (flags.end_of_sweep, flags.end_of_epoch);
         Some(Fetched { item, end_of_sweep, end_of_epoch })
@@ -221,7 +221,7 @@ impl TimelineStages {
             Epoch::Run => 0,
             Epoch::Sweep => self.own.units.sweep(),
             Epoch::Samples(size) => {
-                // A long sequence may have gone through several.
+                // A long sequence may span several epochs.
                 let mut epoch = self.epoch.max((samples / size).saturating_mul(share.ranks()));
                 let end = |epoch: u64| epoch.checked_add(1)?.checked_mul(size);
                 while end(epoch).is_some_and(|end| share.of(end) <= samples) {

@@ -1,11 +1,11 @@
-//! CNTK's workers: each rank cuts its own minibatches out of the order of all.
+//! CNTK's workers: each rank cuts its own minibatches out of the order of all ranks.
 //!
 //! ```text
 //! order of all ranks ─ share by chunk or unit ─ cut by all samples and by the rank's own ─ (rows)
 //! ```
 //!
 //! Positions are counted in samples of all ranks since the very start. A rank goes through the
-//! order, counts all units and takes its own; so ranks that ask for the same sizes stand at
+//! order, counts all units and takes its own. So ranks that ask for the same sizes stand at
 //! different places.
 
 use std::sync::Arc;
@@ -29,33 +29,33 @@ pub(crate) struct WorkerStages {
     run: Run,
     index: Arc<Index>,
     units: Units,
-    /// Shuffled, the order deals chunks; otherwise it deals units.
+    /// A shuffled order deals chunks; a sequential one deals units.
     share: Share,
     most: Most,
     sweep_samples: u64,
-    /// Whether there are fewer chunks than ranks, so that none is left for this one.
+    /// Whether there are fewer chunks than ranks, and none is left for this rank.
     without_chunk: bool,
-    /// Samples gone through since the very start.
+    /// The number of samples passed since the very start.
     position: u64,
-    /// The number by which the next unit is dealt, where units are: it runs on over sweeps.
+    /// The number by which the next unit is dealt, if units are dealt. It runs on over sweeps.
     dealt: u64,
     epoch: u64,
     /// The rows of truncated sequences.
     rows: Option<Rows>,
 }
 
-/// The most that a minibatch has.
+/// The upper limits of a minibatch.
 #[derive(Clone, Copy)]
 struct Most {
-    /// Samples that are gone through, of all ranks.
+    /// Samples of all ranks that are passed.
     global: u64,
-    /// Samples of this rank's own.
+    /// This rank's own samples.
     local: u64,
-    /// Units of this rank's own.
+    /// This rank's own units.
     units: u64,
 }
 
-/// What a request for a minibatch gave.
+/// The result of a request for a minibatch.
 #[derive(Default)]
 struct Taken {
     items: Vec<Item>,
@@ -63,13 +63,13 @@ struct Taken {
     end_of_epoch: bool,
 }
 
-/// What a request has gone through.
+/// The samples and units that a request has passed.
 #[derive(Default)]
 struct Passed {
     global: u64,
     local: u64,
     units: u64,
-    /// Whether a unit of this rank's own is taken even if it does not fit.
+    /// Whether a unit of this rank is taken even if it does not fit.
     need: bool,
 }
 
@@ -79,7 +79,7 @@ impl WorkerStages {
         let share = Share::new(by, settings.rank, settings.ranks);
         let (size, units) = match settings.batch {
             BatchSize::Samples(size) | BatchSize::Padded(size) => (size, u64::MAX),
-            // Counted apart from samples.
+            // Units are counted apart from samples.
             BatchSize::Units(units) => (u64::MAX, units),
         };
         let rows = match how.truncated {
@@ -115,8 +115,8 @@ impl WorkerStages {
         Ok(worker)
     }
 
-    /// Goes to the unit that a state names, if it is the one behind as many samples as the state
-    /// names.
+    /// Goes to the unit that a state names, if the state's number of samples comes before that
+    /// unit.
     fn go_to(&mut self, state: &State) -> Result<()> {
         let OrderState { sweep, item, .. } = state.order;
         let by_frames = self.unit == Unit::Frame;
@@ -125,14 +125,14 @@ impl WorkerStages {
             return Err(state.without_place());
         }
         let mut gone_through = if by_frames { item } else { 0 };
-        // Sequences are gone through to learn their samples.
+        // Their samples are known only after passing the sequences.
         while self.units.item() < item
             && let Some(unit) = self.units.peek()
         {
             gone_through += u64::from(unit.samples);
             self.units.take();
         }
-        // Neither overflows: there are at least as many samples before the end of the sweep.
+        // Neither overflows: at least as many samples come before the end of the sweep.
         let position = sweep * self.sweep_samples + gone_through;
         let most_dealt = sweep.saturating_mul(self.units.total()).saturating_add(item);
         if state.samples == position && state.share.dealt <= most_dealt {
@@ -173,7 +173,7 @@ impl WorkerStages {
             let sweep = self.position / self.sweep_samples;
             let mut segments = Vec::new();
             let ended = rows.next_minibatch(|| self.fetch(), &mut segments);
-            // An epoch ends when the rows are empty: only then the next one begins.
+            // An epoch ends when the rows are empty. Only then the next one begins.
             if ended.is_none_or(|ended| ended.epoch) {
                 self.epoch += 1;
                 let start = self.epoch_start(self.epoch);
@@ -203,7 +203,7 @@ impl WorkerStages {
         }
     }
 
-    /// Whether a minibatch has fewer samples than it should, though the corpus has as many.
+    /// Whether a minibatch has fewer samples than it should, though the corpus has enough.
     fn is_short(&self, before: u64, taken: &Taken) -> bool {
         let Most { global, local, units } = self.most;
         let (found, wanted) = if units < u64::MAX {
@@ -216,7 +216,7 @@ impl WorkerStages {
         found < wanted.min(self.sweep_samples)
     }
 
-    /// The samples at which the run ends.
+    /// The number of samples at which the run ends.
     fn run_samples(&self) -> u64 {
         let by_sweeps = self.run.sweeps.map(|sweeps| sweeps.saturating_mul(self.sweep_samples));
         by_sweeps.into_iter().chain(self.run.samples).min().unwrap_or(u64::MAX / 2)
@@ -259,8 +259,8 @@ impl WorkerStages {
         }
     }
 
-    /// As CNTK's block randomizer. Going on in the next sweep, nothing is added that exceeds the
-    /// size.
+    /// Takes units as CNTK's block randomizer does. When it goes on in the next sweep, it adds
+    /// nothing that exceeds the size.
     fn take_shuffled(&mut self) -> Taken {
         let mut taken = Taken::default();
         let Most { mut global, mut local, units: most_units } = self.most;
@@ -274,7 +274,7 @@ impl WorkerStages {
             if goes_on && passed == 0 {
                 break;
             }
-            // One unit that does not fit may exceed both.
+            // A single unit that does not fit may exceed both.
             (global, local) = (global.saturating_sub(passed), local.saturating_sub(own));
             units = own_units;
             let has_room = global > 0 && local > 0 && units < most_units;
@@ -285,8 +285,9 @@ impl WorkerStages {
         taken
     }
 
-    /// Takes what fits and what is left of the sweep; if `need`, at least one unit of this rank's
-    /// own. The samples of its own that were taken, and the units, those before counted in.
+    /// Takes units that fit, up to the end of the sweep. With `need`, at least one unit of this
+    /// rank is taken. Returns the samples of this rank that were taken, and its units including
+    /// earlier ones.
     fn take_in_sweep(
         &mut self,
         most: Most,
@@ -311,8 +312,8 @@ impl WorkerStages {
         (passed.local, passed.units)
     }
 
-    /// As CNTK without randomization: units are dealt one by one, and sweeps follow one another
-    /// without a seam.
+    /// Takes units as CNTK does without randomization: units are dealt one by one, and sweeps
+    /// follow one another without a seam.
     fn take_in_order(&mut self) -> Taken {
         let mut taken = Taken::default();
         let end = self.epoch_start(self.epoch + 1).min(self.run_samples());
@@ -341,8 +342,8 @@ impl WorkerStages {
         taken
     }
 
-    /// Goes through the next unit of the sweep, and takes it if it is this rank's own; false if it
-    /// does not fit, or if there is none before `end`.
+    /// Passes the next unit of the sweep, and takes it if it is this rank's own. Returns false if
+    /// it does not fit, or if there is none before `end`.
     fn take_unit(
         &mut self,
         most: Most,
@@ -381,7 +382,8 @@ impl WorkerStages {
         }
     }
 
-    /// Whether a unit is of a masked sequence: it counts in CNTK's order, and is not delivered.
+    /// Whether a unit belongs to a masked sequence. Such a unit counts in CNTK's order, but is not
+    /// delivered.
     fn is_masked(&self, item: Item) -> bool {
         self.index.has_masked()
             && self.index.is_masked(order::sequence(&self.index, self.unit, item))
@@ -430,10 +432,10 @@ impl Stages for WorkerStages {
         let epoch = self.position / self.epoch_samples();
         // Rows are emptied before the next epoch begins.
         self.epoch = if self.rows.is_some() { state.rows.epoch } else { epoch };
-        // Rows lag behind by what is in them, which is one sequence more than an epoch has.
+        // Rows lag behind by their contents, which is at most one sequence more than an epoch has.
         let longest = (0..index.len() as u32).map(|s| index.samples(s)).max().unwrap_or(0);
         let end = self.epoch_start(self.epoch.saturating_add(1)).saturating_add(longest.into());
-        // At the end of the run, the next epoch is named that would begin.
+        // At the end of the run, a state names the epoch that would begin next.
         let most = epoch.saturating_add(u64::from(self.position >= self.run_samples()));
         if self.epoch > most || end <= self.position {
             return Err(changed_by_hand(&format!(

@@ -1,7 +1,8 @@
-//! Which settings go together, and how large they may be: the one place that says so.
+//! The rules for settings that go together, and their upper limits. All of them are here.
 //!
-//! A combination has its meaning or is refused. What cannot be told from a value, since it may be
-//! the default, is asked by key: a key that was given must have an effect among the other settings.
+//! A combination has a meaning or is refused. A value alone does not tell whether it was given,
+//! since it may be the default. So there is a check by key: a given key must have an effect among
+//! the other settings.
 
 use seqfeed_core::{Error, Result};
 
@@ -10,31 +11,32 @@ use super::{
     Window, Worker,
 };
 
-/// Most minibatches that wait: places for them are taken before the first is made.
+/// The most minibatches in the queue: their places are taken before the first is made.
 const MOST_WAITING: usize = 1 << 16;
-/// Most ranks: in a step there is a minibatch for each.
+/// The most ranks: a step has a minibatch for each.
 const MOST_RANKS: usize = 1 << 16;
-/// Most threads of a kind.
+/// The most threads of a kind.
 const MOST_THREADS: usize = 1 << 10;
-/// Most samples or units in a minibatch that goes on over the ends of sweeps: others end there.
+/// The most samples or units in a minibatch that goes on over the ends of sweeps. Other minibatches
+/// end there.
 const MOST_IN_BATCH: u64 = 1 << 32;
-/// Most frames of context to one side.
+/// The most frames of context on one side.
 const MOST_CONTEXT: usize = 10_000;
-/// Most samples of a row of truncated sequences: a row takes its memory whether it is filled or
+/// The most samples of a row of truncated sequences: a row takes its memory whether it is filled or
 /// not.
 const MOST_IN_ROW: u64 = 1 << 24;
-/// Most sequences of a pool of like lengths: no corpus has more.
+/// The most sequences in a pool of similar lengths: no corpus has more.
 const MOST_IN_BUCKET: u64 = 1 << 32;
-/// The latest sample from which a run can start: far beyond it, places could not be counted.
+/// The latest sample at which a run can start. Far beyond it, positions would overflow.
 const MOST_START: u64 = 1 << 62;
 
 impl Settings {
-    /// Whether they fit one another: what a feed asks before it starts.
+    /// Checks that the settings fit together. A feed calls it before it starts.
     ///
     /// # Errors
     ///
-    /// Fails if they contradict one another, if one has no effect among the others, or if one is
-    /// out of its range.
+    /// Fails if settings contradict one another, if one has no effect among the others, or if one
+    /// is out of its range.
     pub fn check(&self) -> Result<()> {
         match self.out_of_range().or_else(|| self.contradiction().map(str::to_owned)) {
             Some(problem) => Err(Error::usage(problem)),
@@ -88,7 +90,7 @@ impl Settings {
             .or_else(|| most("the sample that is started from", MOST_START, start))
     }
 
-    /// The first combination that has no meaning.
+    /// The first combination without a meaning.
     fn contradiction(&self) -> Option<&'static str> {
         let frames = self.unit == Unit::Frame;
         let timeline = matches!(self.cut, Cut::Timeline(_));
@@ -148,8 +150,8 @@ impl Settings {
         rules.into_iter().find_map(|(wrong, problem)| wrong.then_some(problem))
     }
 
-    /// Why a key of a description has no effect among these settings, whatever its value; `None`
-    /// where it has one.
+    /// The reason why a key of a description has no effect among these settings, whatever its
+    /// value; `None` if it has one.
     #[must_use]
     pub fn without_effect(&self, key: &str) -> Option<&'static str> {
         let worker = matches!(self.cut, Cut::Worker(_));
@@ -180,7 +182,7 @@ impl Settings {
             ),
             "local-timeline" | "cross-sweeps" if !worker => Some("it is for preset = \"cntk\""),
             "local-timeline" if truncated => Some(in_rows),
-            // With several ranks it says which minibatch the end of a sweep is told with: a rank
+            // With several ranks it decides which minibatch announces the end of a sweep: a rank
             // looks for its next sequence in the next sweep, or stops at the end of this one.
             "cross-sweeps" if truncated && self.ranks == 1 => Some(in_rows),
             "local-timeline" if matches!(self.batch, BatchSize::Units(_)) => {

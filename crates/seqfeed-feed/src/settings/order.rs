@@ -1,15 +1,15 @@
-//! In which order units come.
+//! The settings of the order.
 
-/// In which order the units of a sweep come.
+/// The order of the units of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// As they lie in the corpus.
+    /// The order of the corpus.
     Sequential,
     /// Shuffled anew in each sweep, inside a window.
     Shuffle(Shuffle),
-    /// Frames in the order of the corpus, each swapped with another one no farther than half so
-    /// many frames: CNTK's `readMethod = rollingWindow`. With [`Unit::Frame`](super::Unit::Frame)
-    /// and [`Cut::Steps`](super::Cut::Steps) or [`Cut::Worker`](super::Cut::Worker). Seeded with
+    /// Frames in the order of the corpus, each swapped with another one at most half this many
+    /// frames away: CNTK's `readMethod = rollingWindow`. Needs [`Unit::Frame`](super::Unit::Frame),
+    /// and [`Cut::Steps`](super::Cut::Steps) or [`Cut::Worker`](super::Cut::Worker). The seed is
     /// the number of the sweep.
     Rolling(u64),
 }
@@ -17,34 +17,34 @@ pub enum Order {
 /// How a sweep is shuffled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shuffle {
-    /// How far it reaches.
+    /// How far the shuffle reaches.
     pub window: Window,
     /// Sweep `s` is shuffled with `seed + s`.
     pub seed: u64,
-    /// What random numbers are drawn.
+    /// The generator of its random numbers.
     pub generator: Generator,
 }
 
-/// What random numbers a shuffle draws.
+/// The generator of a shuffle's random numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Generator {
-    /// C++'s `mt19937_64`, as CNTK's newer readers.
+    /// C++'s `mt19937_64`, as in CNTK's newer readers.
     #[default]
     MersenneTwister,
-    /// The C library's `rand`, as CNTK's `HTKMLFReader` if it is not told otherwise.
+    /// The C library's `rand`, the default of CNTK's `HTKMLFReader`.
     Rand,
 }
 
 /// How far a shuffle reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// So many chunks, as CNTK's `randomizationWindow` with
+    /// A number of chunks, as CNTK's `randomizationWindow` with
     /// `sampleBasedRandomizationWindow = false`.
     Chunks(u64),
-    /// So many samples, as CNTK's with `sampleBasedRandomizationWindow = true`.
+    /// A number of samples, as with `sampleBasedRandomizationWindow = true` in CNTK.
     Samples(u64),
     /// The whole corpus: one permutation of all units. A state is restored at once, and the
-    /// permutation takes no memory; the data must be mapped or fit in memory.
+    /// permutation takes no memory. The data must be mapped or fit in memory.
     Corpus,
 }
 
@@ -63,13 +63,13 @@ impl Default for Order {
 }
 
 impl Order {
-    /// A shuffle in a window.
+    /// A shuffle inside a window.
     #[must_use]
     pub fn shuffle(window: Window, seed: u64) -> Self {
         Self::Shuffle(Shuffle { window, seed, ..Shuffle::default() })
     }
 
-    /// How it is shuffled, if it is.
+    /// The shuffle, if there is one.
     #[must_use]
     pub fn shuffled(&self) -> Option<Shuffle> {
         match *self {
@@ -78,8 +78,7 @@ impl Order {
         }
     }
 
-    /// What it is seeded with: 0 where nothing is shuffled, or where the number of the sweep alone
-    /// is the seed.
+    /// The seed. It is 0 if nothing is shuffled, or if the number of the sweep alone is the seed.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.shuffled().map_or(0, |shuffle| shuffle.seed)
