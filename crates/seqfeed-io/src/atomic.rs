@@ -13,16 +13,16 @@ use crate::remove::removed;
 use crate::shown_name;
 use crate::temporary::{TemporaryName, temporary_file};
 
-/// Writes a whole file at once: under its name stands either what was there before or all of the
-/// new content. The permissions of an existing file stay.
+/// Writes a whole file at once. Under its name stands either the old content or all of the new one.
+/// The permissions of an existing file stay.
 ///
-/// With `durable` the content is on the disk before it gets its name, so that not even a crash of
-/// the machine leaves half a file.
+/// With `durable` the content is on the disk before it gets its name. Then not even a crash of the
+/// machine leaves half a file.
 ///
 /// # Errors
 ///
-/// When the operating system fails to write, or the name is that of a directory. The old file is
-/// then untouched.
+/// If the operating system fails to write, or the name is a directory. The old file is then
+/// untouched.
 pub fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> Result<()> {
     let write = || match Target::find(path)? {
         Target::Direct(mut file, _) => file.write_all(bytes),
@@ -34,27 +34,27 @@ pub fn write_atomically(path: &Path, bytes: &[u8], durable: bool) -> Result<()> 
     write().map_err(|error| Error::io("writing", error).in_file(shown_name(path)))
 }
 
-/// Where the bytes for a name go.
+/// The destination of the bytes for a name.
 pub(crate) enum Target {
-    /// Straight into what is there: a device, a named pipe.
+    /// The existing file itself: a device, a named pipe.
     Direct(File, Metadata),
-    /// Into a temporary file next to the name, which is renamed at last.
+    /// A temporary file next to the name, which is renamed at the end.
     Renamed(Pending, File),
 }
 
-/// A temporary file on the way to its name. Dropping it removes it; one that a killed process has
-/// left is removed when its target is written again.
+/// A temporary file that will get its name. Dropping it removes the file. If a killed process
+/// leaves one, the next process that writes the same target removes it.
 pub(crate) struct Pending {
     temporary: TemporaryName,
     target: PathBuf,
     permissions: Option<Permissions>,
 }
 
-/// A temporary file that is complete; open, as it is locked until it has its name.
+/// A temporary file that is complete. It stays open, and so locked, until it has its name.
 pub(crate) struct Sealed(Pending, File);
 
 impl Target {
-    /// Opens what a path stands for, for writing.
+    /// Opens the target of a path for writing.
     pub(crate) fn find(path: &Path) -> io::Result<Self> {
         let target = follow_links(path)?;
         let existing = match fs::metadata(&target) {
@@ -73,7 +73,7 @@ impl Target {
                 return Ok(Self::Direct(file, metadata));
             }
             Some(metadata) => {
-                // A file that must not be written to must not be replaced either.
+                // A file without permission to write must not be replaced either.
                 OpenOptions::new().write(true).open(&target)?;
                 Some(metadata.permissions())
             }
@@ -91,11 +91,11 @@ impl Pending {
         }
         let directory = parent_of(&target);
         let (file, temporary) = temporary_file(&target, directory).map_err(|error| {
-            // Want of handles has words of its own, and nothing to do with the name.
+            // A lack of file handles has a message of its own, and nothing to do with the name.
             if matches!(Errno::from_io_error(&error), Some(Errno::MFILE | Errno::NFILE)) {
                 return error;
             }
-            // Said without the temporary name, which means nothing to anyone.
+            // The message leaves the temporary name out, which means nothing to the user.
             let kind = error.kind();
             let directory = shown_name(directory);
             let message = match kind {
@@ -109,7 +109,7 @@ impl Pending {
         Ok((Self { temporary, target, permissions }, file))
     }
 
-    /// Gives the file its name now, while it is still written.
+    /// Gives the file its name now, while it is still being written.
     pub(crate) fn appear_now(self, file: &File) -> io::Result<()> {
         if let Some(permissions) = self.permissions {
             file.set_permissions(permissions)?;
@@ -117,14 +117,14 @@ impl Pending {
         self.temporary.persist(&self.target)
     }
 
-    /// Completes the file: what it holds is final.
+    /// Completes the file: its content is final.
     pub(crate) fn seal(self, file: File, durable: bool) -> io::Result<Sealed> {
         if let Some(permissions) = &self.permissions {
             file.set_permissions(permissions.clone())?;
         }
         if durable {
             match file.sync_all() {
-                // Some file systems have nothing to be synchronised.
+                // Some file systems have nothing to synchronise.
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                 result => result?,
             }
@@ -134,7 +134,7 @@ impl Pending {
 }
 
 impl Sealed {
-    /// Removes the file that has the name as yet.
+    /// Removes the file that has the name now.
     pub(crate) fn remove_old(&self) -> io::Result<()> {
         removed(&self.0.target)
     }
@@ -146,10 +146,10 @@ impl Sealed {
     }
 }
 
-/// The path behind symbolic links, whether it exists or not: a link is written through, not
-/// replaced.
+/// The path behind symbolic links, whether it exists or not. The program writes through a link and
+/// does not replace it.
 pub(crate) fn follow_links(path: &Path) -> io::Result<PathBuf> {
-    // As many as Linux follows.
+    // Linux follows this many.
     const MOST: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MOST {
@@ -158,7 +158,7 @@ pub(crate) fn follow_links(path: &Path) -> io::Result<PathBuf> {
         }
         match fs::read_link(&path) {
             Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
-            // Not a link, or nothing is there.
+            // Not a link, or nothing there.
             Err(_) => return Ok(path),
         }
     }

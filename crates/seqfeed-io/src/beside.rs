@@ -1,11 +1,11 @@
-//! Where the files are that a file names.
+//! Finds the files that a file names.
 
 use crate::{Location, Opener, RxFilename};
 
-/// Directories in which the files are looked for that a file names, such as a script file.
+/// The directories in which to look for the files that a file names, such as a script file.
 ///
-/// These are, in this order, the working directory, that of the file itself, and that of the opener
-/// which opened it. What a file in a store names is beside it.
+/// These are, in this order: the working directory, the directory of the file itself, and the
+/// directory of the opener that opened it. For a file in a store there is only its own directory.
 ///
 /// ```
 /// use seqfeed_io::{Beside, Location, Opener, RxFilename};
@@ -23,13 +23,13 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// For what stands in a file, which `opener` opens.
+    /// The directories for names in `file`, which `opener` opens.
     #[must_use]
     pub fn of(file: &RxFilename, opener: &Opener) -> Self {
         Self::new(file.location().parent().filter(|_| file.offset().is_none()), opener)
     }
 
-    /// For what stands in a file of a directory, if it is a file.
+    /// The directories for names in a file in directory `own`, if it is a file.
     #[must_use]
     pub fn new(own: Option<Location>, opener: &Opener) -> Self {
         let directories = match own {
@@ -42,23 +42,23 @@ impl Beside {
         Self { directories, opener: opener.clone() }
     }
 
-    /// The places of a file in the order in which it is looked for there.
+    /// The possible locations of a file, in the order in which to look.
     pub fn places(&self, file: &Location) -> impl Iterator<Item = Location> {
         self.directories.iter().map(|directory| file.clone().relative_to(Some(directory)))
     }
 
-    /// The first place where there is a file.
+    /// The first location at which there is a file.
     #[must_use]
     pub fn there(&self, file: &Location) -> Option<Location> {
         self.places(file).find(|place| self.opener.exists(place))
     }
 
-    /// The first place where there is a file; where there is none, the first of all.
+    /// The first location at which there is a file. If there is none, the first location of all.
     #[must_use]
     pub fn find(&self, file: &Location) -> Location {
         let mut places = self.places(file);
         let first = places.next().unwrap_or_else(|| file.clone());
-        // It is not asked for where there is one answer.
+        // With only one answer there is no need to look.
         match file.is_relative() && self.directories.len() > 1 {
             true => self.there(file).unwrap_or(first),
             false => first,

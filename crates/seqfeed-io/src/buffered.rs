@@ -1,32 +1,31 @@
-//! A buffer over a reader that counts and can look ahead.
+//! A buffer over a reader, with a position and look-ahead.
 
 use std::io::{self, BufRead, IoSliceMut, Read, SeekFrom};
 
 use crate::read_at::Seekable;
 
-/// How much is read at once.
+/// The most bytes of one read.
 pub(crate) const CAPACITY: usize = 64 * 1024;
 
-/// A buffer over a reader. Unlike the one of the standard library it can [look
-/// ahead](Self::look_ahead) over several short reads, and knows its position.
+/// A buffer over a reader. Unlike the buffer of the standard library it knows its position, and can
+/// [look ahead](Self::look_ahead) over several short reads.
 pub(crate) struct Buffered {
     reader: Reader,
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
     position: u64,
-    /// How much the next read fills of the buffer: little behind a seek, more with every read that
-    /// follows.
+    /// The bytes that the next read fills: few after a seek, more with every further read.
     window: usize,
 }
 
 enum Reader {
-    /// A regular file or an object of a store, which can seek, and its last known length.
+    /// A regular file or an object of a store, which can seek, with its last known length.
     Seekable(Box<dyn Seekable>, u64),
     Stream(Box<dyn Read + Send>),
 }
 
-/// How much is read ahead behind a large object or a seek: enough for the next key and header.
+/// The bytes to read ahead behind a large object or a seek: enough for the next key and header.
 const AHEAD: usize = 4 * 1024;
 
 impl Buffered {
@@ -44,11 +43,12 @@ impl Buffered {
         Self { reader, buffer, start: 0, end: 0, position, window: CAPACITY }
     }
 
-    /// Fails if a file ends before the position: it was cut short after it had been measured.
+    /// Fails if a file ends before the position, because it was cut short after its length was
+    /// read.
     fn check_end(&self) -> io::Result<()> {
         let Reader::Seekable(file, _) = &self.reader else { return Ok(()) };
         let len = file.len()?;
-        // Files that the system makes up have a length of 0.
+        // Files that the system makes up (`/proc`) have a length of 0.
         if len == 0 || self.position <= len {
             return Ok(());
         }
@@ -58,13 +58,13 @@ impl Buffered {
         ))
     }
 
-    /// How many bytes are left in a regular file; asked again where that is fewer than `wanted`.
+    /// The bytes left in a regular file. If they are fewer than `wanted`, the length is read again.
     pub(crate) fn remaining(&mut self, wanted: u64) -> Option<u64> {
         let Reader::Seekable(file, len) = &mut self.reader else { return None };
         if len.saturating_sub(self.position) < wanted {
             *len = file.len().ok()?;
         }
-        // Files that the system makes up (`/proc`) have a length of 0 and yet contents.
+        // Files that the system makes up (`/proc`) have a length of 0, but do have contents.
         if *len == 0 {
             return None;
         }
@@ -87,7 +87,7 @@ impl Buffered {
         Ok(true)
     }
 
-    /// Goes over up to `count` bytes, and says over how many; over none only at the end.
+    /// Skips up to `count` bytes. Returns how many; zero only at the end.
     pub(crate) fn skip(&mut self, count: u64) -> io::Result<u64> {
         let buffered = (self.end - self.start) as u64;
         if count > buffered
@@ -107,12 +107,12 @@ impl Buffered {
         self.position
     }
 
-    /// The bytes that are buffered.
+    /// The bytes in the buffer.
     pub(crate) fn buffered(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// At least `count` bytes side by side; fewer only at the end. The buffer grows where it must.
+    /// At least `count` contiguous bytes; fewer only at the end. The buffer grows if necessary.
     pub(crate) fn ensure(&mut self, count: usize) -> io::Result<&[u8]> {
         while self.end - self.start < count {
             if self.start + count > self.buffer.len() || self.start == self.end {
@@ -131,7 +131,7 @@ impl Buffered {
         Ok(self.buffered())
     }
 
-    /// Adds to the buffer with one read; false at the end, or when the buffer is full.
+    /// Adds to the buffer with one read. Returns false at the end, or if the buffer is full.
     pub(crate) fn look_ahead(&mut self) -> io::Result<bool> {
         let count = self.reader.read(&mut self.buffer[self.end..])?;
         self.end += count;
@@ -143,8 +143,8 @@ impl Read for Buffered {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let count = if self.start == self.end && buf.len() >= AHEAD {
             (self.start, self.end) = (0, 0);
-            // One call for what is wanted and for what comes next: of objects that follow one
-            // another, little is copied twice.
+            // One call reads the wanted bytes and the following ones. So few bytes are copied twice
+            // when objects follow one another.
             let count = self.reader.read_two(buf, &mut self.buffer[..AHEAD])?;
             self.end = count.saturating_sub(buf.len());
             count.min(buf.len())
@@ -181,7 +181,7 @@ impl BufRead for Buffered {
 }
 
 impl Reader {
-    /// One read, repeated where a signal came between.
+    /// One read, repeated after a signal.
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             let result = match self {
@@ -195,7 +195,7 @@ impl Reader {
         }
     }
 
-    /// One read into two buffers, the second of which only files need fill.
+    /// One read into two buffers. Only files need fill the second one.
     fn read_two(&mut self, first: &mut [u8], second: &mut [u8]) -> io::Result<usize> {
         let Self::Seekable(file, _) = self else { return self.read(first) };
         loop {

@@ -1,4 +1,4 @@
-//! Outputs that are compressed where their names say so.
+//! Outputs that are compressed if their names say so.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -9,12 +9,12 @@ use seqfeed_core::{Error, Result};
 
 use crate::{Opener, Output, WxFilename};
 
-/// An [`Output`] whose bytes are compressed with gzip if its name ends with `.gz`.
+/// An [`Output`] that is compressed with gzip if its name ends with `.gz`.
 pub struct CompressedOutput(Form);
 
 enum Form {
     Plain(Output),
-    // Large, and there are few.
+    // It is large, but there are few.
     #[cfg(feature = "gzip")]
     Gzip(Box<GzEncoder<Output>>),
 }
@@ -24,7 +24,7 @@ impl CompressedOutput {
     ///
     /// # Errors
     ///
-    /// As [`Output::create`].
+    /// The same as [`Output::create`].
     pub fn create(name: &WxFilename, opener: &Opener) -> Result<Self> {
         let packs = name.location().extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
         #[cfg(not(feature = "gzip"))]
@@ -54,30 +54,30 @@ impl CompressedOutput {
         self.output().name()
     }
 
-    /// The name it was opened by.
+    /// The name by which it was opened.
     #[must_use]
     pub fn wxfilename(&self) -> &WxFilename {
         self.output().wxfilename()
     }
 
-    /// Turns an error from writing to this output into one that says where it happened.
+    /// Adds the place to an error from writing to this output.
     #[must_use]
     pub fn error(&self, source: io::Error) -> Error {
         self.output().error(source)
     }
 
-    /// Ends the compression: what is left is to finish the output.
+    /// Ends the compression. The caller has to finish the output.
     ///
     /// # Errors
     ///
-    /// When the operating system fails to write.
+    /// If the operating system fails to write.
     pub fn into_output(self) -> Result<Output> {
         match self.0 {
             Form::Plain(output) => Ok(output),
             #[cfg(feature = "gzip")]
             Form::Gzip(mut encoder) => {
                 encoder.try_finish().map_err(|error| encoder.get_ref().error(error))?;
-                // Nothing is left to be written that could fail.
+                // Nothing is left to write that could fail.
                 encoder.finish().map_err(|error| Error::io("writing", error))
             }
         }
@@ -87,7 +87,7 @@ impl CompressedOutput {
     ///
     /// # Errors
     ///
-    /// As [`Output::finish`].
+    /// The same as [`Output::finish`].
     pub fn finish(self) -> Result<()> {
         self.into_output()?.finish()
     }
@@ -105,8 +105,8 @@ impl Write for CompressedOutput {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Form::Plain(output) => output.flush(),
-            // A flush here would cut the compressed stream, which costs size; the end is written by
-            // `into_output`.
+            // A flush here would cut the compressed stream and make it larger. `into_output` writes
+            // its end.
             #[cfg(feature = "gzip")]
             Form::Gzip(_) => Ok(()),
         }

@@ -1,11 +1,11 @@
-//! Telling compressed data by its first bytes.
+//! Recognises compressed data by the first bytes.
 
 use std::fmt;
 
-/// How data are compressed, as their first bytes tell.
+/// The compression of data, recognised by the first bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not, or not in a way that is known here.
+    /// None, or an unknown one.
     #[default]
     None,
     /// gzip (RFC 1952), one member or more.
@@ -16,19 +16,19 @@ pub enum Compression {
     Zstd,
 }
 
-/// How many bytes are enough to tell.
+/// The number of bytes that is enough to recognise every kind.
 pub(crate) const ENOUGH: usize = 10;
 
-/// One way data can begin: bytes under a mask.
+/// One beginning of compressed data: bytes under a mask.
 struct Magic {
     compression: Compression,
     bytes: &'static [u8],
     mask: &'static [u8],
 }
 
-// A bzip2 stream is `BZh`, a level, and the number that begins a block (the digits of pi) or, when
-// there is none, the end (those of its square root): the short `BZh` alone may be the beginning of
-// a text. The level is checked beyond the mask.
+// A bzip2 stream is `BZh`, a level, and a number. The number begins a block (the digits of pi), or,
+// without blocks, the end (the digits of its square root). A bare `BZh` may begin a text. The level
+// is checked beyond the mask.
 const BZIP2_MASK: &[u8] = &[255, 255, 255, 0xf0, 255, 255, 255, 255, 255, 255];
 
 const MAGICS: [Magic; 5] = [
@@ -36,7 +36,7 @@ const MAGICS: [Magic; 5] = [
     Magic { compression: Compression::Bzip2, bytes: b"BZh01AY&SY", mask: BZIP2_MASK },
     Magic { compression: Compression::Bzip2, bytes: b"BZh0\x17rE8P\x90", mask: BZIP2_MASK },
     Magic { compression: Compression::Zstd, bytes: b"\x28\xb5\x2f\xfd", mask: &[255; 4] },
-    // A frame to be skipped, which may come first: 0x184D2A50 to 0x184D2A5F.
+    // A frame to skip, which may come first: 0x184D2A50 to 0x184D2A5F.
     Magic {
         compression: Compression::Zstd,
         bytes: b"\x50\x2a\x4d\x18",
@@ -45,7 +45,7 @@ const MAGICS: [Magic; 5] = [
 ];
 
 impl Magic {
-    /// Whether the bytes agree with the magic, as far as there are any.
+    /// Whether the bytes agree with the magic, as far as they reach.
     fn agrees(&self, first: &[u8]) -> bool {
         let level_fits = self.compression != Compression::Bzip2
             || !matches!(first.get(3), Some(b) if !(b'1'..=b'9').contains(b));
@@ -59,7 +59,7 @@ impl Magic {
 }
 
 impl Compression {
-    /// Tells the compression by the first bytes; ten are enough for all kinds.
+    /// Recognises the compression by the first bytes; ten are enough for all kinds.
     ///
     /// ```
     /// use seqfeed_io::Compression;
@@ -75,8 +75,8 @@ impl Compression {
             .map_or(Self::None, |magic| magic.compression)
     }
 
-    /// Whether more bytes could change what [`detect`](Self::detect) says. A stream that someone
-    /// types is not asked for ten bytes when the first tells enough.
+    /// Whether more bytes could change the result of [`detect`](Self::detect). So a stream that
+    /// someone types need not give ten bytes if the first one decides.
     pub(crate) fn is_undecided(first_bytes: &[u8]) -> bool {
         MAGICS
             .iter()
@@ -84,10 +84,10 @@ impl Compression {
     }
 }
 
-/// Where a kind of compression was left out.
+/// For builds without some kinds of compression.
 #[cfg(not(all(feature = "gzip", feature = "bzip2", feature = "zstd")))]
 impl Compression {
-    /// The error that this kind was left out; the features have the names of the kinds.
+    /// The error for a kind that was left out. Cargo features have the names of the kinds.
     pub(crate) fn left_out(self) -> seqfeed_core::Error {
         seqfeed_core::Error::usage(format!("{self} was left out when this program was built"))
             .with_help(format!("build it with the cargo feature `{self}`, or decompress the file"))

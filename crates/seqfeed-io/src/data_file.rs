@@ -13,8 +13,8 @@ use crate::compression::ENOUGH;
 use crate::same_file::open_file;
 use crate::{Compression, Identity, Location, Mapped, Opener, ReadAt, shown_name};
 
-/// A regular file, or an object of a store, read at given offsets from several threads at once: it
-/// has no cursor to share.
+/// A regular file, or an object of a store, that several threads read at offsets. They share no
+/// cursor.
 ///
 /// The bytes are those of the file; nothing is decompressed.
 pub struct DataFile {
@@ -26,15 +26,15 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// Opens a regular file of the file system; [`Opener::open`] opens any location.
+    /// Opens a regular file of the file system. [`Opener::open`] opens any location.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, or is something else: a directory, a device, a named pipe.
+    /// If it cannot be opened, or is not a regular file: a directory, a device, a named pipe.
     pub fn open(path: &Path) -> Result<Self> {
         let name = shown_name(path);
         let fail = |error| Error::io("opening", error).in_file(&name);
-        // Asked before it is opened: opening a named pipe would wait for a writer.
+        // This comes before opening: opening a named pipe would wait for a writer.
         check_regular(&fs::metadata(path).map_err(fail)?, &name)?;
         let file = open_file(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
@@ -42,29 +42,29 @@ impl DataFile {
         Ok(Self { name, bytes: Arc::new(file), len: metadata.len(), temporary: false })
     }
 
-    /// What is read at offsets, under a name for messages.
+    /// Bytes that are read at offsets, with a name for messages.
     ///
     /// # Errors
     ///
-    /// When its length cannot be found out.
+    /// If their length cannot be read.
     pub fn new(name: impl Into<String>, bytes: Arc<dyn ReadAt>) -> Result<Self> {
         let name = name.into();
         let len = bytes.len().map_err(|error| Error::io("opening", error).in_file(&name))?;
         Ok(Self { name, bytes, len, temporary: false })
     }
 
-    /// A temporary file that was written.
+    /// A temporary file that has been written.
     pub(crate) fn of_spool(name: String, file: File, len: u64) -> Self {
         Self { name, bytes: Arc::new(file), len, temporary: true }
     }
 
-    /// How much of it lies in a temporary file: all or nothing.
+    /// The bytes of it in a temporary file: all or nothing.
     #[must_use]
     pub fn spooled_bytes(&self) -> u64 {
         if self.temporary { self.len } else { 0 }
     }
 
-    /// The same file under another name for messages, such as what a temporary copy was made of.
+    /// The same file with another name for messages, such as the original of a temporary copy.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -77,7 +77,7 @@ impl DataFile {
         &self.name
     }
 
-    /// How long the file was when it was opened.
+    /// The length of the file when it was opened.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
@@ -89,14 +89,14 @@ impl DataFile {
         self.len == 0
     }
 
-    /// Reads from an offset as much as there is, and says how much that was: less than asked for
-    /// only at the file's end.
+    /// Reads at an offset, and returns the number of bytes. It is smaller than the buffer only at
+    /// the end of the file.
     ///
     /// # Errors
     ///
-    /// When the operating system fails to read.
+    /// If the operating system fails to read.
     pub fn read_at(&self, buf: &mut [u8], offset: u64) -> Result<usize> {
-        // No file reaches beyond what the operating system can count, which it calls an error.
+        // No file reaches beyond the range of the operating system, which would return an error.
         let end = offset.checked_add(buf.len() as u64);
         if end.is_none_or(|end| i64::try_from(end).is_err()) {
             return Ok(0);
@@ -115,12 +115,12 @@ impl DataFile {
         Ok(filled)
     }
 
-    /// Fills a buffer from an offset. `inside` says in messages what is being read ("data").
+    /// Fills a buffer from an offset. `inside` names the data in messages ("data").
     ///
     /// # Errors
     ///
-    /// When the file ends before ([`Problem::UnexpectedEnd`], placed at the offset), or the
-    /// operating system fails to read.
+    /// If the file ends before ([`Problem::UnexpectedEnd`], placed at the offset), or the operating
+    /// system fails to read.
     pub fn read_exact_at(&self, buf: &mut [u8], offset: u64, inside: &'static str) -> Result<()> {
         let missing = (buf.len() - self.read_at(buf, offset)?) as u64;
         if missing == 0 {
@@ -130,53 +130,53 @@ impl DataFile {
         Err(Error::format("file", problem).in_file(&self.name).at_byte(offset))
     }
 
-    /// How the file is compressed, as its first bytes tell.
+    /// The compression of the file, recognised by its first bytes.
     ///
     /// # Errors
     ///
-    /// When the operating system fails to read.
+    /// If the operating system fails to read.
     pub fn compression(&self) -> Result<Compression> {
         let mut first = [0; ENOUGH];
         let count = self.read_at(&mut first, 0)?;
         Ok(Compression::detect(&first[..count]))
     }
 
-    /// What tells that the file was replaced by another one.
+    /// The identity of the file, which changes when it is replaced.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// If it cannot be read.
     pub fn identity(&self) -> Result<Identity> {
         self.bytes.identity().map_err(|error| Error::io("reading", error).in_file(&self.name))
     }
 
-    /// When the file was last written, where that is known.
+    /// The time of the last change, if known.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// If it cannot be read.
     pub fn modified(&self) -> Result<Option<SystemTime>> {
         self.bytes.modified().map_err(|error| Error::io("reading", error).in_file(&self.name))
     }
 
-    /// Maps the file into memory, as long as it was when it was opened.
+    /// Maps the file into memory, with the length it had when it was opened.
     ///
     /// # Errors
     ///
-    /// When it has become shorter since, the operating system fails to map it, or it is an object
-    /// of a store.
+    /// If it has become shorter since; if the operating system fails to map it; or if it is an
+    /// object of a store.
     pub fn map(&self) -> Result<Mapped> {
         Mapped::new(Arc::clone(&self.bytes), &self.name, self.len)
     }
 }
 
 impl Opener {
-    /// Opens what lies at a path or a URL, to be read at any place.
+    /// Opens a path or a URL for reading at offsets.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, is no regular file, or no [store](Self::with_store) is there for
-    /// the URL; for commands and standard input, which pass once.
+    /// If it cannot be opened or is not a regular file; if there is no [store](Self::with_store)
+    /// for the URL; or if it is a command or standard input, which can be read only once.
     pub fn open(&self, location: &Location) -> Result<DataFile> {
         match location {
             Location::Path(path) => DataFile::open(path),

@@ -1,11 +1,11 @@
-//! Undoing compression on the way in.
+//! Decompression of inputs.
 
 use std::io::{self, Read};
 
 use crate::buffered::Buffered;
 use crate::{Compression, UntilFailed};
 
-/// Looks at the first bytes of a stream and puts the decoder they ask for before it.
+/// Reads the first bytes of a stream, and adds the decoder for them.
 pub(crate) fn decode(reader: Box<dyn Read + Send>) -> io::Result<(Compression, Buffered)> {
     let mut raw = Buffered::new(reader, 0);
     while Compression::is_undecided(raw.buffered()) && raw.look_ahead()? {}

@@ -1,4 +1,4 @@
-//! Names with `*`, `?` and `[...]`, as the shell and Python's `glob` read them.
+//! Patterns with `*`, `?` and `[...]`, as in the shell and in Python's `glob`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -9,16 +9,16 @@ use seqfeed_core::{Error, Result};
 use crate::{Location, Opener, shown_name};
 
 impl Opener {
-    /// The files that a pattern means, sorted by their names' bytes. Those of a relative pattern
-    /// are relative to the opener's [directory](Self::in_directory), as the pattern is.
+    /// The files that match a pattern, sorted by the bytes of their names. If the pattern is
+    /// relative, it and the files are relative to the opener's [directory](Self::in_directory).
     ///
-    /// `*` and `?` stand for any characters, `[a-z]` for one of those and `[!a-z]` for any other
-    /// one; none of them for `/`, nor for a dot at the beginning. A name without them is the file
-    /// itself, whether it is there or not.
+    /// `*` and `?` stand for any characters, `[a-z]` for one of these and `[!a-z]` for any other.
+    /// None of them stands for `/`, or for a dot at the beginning. A name without them is the file
+    /// itself, whether it exists or not.
     ///
     /// # Errors
     ///
-    /// When no file matches, or a directory or a store cannot be read.
+    /// If no file matches, or if a directory or a store cannot be read.
     pub fn list(&self, pattern: &(impl AsRef<OsStr> + ?Sized)) -> Result<Vec<OsString>> {
         let whole = pattern.as_ref();
         if !has_wildcards(whole.as_bytes()) {
@@ -84,7 +84,8 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     if name.first() == Some(&b'.') && pattern.first() != Some(&b'.') {
         return false;
     }
-    // The last star, and where the name goes on behind what it stands for.
+    // The position behind the last star, and the position in the name behind the part that it
+    // stands for.
     let mut star: Option<(usize, usize)> = None;
     let (mut p, mut n) = (0, 0);
     loop {
@@ -110,7 +111,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// How many bytes at the beginning of a pattern match one byte of a name, if they do.
+/// The length of the beginning of a pattern that matches one byte of a name, if it does.
 fn matches_one(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern[0] {
         b'?' => Some(1),
@@ -143,7 +144,7 @@ fn matches_one(pattern: &[u8], byte: u8) -> Option<usize> {
 fn set(pattern: &[u8]) -> Option<(usize, bool, &[u8])> {
     let negated = pattern.get(1) == Some(&b'!');
     let first = 1 + usize::from(negated);
-    // A bracket that closes stands for itself where it comes first.
+    // A closing bracket stands for itself if it comes first.
     let close = first + 1 + pattern.get(first + 1..)?.iter().position(|&byte| byte == b']')?;
     Some((close + 1, negated, &pattern[first..close]))
 }

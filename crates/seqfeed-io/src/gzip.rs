@@ -1,11 +1,11 @@
-//! gzip, undone on the way in.
+//! Decompression of gzip.
 
 use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-/// gzip of several members, as `gunzip` reads it: zeros after the last member (from block devices)
-/// are skipped, anything else there is an error.
+/// A reader of gzip with several members, as `gunzip` reads it. Zeros after the last member (from
+/// block devices) are skipped; any other byte there is an error.
 pub(crate) enum Gzip<R> {
     Member(Box<GzDecoder<R>>),
     Ended,

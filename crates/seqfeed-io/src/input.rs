@@ -1,4 +1,4 @@
-//! A stream of decoded bytes, from whatever a name means.
+//! A stream of decoded bytes, for any name.
 
 use std::fmt;
 use std::io::{self, BufRead, Read, SeekFrom};
@@ -19,19 +19,20 @@ use crate::same_file::open_file;
 use crate::standard_input::{self, Stdin};
 use crate::{Compression, LINE_LIMIT, Location, Opener, RxFilename, shown_name};
 
-/// A stream of bytes read once from front to back, decompressed where its first bytes say so.
+/// A stream of bytes that is read once from front to back. It is decompressed if its first bytes
+/// say so.
 ///
-/// All inputs of standard input share one buffer, so that a second one continues where the first
-/// stopped. Dropping the input of a command closes the pipe and waits for the command's end.
+/// All inputs from standard input share one buffer, so a second one continues where the first
+/// stopped. Dropping the input of a command closes the pipe and waits for the command to end.
 ///
-/// The end of a command's output is where it is asked how it ended: if it failed, reading there
+/// At the end of a command's output the command's exit code is checked. If it failed, reading there
 /// gives an error with [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command). So nobody takes
-/// what a command left when it failed for all that there is. Who reads a part of the output only
-/// (such as one object) asks by [finishing](Self::finish).
+/// the partial output of a failed command for all of it. A caller that reads only a part of the
+/// output (such as one object) checks by [finishing](Self::finish).
 pub struct Input {
     name: String,
     compression: Compression,
-    // Before the command: the pipe must be closed before the command is waited for.
+    // Before the command: the pipe must be closed before the wait for the command.
     stream: Stream,
     command: Option<Command>,
     /// Whether it is a device (a character or block device, as `/dev/zero`), which may have no end.
@@ -39,7 +40,7 @@ pub struct Input {
     line_limit: usize,
 }
 
-/// Who is told of a command that failed.
+/// The callback for a command that failed.
 pub type OnFailedCommand = Arc<dyn Fn(&FailedCommand) + Send + Sync>;
 
 enum Stream {
@@ -55,12 +56,12 @@ struct Command {
 }
 
 impl Command {
-    /// At the end of its output: fails if the command did, or tells of it.
+    /// At the end of its output: fails if the command failed, or calls the callback.
     fn end(&mut self) -> io::Result<()> {
         if self.ended.load(Ordering::Relaxed) { self.judge() } else { Ok(()) }
     }
 
-    /// Waits for the command, and fails if it did. That nobody read on is no failure of its.
+    /// Waits for the command. Fails if it failed, unless only because nobody read on.
     fn judge(&mut self) -> io::Result<()> {
         let left = !self.ended.load(Ordering::Relaxed);
         let failed = self.running.failed()?;
@@ -70,7 +71,7 @@ impl Command {
         match &mut self.on_failure {
             None => Err(io::Error::other(Error::from(failed.clone()))),
             Some(tell) => {
-                // Once is enough.
+                // Call it only once.
                 std::mem::replace(tell, Arc::new(|_| {}))(failed);
                 Ok(())
             }
@@ -81,25 +82,25 @@ impl Command {
 impl Input {
     /// Opens a name for reading.
     ///
-    /// gzip, bzip2 and zstd are recognised by the first bytes, also in pipes and on standard input
-    /// (so opening waits for the first bytes). An offset is one of the decoded stream: in a
+    /// gzip, bzip2 and zstd are recognised by the first bytes, also in pipes and on standard input.
+    /// So opening waits for the first bytes. An offset counts in the decoded stream: in a
     /// compressed file, everything before it is read and thrown away.
     ///
     /// # Errors
     ///
-    /// When the name cannot be opened, is a directory, or is shorter than its offset; when it is a
+    /// If the name cannot be opened, is a directory, or is shorter than its offset; or if it is a
     /// command and the opener does not allow commands.
     pub fn open(name: &RxFilename, opener: &Opener) -> Result<Self> {
         Self::open_telling(name, opener, None)
     }
 
-    /// Opens a name for reading; with `on_failure`, as Kaldi does: a command that failed is no
-    /// error of this input, but it is told of, once, at the end of its output or at the latest when
-    /// the input is dropped.
+    /// Opens a name for reading. With `on_failure` it behaves as Kaldi: a command that failed is no
+    /// error of this input, but the callback is called once, at the end of the output or when the
+    /// input is dropped.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// The same as [`open`](Self::open).
     pub fn open_telling(
         name: &RxFilename,
         opener: &Opener,
@@ -138,7 +139,7 @@ impl Input {
         Self { name, compression, stream, command: None, device: false, line_limit: LINE_LIMIT }
     }
 
-    /// A stream from any reader, under a name for messages; decompressed as a file would be.
+    /// A stream from any reader, with a name for messages. It is decompressed like a file.
     ///
     /// ```
     /// use std::io::Read;
@@ -150,7 +151,7 @@ impl Input {
     /// ```
     pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         let (compression, stream) = decode(Box::new(reader)).unwrap_or_else(|error| {
-            // The reader fails with its first bytes: so will the input.
+            // The reader fails with its first bytes, and so will the input.
             (Compression::None, Buffered::new(Box::new(Failed(Some(error))), 0))
         });
         Self::new(name.into(), compression, Stream::Own(stream))
@@ -173,7 +174,7 @@ impl Input {
         input.from(offset)
     }
 
-    /// A regular file or an object of a store, which stands at its start, from an offset.
+    /// A regular file or an object of a store, read from an offset. It must stand at its start.
     fn of_seekable(
         name: String,
         mut file: impl Seekable + 'static,
@@ -203,7 +204,7 @@ impl Input {
         }
     }
 
-    /// The same stream from an offset: what comes before it is read and thrown away.
+    /// The same stream from an offset. The bytes before it are read and thrown away.
     fn from(mut self, offset: u64) -> Result<Self> {
         let skipped = io::copy(&mut (&mut self).take(offset), &mut io::sink())
             .map_err(|error| self.error(error))?;
@@ -213,7 +214,7 @@ impl Input {
         }
     }
 
-    /// What is read as it is, and stands at a position.
+    /// An uncompressed stream at a position.
     pub(crate) fn plain(
         name: String,
         file: impl Seekable + 'static,
@@ -234,14 +235,15 @@ impl Input {
         }
     }
 
-    /// The name for messages: of a file with an offset, that of the file.
+    /// The name for messages. For a file with an offset, the name of the file.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The offset of the next byte in the decoded stream. In a file opened at an offset it counts
-    /// from the file's start; on standard input, from where the first of all its readers began.
+    /// from the start of the file. On standard input it counts from the beginning of the first
+    /// reader.
     #[must_use]
     pub fn position(&self) -> u64 {
         match &self.stream {
@@ -250,8 +252,7 @@ impl Input {
         }
     }
 
-    /// Refuses what was opened as a device, of which nobody knows an end. Standard input counts as
-    /// none.
+    /// Refuses a device, since it may have no end. Standard input does not count as a device.
     pub(crate) fn refuse_device(&self) -> Result<()> {
         if !self.device {
             return Ok(());
@@ -262,26 +263,25 @@ impl Input {
             .with_help("a regular file is needed, a pipe or standard input"))
     }
 
-    /// Most bytes of a key, a word or a line, as the [opener](Opener::line_limit) said;
-    /// [`LINE_LIMIT`] where the input is any reader's.
+    /// The most bytes of a key, a word or a line, as set in the [opener](Opener::line_limit); for
+    /// an input from a reader, [`LINE_LIMIT`].
     #[must_use]
     pub fn line_limit(&self) -> usize {
         self.line_limit
     }
 
-    /// How the data are compressed behind this stream. [`None`](Compression::None) for an
-    /// uncompressed one.
+    /// The compression of the data behind this stream, or [`None`](Compression::None).
     #[must_use]
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// At least the next `count` bytes side by side, without reading them; fewer only where the
-    /// stream ends before. The buffer grows to hold them.
+    /// At least the next `count` bytes, contiguous, without consuming them; fewer only at the end
+    /// of the stream. The buffer grows to hold them.
     ///
     /// # Errors
     ///
-    /// When reading fails.
+    /// If reading fails.
     pub fn ensure(&mut self, count: usize) -> io::Result<&[u8]> {
         if self.command.is_some() && count > 0 {
             let read = self.stream.ensure(count).map(<[u8]>::is_empty);
@@ -292,12 +292,12 @@ impl Input {
         self.stream.ensure(count)
     }
 
-    /// The stream gives nothing more: how did the command end?
+    /// The stream has ended: check how the command ended.
     fn ended(&mut self) -> io::Result<()> {
         self.command.as_mut().map_or(Ok(()), Command::end)
     }
 
-    /// A decoder fails where a command did: then that is why.
+    /// If a decoder fails because a command did, the command's failure is the error.
     fn cause<T>(&mut self, read: io::Result<T>) -> io::Result<T> {
         if read.is_err() {
             self.ended()?;
@@ -305,7 +305,7 @@ impl Input {
         read
     }
 
-    /// The same input, whose bytes go through another reader from here on.
+    /// The same input, with another reader between from here on.
     pub(crate) fn through(
         mut self,
         wrap: impl FnOnce(Box<dyn Read + Send>) -> Box<dyn Read + Send>,
@@ -318,8 +318,8 @@ impl Input {
         self
     }
 
-    /// How many bytes are left, where that is known: in an uncompressed regular file. Where that is
-    /// fewer than `wanted`, the operating system is asked again, since the file may have grown.
+    /// The number of bytes left, if known: in an uncompressed regular file. If it is smaller than
+    /// `wanted`, the operating system is asked again, since the file may have grown.
     pub fn remaining(&mut self, wanted: u64) -> Option<u64> {
         match &mut self.stream {
             Stream::Own(stream) => stream.remaining(wanted),
@@ -327,12 +327,12 @@ impl Input {
         }
     }
 
-    /// Goes over up to `count` bytes, and says over how many; over none only at the end. In an
-    /// uncompressed regular file they are not read.
+    /// Skips up to `count` bytes. Returns how many; zero only at the end. An uncompressed regular
+    /// file skips without reading.
     ///
     /// # Errors
     ///
-    /// When reading fails.
+    /// If reading fails.
     pub fn skip(&mut self, count: u64) -> io::Result<u64> {
         if let (Stream::Own(stream), None) = (&mut self.stream, &self.command) {
             return stream.skip(count);
@@ -342,12 +342,12 @@ impl Input {
         Ok(skipped)
     }
 
-    /// Goes to a position of an uncompressed regular file, keeping what is buffered where that
-    /// serves; false, and nothing happens, in any other stream.
+    /// Goes to a position of an uncompressed regular file, and keeps the buffered bytes if they are
+    /// of use. For any other stream it does nothing and returns false.
     ///
     /// # Errors
     ///
-    /// When the operating system fails to go there.
+    /// If the operating system fails.
     pub fn seek(&mut self, position: u64) -> io::Result<bool> {
         match &mut self.stream {
             Stream::Own(stream) => stream.seek(position),
@@ -355,8 +355,7 @@ impl Input {
         }
     }
 
-    /// Turns an error from reading this stream (such as of damaged gzip data) into one that says
-    /// where it happened.
+    /// Adds the place to an error from reading this stream (such as damaged gzip data).
     #[must_use]
     pub fn error(&self, source: io::Error) -> Error {
         let source = match source.downcast() {
@@ -374,20 +373,19 @@ impl Input {
         error
     }
 
-    /// Ends reading. A command is waited for, after its pipe was closed.
+    /// Ends reading. Closes the pipe of a command and waits for the command.
     ///
     /// # Errors
     ///
-    /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed. One
-    /// that has more to say is left: that it ended because nobody reads on (`SIGPIPE`) is no
-    /// failure.
+    /// With [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) if a command failed. A command
+    /// with more output is left alone: ending because nobody reads on (`SIGPIPE`) is no failure.
     pub fn finish(mut self) -> Result<()> {
         self.close()
     }
 
     fn close(&mut self) -> Result<()> {
         let Some(mut command) = self.command.take() else { return Ok(()) };
-        // Whether there is more. What is wrong with that does not matter to who does not want it.
+        // Looks whether there is more output. An error in unread output does not matter.
         let _ = self.stream.fill_buf();
         drop(self.stream.take());
         command.judge().map_err(|error| Error::io("waiting for the command", error))
@@ -397,14 +395,14 @@ impl Input {
 impl Drop for Input {
     fn drop(&mut self) {
         if self.command.as_ref().is_some_and(|command| command.on_failure.is_some()) {
-            // It cannot fail: who is to be told is told.
+            // It cannot fail: the callback has been called.
             let _ = self.close();
         }
     }
 }
 
 impl Stream {
-    /// This stream, leaving an empty one.
+    /// Moves this stream out, and leaves an empty one.
     fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Own(Buffered::new(Box::new(io::empty()), 0)))
     }
@@ -424,7 +422,7 @@ impl Stream {
     }
 }
 
-/// Fills a buffer, as far as there is something to fill it.
+/// Fills a buffer as far as the reader has bytes.
 fn read_first(reader: &mut impl Read, buf: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buf.len() {
@@ -438,7 +436,7 @@ fn read_first(reader: &mut impl Read, buf: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// A reader that has failed already, and says so when it is asked.
+/// A reader that returns an error that occurred before.
 struct Failed(Option<io::Error>);
 
 impl Read for Failed {

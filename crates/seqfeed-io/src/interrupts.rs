@@ -1,4 +1,4 @@
-//! Signals that arrive while a pipe is waited for.
+//! Signals that arrive during a wait for a pipe.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,15 +10,15 @@ use crate::passing::flush_all;
 
 static ASKED: OnceLock<fn() -> io::Result<()>> = OnceLock::new();
 
-/// Sets what is asked, in the thread that waits, whenever a signal has interrupted waiting for a
-/// command, a named pipe or standard input: its error ends the wait, else waiting goes on. For
-/// hosts that handle signals when they are asked to, as Python's interpreter does. The first one
-/// that is set counts; without one, waiting goes on.
+/// Sets a function to call whenever a signal interrupts the wait for a command, a named pipe or
+/// standard input. It is called in the waiting thread. An error from it ends the wait; otherwise
+/// waiting goes on. This is for hosts that handle signals only on request, such as Python's
+/// interpreter. The first function that is set counts; without one, waiting goes on.
 pub fn on_interrupt(ask: fn() -> io::Result<()>) {
     let _ = ASKED.set(ask);
 }
 
-/// A pipe whose waiting may be ended so.
+/// A pipe whose wait such a function may end.
 pub(crate) struct Waiting<T>(pub(crate) T);
 
 fn until_done(mut attempt: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
@@ -41,7 +41,7 @@ impl<T: Read + AsFd> Read for Waiting<T> {
     }
 }
 
-/// Whether there is nothing to be read as yet.
+/// Whether there is nothing to read yet.
 fn would_wait(file: BorrowedFd<'_>) -> bool {
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut files = [PollFd::from_borrowed_fd(file, PollFlags::IN)];

@@ -9,8 +9,8 @@
 //! * [`DataFile`]: a regular file read at offsets by several threads; [`Mapped`] is the same file
 //!   in memory; [`Spool`] makes one from data that can only be read once.
 //! * [`OpenFiles`]: many files, of which few are open at a time.
-//! * [`Beside`]: where the files are that a file names.
-//! * [`LineLimit`]: how long keys, words and lines of text may be.
+//! * [`Beside`]: finds the files that a file names.
+//! * [`LineLimit`]: limits the length of keys, words and lines of text.
 //! * [`ReadAt`] and [`Store`]: the traits of storage other than the file system, such as an object
 //!   store. [`Opener::with_store`] registers a store for a scheme of URLs.
 //! * [`UntilFailed`]: wraps a decoder, and does not call it again after its first error.

@@ -1,13 +1,13 @@
-//! How long lines and words of a text may be, whatever way it is read.
+//! The limit for lines and words of a text, in all ways of reading.
 
 use seqfeed_core::{Error, ErrorKind, Result};
 
-/// Most bytes of a key, a word or a line, unless
-/// [another limit](crate::Opener::with_line_limit) is set. What is longer is none, and would only
-/// fill the memory.
+/// The most bytes of a key, a word or a line, unless [another
+/// limit](crate::Opener::with_line_limit) is set. Longer ones are not real and would only fill the
+/// memory.
 pub const LINE_LIMIT: usize = 64 << 10;
 
-/// The error that something (`what`: "bytes of a key") is longer than the limit.
+/// The error for a thing (`what`: "bytes of a key") that is longer than the limit.
 #[must_use]
 pub fn too_long(what: &'static str, found: usize, limit: usize) -> Error {
     Error::new(ErrorKind::Limit { what, wanted: found as u64, limit: limit as u64 }).with_help(
@@ -15,8 +15,7 @@ pub fn too_long(what: &'static str, found: usize, limit: usize) -> Error {
     )
 }
 
-/// Watches a text that passes in pieces: none of its lines, or of its words, may be longer than
-/// the limit.
+/// Checks a text that passes in parts: no line, or no word, may be longer than the limit.
 ///
 /// ```
 /// use seqfeed_io::LineLimit;
@@ -31,36 +30,36 @@ pub struct LineLimit {
     limit: usize,
     what: &'static str,
     is_end: fn(u8) -> bool,
-    /// Bytes since the last end.
+    /// The number of bytes since the last end.
     open: usize,
     /// The line of the next byte, from 1.
     line: u64,
 }
 
 impl LineLimit {
-    /// Lines end with `\n` or `\r`, and have `limit` bytes at most.
+    /// Lines end with `\n` or `\r`, and may have `limit` bytes.
     #[must_use]
     pub fn of_lines(limit: usize) -> Self {
         let is_end = |byte| matches!(byte, b'\n' | b'\r');
         Self { limit, what: "bytes of a line", is_end, open: 0, line: 1 }
     }
 
-    /// Words end with white space, and have `limit` bytes at most. Lines have no limit.
+    /// Words end with white space, and may have `limit` bytes. Lines have no limit.
     #[must_use]
     pub fn of_words(limit: usize) -> Self {
         let is_end = |byte| matches!(byte, b' ' | b'\t'..=b'\r');
         Self { is_end, what: "bytes of a word", ..Self::of_lines(limit) }
     }
 
-    /// Goes over the next bytes of the text. Only a few of them are looked at.
+    /// Checks the next bytes of the text. It looks at only a few of them.
     ///
     /// # Errors
     ///
-    /// Fails if a line, or a word, goes on for too long, with the number of its line.
+    /// Fails if a line, or a word, is too long. The error has the number of its line.
     pub fn pass(&mut self, bytes: &[u8]) -> Result<()> {
         let mut rest = bytes;
         while self.open + rest.len() > self.limit {
-            // If nothing ends here, it is too long.
+            // If no line or word ends in this window, it is too long.
             let window = &rest[..(self.limit - self.open + 1).min(rest.len())];
             let Some(end) = window.iter().rposition(|&byte| (self.is_end)(byte)) else {
                 let before = &bytes[..bytes.len() - rest.len()];

@@ -1,4 +1,4 @@
-//! Lines that are read, none of them longer than the limit.
+//! Lines of at most the limit's length.
 
 use std::io::BufRead;
 
@@ -7,12 +7,12 @@ use seqfeed_core::Result;
 use crate::{Input, LineLimit, Location, Opener, too_long};
 
 impl Opener {
-    /// Reads a list of names or the like whole, decompressed. What `limit` makes of the
-    /// [limit](Self::line_limit) holds for it: [`LineLimit::of_lines`] or [`LineLimit::of_words`].
+    /// Reads a whole list, such as a list of names, decompressed. `limit` makes the check out of
+    /// the opener's [limit](Self::line_limit): [`LineLimit::of_lines`] or [`LineLimit::of_words`].
     ///
     /// # Errors
     ///
-    /// When it cannot be read, is a named pipe or a device, or has a line, or a word, that is too
+    /// If it cannot be read, is a named pipe or a device, or has a line (or a word) that is too
     /// long.
     pub fn read_list(&self, location: &Location, limit: fn(usize) -> LineLimit) -> Result<Vec<u8>> {
         self.refuse_named_pipe(location)?;
@@ -38,13 +38,13 @@ impl Opener {
 }
 
 impl Input {
-    /// Reads a line with its end, in the place of what `line` holds; `false` at the end of the
-    /// data. The last line may have no end.
+    /// Reads a line with its end, and replaces the content of `line`. Returns `false` at the end of
+    /// the data. The last line may have no end.
     ///
     /// # Errors
     ///
-    /// Fails if reading does, or if the line without its end is longer than the
-    /// [limit](Opener::line_limit). Then no more than that was taken into memory.
+    /// Fails if reading fails, or if the line without its end is longer than the
+    /// [limit](Opener::line_limit). No more than the limit is then in memory.
     ///
     /// ```
     /// use seqfeed_io::Input;

@@ -1,4 +1,4 @@
-//! Where bytes lie.
+//! Places of bytes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::name_text::shown_name;
 
-/// Where bytes lie, or where they go.
+/// A place where bytes lie or go.
 ///
-/// There will be more kinds of places. So ask a location about what you need instead of matching:
-/// whether it [can be read at any place](Self::is_seekable), its [path](Self::path), its
+/// More kinds of places will come. So do not match, but ask a location what you need: whether it
+/// [can be read at any place](Self::is_seekable), its [path](Self::path), its
 /// [directory](Self::parent).
 ///
 /// ```
@@ -27,24 +27,24 @@ use crate::name_text::shown_name;
 pub enum Location {
     /// Standard input, or standard output.
     Standard,
-    /// The output or the input of a command of the shell.
+    /// The output or the input of a shell command.
     Command(OsString),
     /// A file of the file system.
     Path(PathBuf),
-    /// Something that a store opens.
+    /// An object that a store opens.
     Url(Url),
 }
 
-/// The address of something in a store: `s3://bucket/feats.ark`. What stands behind the scheme is
-/// kept as it is: only the store knows what it means.
+/// The address of an object in a store: `s3://bucket/feats.ark`. The text behind the scheme is kept
+/// unchanged: only the store knows what it means.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Url(OsString);
 
-/// What stands between a scheme and the rest.
+/// The text between a scheme and the rest.
 const BEHIND_SCHEME: &[u8] = b"://";
 
 impl Url {
-    /// Takes a text for a URL if it begins with a scheme of two characters at least, and `://`.
+    /// Parses a text as a URL, if it begins with a scheme of at least two characters and `://`.
     ///
     /// ```
     /// use seqfeed_io::Url;
@@ -64,7 +64,7 @@ impl Url {
         is_url.then(|| Self(text.to_owned()))
     }
 
-    /// What names the store: `s3`.
+    /// The name of the store: `s3`.
     #[must_use]
     pub fn scheme(&self) -> &str {
         let bytes = self.0.as_bytes();
@@ -78,12 +78,12 @@ impl Url {
         &self.0
     }
 
-    /// What stands behind `://`, where a store has its names.
+    /// The text behind `://`, which the store understands.
     fn inside(&self) -> &[u8] {
         &self.0.as_bytes()[self.start()..]
     }
 
-    /// Where the rest begins behind the scheme.
+    /// The start of the text behind the scheme.
     fn start(&self) -> usize {
         let scheme = self.0.as_bytes().iter().take_while(|byte| **byte != BEHIND_SCHEME[0]);
         scheme.count() + BEHIND_SCHEME.len()
@@ -143,21 +143,21 @@ impl Location {
         *self == Self::Standard
     }
 
-    /// Whether it names something that can be opened again, and read at any place (if it is a
-    /// regular file), rather than a stream that passes once.
+    /// Whether it can be opened again and read at any place (if it is a regular file). Otherwise it
+    /// is a stream that can be read only once.
     #[must_use]
     pub fn is_seekable(&self) -> bool {
         matches!(self, Self::Path(_) | Self::Url(_))
     }
 
-    /// Whether it says where it is only as seen from a directory.
+    /// Whether it is a path relative to a directory.
     #[must_use]
     pub fn is_relative(&self) -> bool {
         self.path().is_some_and(Path::is_relative)
     }
 
-    /// The same place, where a relative path is taken from a directory; from the working directory,
-    /// if none is given. Others stay as they are.
+    /// The same location, with a relative path resolved against a directory, or against the working
+    /// directory if none is given. Other locations stay.
     #[must_use]
     pub fn relative_to(self, directory: Option<&Self>) -> Self {
         match (self, directory) {
@@ -169,7 +169,7 @@ impl Location {
         }
     }
 
-    /// The directory that it lies in.
+    /// The directory of the location.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         match self {
@@ -179,7 +179,7 @@ impl Location {
         }
     }
 
-    /// The text that names it: the path, the URL, the command; `-` for standard input and output.
+    /// Its name: the path, the URL, the command; `-` for standard input and output.
     #[must_use]
     pub fn as_os_str(&self) -> &OsStr {
         match self {
@@ -190,7 +190,7 @@ impl Location {
         }
     }
 
-    /// The text that names it, as [`as_os_str`](Self::as_os_str).
+    /// Its name, as [`as_os_str`](Self::as_os_str).
     #[must_use]
     pub fn into_name(self) -> OsString {
         match self {
@@ -201,7 +201,7 @@ impl Location {
         }
     }
 
-    /// What stands behind the last dot of a file's name.
+    /// The text behind the last dot of a file's name.
     #[must_use]
     pub fn extension(&self) -> Option<&OsStr> {
         match self {
@@ -211,7 +211,7 @@ impl Location {
         }
     }
 
-    /// The file whose name has something more at its end, such as `.gz`. Others stay as they are.
+    /// The file whose name is longer by an ending, such as `.gz`. Other locations stay.
     #[must_use]
     pub fn with_end(&self, end: &str) -> Self {
         let mut longer = self.clone();

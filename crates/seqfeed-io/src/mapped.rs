@@ -1,4 +1,4 @@
-//! Files in memory.
+//! Files mapped into memory.
 
 use std::fmt;
 use std::fs::File;
@@ -11,9 +11,9 @@ use crate::read_at::ReadAt;
 
 /// A regular file mapped into memory.
 ///
-/// Mapping saves copies, but a file that someone cuts short while it is mapped ends the process
-/// (`SIGBUS`) when the lost part is touched. So it is a setting that users choose, for files that
-/// stay as they are, and [`check`](Self::check) is asked before each use.
+/// Mapping saves copies. But if someone cuts the file short while it is mapped, touching the lost
+/// part ends the process (`SIGBUS`). So it is a setting that users choose for files that do not
+/// change, and callers [`check`](Self::check) before each use.
 pub struct Mapped {
     map: Mmap,
     bytes: Arc<dyn ReadAt>,
@@ -32,7 +32,7 @@ impl Mapped {
         Ok(Self { map, bytes, name: name.to_owned() })
     }
 
-    /// How long the map is: as long as the file was when it was opened.
+    /// The length of the map: the length of the file when it was opened.
     #[must_use]
     pub fn len(&self) -> usize {
         self.map.len()
@@ -44,11 +44,11 @@ impl Mapped {
         self.map.is_empty()
     }
 
-    /// Asks whether the file is still as long as the map.
+    /// Checks that the file is still as long as the map.
     ///
     /// # Errors
     ///
-    /// When it is shorter: the bytes beyond its end must not be touched.
+    /// If it is shorter. The bytes beyond its end must not be touched then.
     pub fn check(&self) -> Result<()> {
         check_len(&*self.bytes, &self.name, self.map.len() as u64)
     }
@@ -82,8 +82,8 @@ fn check_len(bytes: &dyn ReadAt, name: &str, expected: u64) -> Result<()> {
 fn map(file: &File, len: u64) -> std::io::Result<Mmap> {
     let len = usize::try_from(len).map_err(std::io::Error::other)?;
     // SAFETY: The map is read-only, but the file may change under it. Mapping is a setting that
-    // callers choose for files that stay as they are. A file cut short under the map can raise
-    // SIGBUS, so its length is checked before each use by `Mapped::check`. The bytes mean nothing
-    // to the type system: only numbers are read out of them.
+    // callers choose for files that do not change. If a file is cut short under the map, touching
+    // it can raise SIGBUS, so `Mapped::check` checks its length before each use. Any bytes are
+    // valid: only numbers are read out of them.
     unsafe { MmapOptions::new().len(len).map(file) }
 }

@@ -1,15 +1,15 @@
-//! Names as texts: for messages, and for files that must be Unicode.
+//! Names as text: for messages, and for files that must be Unicode.
 //!
-//! Names are bytes (`OsStr`), as the file system has them: corpora with names in GBK or Latin-1 are
-//! common. They become text only to be shown ([`shown_name`]), or where a text must say them
-//! ([`name_to_text`]), and that can be undone.
+//! Names are bytes (`OsStr`), as in the file system: corpora with names in GBK or Latin-1 are
+//! common. They become text in two cases only: to be shown ([`shown_name`]), or to stand in a text
+//! ([`name_to_text`]). The second can be undone.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// A name for messages: bytes that are not UTF-8 are shown as `\xe4`, and control characters
-/// escaped. Not to open anything by.
+/// A name for messages. Bytes that are not UTF-8 are shown as `\xe4`, and control characters are
+/// escaped. Do not open anything by it.
 ///
 /// ```
 /// use std::ffi::OsStr;
@@ -32,15 +32,16 @@ pub fn shown_name(name: impl AsRef<OsStr>) -> String {
     shown
 }
 
-/// Where the characters begin that stand for bytes: the last plane of Unicode, for private use.
+/// The first of the characters that stand for bytes. They are in Unicode's last plane, for private
+/// use.
 const BYTES: u32 = 0x10_FE00;
 
-/// A name as it stands in texts that must be Unicode: `corpus.toml`, data specifications, options
-/// that become keys of a description. Nothing is lost: [`name_from_text`] gives the same bytes.
+/// The text of a name, where text must be Unicode: `corpus.toml`, data specifications, options that
+/// become keys of a description. Nothing is lost: [`name_from_text`] gives the same bytes.
 ///
-/// A byte that is not UTF-8 stands as a character for private use, `U+10FE00` and the byte
-/// (`"\U0010FEE4"` in TOML for the byte `E4`). Should a name hold such a character already, its own
-/// bytes stand so.
+/// A byte that is not UTF-8 becomes a character for private use: `U+10FE00` plus the byte
+/// (`"\U0010FEE4"` in TOML for the byte `E4`). If a name already holds such a character, its bytes
+/// are written in the same way.
 ///
 /// ```
 /// use std::ffi::OsStr;
@@ -71,13 +72,13 @@ fn push_bytes(text: &mut String, bytes: &[u8]) {
     text.extend(bytes.iter().filter_map(|&byte| char::from_u32(BYTES + u32::from(byte))));
 }
 
-/// The byte that a character of [`name_to_text`] stands for. Bytes below 0x80 are always UTF-8.
+/// The byte of a character of [`name_to_text`]. Bytes below 0x80 are always UTF-8.
 fn byte_of(letter: char) -> Option<u8> {
     let byte = u8::try_from(u32::from(letter).checked_sub(BYTES)?).ok()?;
     (byte >= 0x80).then_some(byte)
 }
 
-/// The name that a text of [`name_to_text`] stands for.
+/// The name for a text of [`name_to_text`].
 #[must_use]
 pub fn name_from_text(text: &str) -> OsString {
     let mut bytes = Vec::with_capacity(text.len());
@@ -90,7 +91,7 @@ pub fn name_from_text(text: &str) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// The path that a text of [`name_to_text`] stands for.
+/// The path for a text of [`name_to_text`].
 #[must_use]
 pub fn path_from_text(text: &str) -> PathBuf {
     name_from_text(text).into()

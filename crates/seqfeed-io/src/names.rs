@@ -1,7 +1,7 @@
 //! Kaldi's extended filenames.
 //!
 //! The rules and their order are those of `ClassifyRxfilename` and `ClassifyWxfilename` in Kaldi's
-//! `util/kaldi-io.cc`. What is a file there may be a URL here.
+//! `util/kaldi-io.cc`. In place of a file there may be a URL here.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -14,9 +14,9 @@ use crate::location::Location;
 use crate::name_text::shown_name;
 use crate::specifier::looks_like_specifier;
 
-/// A name to read from (Kaldi's *rxfilename*): a location, and in a file perhaps an offset.
+/// A name to read from (Kaldi's *rxfilename*): a location, and for a file an optional offset.
 ///
-/// [`Display`](fmt::Display) shows it; what it is parsed from again is its [`name`](Self::name).
+/// [`Display`](fmt::Display) is for messages; [`name`](Self::name) can be parsed again.
 ///
 /// ```
 /// use std::path::Path;
@@ -36,7 +36,7 @@ pub struct RxFilename {
 
 /// A name to write to (Kaldi's *wxfilename*): a location.
 ///
-/// [`Display`](fmt::Display) shows it; what it is parsed from again is its [`name`](Self::name).
+/// [`Display`](fmt::Display) is for messages; [`name`](Self::name) can be parsed again.
 ///
 /// ```
 /// use std::path::Path;
@@ -52,12 +52,13 @@ pub struct RxFilename {
 pub struct WxFilename(Location);
 
 impl RxFilename {
-    /// Tells what a name means, by Kaldi's rules and in their order.
+    /// Parses a name by Kaldi's rules, in their order.
     ///
     /// # Errors
     ///
-    /// A usage error for what Kaldi refuses too: white space at either end, a pipe symbol anywhere
-    /// but at the end, a table specifier such as `ark:x`, an offset that does not fit 63 bits.
+    /// A usage error for names that Kaldi refuses too: white space at either end, a pipe symbol
+    /// anywhere but at the end, a table specifier such as `ark:x`, an offset that does not fit 63
+    /// bits.
     pub fn parse(name: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
         let text = name.as_ref().as_bytes();
         if text.is_empty() || text == b"-" {
@@ -83,38 +84,38 @@ impl RxFilename {
         Ok(file_of(text).into())
     }
 
-    /// What lies in a file from an offset on: `file:123`.
+    /// The bytes of a file from an offset on: `file:123`.
     #[must_use]
     pub fn at(location: Location, offset: u64) -> Self {
         Self { location, offset: Some(offset) }
     }
 
-    /// Where the bytes lie.
+    /// The location of the bytes.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// The offset, if the name has one. One that has none begins at the start of its file.
+    /// The offset, if the name has one. Without it the bytes begin at the start of the file.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.offset
     }
 
-    /// The file with the offset at which it begins. Nothing for commands and standard input.
+    /// The file, and the offset at which the bytes begin. `None` for commands and standard input.
     #[must_use]
     pub fn file_and_offset(&self) -> Option<(&Location, u64)> {
         self.location.is_seekable().then_some((&self.location, self.offset.unwrap_or(0)))
     }
 
-    /// The same name of another location: with the same offset.
+    /// The same name for another location, with the same offset.
     #[must_use]
     pub fn with_location(&self, location: Location) -> Self {
         Self { location, offset: self.offset }
     }
 
-    /// The name from which [`parse`](Self::parse) makes the same, byte by byte; of standard input,
-    /// `-`.
+    /// The name that [`parse`](Self::parse) turns into the same value, byte by byte; `-` for
+    /// standard input.
     #[must_use]
     pub fn name(&self) -> OsString {
         let mut name = self.location.as_os_str().to_owned();
@@ -127,8 +128,7 @@ impl RxFilename {
         name
     }
 
-    /// The same name with a relative path taken from a directory, as
-    /// [`Location::relative_to`] has it.
+    /// The same name, with a relative path resolved as by [`Location::relative_to`].
     #[must_use]
     pub fn relative_to(self, directory: Option<&Location>) -> Self {
         Self { location: self.location.relative_to(directory), ..self }
@@ -154,12 +154,12 @@ impl From<&Path> for RxFilename {
 }
 
 impl WxFilename {
-    /// Tells what a name means, by Kaldi's rules and in their order.
+    /// Parses a name by Kaldi's rules, in their order.
     ///
     /// # Errors
     ///
-    /// A usage error for what Kaldi refuses too: white space at either end, a pipe symbol anywhere
-    /// but at the start, a table specifier such as `ark:x`, a name with an offset.
+    /// A usage error for names that Kaldi refuses too: white space at either end, a pipe symbol
+    /// anywhere but at the start, a table specifier such as `ark:x`, a name with an offset.
     pub fn parse(name: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
         let text = name.as_ref().as_bytes();
         if text.is_empty() || text == b"-" {
@@ -180,7 +180,7 @@ impl WxFilename {
         Ok(Self(file_of(text)))
     }
 
-    /// Where the bytes go.
+    /// The destination of the bytes.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.0
@@ -192,8 +192,8 @@ impl WxFilename {
         self.0.path()
     }
 
-    /// The name from which [`parse`](Self::parse) makes the same, byte by byte; of standard output,
-    /// `-`.
+    /// The name that [`parse`](Self::parse) turns into the same value, byte by byte; `-` for
+    /// standard output.
     #[must_use]
     pub fn name(&self) -> OsString {
         let mut name = OsString::from(if self.0.command().is_some() { "|" } else { "" });
@@ -243,7 +243,7 @@ fn refused(text: &[u8], purpose: &str, why: &str) -> Error {
     ))
 }
 
-/// White space at the ends and specifiers, refused in this order for both kinds of names.
+/// Refuses white space at the ends and specifiers, in this order, for both kinds of names.
 fn check_common(text: &[u8], purpose: &str) -> Result<()> {
     // C's isspace, narrower than Unicode's white space.
     let space =
@@ -265,7 +265,7 @@ fn check_no_pipe(text: &[u8], purpose: &str, help: &'static str) -> Result<()> {
     Ok(())
 }
 
-/// The parts before and after the last `:` where only digits follow it, at least one.
+/// The parts before and after the last `:`, if at least one digit and only digits follow it.
 fn split_offset(text: &[u8]) -> Option<(&[u8], &str)> {
     let colon = text.iter().rposition(|&byte| byte == b':')?;
     let (path, digits) = (&text[..colon], &text[colon + 1..]);

@@ -1,4 +1,4 @@
-//! Files of many names, of which few are open at a time.
+//! A cache of open files.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -9,24 +9,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::process::{Resource, getrlimit};
 use seqfeed_core::Result;
 
-/// Most files that stay open.
+/// The most files that stay open.
 const MOST: usize = 128;
 
-/// What all tables of an opener have open.
+/// The open files of all tables of an opener.
 #[derive(Default)]
 pub(crate) struct Cache(Mutex<Open>);
 
 #[derive(Default)]
 struct Open {
-    /// By table and number: the file, and when it was last used.
+    /// By table and number: the file, and the time of its last use.
     files: HashMap<(u64, u32), (Arc<dyn Any + Send + Sync>, u64)>,
     clock: u64,
     tables: u64,
 }
 
-/// Files by their numbers, opened when they are asked for. Those that were used last stay open:
-/// 128 in all tables of an [opener](crate::Opener::open_files), fewer where the process may have
-/// few (`ulimit -n`).
+/// Files by number, opened when they are asked for. The last used ones stay open: 128 in all tables
+/// of an [opener](crate::Opener::open_files), or fewer if the process's limit is low (`ulimit -n`).
 ///
 /// ```
 /// use seqfeed_io::Opener;
@@ -48,7 +47,7 @@ pub struct OpenFiles<T> {
 }
 
 impl<T: Send + Sync + 'static> OpenFiles<T> {
-    /// At most an eighth of the files that the process may have stay open: there are others.
+    /// At most an eighth of the process's limit stays open, since there are other files.
     pub(crate) fn new(cache: &Arc<Cache>) -> Self {
         let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let share = usize::try_from(allowed / 8).unwrap_or(usize::MAX);
@@ -61,17 +60,17 @@ impl<T: Send + Sync + 'static> OpenFiles<T> {
         Self { cache: Arc::clone(cache), table: open.tables, most, files: PhantomData }
     }
 
-    /// A file; `open` opens it if it is not. Where that fails for want of file handles or memory,
-    /// all others are closed and it is tried again.
+    /// A file. `open` opens it if it is not open. If that fails for lack of file handles or memory,
+    /// all other files are closed and it is tried again.
     ///
     /// # Errors
     ///
-    /// With that of `open`.
+    /// The error of `open`.
     pub fn get(&self, number: u32, open: impl Fn() -> Result<T>) -> Result<Arc<T>> {
         if let Some(file) = self.used(number) {
             return Ok(file);
         }
-        // Other threads go on while this one opens.
+        // Other threads go on while this one opens the file.
         let file = open().or_else(|error| {
             let had_some = error.is_environment() && self.cache.close_all() > 0;
             if had_some { open() } else { Err(error) }
@@ -81,7 +80,7 @@ impl<T: Send + Sync + 'static> OpenFiles<T> {
         Ok(file)
     }
 
-    /// Keeps a file that was opened by other means.
+    /// Keeps a file that was opened in another way.
     pub fn keep(&self, number: u32, file: Arc<T>) {
         let mut open = self.cache.lock();
         while open.files.len() >= self.most {
@@ -111,12 +110,12 @@ impl<T> Drop for OpenFiles<T> {
 }
 
 impl Cache {
-    /// Closes all that nobody uses just now; how many there were.
+    /// Closes all files that nobody uses now. Returns how many there were.
     fn close_all(&self) -> usize {
         std::mem::take(&mut self.lock().files).len()
     }
 
-    /// A thread that panicked leaves the cache whole: it holds no half-made entries.
+    /// A thread that panicked leaves the cache valid: it has no half-made entries.
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

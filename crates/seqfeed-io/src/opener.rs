@@ -1,4 +1,4 @@
-//! What opens names, and what names may do.
+//! The opener of names, and its policy.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,28 +11,28 @@ use crate::open_files::{Cache, OpenFiles};
 use crate::read_at::{ReadAt, Store};
 use crate::{LINE_LIMIT, Location, RxFilename, Url};
 
-/// What opens names: it says what they may do and how long lines may be, and stands between all
-/// readers and the places where bytes lie. By default names stand for files and the standard
-/// streams, but run no commands.
+/// Opens names. It stands between all readers and the places where bytes lie. It has the policy for
+/// names, and the limit for lines. By default names stand for files and the standard streams, and
+/// run no commands.
 ///
-/// Names come out of data files (`scp`), so opening a corpus someone else made would otherwise run
-/// whatever they wrote there. So an opener tells names that the caller gave from names that were
-/// found in a file: who reads names out of a file opens them with the opener
-/// [for its contents](Self::of_contents).
+/// Names also come out of data files (`scp`). Opening someone else's corpus could run any command
+/// written there. So an opener tells names that the caller gave from names that stand in a file:
+/// code that reads names out of a file opens them with the opener [for its
+/// contents](Self::of_contents).
 ///
-/// | opener | a name that was given | a name that stands in a file |
+/// | opener | a name that the caller gave | a name that stands in a file |
 /// | --- | --- | --- |
 /// | [`default`](Self::default) | runs no command | runs no command |
 /// | [`with_given_pipes`](Self::with_given_pipes) | may be a command | runs no command |
 /// | [`with_pipes`](Self::with_pipes) | may be a command | may be a command |
 ///
-/// Names such as `s3://bucket/feats.ark` are opened by the [`Store`] that is
-/// [registered](Self::with_store) for their scheme.
+/// A name such as `s3://bucket/feats.ark` is opened by the [`Store`] that is
+/// [registered](Self::with_store) for its scheme.
 ///
 /// Names that are text are relative to the [directory](Self::in_directory) of the opener. A
-/// [`Location`] is a place already, and is opened as it is.
+/// [`Location`] is final, and is opened unchanged.
 ///
-/// Clones share what they have open: give one opener, and clones of it, to all that is read
+/// Clones share their open files. So give one opener, and clones of it, to all readers that work
 /// together.
 #[derive(Clone)]
 pub struct Opener {
@@ -62,14 +62,14 @@ enum Commands {
 }
 
 impl Opener {
-    /// An opener that allows commands wherever a name stands.
+    /// An opener that allows commands in all names.
     #[must_use]
     pub fn with_pipes() -> Self {
         Self::allowing(Commands::All)
     }
 
-    /// The opener that allows commands in names that the caller gives, such as on a command line,
-    /// and not in names that stand in files.
+    /// An opener that allows commands in names that the caller gives, such as on a command line,
+    /// but not in names that stand in files.
     ///
     /// ```
     /// use seqfeed_io::Opener;
@@ -82,7 +82,7 @@ impl Opener {
         Self::allowing(Commands::Given)
     }
 
-    /// An opener that allows commands wherever a name stands, or nowhere.
+    /// An opener that allows commands in all names, or in none.
     #[must_use]
     pub fn allowing_pipes(allow: bool) -> Self {
         Self::allowing(if allow { Commands::All } else { Commands::None })
@@ -93,7 +93,7 @@ impl Opener {
         Self { commands, line_limit: LINE_LIMIT, directory, stores, open }
     }
 
-    /// The same opener, with another limit for keys, words and lines in text: so many bytes
+    /// The same opener, with another limit for keys, words and lines in text, in bytes
     /// ([`LINE_LIMIT`] by default).
     #[must_use]
     pub fn with_line_limit(mut self, bytes: usize) -> Self {
@@ -101,14 +101,14 @@ impl Opener {
         self
     }
 
-    /// Most bytes of a key, a word or a line in text.
+    /// The most bytes of a key, a word or a line in text.
     #[must_use]
     pub fn line_limit(&self) -> usize {
         self.line_limit
     }
 
-    /// The same opener, for names that are relative to a directory; to the working directory, if
-    /// none is given.
+    /// The same opener, for names relative to a directory, or to the working directory if none is
+    /// given.
     ///
     /// ```
     /// use seqfeed_io::{Location, Opener};
@@ -129,22 +129,22 @@ impl Opener {
         self.directory.as_deref()
     }
 
-    /// Where the file of a name is: a path or a URL.
+    /// The location of a file by its name: a path or a URL.
     #[must_use]
     pub fn place(&self, name: impl AsRef<OsStr>) -> Location {
         Location::of_file(name).relative_to(self.directory())
     }
 
-    /// What a name to read from means.
+    /// Parses a name to read from.
     ///
     /// # Errors
     ///
-    /// As [`RxFilename::parse`].
+    /// The same as [`RxFilename::parse`].
     pub fn rxfilename(&self, name: &(impl AsRef<OsStr> + ?Sized)) -> Result<RxFilename> {
         RxFilename::parse(name).map(|name| name.relative_to(self.directory()))
     }
 
-    /// The same opener, with a store for URLs of a scheme (`s3`), instead of the one that it had.
+    /// The same opener, with a store for the URLs of a scheme (`s3`). It replaces an earlier store.
     ///
     /// ```
     /// use std::io;
@@ -175,8 +175,8 @@ impl Opener {
         self
     }
 
-    /// The opener for names that stand in a file which this one opened. They are relative to the
-    /// working directory; who reads them may look for them elsewhere too.
+    /// The opener for names that stand in a file that this one opened. They are relative to the
+    /// working directory; the reader of the file may look for them in other places too.
     #[must_use]
     pub fn of_contents(&self) -> Self {
         let commands = match self.commands {
@@ -186,14 +186,14 @@ impl Opener {
         Self { commands, directory: None, ..self.clone() }
     }
 
-    /// Whether the name at hand may be a command.
+    /// Whether a name may be a command now.
     #[must_use]
     pub fn allows_pipes(&self) -> bool {
         !matches!(self.commands, Commands::None)
     }
 
-    /// A table of files by their numbers, of which few are open at a time. All tables of this
-    /// opener and of its clones share what may be open.
+    /// A table of files by number; few of them stay open. All tables of this opener and of its
+    /// clones share one limit.
     #[must_use]
     pub fn open_files<T: Send + Sync + 'static>(&self) -> OpenFiles<T> {
         OpenFiles::new(&self.open)
@@ -211,7 +211,7 @@ impl Opener {
         opened.map_err(|error| Error::io("opening", error).in_file(url.to_string()))
     }
 
-    /// Fails with [`ErrorKind::Forbidden`] where commands are not allowed.
+    /// Fails with [`ErrorKind::Forbidden`] if commands are not allowed.
     pub(crate) fn check_pipe(&self, name: &impl fmt::Display) -> Result<()> {
         if self.allows_pipes() {
             return Ok(());
@@ -222,7 +222,7 @@ impl Opener {
     }
 }
 
-/// The error of a URL that nothing opens.
+/// The error for a URL without a store.
 pub(crate) fn no_store(url: &Url) -> Error {
     let message = format!("no store is registered for names that begin with {}://", url.scheme());
     Error::usage(message)

@@ -1,4 +1,4 @@
-//! Writing to whatever a name means.
+//! Outputs, for any name.
 
 use std::fmt;
 use std::fs::File;
@@ -19,12 +19,13 @@ use crate::{Location, Opener, WxFilename, shown_name};
 
 /// A named output that appears only when it is complete.
 ///
-/// A file is written under a temporary name in the same directory and gets its own with
-/// [`finish`](Self::finish); until then, what stood there before stays. An output that is dropped
-/// unfinished leaves no trace, as far as that can be: standard output, commands, named pipes and
-/// devices get all that was written, also then.
+/// A file is written under a temporary name in the same directory, and gets its own name in
+/// [`finish`](Self::finish). Until then the old file stays. An output that is dropped unfinished
+/// leaves no trace if possible. But standard output, commands, named pipes and devices keep all
+/// bytes that were written.
 ///
-/// What exists and is no regular file (`/dev/null`, a named pipe) is written to directly.
+/// An existing target that is not a regular file (`/dev/null`, a named pipe) is written to
+/// directly.
 pub struct Output {
     name: String,
     wxfilename: WxFilename,
@@ -34,7 +35,7 @@ pub struct Output {
 }
 
 enum Sink {
-    /// `pending` is gone when the file has its name.
+    /// `pending` is `None` once the file has its name.
     File {
         writer: BufWriter<File>,
         pending: Option<Pending>,
@@ -45,7 +46,7 @@ enum Sink {
         writer: Passing<File>,
         passes: bool,
     },
-    // The writer comes first: the pipe must be closed before the command is waited for.
+    // The writer comes first: the pipe must be closed before the wait for the command.
     Pipe {
         writer: Passing<Waiting<ChildStdin>>,
         running: Running,
@@ -53,7 +54,7 @@ enum Sink {
     Stdout(Stdout),
 }
 
-/// What is left to be done when all is written.
+/// The steps that remain when all is written.
 enum Finished {
     Renaming { sealed: Sealed, name: String, points_into_others: bool },
     Nothing,
@@ -64,8 +65,8 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// When a file can't be made in its directory, an existing one may not be written to, or the
-    /// name is that of a directory; when it is a command and the opener does not allow commands.
+    /// If a file cannot be made in its directory, if an existing file may not be written to, or if
+    /// the name is a directory; or if it is a command and the opener does not allow commands.
     pub fn create(name: &WxFilename, opener: &Opener) -> Result<Self> {
         let wxfilename = name.clone();
         let (name, sink) = match name.location() {
@@ -95,9 +96,9 @@ impl Output {
         Ok(Self { name, wxfilename, sink, written: 0, points_into_others: false })
     }
 
-    /// Says that this tells where things stand in the outputs that it is finished together with, as
-    /// a script file does. An old file of its name is removed before the first of them appears, so
-    /// that it never points into new ones, also if the process is killed in between.
+    /// Marks this output as one that points into the outputs it is finished together with, as a
+    /// script file does. An old file of its name is removed before the first of them appears. So it
+    /// never points into new files, even if the process is killed in between.
     pub fn set_points_into_others(&mut self) {
         self.points_into_others = true;
     }
@@ -109,12 +110,12 @@ impl Output {
         !matches!(self.sink, Sink::File { .. } | Sink::Growing(_))
     }
 
-    /// Gives a file its name now, instead of what stands there, while it is still written: for
-    /// readers who are told of it before it is complete. It then stays, whatever happens.
+    /// Gives a file its name now, while it is still being written, and replaces the old file. This
+    /// is for readers who learn of it before it is complete. It then stays, whatever happens.
     ///
     /// # Errors
     ///
-    /// When it cannot be renamed.
+    /// If it cannot be renamed.
     pub fn appear_now(&mut self) -> Result<()> {
         if let Sink::File { writer, pending } = &mut self.sink
             && let Some(pending) = pending.take()
@@ -125,19 +126,19 @@ impl Output {
         Ok(())
     }
 
-    /// Bytes that were written so far.
+    /// The number of bytes written so far.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Opens a name for writing in place: a file appears now, without what stood there before, and
-    /// readers find each [`write_all`](Write::write_all) in it at once. What was written stays,
-    /// also if the output is never finished or the process is killed.
+    /// Opens a name for writing in place. An empty file appears now, and readers find each
+    /// [`write_all`](Write::write_all) in it at once. Written bytes stay, even if the output is
+    /// never finished or the process is killed.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create).
+    /// The same as [`create`](Self::create).
     pub fn create_in_place(name: &WxFilename, opener: &Opener) -> Result<Self> {
         let Some(path) = name.path() else { return Self::create(name, opener) };
         let fail = |error| Error::io("creating", error).in_file(shown_name(path));
@@ -145,7 +146,7 @@ impl Output {
         let metadata = file.metadata().map_err(fail)?;
         let passes = metadata.file_type().is_fifo();
         let sink = match metadata.is_file() {
-            // Without a buffer: what is written at once arrives at once, and whole.
+            // Without a buffer, bytes that are written together arrive at once and whole.
             true => Sink::Growing(file),
             false => Sink::Direct { writer: Passing::new(file), passes },
         };
@@ -153,8 +154,8 @@ impl Output {
         Ok(Self { name, wxfilename, sink, written: 0, points_into_others: false })
     }
 
-    /// How much was written so far when it is a file: where the next byte will stand. None for
-    /// commands, named pipes and standard output, which nothing can point into.
+    /// The position of the next byte, if it is a file. `None` for commands, named pipes and
+    /// standard output, since no script file can point into them.
     #[must_use]
     pub fn position(&self) -> Option<u64> {
         match &self.sink {
@@ -171,34 +172,34 @@ impl Output {
         &self.name
     }
 
-    /// The name it was opened by.
+    /// The name by which it was opened.
     #[must_use]
     pub fn wxfilename(&self) -> &WxFilename {
         &self.wxfilename
     }
 
-    /// Turns an error from writing to this output into one that says where it happened.
+    /// Adds the place to an error from writing to this output.
     #[must_use]
     pub fn error(&self, source: io::Error) -> Error {
         write_error(source, &self.name)
     }
 
-    /// Hands all that was written so far to the operating system, for readers who wait for it.
-    /// A file still appears only when it is finished.
+    /// Passes all written bytes to the operating system, for readers who wait for them. A file
+    /// still appears only when it is finished.
     ///
     /// # Errors
     ///
-    /// When it fails to write.
+    /// If it fails to write.
     pub fn flush_now(&mut self) -> Result<()> {
         self.flush().map_err(|error| write_error(error, &self.name))
     }
 
-    /// Takes back what was written [in place](Self::create_in_place) behind a position: the part of
-    /// an entry that failed in its middle. Does nothing for other outputs, whose bytes have gone,
-    /// or never appear.
+    /// Removes bytes that were written [in place](Self::create_in_place) behind a position: the
+    /// part of an entry that failed in its middle. Does nothing for other outputs: their bytes have
+    /// gone, or never appear.
     pub fn take_back_to(&mut self, position: u64) {
         if let Sink::Growing(file) = &mut self.sink
-            // Where this fails too, the write that failed has said what is wrong.
+            // If this fails too, the failed write has already given the error.
             && file.set_len(position).is_ok()
             && file.seek(io::SeekFrom::Start(position)).is_ok()
         {
@@ -206,15 +207,15 @@ impl Output {
         }
     }
 
-    /// Writes two pieces that follow one another, as one where the operating system can.
+    /// Writes two buffers one after another, in one call if the operating system can.
     ///
     /// # Errors
     ///
-    /// As [`Write::write_all`].
+    /// The same as [`Write::write_all`].
     pub fn write_both(&mut self, first: &[u8], second: &[u8]) -> io::Result<()> {
         let mut slices = [IoSlice::new(first), IoSlice::new(second)];
         let mut left = &mut slices[..];
-        // Leaves out what is empty.
+        // Skips empty buffers.
         IoSlice::advance_slices(&mut left, 0);
         while !left.is_empty() {
             match self.write_vectored(left) {
@@ -227,13 +228,12 @@ impl Output {
         Ok(())
     }
 
-    /// Writes over bytes that were written before: a header that is known only at the end.
-    /// False, and nothing happens, where nothing can be gone back to (commands, named pipes,
-    /// standard output).
+    /// Overwrites earlier bytes: a header that is known only at the end. Returns false and does
+    /// nothing for outputs that cannot go back (commands, named pipes, standard output).
     ///
     /// # Errors
     ///
-    /// When the operating system fails to write.
+    /// If the operating system fails to write.
     pub fn write_over(&mut self, bytes: &[u8], offset: u64) -> Result<bool> {
         self.flush_now()?;
         let file = match &self.sink {
@@ -245,39 +245,39 @@ impl Output {
         Ok(true)
     }
 
-    /// Whether [`write_over`](Self::write_over) can go back in this output: it is a regular file.
+    /// Whether [`write_over`](Self::write_over) works for this output: it is a regular file.
     #[must_use]
     pub fn can_write_over(&self) -> bool {
         matches!(self.sink, Sink::File { .. } | Sink::Growing(_))
     }
 
     /// Completes the output. A file is on the disk before it gets its name, and keeps the
-    /// permissions of the one it replaces. A command is waited for.
+    /// permissions of the file that it replaces. For a command it waits.
     ///
     /// # Errors
     ///
-    /// When the operating system fails to write (what stood under the name then stays), or with
-    /// [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) when a command failed.
+    /// If the operating system fails to write (the old file then stays), or with
+    /// [`ErrorKind::Command`](seqfeed_core::ErrorKind::Command) if a command failed.
     pub fn finish(self) -> Result<()> {
         self.complete()?.appear()
     }
 
-    /// Completes several outputs that belong together, such as an archive and its script file: all
-    /// are complete before the first appears, in the order given.
+    /// Completes several outputs that belong together, such as an archive and its script file. All
+    /// are complete before the first appears; they appear in the given order.
     ///
     /// # Errors
     ///
-    /// As [`finish`](Self::finish); when one of them fails to be completed, none appears.
+    /// The same as [`finish`](Self::finish). If one of them cannot be completed, none appears.
     pub fn finish_together(outputs: Vec<Self>) -> Result<()> {
         Self::finish_together_with(outputs, || Ok(()))
     }
 
-    /// As [`finish_together`](Self::finish_together), with something that is done when all are
+    /// The same as [`finish_together`](Self::finish_together), with an action when all are
     /// complete, before the first appears.
     ///
     /// # Errors
     ///
-    /// As [`finish_together`](Self::finish_together), and when that fails: then none appears.
+    /// The same as [`finish_together`](Self::finish_together). If the action fails, none appears.
     pub fn finish_together_with(
         outputs: Vec<Self>,
         before: impl FnOnce() -> Result<()>,
@@ -325,7 +325,7 @@ impl Finished {
         }
     }
 
-    /// Removes what would point into files that are no more.
+    /// Removes a file that would point into files that are replaced.
     fn remove_old(&self) -> Result<()> {
         match self {
             Self::Renaming { sealed, name, points_into_others: true } => sealed

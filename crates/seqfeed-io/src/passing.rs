@@ -1,7 +1,7 @@
-//! Outputs whose readers get the bytes while they are written, and wait for them.
+//! Outputs whose readers wait for the bytes while they are written.
 //!
-//! What is written for them is buffered. Before this process waits itself, for more to read, it
-//! hands on what is in the buffers: so a program in the middle of a pipeline holds nothing back.
+//! Their bytes are buffered. Before this process waits for more input, it passes the buffers on. So
+//! a program in the middle of a pipeline holds nothing back.
 
 use std::io::{self, BufWriter, IoSlice, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,10 +12,10 @@ use crate::standard_output;
 /// A buffered output that is flushed when this process is about to wait.
 pub(crate) struct Passing<W: Write + Send + 'static>(Arc<Mutex<Buffer<W>>>);
 
-/// None when it is closed.
+/// `None` when it is closed.
 struct Buffer<W: Write>(Option<BufWriter<W>>);
 
-/// Those that are open.
+/// The open ones.
 static OPEN: Mutex<Vec<Weak<Mutex<dyn Flush + Send>>>> = Mutex::new(Vec::new());
 
 trait Flush {
@@ -25,7 +25,7 @@ trait Flush {
 impl<W: Write> Flush for Buffer<W> {
     fn flush_what_there_is(&mut self) {
         if let Some(writer) = self.0.as_mut().filter(|writer| !writer.buffer().is_empty()) {
-            // Who writes next hears of the error: the bytes stay in the buffer.
+            // The next write gets the error: the bytes stay in the buffer.
             let _ = writer.flush();
         }
     }
@@ -42,11 +42,11 @@ impl<W: Write + Send + 'static> Passing<W> {
         Self(buffer)
     }
 
-    /// Writes what is buffered, and closes.
+    /// Writes the buffered bytes, and closes.
     pub(crate) fn close(self) -> io::Result<()> {
         let Some(mut writer) = lock(&self.0).0.take() else { return Ok(()) };
         let flushed = writer.flush();
-        // Not its drop, which would try to write again.
+        // Dropping the writer would try to write again.
         drop(writer.into_parts());
         flushed
     }
@@ -71,8 +71,8 @@ impl<W: Write + Send + 'static> Write for Passing<W> {
     }
 }
 
-/// Hands on what is buffered for readers who wait. What another thread writes just now
-/// is left to it.
+/// Passes on all buffered bytes for readers who wait. If another thread is writing to a buffer just
+/// now, that buffer is left to it.
 pub(crate) fn flush_all() {
     standard_output::flush_what_there_is();
     let open: Vec<_> = lock(&OPEN).iter().filter_map(Weak::upgrade).collect();
@@ -84,6 +84,6 @@ pub(crate) fn flush_all() {
 }
 
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic elsewhere leaves what was buffered.
+    // A panic elsewhere leaves the buffered bytes.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Commands of the shell whose output is read or whose input is written.
+//! Shell commands whose output is read or whose input is written.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -12,15 +12,15 @@ use seqfeed_core::{Error, ErrorKind, Result};
 use crate::interrupts::Waiting;
 use crate::shown_name;
 
-/// A command that runs. It is waited for at the latest when this is dropped, so that it leaves no
-/// zombie; our end of the pipe must be closed before, or the command may never end.
+/// A running command. Dropping it waits for the command at the latest, so it leaves no zombie. Our
+/// end of the pipe must be closed before; otherwise the command may never end.
 pub(crate) struct Running {
     command: String,
     child: Option<Child>,
     failed: Option<FailedCommand>,
 }
 
-/// A command that ended with any status but success.
+/// A command that ended with a status other than success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedCommand {
     command: String,
@@ -28,20 +28,20 @@ pub struct FailedCommand {
 }
 
 impl FailedCommand {
-    /// The command as it stands in the name, without the `|`.
+    /// The command as in the name, without the `|`.
     #[must_use]
     pub fn command(&self) -> &str {
         &self.command
     }
 
-    /// Whether it ended because nobody read on, itself or the last one that it ran.
+    /// Whether it, or the last command that it ran, ended because nobody read on.
     pub(crate) fn by_broken_pipe(&self) -> bool {
         const SIGPIPE: i32 = 13;
         self.status.signal() == Some(SIGPIPE) || self.status.code() == Some(128 + SIGPIPE)
     }
 
-    /// How it ended, as the operating system says it: 256 times the exit status, or the number of
-    /// the signal that ended it.
+    /// The wait status of the operating system: 256 times the exit status, or the number of the
+    /// signal that ended the command.
     #[must_use]
     pub fn wait_status(&self) -> i32 {
         self.status.into_raw()
@@ -57,7 +57,7 @@ impl From<FailedCommand> for Error {
     }
 }
 
-/// Starts a command to read from. It inherits standard input, as with Kaldi's `popen`.
+/// Starts a command to read from. It inherits standard input, as in Kaldi's `popen`.
 pub(crate) fn read_from(command: &OsStr) -> Result<(Running, PipeReader)> {
     let mut child = spawn(shell(command).stdout(Stdio::piped()))?;
     let stdout = child.stdout.take().expect("standard output was asked for");
@@ -74,7 +74,7 @@ pub(crate) fn write_to(command: &OsStr) -> Result<(Running, Waiting<ChildStdin>)
 
 fn shell(command: &OsStr) -> Command {
     let mut shell = Command::new("/bin/sh");
-    // The command may begin with `-` and is no option then.
+    // A command that begins with `-` is not an option.
     shell.args(["-c", "--"]).arg(command);
     shell
 }
@@ -88,14 +88,14 @@ impl Running {
         Self { command: shown_name(command), child: Some(child), failed: None }
     }
 
-    /// Waits for the command's end; with [`ErrorKind::Command`] for any status but success.
+    /// Waits for the command. Fails with [`ErrorKind::Command`] for any status but success.
     pub(crate) fn wait(mut self) -> Result<()> {
         let failed =
             self.failed().map_err(|error| Error::system("waiting for the command", error))?;
         failed.map_or(Ok(()), |failed| Err(failed.clone().into()))
     }
 
-    /// Waits for the command's end, the first time; whether it failed.
+    /// Waits for the command on the first call. Returns whether it failed.
     pub(crate) fn failed(&mut self) -> io::Result<Option<&FailedCommand>> {
         if let Some(mut child) = self.child.take() {
             let status = child.wait()?;
@@ -109,12 +109,12 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Nobody is left to hear how it ended.
+        // Nobody is left to get the error.
         let _ = self.failed();
     }
 }
 
-/// How a command ended, in words; the shell reports a signal as 128 and its number.
+/// The status of a command in words. The shell reports a signal as 128 plus its number.
 fn describe(status: ExitStatus) -> String {
     if let Some(signal) = status.signal() {
         return format!("ended by signal {signal}");
@@ -130,14 +130,14 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// The output of a command, which remembers whether its end was seen.
+/// The output of a command. It notes whether its end was read.
 pub(crate) struct PipeReader {
     stdout: Waiting<ChildStdout>,
     ended: Arc<AtomicBool>,
 }
 
 impl PipeReader {
-    /// Becomes true when the end of the command's output was read.
+    /// Becomes true when the end of the command's output has been read.
     pub(crate) fn ended(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.ended)
     }

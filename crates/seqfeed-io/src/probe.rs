@@ -1,4 +1,4 @@
-//! What is at a location, without reading it.
+//! Finds out what is at a location, without reading it.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,37 +9,37 @@ use seqfeed_core::{Error, Result};
 
 use crate::{Compression, DataFile, Location, Opener};
 
-/// What is at a location.
+/// The facts about a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// What it is.
+    /// The kind of file there.
     pub kind: FileKind,
-    /// How many bytes it has: those of a regular file.
+    /// The length of a regular file, in bytes.
     pub len: u64,
-    /// When it was last written, where that is known.
+    /// The time of the last change, if known.
     pub modified: Option<SystemTime>,
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKind {
-    /// A regular file, or an object of a store: it can be read at any place, and again.
+    /// A regular file, or an object of a store. It can be read at any place, and again.
     Regular,
     /// A directory.
     Directory,
     /// A named pipe.
     NamedPipe,
-    /// Something else, such as a device.
+    /// Anything else, such as a device.
     Other,
 }
 
 impl Opener {
-    /// What is at a path or a URL. Links are followed.
+    /// The facts about a path or a URL. Links are followed.
     ///
     /// # Errors
     ///
-    /// When nothing is there, or it cannot be found out.
+    /// If nothing is there, or the facts cannot be read.
     pub fn probe(&self, location: &Location) -> Result<Probe> {
         let fail = |error| Error::io("opening", error).in_file(location.to_string());
         match location {
@@ -55,7 +55,7 @@ impl Opener {
         }
     }
 
-    /// Whether something is at a path or a URL.
+    /// Whether there is a file at a path or a URL, of any kind.
     #[must_use]
     pub fn exists(&self, location: &Location) -> bool {
         self.probe(location).is_ok()
@@ -67,8 +67,8 @@ impl Opener {
         self.probe(location).is_ok_and(|found| found.kind == FileKind::Regular)
     }
 
-    /// Whether what is there can be read once only: a command, standard input, a named pipe, a
-    /// device. Nothing that is not there is.
+    /// Whether a location can be read only once: a command, standard input, a named pipe, a device.
+    /// False if nothing is there.
     #[must_use]
     pub fn passes_once(&self, location: &Location) -> bool {
         match location {
@@ -80,8 +80,8 @@ impl Opener {
         }
     }
 
-    /// A location; or where nothing is there, the same with `.gz` or `.bz2` at its end, if that is
-    /// there.
+    /// The location itself. If nothing is there, the same with `.gz` or `.bz2` at its end, if that
+    /// exists.
     #[must_use]
     pub fn or_compressed(&self, location: &Location) -> Location {
         let mut places = [".gz", ".bz2"].map(|end| location.with_end(end)).into_iter();
@@ -97,18 +97,18 @@ impl Opener {
         self.probe(location).is_ok_and(|found| found.kind == FileKind::Directory)
     }
 
-    /// Opens a regular file whose bytes are those of its data. Nothing, if it is compressed or
-    /// passes once (a named pipe, a device), and so has to be read as a stream.
+    /// Opens a regular file that is not compressed. `None` if it is compressed or can be read only
+    /// once (a named pipe, a device), so that it must be read as a stream.
     ///
     /// # Errors
     ///
-    /// When nothing is there, it is a directory, or it cannot be read.
+    /// If nothing is there, if it is a directory, or if it cannot be read.
     pub fn open_plain(&self, location: &Location) -> Result<Option<DataFile>> {
         let file = match self.open(location) {
             Ok(file) => file,
             Err(error) if error.is_not_found() || location.path().is_none() => return Err(error),
             Err(error) if self.is_directory(location) => return Err(error),
-            // Its own error says why, when it is read as a stream.
+            // Reading it as a stream will give the reason.
             Err(_) => return Ok(None),
         };
         Ok((file.compression()? == Compression::None).then_some(file))

@@ -1,4 +1,4 @@
-//! What is read at offsets, and the stores that open it.
+//! Bytes that are read at offsets, and the stores that open them.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,63 +8,61 @@ use std::time::SystemTime;
 
 use crate::location::Url;
 
-/// Bytes that are read at given offsets, from several threads at once: a file, or an object of a
-/// [`Store`].
+/// Bytes that several threads read at offsets: a file, or an object of a [`Store`].
 pub trait ReadAt: Send + Sync {
-    /// How many bytes there are.
+    /// The number of bytes.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// If it cannot be read.
     fn len(&self) -> io::Result<u64>;
 
     /// Whether there are no bytes.
     ///
     /// # Errors
     ///
-    /// As [`len`](Self::len).
+    /// The same as [`len`](Self::len).
     fn is_empty(&self) -> io::Result<bool> {
         self.len().map(|len| len == 0)
     }
 
-    /// Reads from an offset into a buffer, and says how many bytes that were. Fewer than the buffer
-    /// takes may come at any time; none at the end only.
+    /// Reads at an offset into a buffer, and returns the number of bytes. It may be smaller than
+    /// the buffer at any time; it is zero only at the end.
     ///
     /// # Errors
     ///
-    /// When reading fails.
+    /// If reading fails.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// What tells that the bytes were replaced by others.
+    /// The identity of the bytes, which changes when they are replaced.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// If it cannot be read.
     fn identity(&self) -> io::Result<Identity>;
 
-    /// When the bytes were last written, where that is known. Nothing, unless it says otherwise.
+    /// The time of the last change, if known. By default `None`.
     ///
     /// # Errors
     ///
-    /// When that cannot be found out.
+    /// If it cannot be read.
     fn modified(&self) -> io::Result<Option<SystemTime>> {
         Ok(None)
     }
 
-    /// The file of the file system behind it, which can be mapped into memory. Nothing, unless it
-    /// says otherwise.
+    /// The file of the file system behind it, which can be mapped into memory. By default `None`.
     fn file(&self) -> Option<&File> {
         None
     }
 }
 
-/// What tells whether bytes are still the same: it changes when they are replaced.
+/// The identity of bytes. It changes when they are replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// How many bytes there are.
+    /// The number of bytes.
     pub len: u64,
-    /// What changes with the content: of a file its device, its inode and when it was written; of
-    /// an object the tag that its store gives it.
+    /// A text that changes with the content. For a file it is made from the device, the inode and
+    /// the time of the last change; for an object it is the tag of its store.
     pub tag: String,
 }
 
@@ -99,29 +97,29 @@ impl ReadAt for File {
     }
 }
 
-/// A place for bytes beside the file system: the objects of a scheme of URLs. It is registered with
-/// [`Opener::with_store`](crate::Opener::with_store).
+/// A place for bytes other than the file system: the objects of one scheme of URLs.
+/// [`Opener::with_store`](crate::Opener::with_store) registers it.
 ///
-/// An error of the kind [`NotFound`](io::ErrorKind::NotFound) means that nothing of this name is
-/// there.
+/// An error of the kind [`NotFound`](io::ErrorKind::NotFound) means that there is no object of this
+/// name.
 pub trait Store: Send + Sync {
     /// Opens an object.
     ///
     /// # Errors
     ///
-    /// When there is none, or it cannot be opened.
+    /// If there is none, or it cannot be opened.
     fn open(&self, url: &Url) -> io::Result<Arc<dyn ReadAt>>;
 
-    /// The objects whose URLs match a pattern of the shell (`*`, `?` and `[...]`, none of which
-    /// stands for a `/`), sorted.
+    /// The objects whose URLs match a shell pattern, sorted. None of `*`, `?` and `[...]` stands
+    /// for a `/`.
     ///
     /// # Errors
     ///
-    /// When the store cannot list its objects.
+    /// If the store cannot list its objects.
     fn list(&self, pattern: &Url) -> io::Result<Vec<Url>>;
 }
 
-/// A place in bytes that are read at offsets, which moves with what is read.
+/// A position in bytes that are read at offsets. It moves with each read.
 pub(crate) struct Cursor {
     bytes: Arc<dyn ReadAt>,
     position: u64,
@@ -153,7 +151,7 @@ impl Seek for Cursor {
     }
 }
 
-/// A reader that can go to any place, and tells how much there is.
+/// A reader that can seek, and knows its length.
 pub(crate) trait Seekable: Read + Seek + Send {
     fn len(&self) -> io::Result<u64>;
 }

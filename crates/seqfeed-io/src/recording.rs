@@ -1,4 +1,4 @@
-//! Reading a stream that passes once, and reading it again.
+//! Reads a stream that can be read only once, and allows it to be read again.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -8,9 +8,9 @@ use seqfeed_core::Result;
 use crate::temporary::{TemporaryName, failed, unnamed_file};
 use crate::{Input, shown_name};
 
-/// What was read of a stream so far, in a temporary file; see [`Input::recorded`].
+/// The part of a stream that was read so far, in a temporary file; see [`Input::recorded`].
 ///
-/// Offsets in it are those of the stream, from where the recording began.
+/// Offsets count in the stream from where the recording began.
 #[derive(Debug)]
 pub struct Recording {
     name: String,
@@ -31,12 +31,12 @@ impl Recording {
         Ok((Recorder { file }, Self { name: name.to_owned(), path, line_limit }))
     }
 
-    /// What was read so far, from its start; it can be [gone to](Input::seek) any place of it.
-    /// Reads what is recorded later, too.
+    /// The part of the stream that was read so far, from its start. It can [seek](Input::seek) to
+    /// any place, and also reads what is recorded later.
     ///
     /// # Errors
     ///
-    /// When the temporary file cannot be opened.
+    /// If the temporary file cannot be opened.
     pub fn open(&self) -> Result<Input> {
         let fail = |error| failed("opening", error, shown_name(self.path.path()));
         let file = File::open(self.path.path()).map_err(fail)?;
@@ -46,12 +46,13 @@ impl Recording {
 }
 
 impl Input {
-    /// Copies what is read from here on into a temporary file, from which it can be read again, at
-    /// any place and before the end: how a stream that passes once is read out of order.
+    /// Copies everything that is read from here on into a temporary file. There it can be read
+    /// again at any place, even before the stream ends. So a stream that can be read only once can
+    /// be read out of order.
     ///
     /// # Errors
     ///
-    /// When no temporary file can be made.
+    /// If no temporary file can be made.
     pub fn recorded(self) -> Result<(Self, Recording)> {
         let (recorder, recording) = Recording::start(self.name(), self.line_limit())?;
         Ok((self.through(|inner| Box::new(recorder.recording(inner))), recording))

@@ -1,4 +1,4 @@
-//! Files that are to be gone.
+//! Removal of files.
 
 use std::path::Path;
 use std::{fs, io};
@@ -7,11 +7,11 @@ use seqfeed_core::{Error, Result};
 
 use crate::shown_name;
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 ///
 /// # Errors
 ///
-/// When it cannot be removed.
+/// If it cannot be removed.
 pub fn remove_if_there(path: &Path) -> Result<()> {
     removed(path).map_err(|error| Error::io("removing", error).in_file(shown_name(path)))
 }

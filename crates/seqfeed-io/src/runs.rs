@@ -1,9 +1,10 @@
-//! Places in a file that are read together.
+//! Ranges of a file that are read together.
 
 use std::ops::Range;
 
-/// How many of the first places are best read at once, and from where to where: they ascend with
-/// gaps of at most `gap`, and take at most `most` together. The first one always belongs to it.
+/// The number of first ranges that are best read at once, and the range over all of them. They
+/// ascend with gaps of at most `gap`, and take at most `most` together. The first range always
+/// belongs to the run.
 ///
 /// ```
 /// use seqfeed_io::run_of;

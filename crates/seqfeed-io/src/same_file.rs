@@ -1,7 +1,7 @@
-//! Which files are read and which are written, compared as files and not as names.
+//! Compares inputs and outputs as files, not as names.
 //!
-//! A file has many names: relative ones, links, `/dev/stdout`. What exists is known by its device
-//! and inode; what does not exist yet, by the directory that it will be in and its name there.
+//! A file has many names: relative ones, links, `/dev/stdout`. An existing file is identified by
+//! its device and inode. A new file is identified by its directory and its name there.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -22,20 +22,20 @@ use crate::{Location, WxFilename};
 /// A device, and an inode on it.
 type DeviceAndInode = (u64, u64);
 
-/// What a name that is written to stands for.
+/// The target of an output name.
 #[derive(PartialEq, Eq, Hash)]
 enum Written {
     File(DeviceAndInode),
-    /// A file that is not there yet: its directory, and its name in it.
+    /// A file that does not exist yet: its directory, and its name in it.
     New(DeviceAndInode, OsString),
-    /// Standard output that is no file.
+    /// Standard output that is not a file.
     Stdout,
 }
 
-/// The regular files that were opened for reading since recording began, by this crate,
-/// in any thread.
+/// The regular files that this crate opened for reading in any thread, since recording began.
 ///
-/// What reads and writes asks before it writes whether an output is an input or another output:
+/// A program that reads and writes checks before it writes whether an output is an input or another
+/// output:
 ///
 /// ```
 /// use seqfeed_io::{Input, InputFiles, Opener, RxFilename, WxFilename};
@@ -49,15 +49,15 @@ enum Written {
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
 ///
-/// Clones record the same files; recording ends with the last one. [`default`](Self::default)
-/// records nothing.
+/// Clones record the same files. Recording ends when the last clone is dropped.
+/// [`default`](Self::default) records nothing.
 #[derive(Clone, Debug, Default)]
 pub struct InputFiles(Option<Arc<Recorded>>);
 
 #[derive(Debug)]
 struct Recorded(Mutex<HashSet<DeviceAndInode>>);
 
-/// Those that record, and how many there are.
+/// The active recorders, and their number.
 static RECORDERS: Mutex<Vec<Weak<Recorded>>> = Mutex::new(Vec::new());
 static RECORDING: AtomicUsize = AtomicUsize::new(0);
 
@@ -79,15 +79,15 @@ impl InputFiles {
         Self(Some(recorded))
     }
 
-    /// Fails if one of the outputs is a file that was read, or if two outputs are one file. To be
-    /// asked before the first of them is opened, and again before they appear where inputs are
-    /// opened in between.
+    /// Fails if one of the outputs is a file that was read, or if two outputs are one file. Call it
+    /// before the first output is opened. If inputs are opened after that, call it again before
+    /// outputs appear.
     ///
-    /// Commands, devices and named pipes are no files: they may be there several times.
+    /// Commands, devices and named pipes are not files, and may occur several times.
     ///
     /// # Errors
     ///
-    /// With a wrong use that names the output.
+    /// With a usage error that names the output.
     pub fn check_outputs<'a>(
         &self,
         outputs: impl IntoIterator<Item = &'a WxFilename>,
@@ -104,8 +104,8 @@ impl InputFiles {
                     .with_help("write under another name"));
             }
             if let Some(other) = others.insert(written, output) {
-                // Where files appear meanwhile, as shards do, one may have got the number that
-                // another one had when it was looked at: both are looked at again.
+                // Files may appear meanwhile, as shards do. Then one may have got the inode number
+                // of another that was looked at before. So both are looked at again.
                 if Written::of(other) != Written::of(output) {
                     continue;
                 }
@@ -123,7 +123,8 @@ impl InputFiles {
 }
 
 impl Written {
-    /// Nothing for what is no file, and for what cannot be made: opening it says why.
+    /// `None` for targets that are not files, and for files that cannot be made: opening them gives
+    /// the reason.
     fn of(name: &WxFilename) -> Option<Self> {
         match name.location() {
             Location::Command(_) | Location::Url(_) => None,
@@ -154,7 +155,7 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Records what stands behind standard input.
+/// Records the file behind standard input.
 pub(crate) fn note_stdin() {
     if is_recording()
         && let Ok(metadata) = metadata_of(io::stdin().as_fd())
@@ -185,7 +186,7 @@ fn metadata_of(file: BorrowedFd<'_>) -> io::Result<Metadata> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A set is whole after any panic.
+    // The set is valid after any panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

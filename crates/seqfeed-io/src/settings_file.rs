@@ -1,4 +1,4 @@
-//! Small files that are read whole: descriptions, configurations, lists.
+//! Small files that are read as a whole: descriptions, configurations, lists.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,12 +10,11 @@ use crate::same_file::open_file;
 use crate::{FileKind, Location, Opener, shown_name};
 
 impl Opener {
-    /// Reads a file of settings whole, which has `most` bytes at most. What it is called in
-    /// messages is `what`.
+    /// Reads a whole file of settings, of at most `most` bytes. `what` names it in messages.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, is a directory or a [named pipe](Self::refuse_named_pipe), or is
+    /// If it cannot be read, is a directory or a [named pipe](Self::refuse_named_pipe), or is
     /// larger.
     pub fn read_settings(
         &self,
@@ -33,13 +32,13 @@ impl Opener {
         Ok(bytes)
     }
 
-    /// Refuses a named pipe, for what is read more than once: opening it waits for somebody who
-    /// writes, and what was read of it is gone. One that a shell has made (`<(command)`) is a pipe
-    /// of a process, and has somebody.
+    /// Refuses a named pipe where a file is read more than once: opening it waits for a writer, and
+    /// bytes can be read only once. A pipe that a shell has made (`<(command)`) belongs to a
+    /// process and has a writer, so it is allowed.
     ///
     /// # Errors
     ///
-    /// When a named pipe is there.
+    /// If the location is a named pipe.
     pub fn refuse_named_pipe(&self, location: &Location) -> Result<()> {
         let directories = ["/dev/fd", "/proc", "/dev/stdin"];
         let is_own = |path: &Path| !directories.iter().any(|shell| path.starts_with(shell));
@@ -57,12 +56,12 @@ impl Opener {
     }
 }
 
-/// Reads a file that the same program writes again, such as a state: as
-/// [`Opener::read_settings`], but it is no input that must not be overwritten.
+/// Reads a file that the same program writes again, such as a state. It is like
+/// [`Opener::read_settings`], but the file does not count as an input that must not be overwritten.
 ///
 /// # Errors
 ///
-/// As [`Opener::read_settings`].
+/// The same as [`Opener::read_settings`].
 pub fn read_record(path: &Path, what: &'static str, most: u64) -> Result<Vec<u8>> {
     read(path, what, most, |path| File::open(path))
 }
@@ -85,7 +84,7 @@ fn read(
     if metadata.is_file() {
         check(metadata.len())?;
     }
-    // Devices say nothing of their length.
+    // Devices do not say their length.
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes).map_err(|error| fail("reading", error))?;
     check(bytes.len() as u64)?;

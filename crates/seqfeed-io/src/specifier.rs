@@ -1,15 +1,16 @@
-//! Whether a text is one of Kaldi's table specifiers (`ark:..`, `scp,p:..`).
+//! Recognises Kaldi's table specifiers (`ark:..`, `scp,p:..`).
 //!
-//! Only names need this: a specifier where a file name belongs is a slip worth an error of its
-//! own, and Kaldi refuses it too. What a specifier means is the business of the Kaldi crate.
+//! Only names need this. A specifier in place of a file name is a mistake with an error of its own,
+//! and Kaldi refuses it too. The Kaldi crate parses specifiers.
 
 /// Whether Kaldi's `ClassifyRxfilename` and `ClassifyWxfilename` take a text for a specifier: it
-/// begins like one and is valid for reading or for writing.
+/// begins like one, and is valid for reading or for writing.
 ///
-/// `t,ark:x` is a valid specifier, but begins otherwise and passes as a file name, as in Kaldi.
+/// `t,ark:x` is a valid specifier, but it begins in another way. As in Kaldi, it counts as a file
+/// name.
 pub(crate) fn looks_like_specifier(text: &[u8]) -> bool {
     let Some(colon) = text.iter().position(|&byte| byte == b':') else { return false };
-    // What is not UTF-8 is no list of options.
+    // Text that is not UTF-8 is no list of options.
     let Ok(options) = std::str::from_utf8(&text[..colon]) else { return false };
     let rest = &text[colon + 1..];
     options.starts_with(['a', 's']) && (is_for_reading(options) || is_for_writing(options, rest))
@@ -43,6 +44,6 @@ fn is_for_writing(options: &str, rest: &[u8]) -> bool {
             _ => return false,
         }
     }
-    // Both at once need two names.
+    // An archive and a script file together need two names.
     if archive && script { rest.contains(&b',') } else { archive || script }
 }

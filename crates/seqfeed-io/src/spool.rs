@@ -1,4 +1,4 @@
-//! Temporary copies of what can only be read once.
+//! Temporary copies of data that can be read only once.
 
 use std::env;
 use std::fs::File;
@@ -10,14 +10,16 @@ use crate::buffered::CAPACITY;
 use crate::temporary::failed;
 use crate::{DataFile, Input, Opener, RxFilename, shown_name};
 
-/// How much is written between two looks at how much room is left.
+/// The bytes to write between two checks of the free space.
 const LOOK: u64 = 64 << 20;
-/// What is left to others of a file system: a twentieth, but no more than so many bytes.
+/// The part of a file system that stays free: one of this many, but at most a fixed number of
+/// bytes.
 const LEFT: u64 = 20;
 const MOST_LEFT: u64 = 1_000_000_000;
 
-/// An unnamed temporary file for data that cannot be read in place twice (pipes, compressed
-/// archives, text): written once in order, then read at offsets. It is gone with its last user.
+/// An unnamed temporary file for data that cannot be read twice in place (pipes, compressed
+/// archives, text). It is written once in order, then read at offsets. It is removed with its last
+/// user.
 ///
 /// ```
 /// use seqfeed_io::Spool;
@@ -37,23 +39,22 @@ pub struct Spool {
     name: String,
     writer: BufWriter<File>,
     position: u64,
-    /// Where to look next how much room is left.
+    /// The position at which to check the free space again.
     look: u64,
 }
 
 impl Spool {
-    /// Copies all that an input gives, and ends the input; `name` is what errors and the
-    /// copy are called.
+    /// Copies an input to its end. `name` is the name of the copy and in errors.
     ///
     /// # Errors
     ///
-    /// When reading or writing fails, and for devices, which have no end.
+    /// If reading or writing fails, and for devices, which have no end.
     pub fn copy(input: Input, name: &str) -> Result<DataFile> {
         Ok(Self::new()?.filled(input, name)?.into_data_file()?.with_name(name))
     }
 
-    /// A file with all that an input gives, behind a gap of so many bytes; it stands behind the
-    /// gap. And its length.
+    /// A file with a gap of `gap` bytes and then all of an input, and its length. The file stands
+    /// behind the gap.
     pub(crate) fn file_of(input: Input, gap: u64) -> Result<(File, u64)> {
         let mut spool = Self::new()?;
         let fail = |error| failed("seeking", error, String::new());
@@ -67,7 +68,7 @@ impl Spool {
         Ok((file, len))
     }
 
-    /// Writes all that an input gives, and ends the input.
+    /// Writes all of an input, and ends the input.
     fn filled(mut self, mut input: Input, name: &str) -> Result<Self> {
         input.refuse_device().map_err(|error| error.in_file(name))?;
         loop {
@@ -85,11 +86,11 @@ impl Spool {
         Ok(self)
     }
 
-    /// Makes an empty one in the directory for temporary files (`TMPDIR`, else `/tmp`).
+    /// Makes an empty spool in the directory for temporary files (`TMPDIR`, else `/tmp`).
     ///
     /// # Errors
     ///
-    /// When no file can be made there.
+    /// If no file can be made there.
     pub fn new() -> Result<Self> {
         let directory = env::temp_dir();
         let name = format!("temporary file in {}", shown_name(&directory));
@@ -102,19 +103,19 @@ impl Spool {
         }
     }
 
-    /// How much was written so far: where the next byte will stand.
+    /// The position of the next byte.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Writes behind what is there.
+    /// Appends bytes.
     ///
     /// # Errors
     ///
-    /// When the operating system fails to write, above all because the disk is full. It counts as
-    /// full when a twentieth of it is free, or less than 1 GB of a large one: what never ends is
-    /// not to take the last room of others.
+    /// If the operating system fails to write, mainly because the disk is full. The disk counts as
+    /// full when a twentieth of it is free, or less than 1 GB of a large one: endless data must not
+    /// take the last space from others.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<()> {
         self.writer
             .write_all(bytes)
@@ -140,12 +141,12 @@ impl Spool {
         }
     }
 
-    /// Ends writing and makes what was written readable at offsets. Give the result the [name of
-    /// the original](DataFile::with_name) for messages.
+    /// Ends writing and makes the data readable at offsets. Give the result the [name of the
+    /// original](DataFile::with_name) for messages.
     ///
     /// # Errors
     ///
-    /// When the operating system fails to write the rest.
+    /// If the operating system fails to write the rest.
     pub fn into_data_file(self) -> Result<DataFile> {
         let (name, position) = (self.name.clone(), self.position);
         Ok(DataFile::of_spool(name, self.into_file()?, position))
@@ -157,18 +158,18 @@ impl Spool {
     }
 }
 
-/// Whether a file system of so many bytes has no more free than is left to others.
+/// Whether only the part of a file system that must stay free is left.
 fn is_full(free: u64, size: u64) -> bool {
     free < (size / LEFT).min(MOST_LEFT)
 }
 
 impl Input {
-    /// Copies the rest into a temporary file, and reads on there from the same position: what
-    /// passes once can be [gone back](Self::seek) to here then.
+    /// Copies the rest into a temporary file, and reads on there from the same position. Then a
+    /// stream that could be read only once can [go back](Self::seek) to here.
     ///
     /// # Errors
     ///
-    /// When reading or writing fails, and for devices, which have no end.
+    /// If reading or writing fails, and for devices, which have no end.
     pub fn spooled(self) -> Result<Self> {
         let (name, position) = (self.name().to_owned(), self.position());
         let line_limit = self.line_limit();
@@ -178,13 +179,13 @@ impl Input {
 }
 
 impl DataFile {
-    /// Opens what a name stands for, to be read at any place after it was decoded: an uncompressed
-    /// regular file as it lies; what is compressed or passes once (a command, standard input), or
-    /// the rest of a file behind an offset, out of a temporary copy.
+    /// Opens a name for reading its decoded data at any place. An uncompressed regular file is read
+    /// in place. Compressed data, data that can be read only once (a command, standard input), and
+    /// the rest of a file behind an offset are read from a temporary copy.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, decoded or copied; for directories and devices.
+    /// If it cannot be opened, decoded or copied; for directories and devices.
     pub fn decoded(name: &RxFilename, opener: &Opener) -> Result<Self> {
         if let (Some((location, _)), None) = (name.file_and_offset(), name.offset())
             && let Some(file) = opener.open_plain(location)?

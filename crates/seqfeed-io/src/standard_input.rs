@@ -1,4 +1,4 @@
-//! Standard input, which all names `-` of a process share.
+//! Standard input, shared by all names `-` of a process.
 //!
 //! As in Kaldi, a second reader of `-` continues where the first stopped.
 
@@ -11,16 +11,16 @@ use crate::decode::decode;
 use crate::interrupts::Waiting;
 use crate::same_file::note_stdin;
 
-/// What standard input is called in messages.
+/// The name of standard input in messages.
 pub(crate) const NAME: &str = "standard input";
 
 static STDIN: Mutex<Option<Shared>> = Mutex::new(None);
 
-/// Standard input, decoded, as all its readers see it.
+/// Standard input, decoded, shared by all its readers.
 struct Shared {
     stream: Buffered,
     compression: Compression,
-    /// The piece of the stream that is being read, and where it begins.
+    /// The part of the stream that is being read, and its position.
     piece: Arc<Vec<u8>>,
     piece_start: u64,
     position: u64,
@@ -28,8 +28,8 @@ struct Shared {
 
 /// A reader of standard input.
 ///
-/// It holds a piece of the stream together with the others, and asks for the shared position each
-/// time: what one reader consumes, the others skip.
+/// It shares a part of the stream with the others, and asks for the shared position each time.
+/// Bytes that one reader consumes are skipped by the others.
 pub(crate) struct Stdin {
     compression: Compression,
     piece: Arc<Vec<u8>>,
@@ -46,7 +46,7 @@ impl Stdin {
         self.compression
     }
 
-    /// At least `count` bytes side by side; fewer only at the end.
+    /// At least `count` contiguous bytes; fewer only at the end.
     pub(crate) fn ensure(&mut self, count: usize) -> io::Result<&[u8]> {
         let mut shared = lock();
         let shared = open_shared(&mut shared)?;
@@ -77,13 +77,13 @@ fn open_shared(shared: &mut Option<Shared>) -> io::Result<&mut Shared> {
 }
 
 impl Shared {
-    /// Where the next byte stands in the piece.
+    /// The offset of the next byte in the part.
     fn offset(&self) -> usize {
-        // The position lies within the piece or at its end.
+        // The position lies inside the part or at its end.
         (self.position - self.piece_start) as usize
     }
 
-    /// Makes the piece reach at least `count` bytes beyond the position, if the stream does.
+    /// Extends the part to at least `count` bytes beyond the position, if the stream has them.
     fn ensure(&mut self, count: usize) -> io::Result<()> {
         self.refill()?;
         if self.piece.len() - self.offset() >= count {
@@ -108,7 +108,7 @@ impl Shared {
         read
     }
 
-    /// Gets the next piece if this one is used up.
+    /// Gets the next part if this one is used up.
     fn refill(&mut self) -> io::Result<()> {
         if self.offset() < self.piece.len() {
             return Ok(());
@@ -153,7 +153,7 @@ impl BufRead for Stdin {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let mut shared = lock();
         let shared = open_shared(&mut shared)?;
-        // Let go first, so that a piece nobody else holds is used again.
+        // It is released first, so that a part that nobody else holds is used again.
         self.piece = Arc::default();
         shared.refill()?;
         self.piece = Arc::clone(&shared.piece);

@@ -1,26 +1,26 @@
-//! Standard output, which all names `-` of a process share.
+//! Standard output, shared by all names `-` of a process.
 //!
-//! As in Kaldi, what is written to `-` through several outputs keeps its order.
+//! As in Kaldi, bytes that several outputs write to `-` keep their order.
 
 use std::io::{self, BufWriter, IoSlice, Write};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::buffered::CAPACITY;
 
-/// What standard output is called in messages.
+/// The name of standard output in messages.
 pub(crate) const NAME: &str = "standard output";
 
-/// Standard output with one large buffer; that of the standard library ends at every line.
+/// Standard output with one large buffer. The buffer of the standard library ends at every line.
 static STDOUT: LazyLock<Mutex<BufWriter<io::Stdout>>> =
     LazyLock::new(|| Mutex::new(BufWriter::with_capacity(CAPACITY, io::stdout())));
 
-/// A writer of standard output. What was written reaches the reader when this is dropped, at the
-/// latest: the buffer itself lives as long as the process, and nobody would flush it.
+/// A writer of standard output. Dropping it flushes at the latest: the buffer itself lives as long
+/// as the process, and nobody would flush it.
 pub(crate) struct Stdout;
 
 impl Drop for Stdout {
     fn drop(&mut self) {
-        // Who wants to hear of an error flushes before.
+        // A caller who needs the error flushes before.
         let _ = self.flush();
     }
 }
@@ -31,12 +31,12 @@ impl Stdout {
     }
 }
 
-/// Hands on what is buffered for standard output, unless another thread writes to it just now.
+/// Passes on the bytes buffered for standard output, unless another thread is writing to it.
 pub(crate) fn flush_what_there_is() {
     if let Ok(mut stdout) = STDOUT.try_lock()
         && !stdout.buffer().is_empty()
     {
-        // Who writes next hears of the error: the bytes stay in the buffer.
+        // The next write gets the error: the bytes stay in the buffer.
         let _ = stdout.flush();
     }
 }

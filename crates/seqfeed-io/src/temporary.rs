@@ -1,11 +1,11 @@
-//! Files and directories under temporary names, until they are complete.
+//! Files and directories with temporary names, until they are complete.
 //!
-//! A temporary name is made of the target's, so that the next run finds what a run that was killed
-//! has left, and takes it away. What somebody writes is locked (`flock`), which ends with the
-//! process; beside it one of a random name is made. What nobody locks any more, nobody writes: it
-//! may be taken away.
+//! A temporary name is made from the target's name, so that the next run finds and removes a file
+//! that a killed run has left. A file that is being written is locked (`flock`); the lock ends with
+//! the process. If the name is taken by a living process, a random name is used. A file without a
+//! lock is not being written any more, so it may be removed.
 //!
-//! The process knows all its temporary names, so that it can take them away when a signal ends it.
+//! The process knows all its temporary names, so that it can remove them when a signal ends it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -23,62 +23,62 @@ use crate::directory::parent_of;
 use crate::remove::remove_if_there;
 use crate::shown_name;
 
-/// What temporary names begin and end with.
+/// The beginning and the end of temporary names.
 const BEFORE: &str = ".seqfeed-";
 const BEHIND: &str = ".part";
-/// Bytes that a name may have on any file system.
+/// The most bytes of a name on any file system.
 const LONGEST_NAME: usize = 255;
 /// The permissions of new files and directories, before the umask.
 const FILE_MODE: u32 = 0o666;
 const DIRECTORY_MODE: u32 = 0o777;
 
-/// In a directory that is not whole yet, though it has its name.
+/// The mark in a directory that is not whole yet, though it has its name.
 const UNFINISHED: &str = ".seqfeed-unfinished";
 
 /// All temporary files and directories of this process.
 static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn own_names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // A set is whole after any panic.
+    // The set is valid after any panic.
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps temporary files as they are: see [`remove_temporary_files`].
+/// Keeps other threads from making temporary files: see [`remove_temporary_files`].
 #[derive(Debug)]
 pub struct TemporaryFilesRemoved {
     _names: MutexGuard<'static, BTreeSet<PathBuf>>,
 }
 
 /// Removes all temporary files and directories of this process. As long as the result is kept, no
-/// more are made and none gets its name: other threads that want to wait. For a program that a
-/// signal ends.
+/// more are made and none gets its name: other threads wait. This is for a program that a signal
+/// ends.
 #[must_use = "other threads go on when it is dropped"]
 pub fn remove_temporary_files() -> TemporaryFilesRemoved {
     let names = own_names();
     for path in names.iter() {
         let is_directory = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
-        // What cannot be removed now, a later run removes.
+        // A later run removes what cannot be removed now.
         let _ = if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
     TemporaryFilesRemoved { _names: names }
 }
 
-/// What [`remove_left_behind`] found in a directory.
+/// The temporary files that [`remove_left_behind`] found in a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftBehind {
-    /// Files and directories that were removed: nobody wrote them any more.
+    /// Files and directories that were removed, since nobody was writing them.
     pub removed: Vec<PathBuf>,
-    /// Those that stay: somebody writes them, or it cannot be known.
+    /// Those that stay, since somebody may be writing them.
     pub kept: Vec<PathBuf>,
 }
 
-/// Removes the temporary files and directories (`.seqfeed-NAME.part`) that processes which were
-/// killed have left in a directory. What a process that lives writes is locked by it, and stays; so
-/// does all where nothing can be locked.
+/// Removes temporary files and directories (`.seqfeed-NAME.part`) that killed processes have left
+/// in a directory. A living process locks the files that it writes, so they stay. If nothing can be
+/// locked, all stay.
 ///
 /// # Errors
 ///
-/// When the directory cannot be read.
+/// If the directory cannot be read.
 pub fn remove_left_behind(directory: &Path) -> Result<LeftBehind> {
     let fail = |error| Error::io("reading", error).in_file(shown_name(directory));
     let mut found = LeftBehind::default();
@@ -102,8 +102,7 @@ pub fn remove_left_behind(directory: &Path) -> Result<LeftBehind> {
 #[derive(Debug)]
 pub(crate) struct TemporaryName {
     path: PathBuf,
-    /// Whether the file has another name by now: then nothing is to be removed at this
-    /// one any more.
+    /// Whether the file has its final name. Then there is nothing to remove at this name.
     persisted: bool,
 }
 
@@ -116,7 +115,7 @@ impl TemporaryName {
         &self.path
     }
 
-    /// Gives the file its name, instead of what is there.
+    /// Gives the file its name, and replaces an existing file.
     pub(crate) fn persist(mut self, target: &Path) -> io::Result<()> {
         let mut names = own_names();
         fs::rename(&self.path, target)?;
@@ -132,7 +131,7 @@ impl Drop for TemporaryName {
             return;
         }
         let mut names = own_names();
-        // What cannot be removed now, the next run removes.
+        // The next run removes it if it cannot be removed now.
         let _ = fs::remove_file(&self.path);
         names.remove(&self.path);
     }
@@ -153,7 +152,7 @@ pub(crate) fn temporary_file(target: &Path, directory: &Path) -> io::Result<(Fil
     })
 }
 
-/// Makes a temporary file of no target, open and locked.
+/// Makes a temporary file without a target, open and locked.
 pub(crate) fn unnamed_file(directory: &Path) -> io::Result<(File, TemporaryName)> {
     let mut names = own_names();
     made_by_chance(directory).map(|(path, file)| {
@@ -171,27 +170,27 @@ fn builder<T>(mode: u32, make: impl FnOnce(&tempfile::Builder<'_, '_>) -> T) -> 
     )
 }
 
-/// Makes a file of a random name, and locks it.
+/// Makes a file with a random name, and locks it.
 fn made_by_chance(directory: &Path) -> io::Result<(PathBuf, File)> {
     loop {
         let made = builder(FILE_MODE, |builder| builder.tempfile_in(directory))?;
         let (file, path) = made.keep().map_err(|error| error.error)?;
-        // Between being made and being locked it may have been taken for left behind.
+        // Before it was locked, another process may have removed it.
         if is_locked(&file, &path) {
             return Ok((path, file));
         }
     }
 }
 
-/// Locks what was made just now; false if it was taken away before.
+/// Locks a file that was made just now. Returns false if it was removed before.
 fn is_locked(file: &File, path: &Path) -> bool {
-    // Where nothing can be locked, nothing is ever taken away.
+    // If nothing can be locked, nothing is ever removed.
     let _ = flock(file, FlockOperation::LockExclusive);
     is_at(file, path)
 }
 
-/// Makes a file or directory of the temporary name of a target, and locks it. Nothing, if the name
-/// is too long, or taken by somebody who is alive.
+/// Makes a file or directory with the temporary name of a target, and locks it. `None` if the name
+/// is too long, or taken by a living process.
 fn made_by_name(
     target: &Path,
     directory: &Path,
@@ -204,7 +203,7 @@ fn made_by_name(
         return Ok(None);
     }
     let path = directory.join(name);
-    // Twice: what is left of an earlier run is in the way the first time.
+    // Twice: the first time, a file that an earlier run has left may be in the way.
     for _ in 0..2 {
         match make(&path) {
             Ok(file) => return Ok(is_locked(&file, &path).then_some((path, file))),
@@ -219,10 +218,10 @@ fn made_by_name(
     Ok(None)
 }
 
-/// Removes what nobody writes any more: whether the name is free then.
+/// Removes a file that nobody is writing. Returns whether the name is free then.
 fn remove_left(path: &Path) -> bool {
     match fs::symlink_metadata(path) {
-        // Links, pipes and devices are not ours, and opening them may wait or do something.
+        // Links, pipes and devices are not ours, and opening them may wait or have effects.
         Ok(found) if !found.is_file() && !found.is_dir() => return false,
         Ok(_) => {}
         Err(error) => return error.kind() == io::ErrorKind::NotFound,
@@ -236,7 +235,7 @@ fn remove_left(path: &Path) -> bool {
     removed.is_ok()
 }
 
-/// Whether an open file or directory still has a name.
+/// Whether an open file or directory still has the name.
 fn is_at(file: &File, path: &Path) -> bool {
     let same = || -> io::Result<bool> {
         let (own, found) = (file.metadata()?, fs::symlink_metadata(path)?);
@@ -245,32 +244,32 @@ fn is_at(file: &File, path: &Path) -> bool {
     same().unwrap_or(false)
 }
 
-/// A directory that appears under its name only when it is [finished](Self::finish). One that is
-/// dropped before leaves no trace.
+/// A directory that appears under its name only when it is [finished](Self::finish). If it is
+/// dropped before, it leaves no trace.
 ///
-/// Where other files belong to it that appear beside it, it is not whole before they are there.
-/// Then it [appears](Self::appear) with a mark in it, which [`unmark`](Self::unmark) takes away at
-/// last; what a killed process has left with its mark, the next run replaces.
+/// Other files may belong to it and appear beside it. Then it is not whole before they are there.
+/// So it [appears](Self::appear) with a mark in it, and [`unmark`](Self::unmark) removes the mark
+/// at the end. If a killed process leaves a directory with its mark, the next run replaces it.
 #[derive(Debug)]
 pub struct OutputDirectory {
     temporary: PathBuf,
     target: PathBuf,
-    /// Keeps others from taking it for left behind.
+    /// Keeps others from removing it as left behind.
     _lock: File,
     finished: bool,
 }
 
 impl OutputDirectory {
-    /// Makes the directory, under a temporary name beside its own.
+    /// Makes the directory with a temporary name beside its own.
     ///
     /// # Errors
     ///
-    /// When something of this name is there already (but for an empty directory, or one that is
-    /// marked as not whole and that nobody writes any more), or a directory cannot be made.
+    /// If something of this name exists, or a directory cannot be made. Two directories may exist:
+    /// an empty one, and one that is marked as not whole and that nobody is writing.
     pub fn create(target: &Path) -> Result<Self> {
         let name = shown_name(target);
         let fail = |action, error| Error::io(action, error).in_file(&name);
-        // What is empty is replaced when this appears.
+        // An empty directory is replaced when this one appears.
         let is_free = match fs::read_dir(target).map(|mut entries| entries.next().is_none()) {
             Ok(is_empty) => {
                 is_empty || remove_unfinished(target).map_err(|e| fail("removing", e))?
@@ -307,12 +306,12 @@ impl OutputDirectory {
         made().map_err(|error| fail("creating", error))
     }
 
-    /// As [`create`](Self::create), and makes the directories that it lies in, if they are not
-    /// there. The [target](Self::target) is an absolute name then, without symbolic links.
+    /// The same as [`create`](Self::create), but also makes missing parent directories. The
+    /// [target](Self::target) is then an absolute name without symbolic links.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create), and when the name is none of a directory.
+    /// The same as [`create`](Self::create), and if the name cannot be a directory.
     pub fn create_with_parents(target: &Path) -> Result<Self> {
         if let Ok(there) = fs::canonicalize(target) {
             return Self::create(&there);
@@ -327,12 +326,12 @@ impl OutputDirectory {
         Self::create(&parent.join(name))
     }
 
-    /// Writes a new file of the directory, as long as that is not finished. False, and nothing
-    /// happens, if it has one of this name.
+    /// Writes a new file into the directory, before it is finished. Returns false and does nothing
+    /// if it has a file of this name.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<bool> {
         let name = name.as_ref();
         let written = File::create_new(self.path().join(name))
@@ -345,7 +344,7 @@ impl OutputDirectory {
         }
     }
 
-    /// The directory, as long as it is not finished.
+    /// The directory, before it is finished.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.temporary
@@ -361,7 +360,7 @@ impl OutputDirectory {
     ///
     /// # Errors
     ///
-    /// When it cannot be renamed.
+    /// If it cannot be renamed.
     pub fn finish(mut self) -> Result<()> {
         self.rename()
     }
@@ -377,12 +376,12 @@ impl OutputDirectory {
         Ok(())
     }
 
-    /// Gives the directory its name, with the mark that not all is there that belongs to it. No
-    /// other process takes it for left behind before this is dropped.
+    /// Gives the directory its name, with the mark that its other files are not there yet. No other
+    /// process removes it before this value is dropped.
     ///
     /// # Errors
     ///
-    /// When it cannot be marked or renamed.
+    /// If it cannot be marked or renamed.
     pub fn appear(&mut self) -> Result<()> {
         let mark = self.temporary.join(UNFINISHED);
         File::create_new(&mark)
@@ -390,18 +389,18 @@ impl OutputDirectory {
         self.rename()
     }
 
-    /// Takes away the mark of a directory that has [appeared](Self::appear): all is there now.
+    /// Removes the mark of a directory that has [appeared](Self::appear): it is whole now.
     ///
     /// # Errors
     ///
-    /// When it cannot be removed. That there is none is no error.
+    /// If it cannot be removed. A missing mark is no error.
     pub fn unmark(target: &Path) -> Result<()> {
         remove_if_there(&target.join(UNFINISHED))
     }
 }
 
-/// Removes a directory that is marked as not whole and that nobody writes any more;
-/// whether it is gone.
+/// Removes a directory that is marked as not whole and that nobody is writing. Returns whether it
+/// is gone.
 fn remove_unfinished(path: &Path) -> io::Result<bool> {
     if !path.join(UNFINISHED).is_file() || fs::symlink_metadata(path)?.is_symlink() {
         return Ok(false);
@@ -410,7 +409,7 @@ fn remove_unfinished(path: &Path) -> io::Result<bool> {
     if flock(&directory, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(false);
     }
-    // The mark goes last: a kill in the middle leaves what can be removed again.
+    // The mark goes last, so that after a kill in between the rest can still be removed.
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         if entry.file_name() != UNFINISHED {
@@ -425,14 +424,14 @@ impl Drop for OutputDirectory {
     fn drop(&mut self) {
         if !self.finished {
             let mut names = own_names();
-            // What cannot be removed now, the next run removes.
+            // The next run removes it if it cannot be removed now.
             let _ = fs::remove_dir_all(&self.temporary);
             names.remove(&self.temporary);
         }
     }
 }
 
-/// The error of a temporary file, with what can be done about it.
+/// The error for a temporary file, with its cure.
 pub(crate) fn failed(action: &'static str, error: io::Error, name: String) -> Error {
     let help = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

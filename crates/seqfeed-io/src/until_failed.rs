@@ -1,14 +1,14 @@
-//! A reader that is not asked again after it has failed.
+//! A reader that is not used again after it has failed.
 
 use std::io::{self, Read};
 
 use seqfeed_core::Error;
 
-/// A decoder that failed stays failed: the reader inside is dropped at its first error, which is
-/// then given again whenever more is wanted. Its end is its end, too.
+/// A decoder that stays failed. The inner reader is dropped at its first error, and each further
+/// read gives this error again. After its end each read gives the end.
 ///
-/// What a decoder does after its error is nobody's promise: some go on with garbage, say "end", or
-/// abort the process. Every decoder that is read from more than one place belongs into this.
+/// No decoder promises how it behaves after an error: some go on with garbage, some say "end", some
+/// abort the process. Wrap every decoder that is read from more than one place.
 ///
 /// ```
 /// use std::io::{self, Read};
@@ -38,7 +38,7 @@ enum State<R> {
 }
 
 impl<R: Read> UntilFailed<R> {
-    /// Puts a reader inside.
+    /// Wraps a reader.
     #[must_use]
     pub fn new(reader: R) -> Self {
         Self(State::Reading(reader))
@@ -58,7 +58,7 @@ impl<R: Read> Read for UntilFailed<R> {
         match reader.read(buf) {
             Ok(0) => self.0 = State::Ended,
             Ok(count) => return Ok(count),
-            // A signal came between; nothing has failed.
+            // A signal interrupted the read; nothing has failed.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
             Err(error) => {
                 self.0 = State::Failed(again(&error));
@@ -69,7 +69,7 @@ impl<R: Read> Read for UntilFailed<R> {
     }
 }
 
-/// The same error once more: errors of the system cannot be copied, but made again.
+/// The same error again. Errors of the system cannot be copied, but they can be made again.
 fn again(error: &io::Error) -> io::Error {
     if let Some(code) = error.raw_os_error() {
         return io::Error::from_raw_os_error(code);
