@@ -1,4 +1,4 @@
-//! What is wrong with a corpus: everything, not only the first thing.
+//! Checks of a corpus. They find all errors, not only the first one.
 
 mod against;
 mod checked_source;
@@ -22,22 +22,23 @@ pub use finding::Finding;
 #[cfg(feature = "kaldi")]
 pub use repair::{Repair, Trimmed};
 
-/// How a corpus is checked.
+/// Options of a check.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CheckOptions {
-    /// The number of classes: labels are below. Without it, labels that are negative are found.
+    /// The number of classes. Labels must be below it. Without it, only negative labels are found.
     pub classes: Option<i32>,
-    /// Streams whose lengths differ by no more samples are cut to the shorter one by a repair.
+    /// The most samples by which lengths may differ for a repair to cut the streams to the
+    /// shortest.
     pub trim: u32,
-    /// Threads that read; one a core by default.
+    /// Threads that read; by default one a core.
     pub threads: Option<usize>,
-    /// What commands in names may do.
+    /// Opens names, and says whether they may be commands.
     pub opener: Opener,
 }
 
 impl Default for CheckOptions {
-    /// Any class, lengths that differ by 3 samples, no commands.
+    /// Any class, lengths that differ by up to 3 samples, no commands.
     fn default() -> Self {
         Self { classes: None, trim: 3, threads: None, opener: Opener::default() }
     }
@@ -58,13 +59,13 @@ impl Default for CheckOptions {
 /// ```
 pub struct Check {
     parts: Vec<CheckedSource>,
-    /// For each part the sequences that cannot be used, ascending.
+    /// For each source the sequences that cannot be used, ascending.
     bad: Vec<Vec<u32>>,
     findings: Vec<Finding>,
     trim: u32,
 }
 
-/// What a check looked at, and how much it found.
+/// The extent of a check, and the number of its findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckSummary {
     /// Sequences of the first stream.
@@ -77,19 +78,19 @@ pub struct CheckSummary {
     pub warnings: u64,
     /// Findings that are notes.
     pub notes: u64,
-    /// Findings of each kind.
+    /// The number of findings of each kind.
     pub kinds: BTreeMap<&'static str, u64>,
 }
 
 impl Check {
-    /// Checks a corpus: opens every source, compares keys and lengths, reads all values. `begin` is
-    /// told how many samples there are in all streams, `progress` how many more are done.
+    /// Checks a corpus: opens every source, compares keys and lengths, reads all values. `begin`
+    /// gets the number of samples in all streams; `progress` gets the numbers of samples as they
+    /// are done.
     ///
     /// # Errors
     ///
-    /// Fails if the description contradicts itself, and where the environment does (no
-    /// room, no file handles): that says nothing about the corpus. All that is wrong with
-    /// files is a finding.
+    /// Fails if the description contradicts itself, and if the environment fails (no room, no file
+    /// handles), which says nothing about the corpus. Every error in files is a finding.
     pub fn of(
         description: &Description,
         options: &CheckOptions,
@@ -108,7 +109,7 @@ impl Check {
         Ok(Self { parts, bad, findings, trim: options.trim })
     }
 
-    /// All findings, in the order of the checks; worse ones need not come first.
+    /// All findings, in the order of the checks. They are not sorted by severity.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -119,7 +120,7 @@ impl Check {
         self.findings.extend(findings);
     }
 
-    /// What was looked at, and how much was found.
+    /// The extent of the check, and the number of its findings.
     #[must_use]
     pub fn summary(&self) -> CheckSummary {
         let count = |severity| self.findings.iter().filter(|one| one.severity == severity).count();

@@ -1,4 +1,4 @@
-//! Any corpus as any format that can hold it.
+//! Conversion of any corpus to any format that can hold it.
 
 mod asked;
 mod plan;
@@ -23,53 +23,52 @@ use seqfeed_io::{InputFiles, Opener};
 use seqfeed::Change;
 use seqfeed::Loss;
 
-/// How a corpus is converted.
+/// Options of a conversion.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// What is written.
+    /// The format and the name to write.
     pub target: Target,
-    /// With a wspecifier as the target: those of other streams, by name.
+    /// The wspecifiers of further streams, by name, if the target is a wspecifier.
     pub others: BTreeMap<String, String>,
-    /// The streams that are written; all, if none are named.
+    /// The streams to write; by default all.
     pub streams: Vec<String>,
-    /// Sparse streams whose samples are classes (one value, which is 1) and become labels. Formats
-    /// that hold no sparse streams take all for such.
+    /// Sparse streams whose samples are classes (a single value, which is 1) and become labels. A
+    /// format without sparse streams does this with all sparse streams.
     pub classes: Vec<String>,
-    /// The type of floats, instead of that of the source.
+    /// The type of floats, if it differs from that of the source.
     pub dtype: Option<Element>,
-    /// Options of the format that is written, by the names that the command line has for them;
-    /// [`set`](Self::set) checks them.
+    /// Options of the written format, by their names on the command line. [`set`](Self::set) checks
+    /// them.
     pub options: BTreeMap<String, String>,
-    /// Streams that are sound, and their sample rates, beside those that say so themselves: they
-    /// become tables of waves, where Kaldi's tables are written, unless `dtype`, compression or
-    /// text is asked for.
+    /// Sample rates of streams that are sound, for sources that do not give them. In Kaldi's tables
+    /// sound becomes waves, unless `dtype`, compression or text is set.
     pub sample_rates: BTreeMap<String, SampleRates>,
-    /// With HTK's files: names of labels, the first one for label 0. Those that are missing are
-    /// `s0`, `s1`, ...
+    /// For HTK's files: names of labels; the first one is for label 0. Missing names are `s0`,
+    /// `s1`, ...
     pub states: Vec<String>,
-    /// Into how many shards, and by how many threads.
+    /// The number of shards and of threads.
     pub sharding: Sharding,
-    /// Write the [description](Target::description_file) of the result, also where its name
+    /// Whether to write the [description](Target::description_file) of the result even if its name
     /// alone opens it.
     pub describe: bool,
-    /// Whether what would be lost may be lost.
+    /// Whether losses are allowed.
     pub allow_lossy: bool,
-    /// What the target's names may do.
+    /// Opens the target's names, and says whether they may be commands.
     pub opener: Opener,
-    /// What was read since before the corpus was opened: nothing of it is overwritten. Where
-    /// nothing is recorded, only outputs are compared with one another.
+    /// The files that were read since before the corpus was opened. None of them is overwritten. If
+    /// nothing is recorded, outputs are only compared with one another.
     pub inputs: InputFiles,
 }
 
-/// Into how many parts a corpus is written.
+/// The shards of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sharding {
-    /// Number of shards, 1 for a whole.
+    /// Number of shards; 1 means undivided.
     pub shards: usize,
-    /// Shards that are written at the same time; each loads its next chunk in another thread.
+    /// Shards that are written at the same time. Each loads its next chunk in another thread.
     pub jobs: usize,
-    /// Write shards again that are whole.
+    /// Whether to write shards again that are whole.
     pub anew: bool,
 }
 
@@ -80,14 +79,14 @@ impl Default for Sharding {
 }
 
 impl ConvertOptions {
-    /// Whether something goes to standard output.
+    /// Whether it writes to standard output.
     #[must_use]
     pub fn writes_standard_output(&self) -> bool {
         let mut others = self.others.values();
         self.target.is_standard_output() || others.any(|name| self.target.stands_for_stdout(name))
     }
 
-    /// All of a corpus, as it is.
+    /// All streams of a corpus, unchanged.
     #[must_use]
     pub fn new(target: Target) -> Self {
         Self {
@@ -108,7 +107,7 @@ impl ConvertOptions {
     }
 }
 
-/// A conversion that can be done: what will be written, and what would be lost.
+/// A conversion that is possible: what it will write, and what it would lose.
 ///
 /// ```
 /// use seqfeed::{Description};
@@ -138,15 +137,15 @@ impl ConvertOptions {
 pub struct ConvertPlan {
     corpus: Arc<Corpus>,
     options: ConvertOptions,
-    /// Numbers of the corpus' streams, and what becomes of them.
+    /// Numbers of the corpus' streams, and their changes.
     picks: Vec<(usize, Change)>,
-    /// Where streams of `picks` go that have names of their own, before these are numbered.
+    /// Targets of the streams of `picks` that have names of their own, before shards are numbered.
     names: Vec<(usize, String)>,
-    /// Sample rates of those streams of `picks` that are written as sound.
+    /// Sample rates of the streams of `picks` that are written as sound.
     sound: BTreeMap<usize, SampleRates>,
-    /// The options of the format, also those that make it say what the source says.
+    /// The options of the format, including those for facts that the source states.
     format_options: BTreeMap<String, String>,
-    /// Keys stand in the files as they are.
+    /// Whether the files keep the keys.
     keeps_keys: bool,
     losses: Vec<Loss>,
     notes: Vec<String>,

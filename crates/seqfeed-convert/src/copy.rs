@@ -1,4 +1,4 @@
-//! Kaldi's tables copied, whatever objects they hold.
+//! Copies of Kaldi's tables, with objects of any type.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -14,55 +14,56 @@ use seqfeed_kaldi::{
 
 use crate::Target;
 
-/// How a table is copied.
+/// Options of a copy.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CopyOptions {
-    /// What the objects are; found from the data otherwise.
+    /// The type of the objects. By default it is found from the data.
     pub object_type: Option<ObjectType>,
-    /// How matrices are compressed.
+    /// The compression of matrices.
     pub compress: Option<CompressionMethod>,
-    /// Write text, as the option `t` of a wspecifier does.
+    /// Whether to write text, as the option `t` of a wspecifier does.
     pub text: bool,
-    /// The keys that are copied; all, if none are given.
+    /// The keys to copy; by default all.
     pub select: Option<HashSet<Vec<u8>>>,
-    /// Keys that are not copied.
+    /// Keys not to copy.
     pub exclude: HashSet<Vec<u8>>,
-    /// Copy in ascending order of keys (of bytes, as in Kaldi with `LC_ALL=C`).
+    /// Whether to copy in ascending order of keys (by bytes, as in Kaldi with `LC_ALL=C`).
     pub sort: bool,
-    /// Copy no more than so many objects, the first ones.
+    /// The number of objects to copy, from the first on.
     pub head: Option<u64>,
-    /// Write so many tables, runs with equally many objects; their names are numbered.
+    /// The number of tables to write. Each is a run of about equally many objects; their names are
+    /// numbered.
     pub split: Option<usize>,
-    /// What names may do.
+    /// Opens names, and says whether they may be commands.
     pub opener: Opener,
-    /// Other files that are read, and not to be overwritten. Those of the table are known.
+    /// Further files that are read and must not be overwritten. The files of the table are known.
     pub inputs: InputFiles,
 }
 
-/// What was copied.
+/// The report of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyReport {
-    /// What was written, to all tables together.
+    /// The objects and bytes written, of all tables together.
     pub written: WriteReport,
-    /// Objects that were there, but not asked for.
+    /// Objects that were present but not asked for.
     pub left_out: u64,
-    /// Objects that could not be read, and were passed over because of the option `p`.
+    /// Unreadable objects that were passed over because of the option `p`.
     pub skipped: u64,
-    /// What was wrong with the first ones of those, in words.
+    /// The first errors of these, in words.
     pub damage: Vec<String>,
-    /// Keys that were asked for, but are not there; not known where only the first objects
-    /// were looked at.
+    /// Keys that were asked for but are missing. Not known if only the first objects were looked
+    /// at.
     pub missing: Vec<Vec<u8>>,
-    /// What the objects were taken for, all of them, where they do not say it themselves.
+    /// The type of the table, if the objects do not say their type themselves.
     pub table_type: Option<TableType>,
 }
 
-/// Copies a table: its objects may be of any type, and of several. One object is in memory at a
-/// time; with [`sort`](CopyOptions::sort), also the keys and the places of all objects.
+/// Copies a table. Its objects may be of any type, and of several. One object is in memory at a
+/// time; with [`sort`](CopyOptions::sort), the keys and positions of all objects are too.
 ///
-/// Tables appear under their names when all of them are whole. `progress` is told of each object
+/// Tables appear under their names when all of them are whole. `progress` is called for each object
 /// that was written.
 ///
 /// ```
@@ -85,10 +86,10 @@ pub struct CopyReport {
 ///
 /// # Errors
 ///
-/// Fails if specifiers are wrong, if a file would be written that is read or written already, if
-/// objects cannot be read or written, or cannot be compressed because they are no matrices; if the
-/// objects may be of several types, and what is written depends on which it is; when sorting, also
-/// if a key is there twice; when splitting, also if the table can only be read once.
+/// Fails if specifiers are wrong; if a file would be written that is read or written already; or if
+/// objects cannot be read, written or compressed (since they are not matrices). Also fails if the
+/// objects may be of several types, and the output depends on the type; when sorting, if a key
+/// stands twice; when splitting, if the table can be read only once.
 pub fn copy_table(
     from: &(impl AsRef<OsStr> + ?Sized),
     to: &(impl AsRef<OsStr> + ?Sized),
@@ -158,19 +159,19 @@ pub fn copy_table(
     Ok(CopyReport { table_type, ..report })
 }
 
-/// What is written, to be compared with what is read.
+/// The outputs, to be compared with the inputs.
 struct Outputs {
     names: Vec<WxFilename>,
     inputs: [InputFiles; 2],
 }
 
 impl Outputs {
-    /// Those of the wspecifiers; the names in script files come later.
+    /// The outputs of the wspecifiers. The names in script files come later.
     fn new(wspecifiers: &[OsString], inputs: &[InputFiles; 2]) -> Result<Self> {
         let mut names = Vec::new();
         for wspecifier in wspecifiers {
             let table = Wspecifier::parse(wspecifier)?;
-            // A script file alone is read.
+            // A script file alone is an input.
             let script = table.archive.is_some().then_some(table.script).flatten();
             for name in table.archive.iter().chain(&script) {
                 names.push(WxFilename::parse(name)?);
@@ -181,20 +182,20 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Fails if one of them is read or is another one.
+    /// Fails if one of them is an input or is another output.
     fn check(&self) -> Result<()> {
         self.inputs.iter().try_for_each(|inputs| inputs.check_outputs(&self.names))
     }
 }
 
-/// Most tables that one is split into: each has a name before anything is read.
+/// The most tables for a split: each has a name before anything is read.
 const MOST_TABLES: usize = 1 << 20;
 
-/// Most bytes of a line of a script file that is looked at.
+/// The most bytes of a line of a script file that is looked at.
 const MOST_OF_LINE: usize = 64 << 10;
 
-/// Opens the files that a table is read from, where their names can be read before: what they are
-/// is known then.
+/// Opens the files that a table is read from, if their names can be read before. Then they are
+/// known as inputs.
 fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
     let table = Rspecifier::parse(from)?;
     let (name, opener) = (RxFilename::parse(&table.rxfilename)?, Opener::default());
@@ -203,13 +204,13 @@ fn look_at_entries(from: &OsStr, outputs: &Outputs) -> Result<()> {
         return Ok(());
     }
     if table.kind == TableKind::Archive {
-        // What cannot be opened fails where it is read.
+        // A file that cannot be opened fails when it is read.
         let _ = opener.open(location);
         return outputs.check();
     }
     let mut script = Input::open(&location.clone().into(), &opener)?;
     let (mut before, mut line) = (None, Vec::new());
-    // What is too long for a line, or cannot be read, fails where the table is read.
+    // A line that is too long, or cannot be read, fails when the table is read.
     while let Ok(1..=MOST_OF_LINE) = {
         line.clear();
         (&mut script).take(MOST_OF_LINE as u64 + 1).read_until(b'\n', &mut line)
@@ -243,7 +244,7 @@ fn sorted(
     }
     let mut writing = Writing::new(names, outputs, keys.len() as u64, choice.options)?;
     for key in &keys {
-        // With `p`, what cannot be read counts as not there, and stands in the report.
+        // With `p` an unreadable object counts as missing, and stands in the report.
         if let Some(object) = reader.get(Key(key))? {
             writing.write(Key(key), object)?;
             progress();
@@ -256,7 +257,7 @@ fn sorted(
     Ok(CopyReport { table_type, ..choice.report(written, &read, complete) })
 }
 
-/// How many objects will be copied; reads no more than keys and headers.
+/// The number of objects that will be copied. Reads no more than keys and headers.
 fn count(from: &OsStr, reading: &ReadOptions, options: &CopyOptions) -> Result<u64> {
     let name = RxFilename::parse(&Rspecifier::parse(from)?.rxfilename)?;
     if !name.location().is_seekable() {
@@ -274,7 +275,7 @@ fn count(from: &OsStr, reading: &ReadOptions, options: &CopyOptions) -> Result<u
     Ok(choice.taken)
 }
 
-/// Which objects are copied.
+/// The objects to copy.
 struct Choice<'a> {
     options: &'a CopyOptions,
     taken: u64,
@@ -317,12 +318,12 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// The tables that are written, one after another.
+/// The tables that are written one after another.
 struct Writing<'a> {
     names: std::vec::IntoIter<OsString>,
     to_be: Outputs,
     parts: u64,
-    /// Objects in all; no matter, if there is one table.
+    /// The number of all objects. Not needed for a single table.
     total: u64,
     part: u64,
     objects: u64,
@@ -343,7 +344,7 @@ impl<'a> Writing<'a> {
         let parts = names.len() as u64;
         let mut names = names.into_iter();
         let first = names.next().unwrap_or_default();
-        // Known by now: what is read, unless names of it come through a pipe.
+        // The inputs are known by now, unless their names come through a pipe.
         to_be.check()?;
         let writer = TableWriter::create(&first, &options.opener)?;
         to_be.names.extend_from_slice(writer.object_names());
@@ -383,7 +384,7 @@ impl<'a> Writing<'a> {
     }
 }
 
-/// Keeps a table that is whole, until all are.
+/// Keeps a table that is whole until all tables are.
 fn put_away(
     (report, files): (WriteReport, Vec<Output>),
     written: &mut WriteReport,

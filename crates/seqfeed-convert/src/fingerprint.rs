@@ -1,4 +1,4 @@
-//! What a corpus holds, in a few numbers that do not depend on how it is stored.
+//! The contents of a corpus in a few numbers that do not depend on how it is stored.
 
 use seqfeed_core::{Block, Element, Key, Kind, Result, Source, Stream};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use twox_hash::XxHash3_64;
 
 use crate::sequences::each_sequence;
 
-/// Numbers that two corpora share if they hold the same, in whatever order and container.
+/// Numbers that two corpora share if they hold the same data, in any order and container.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// Number of sequences.
@@ -17,19 +17,19 @@ pub struct Fingerprint {
 
 /// The numbers of one stream.
 ///
-/// A label counts as a sparse sample with the value 1, and a 64-bit float that 32 bits can hold as
-/// one of these, so that containers which know no others are told apart by values only.
+/// A label counts as a sparse sample with the value 1. A 64-bit float that fits 32 bits counts as a
+/// 32-bit float. So containers that lack some types differ by values only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamFingerprint {
     /// The stream's name.
     pub name: String,
     /// Number of samples.
     pub samples: u64,
-    /// A sum over all samples of a hash (XXH3) of their values: depends neither on order nor on
-    /// keys, nor on how samples are cut into sequences.
+    /// A sum over all samples of a hash (XXH3) of their values. It does not depend on order, keys,
+    /// or the ends of sequences.
     #[serde(with = "hexadecimal")]
     pub values: u64,
-    /// A sum over all sequences of a hash of key and values: does not depend on their order.
+    /// A sum over all sequences of a hash of key and values. It does not depend on their order.
     #[serde(with = "hexadecimal")]
     pub sequences: u64,
     /// The largest label, or index of a sparse sample.
@@ -38,11 +38,11 @@ pub struct StreamFingerprint {
 }
 
 impl Fingerprint {
-    /// The fingerprint of this and another part of a corpus together.
+    /// Adds the fingerprint of another part of the corpus.
     ///
     /// # Panics
     ///
-    /// If they have not as many streams.
+    /// If they differ in the number of streams.
     pub fn add(&mut self, part: &Self) {
         assert_eq!(self.streams.len(), part.streams.len(), "parts of one corpus");
         self.sequences += part.sequences;
@@ -63,7 +63,7 @@ pub struct Fingerprinter {
     bytes: Vec<u8>,
 }
 
-/// What hashes begin with: so that dense and sparse samples of the same bytes differ.
+/// Hashes begin with this, so that dense and sparse samples of the same bytes differ.
 const DENSE: u64 = 0;
 const DENSE_F64: u64 = 1;
 const SPARSE: u64 = 2;
@@ -84,12 +84,12 @@ impl Fingerprinter {
         Self { fingerprint, streams: streams.to_vec(), bytes: Vec::new() }
     }
 
-    /// Adds a sequence: number `number` of each block, of which there is one a stream.
+    /// Adds sequence number `number` of each block; there is one block for each stream.
     pub fn add(&mut self, key: Key<'_>, blocks: &[Block], number: usize) {
         self.add_streams(key, blocks, number, |_| true);
     }
 
-    /// Adds those streams of a sequence, counted from 0, that are wanted.
+    /// Adds only the wanted streams of a sequence, counted from 0.
     pub(crate) fn add_streams(
         &mut self,
         key: Key<'_>,
@@ -140,14 +140,15 @@ impl Fingerprinter {
         }
     }
 
-    /// The fingerprint of all that was added.
+    /// The fingerprint of everything that was added.
     #[must_use]
     pub fn finish(self) -> Fingerprint {
         self.fingerprint
     }
 }
 
-/// The fingerprint of all sequences of a source; reads all of it, one chunk in memory at a time.
+/// The fingerprint of all sequences of a source. Reads all of it, with one chunk in memory at a
+/// time.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -187,7 +188,7 @@ fn of_label(label: i32) -> u64 {
     XxHash3_64::oneshot_with_seed(SPARSE, &pair)
 }
 
-/// A 64-bit float as one of 32 bits, if these hold it.
+/// A 64-bit float as a 32-bit float, if it fits.
 fn narrow(bytes: &[u8]) -> Option<f32> {
     let value = f64::from_ne_bytes(bytes.try_into().ok()?);
     let narrow = value as f32;
@@ -225,11 +226,11 @@ fn sparse(indices: &[i32], values: &[u8], element: Element, buffer: &mut Vec<u8>
     XxHash3_64::oneshot_with_seed(seed, buffer)
 }
 
-/// Numbers of 64 bits as text, since JSON's readers know 53 bits.
+/// Numbers of 64 bits as text, since readers of JSON support only 53 bits.
 mod hexadecimal {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    // Serde gives a reference.
+    // Serde passes a reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(super) fn serialize<S: Serializer>(value: &u64, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&format!("{value:016x}"))

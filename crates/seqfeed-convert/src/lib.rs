@@ -22,11 +22,11 @@
 //! # }
 //! ```
 //!
-//! Its cargo features are those of [`seqfeed`]. Copies of Kaldi's tables, and repaired copies of
-//! corpora, which are such tables, need the feature `kaldi`.
+//! The cargo features are those of [`seqfeed`]. Copies of Kaldi's tables, and repaired copies of
+//! corpora (which are such tables), need the feature `kaldi`.
 
 #![forbid(unsafe_code)]
-// What only copies and repairs use is unused where they are left out.
+// Without `kaldi`, code that only copies and repairs use is unused.
 #![cfg_attr(not(feature = "kaldi"), allow(dead_code))]
 
 mod check;

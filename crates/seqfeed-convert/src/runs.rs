@@ -1,4 +1,4 @@
-//! A corpus in pieces on all cores, with results in the corpus' order.
+//! Works on the runs of a corpus on all cores, with results in order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use seqfeed_core::{Block, Error, Index, Result, Source};
 /// Samples in a run.
 const RUN: u64 = 32_768;
 
-/// The sequences of a source in runs that are loaded together, whatever its own chunks.
+/// The sequences of a source in runs that are loaded together, independent of the source's chunks.
 pub(crate) fn runs(index: &Index) -> Vec<Range<u32>> {
     let mut runs = Vec::new();
     let (mut start, mut samples) = (0, 0);
@@ -29,12 +29,13 @@ pub(crate) fn runs(index: &Index) -> Vec<Range<u32>> {
     runs
 }
 
-/// Works on each run of sequences (with empty blocks) in some thread, and takes the results in the
-/// order of the runs, in this thread: what comes of them does not depend on the number of threads.
+/// Calls `work` for each run of sequences (with empty blocks) in some thread, and `take` for the
+/// results in the order of the runs, in this thread. So the outcome does not depend on the number
+/// of threads.
 ///
 /// # Errors
 ///
-/// As the work or the taking of the first run that fails.
+/// The first error of a run, from working on it or taking its result.
 pub(crate) fn each_run<T: Send>(
     source: &dyn Source,
     threads: usize,
@@ -45,7 +46,7 @@ pub(crate) fn each_run<T: Send>(
     let threads = threads.clamp(1, runs.len().max(1));
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
-        // Bounded, so that results never pile up.
+        // The channel is bounded, so results never pile up.
         let (sender, receiver) = mpsc::sync_channel(2 * threads);
         for started in 0..threads {
             let (sender, next, stop, work) = (sender.clone(), &next, &stop, &work);
@@ -82,7 +83,7 @@ pub(crate) fn each_run<T: Send>(
                 let taken = result.and_then(|result| take(runs[expected].clone(), result));
                 if let Err(error) = taken {
                     stop.store(true, Ordering::Relaxed);
-                    // Threads that wait to send see that nobody listens.
+                    // Threads that wait to send then see that nobody listens.
                     drop(receiver);
                     return Err(error);
                 }
@@ -93,7 +94,7 @@ pub(crate) fn each_run<T: Send>(
     })
 }
 
-/// As many threads as there are cores.
+/// The number of cores.
 pub(crate) fn all_cores() -> usize {
     thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -1,4 +1,4 @@
-//! The sequences of a corpus, one after another, for those who write them.
+//! Visits the sequences of a corpus one after another, for writers.
 
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
@@ -6,13 +6,13 @@ use std::thread;
 
 use seqfeed_core::{Block, Error, Index, Key, Result, Source};
 
-/// Visits the first `most` sequences of a corpus in its order: the key, the blocks that the
-/// sequence was loaded into, and its number in these. One chunk is in memory at a time. Sequences
-/// that only keep their places are passed over.
+/// Visits the first `most` sequences of a corpus in its order. The visitor gets the key, the blocks
+/// that hold the sequence, and its number in these. One chunk is in memory at a time. Masked
+/// sequences are passed over.
 ///
 /// # Errors
 ///
-/// Fails if data cannot be read, or as the visitor does.
+/// Fails if data cannot be read, or if the visitor fails.
 pub(crate) fn each_sequence(
     source: &dyn Source,
     most: u64,
@@ -31,15 +31,15 @@ pub(crate) fn each_sequence(
     Ok(())
 }
 
-/// Chunks ahead of the one that is written: one is loaded meanwhile.
+/// Chunks that are loaded ahead of the one that is written.
 const AHEAD: usize = 1;
 
-/// As [`each_sequence`] for a range of sequences, with the next chunk being loaded in a thread
-/// meanwhile, where `look` sees each sequence too. Three chunks are in memory.
+/// The same as [`each_sequence`] for a range of sequences, while a thread loads the next chunk.
+/// `look` sees each sequence in that thread. Three chunks are in memory.
 ///
 /// # Errors
 ///
-/// As [`each_sequence`].
+/// The same as [`each_sequence`].
 pub(crate) fn each_sequence_ahead(
     source: &dyn Source,
     range: Range<u32>,
@@ -61,7 +61,7 @@ pub(crate) fn each_sequence_ahead(
                     }
                 }
                 let failed = loaded.is_err();
-                // Whoever writes has given up when nobody takes it.
+                // If nobody takes it, the writer has given up.
                 if give.send(loaded.map(|()| (sequences, blocks))).is_err() || failed {
                     break;
                 }
@@ -80,7 +80,7 @@ pub(crate) fn each_sequence_ahead(
     })
 }
 
-/// A range of sequences, cut where chunks end.
+/// A range of sequences, cut at the ends of chunks.
 fn pieces(index: &Index, range: Range<u32>) -> impl Iterator<Item = Vec<u32>> {
     let chunks = (0..index.chunk_count()).map(move |chunk| {
         let Range { start, end } = index.chunk(chunk);

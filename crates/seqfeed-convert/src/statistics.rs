@@ -1,4 +1,4 @@
-//! What a corpus holds, in numbers.
+//! A summary of a corpus in numbers.
 
 mod counts;
 mod lengths;
@@ -17,7 +17,7 @@ pub use values::{Statistics, StreamStatistics};
 
 pub(crate) use moments::{Number, add_rows};
 
-/// What a corpus holds, for people and as JSON.
+/// A summary of a corpus, for people and as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Streams, the primary one first.
@@ -30,15 +30,15 @@ pub struct Summary {
     pub chunks: u64,
     /// Lengths of the sequences in samples.
     pub lengths: Lengths,
-    /// How many sequences are about how long.
+    /// A histogram of the lengths.
     pub length_histogram: Vec<LengthsBin>,
-    /// Seconds from one sample to the next, where the files say it (HTK's do).
+    /// Seconds from one sample to the next, if the files state them (HTK's do).
     pub frame_shift: Option<f64>,
     /// Bytes of one sweep's samples in memory, without context.
     pub bytes: u64,
     /// Bytes decoded into temporary files.
     pub spooled_bytes: u64,
-    /// What was skipped, by reason.
+    /// The skipped sequences, by reason.
     pub skipped: Vec<Skipped>,
 }
 
@@ -47,13 +47,13 @@ pub struct Summary {
 pub struct StreamSummary {
     /// Its name.
     pub name: String,
-    /// The name it was opened by.
+    /// The name by which it was opened.
     pub source: String,
-    /// What its source is.
+    /// The format of its source.
     pub format: String,
     /// `dense` or `label`.
     pub kind: &'static str,
-    /// Type of a value, in numpy's words.
+    /// Type of a value, by numpy's names.
     pub dtype: &'static str,
     /// Values a sample.
     pub dim: usize,
@@ -66,14 +66,14 @@ pub struct StreamSummary {
 pub struct Skipped {
     /// The reason.
     pub reason: String,
-    /// How many.
+    /// The number of sequences.
     pub count: u64,
-    /// The first few.
+    /// The first few keys.
     pub examples: Vec<String>,
 }
 
 impl Summary {
-    /// Sums up an open corpus; reads nothing more than its index.
+    /// Summarizes an open corpus. Reads nothing but its index.
     #[must_use]
     pub fn of(opened: &Opened) -> Self {
         let corpus: &Corpus = opened.corpus();

@@ -1,4 +1,4 @@
-//! Two corpora that ought to hold the same.
+//! Compares two corpora that should hold the same data.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,12 +10,12 @@ use super::keys::by_key;
 use crate::runs::{all_cores, each_run};
 use seqfeed::{Sample, Sequence, SequenceStream};
 
-/// Compares corpora: keys, lengths, and the values of each stream; of each sequence and stream the
-/// first difference is named. The order of sequences does not matter, unless no key is in both
-/// corpora and they have as many sequences: then these are compared in their order. Values may
-/// differ by `tolerance` times the larger of 1 and their sizes; where that is 0, by nothing.
-/// Streams are taken together by their names; where each has one of a kind only, by that. Labels,
-/// one-hot vectors and dense vectors with the same meaning are the same.
+/// Compares corpora: keys, lengths, and the values of each stream. For each sequence and stream it
+/// names the first difference. The order of sequences does not matter, with one exception: if the
+/// corpora share no key and have equally many sequences, sequences are compared in their order.
+/// Values may differ by `tolerance` times the larger of 1 and their sizes; with 0 they must be
+/// equal. Streams are matched by name, or by kind if each corpus has one of that kind. Labels,
+/// one-hot vectors and dense vectors with the same meaning are equal.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn compare(
     let (mut ours, mut theirs) = (by_key(one), by_key(other));
     let sequences = one.index().len();
     if sequences == other.index().len() && !theirs.keys().any(|key| ours.contains_key(key)) {
-        // CTF has numbers instead of names, PFiles have none.
+        // CTF has numbers instead of names, and PFiles have no keys.
         let message = "no key is in both corpora: sequences are compared in their order";
         found.push(Finding::new(Severity::Note, "keys", message).at(other.name()));
         theirs = (0..sequences as u32).map(|number| (one.index().key(number), number)).collect();
@@ -82,7 +82,7 @@ pub fn compare(
     Ok(found)
 }
 
-/// Which streams are compared.
+/// Matches the streams to compare.
 fn pair_streams(
     one: &dyn Source,
     other: &dyn Source,
@@ -151,8 +151,8 @@ fn compare_stream(
     None
 }
 
-/// The first dimension in which samples differ, and both values; `nothing` where one has no
-/// such dimension.
+/// The first dimension in which samples differ, and both values. `nothing` is the value of a
+/// dimension that one of them lacks.
 fn first_difference(
     here: Sample,
     there: Sample,
@@ -196,7 +196,7 @@ fn first_difference(
     }
 }
 
-/// The values that are not 0, with their dimensions.
+/// The values other than 0, with their dimensions.
 fn given(sample: Sample) -> Vec<(usize, f64)> {
     let all: Vec<(usize, f64)> = match sample {
         Sample::Label(label) => {

@@ -1,4 +1,4 @@
-//! The sources of a corpus before they are joined, with what is wrong with them.
+//! The sources of a corpus before they are joined, with their errors.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(super) struct CheckedSource {
     /// The name of its first stream.
     pub(super) name: String,
     pub(super) source: Arc<dyn Source>,
-    /// Keys, as shown, whose entries lead to the objects of other keys.
+    /// Keys, as printed, whose entries lead to the objects of other keys.
     pub(super) of_others: HashSet<String>,
 }
 
@@ -29,7 +29,8 @@ impl CheckedSource {
         Self { name, source, of_others: HashSet::new() }
     }
 
-    /// What its source finds beside the samples, also what came to light while all were read.
+    /// Adds the source's findings beside the samples, including warnings that came up while all
+    /// samples were read.
     pub(super) fn examine(&mut self, found: &mut Vec<Finding>) -> Result<()> {
         for remark in self.source.examine()? {
             if remark.kind == "other-object" {
@@ -45,8 +46,7 @@ fn is_duplicate(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Format { problem: Problem::DuplicateKey, .. })
 }
 
-/// Opens every source, and says what is wrong with each; a source that cannot be opened at all
-/// is left out.
+/// Opens every source, and reports the errors of each. A source that cannot be opened is left out.
 pub(super) fn open(
     description: &Description,
     opener: &Opener,

@@ -1,11 +1,11 @@
-//! What is wrong with a corpus, one by one.
+//! A single finding of a check.
 
 use std::fmt;
 
 use seqfeed_core::{Damage, Error, Key, Remark, Severity};
 use serde::{Serialize, Serializer};
 
-/// Something found in a corpus: what, where, and how to cure it.
+/// A finding in a corpus: what, where, and how to cure it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
@@ -14,18 +14,18 @@ pub struct Finding {
     pub severity: Severity,
     /// The kind of finding, in one word for machines: `nan`, `missing-key`.
     pub kind: &'static str,
-    /// The stream, if it is one's.
+    /// The stream, if it concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
-    /// The sequence, if it is one's.
+    /// The sequence, if it concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Where: a file and a place in it, or a sample and a dimension.
+    /// The place: a file and a position in it, or a sample and a dimension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// What it is, and what it means.
+    /// The finding and its meaning.
     pub message: String,
-    /// How to cure it.
+    /// The cure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
 }
@@ -36,13 +36,13 @@ impl Finding {
         Self { severity, kind, stream, key, place, message: message.into(), cure }
     }
 
-    /// An error as a finding: what lies in the data alone.
+    /// A finding from an error in the data.
     pub(super) fn of_error(kind: &'static str, stream: Option<&str>, error: &Damage) -> Self {
         let found = Self::said(Severity::Error, kind, error);
         Self { stream: stream.map(str::to_owned), ..found }
     }
 
-    /// What a source has found.
+    /// A finding from the remark of a source.
     pub(super) fn of_remark(remark: &Remark) -> Self {
         Self::said(remark.severity, remark.kind, &remark.error)
     }

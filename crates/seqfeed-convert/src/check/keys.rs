@@ -1,4 +1,4 @@
-//! Keys and lengths: within a source, and between sources.
+//! Checks of keys and lengths: inside a source, and between sources.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! A copy of a corpus without what is wrong with it.
+//! A copy of a corpus without its errors.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::checked_source::CheckedSource;
 use super::keys::by_key;
 use seqfeed::{Description, Sample, Sequence, SequenceStream};
 
-/// What a repaired copy holds, and what is not in it.
+/// A summary of a repaired copy: what it holds, and what was left out.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Repair {
@@ -23,18 +23,18 @@ pub struct Repair {
     pub samples: u64,
     /// Keys that were left out, by reason.
     pub left_out: BTreeMap<&'static str, Vec<String>>,
-    /// Sequences that were cut at their ends.
+    /// Sequences whose ends were cut off.
     pub trimmed: Vec<Trimmed>,
 }
 
 /// A sequence that was cut to the shortest of its streams.
 #[derive(Clone, Debug, Serialize)]
 pub struct Trimmed {
-    /// Its key.
+    /// The key.
     pub key: String,
-    /// The samples it has now.
+    /// Its number of samples now.
     pub samples: u32,
-    /// The samples that its longest stream had.
+    /// The number of samples of its longest stream before.
     pub before: u32,
 }
 
@@ -48,20 +48,20 @@ enum Table {
 }
 
 impl Check {
-    /// Writes a repaired copy into a directory, which is made and appears when it is whole: for
-    /// each stream an archive and a script file of Kaldi's, sorted by key; `corpus.toml`, which has
-    /// the settings of `description`; and `report.json`, with what was found and what was left out.
+    /// Writes a repaired copy into a new directory, which appears when it is whole. For each stream
+    /// there is an archive and a script file of Kaldi's, sorted by key. `corpus.toml` has the
+    /// settings of `description`. `report.json` has the findings and the keys that were left out.
     ///
-    /// Left out are sequences that cannot be read or are not all numbers, later ones of the same
-    /// key, those that one of the streams lacks, and those of script files that lead to the objects
-    /// of other keys. Where lengths differ by a few samples ([`CheckOptions::trim`]), all streams
-    /// are cut to the shortest; where they differ by more, the sequence is left out.
+    /// These sequences are left out: those that cannot be read or have values that are not finite;
+    /// later ones of the same key; those that a stream lacks; and entries of script files that lead
+    /// to the objects of other keys. If lengths differ by a few samples ([`CheckOptions::trim`]),
+    /// all streams are cut to the shortest. If they differ by more, the sequence is left out.
     ///
     /// [`CheckOptions::trim`]: super::CheckOptions::trim
     ///
     /// # Errors
     ///
-    /// Fails if the directory has anything in it, if nothing is left, or if writing fails.
+    /// Fails if the directory is not empty, if no sequence remains, or if writing fails.
     pub fn repair(&self, description: &Description, directory: &Path) -> Result<Repair> {
         let shown = shown_name(directory);
         let draws = |part: &&CheckedSource| part.source.in_sweep(Draw::default()).is_some();
@@ -122,7 +122,8 @@ impl Check {
         streams.map(|stream| (stream, format!("scp:{}.scp", file_name(&stream.name)))).collect()
     }
 
-    /// For each sequence that is written its number in each part, and its samples; by key.
+    /// For each sequence that is written, its number in each source, and its samples; sorted by
+    /// key.
     fn kept(&self, repair: &mut Repair) -> Vec<(Vec<u32>, u32)> {
         let keys: Vec<HashMap<Key<'_>, u32>> =
             self.parts.iter().map(|part| by_key(part.source.as_ref())).collect();
@@ -185,13 +186,13 @@ impl Check {
     }
 }
 
-/// Whether a part has samples that those of other parts stand beside: not one a sequence only, and
-/// no lengths of its own.
+/// Whether the streams of a source have one sample a time step: not one sample a sequence, and no
+/// lengths of their own.
 fn has_time_steps(part: &CheckedSource) -> bool {
     part.source.streams().iter().any(|stream| stream.extent == Extent::Samples)
 }
 
-/// A stream's name as that of a file.
+/// The name of a stream as a file name.
 fn file_name(stream: &str) -> String {
     let safe = |letter: char| {
         if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' }
@@ -209,7 +210,7 @@ fn new_table(stream: &Stream, output: &OutputDirectory) -> Result<Table> {
     })
 }
 
-/// A table in a directory, whose script file names the archive as it will be called.
+/// A table in a directory. Its script file names the archive under its final name.
 fn create<T: Holder>(stream: &Stream, output: &OutputDirectory) -> Result<TableWriter<T>> {
     let name = file_name(&stream.name);
     let archive = format!("{name}.ark");

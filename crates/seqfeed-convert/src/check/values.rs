@@ -1,4 +1,4 @@
-//! The values of a source: what cannot be read, is no number, or never changes.
+//! Checks of values: sequences that cannot be read, NaN and infinite values, constant dimensions.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::{CheckOptions, Finding};
 use crate::runs::{all_cores, each_run};
 use crate::statistics::{Number, StreamStatistics};
 
-/// What was found in a run of sequences.
+/// The findings in a run of sequences.
 struct Found {
     findings: Vec<Finding>,
     /// Sequences that cannot be used.
@@ -18,7 +18,7 @@ struct Found {
     statistics: Vec<StreamStatistics>,
 }
 
-/// Reads all values of a source; the sequences that cannot be used, ascending.
+/// Reads all values of a source. Returns the sequences that cannot be used, ascending.
 pub(super) fn check(
     part: &CheckedSource,
     options: &CheckOptions,
@@ -38,7 +38,7 @@ pub(super) fn check(
             }
             return Ok(found);
         }
-        // One at least cannot be read: which?
+        // At least one cannot be read: find out which.
         for &sequence in &sequences {
             blocks.iter_mut().for_each(Block::clear);
             match source.load(&[sequence], blocks) {
@@ -148,16 +148,16 @@ fn more(count: usize) -> String {
 }
 
 struct Seen {
-    /// The first value that is no finite number, and how many there are.
+    /// The first value that is not finite, and the number of such values.
     first: Option<(usize, &'static str)>,
     count: usize,
-    /// Whether there are several rows, all alike.
+    /// Whether there are several rows, all equal.
     constant: bool,
 }
 
 fn look<T: Number + Pod>(bytes: &[u8], dim: usize) -> Seen {
     let values = numbers::<T>(bytes);
-    // Sums of what is finite are finite, as long as they are sums of zeros.
+    // The sum of zeros is 0 if all values are finite, and NaN otherwise.
     let zero: f64 = values.iter().map(|value| value.f64() * 0.0).sum();
     let wrong = |value: &&T| !value.f64().is_finite();
     let (mut first, mut count) = (None, 0);
@@ -183,7 +183,7 @@ fn look<T: Number + Pod>(bytes: &[u8], dim: usize) -> Seen {
     Seen { first, count, constant }
 }
 
-/// Dimensions that are always the same say nothing, and cannot be normalized.
+/// Constant dimensions carry no information, and cannot be normalized.
 fn check_stream(stream: &Stream, statistics: &StreamStatistics, found: &mut Vec<Finding>) {
     if stream.kind != Kind::Dense || statistics.samples < 2 {
         return;

@@ -1,4 +1,4 @@
-//! Options as people write them, on the command line and in Python.
+//! Options as text, from the command line and from Python.
 
 use seqfeed_core::{Error, Extent, Kind, Result, SampleRates, Stream};
 
@@ -7,11 +7,11 @@ use seqfeed::Format;
 use seqfeed::formats;
 
 impl ConvertOptions {
-    /// Sets an option of the format that is written, such as `compress`, `protocol` or `htk-kind`.
+    /// Sets an option of the written format, such as `compress`, `protocol` or `htk-kind`.
     ///
     /// # Errors
     ///
-    /// Fails if the format does not take it, or not with this value.
+    /// Fails if the format does not take the option, or not with this value.
     pub fn set(&mut self, option: &str, value: impl Into<String>) -> Result<()> {
         let (value, format) = (value.into(), self.target.format());
         if let Err(error) = takes(format, option, &value) {
@@ -21,7 +21,7 @@ impl ConvertOptions {
             return Err(match other.filter(|_| !known) {
                 None => error,
                 Some(other) => {
-                    // What is meant is told by the value, unless that is any.
+                    // The value tells the meaning, unless it is `auto`.
                     let value = if value == "auto" { String::new() } else { format!("={value}") };
                     let of = other.capabilities().called;
                     Error::usage(format!(
@@ -35,12 +35,12 @@ impl ConvertOptions {
         Ok(())
     }
 
-    /// Takes those of `streams` that are written and are floats for sound of so many samples a
-    /// second, unless their rate is known already.
+    /// Treats the written float streams of `streams` as sound with this sample rate, unless their
+    /// rate is known already.
     ///
     /// # Errors
     ///
-    /// Fails if what is written holds no sound.
+    /// Fails if the target holds no sound.
     pub fn sound_at(&mut self, rate: u32, streams: &[Stream]) -> Result<()> {
         if !self.target.format().capabilities().sound {
             return Err(Error::usage(

@@ -1,4 +1,4 @@
-//! What a conversion writes, and what it would lose, told from streams, keys and formats.
+//! Plans a conversion: what it writes, and what it would lose. Streams, keys and formats tell.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use seqfeed::{Change, Draft, Format, Keys};
 use seqfeed::{Loss, LossKind};
 
 impl ConvertPlan {
-    /// Plans the conversion of a corpus; reads no data and writes nothing.
+    /// Plans the conversion of a corpus. Reads no data and writes nothing.
     ///
     /// # Errors
     ///
-    /// Fails if the format cannot hold the corpus, if options contradict one another or the format,
-    /// or if a file would be written that is [read](ConvertOptions::inputs) or written twice.
+    /// Fails if the format cannot hold the corpus; if options contradict one another or the format;
+    /// or if a file would be written that is [read](ConvertOptions::inputs), or written twice.
     pub fn new(corpus: &Arc<Corpus>, options: ConvertOptions) -> Result<Self> {
         check(&options)?;
         let format = options.target.format();
@@ -51,7 +51,7 @@ impl ConvertPlan {
                 draft.lose(LossKind::Times, what, None);
                 continue;
             }
-            // What is not asked for is as in the source.
+            // Options that are not given come from the source.
             for (name, value) in fact.options {
                 format_options.entry(name.to_owned()).or_insert(value);
             }
@@ -84,13 +84,13 @@ impl ConvertPlan {
         Ok(plan)
     }
 
-    /// What would be lost.
+    /// The data that would be lost.
     #[must_use]
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }
 
-    /// What is lost because it was asked for, and other things worth knowing.
+    /// Losses that the options ask for, and other notes.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -204,7 +204,7 @@ fn precision(draft: &mut Draft<'_>, format: &dyn Format) -> Result<()> {
     Ok(())
 }
 
-/// Streams of sound whose rates are not held.
+/// Warns about streams of sound whose rates the format does not hold.
 fn sound(draft: &mut Draft<'_>, format: &dyn Format) -> Result<()> {
     for at in 0..draft.picks.len() {
         let stream = &draft.streams[draft.picks[at].0];
@@ -228,7 +228,7 @@ fn sound(draft: &mut Draft<'_>, format: &dyn Format) -> Result<()> {
     Ok(())
 }
 
-/// Names of streams, where the format gives its own.
+/// Names of streams, if the format gives its own.
 fn names(draft: &mut Draft<'_>) {
     let kind = |&(number, change): &(usize, Change)| {
         if change == Change::Classes { Kind::Label } else { draft.streams[number].kind }
@@ -252,12 +252,12 @@ fn names(draft: &mut Draft<'_>) {
     }
 }
 
-/// Whether keys are kept; what becomes of them otherwise.
+/// Whether keys are kept. If not, notes the loss.
 fn keys(draft: &mut Draft<'_>, keys: Keys, index: &Index) -> bool {
     let number = |sequence: u32| -> Option<u64> {
         let key = index.key(sequence).as_str()?;
         let number: u64 = key.parse().ok()?;
-        // Only what is written back as it was read.
+        // Only if the number is written as the key was.
         (number.to_string() == key).then_some(number)
     };
     let mut sequences = 0..index.len() as u32;

@@ -1,5 +1,4 @@
-//! What is known of the shards of a conversion, so that those which are whole are not
-//! written again.
+//! The record of the shards of a conversion, so that whole shards are not written again.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +12,7 @@ use twox_hash::XxHash3_64;
 
 use super::report::ShardReport;
 
-/// The file beside the shards that says which are whole: `out.shards.json`.
+/// The file beside the shards that lists the whole ones: `out.shards.json`.
 #[derive(Debug)]
 pub(super) struct RecordFile {
     path: PathBuf,
@@ -22,20 +21,20 @@ pub(super) struct RecordFile {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Record {
-    /// What was converted to what: another conversion's shards are not taken for ours.
+    /// The source and the target of the conversion: shards of another conversion do not count.
     conversion: String,
     shards: BTreeMap<usize, Recorded>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Recorded {
-    /// A hash of some of the shard's sequences, as they came from the source.
+    /// A hash of some of the shard's sequences in the source.
     probe: String,
     /// Sizes of its files.
     sizes: Vec<u64>,
     #[serde(flatten)]
     report: ShardReport,
-    /// A hash of all this: what was changed by hand, or by a disk, is not believed.
+    /// A hash of all this. A record that was changed, by hand or by a disk, is not believed.
     #[serde(default)]
     check: String,
 }
@@ -48,20 +47,20 @@ impl Recorded {
     }
 }
 
-/// What is there of a file that was written.
+/// The file as it is now, if it exists.
 fn found(file: &str) -> Option<Probe> {
     Opener::default().probe(&path_from_text(file).into()).ok()
 }
 
-/// Most bytes of a record: there is a line for each shard.
+/// The most bytes of a record. It has a line for each shard.
 const MOST_OF_RECORD: u64 = 256 << 20;
 
 impl RecordFile {
-    /// The record of a conversion, with what an earlier run of the same one has left.
+    /// The record of a conversion, with the shards of an earlier run of the same conversion.
     ///
     /// # Errors
     ///
-    /// Fails if there is a file that is no record.
+    /// Fails if there is a file that is not a record.
     pub(super) fn open(path: PathBuf, conversion: String) -> Result<Self> {
         let name = shown_name(&path);
         let record = match read_record(&path, "bytes of a record of shards", MOST_OF_RECORD) {
@@ -81,7 +80,7 @@ impl RecordFile {
         Ok(Self { path, record })
     }
 
-    /// The report of a shard, if it is there as it was written.
+    /// The report of a shard, if its files are unchanged.
     pub(super) fn whole(&self, shard: usize, probe: &str) -> Option<ShardReport> {
         let recorded = self.record.shards.get(&shard).filter(|recorded| recorded.probe == probe)?;
         if recorded.hash().as_ref() != Some(&recorded.check) {

@@ -1,4 +1,4 @@
-//! What conversions say that they have written.
+//! Reports of conversions.
 
 use std::collections::BTreeMap;
 
@@ -7,45 +7,45 @@ use serde::{Deserialize, Serialize};
 use super::Loss;
 use crate::fingerprint::Fingerprint;
 
-/// What a conversion has written.
+/// The report of a conversion.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConvertReport {
     /// The format.
     pub format: &'static str,
     /// What was lost.
     pub losses: Vec<Loss>,
-    /// Bytes of all files, and of what went to standard output, commands and the names in
-    /// script files.
+    /// Bytes of all files, and of output to standard output, to commands and to the files that a
+    /// script file names.
     pub bytes: u64,
-    /// What all shards hold together.
+    /// The fingerprint of all shards together.
     #[serde(flatten)]
     pub fingerprint: Fingerprint,
-    /// By stream, how many sequences were not written, as a script file (`scp,p:`) has no name
-    /// for their keys.
+    /// For each stream the number of sequences that were not written, since a script file
+    /// (`scp,p:`) does not name their keys.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_written: BTreeMap<String, u64>,
-    /// The shards, in order; one, where the corpus was not divided.
+    /// The shards, in order. One, if the corpus was not divided.
     pub shards: Vec<ShardReport>,
-    /// The description that opens what was written, if there is one.
+    /// The description that opens the written files, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// What a shard holds.
+/// The report of a shard.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShardReport {
     /// Its files.
     pub files: Vec<String>,
-    /// Bytes of its files, and of what went to standard output, commands and the names in
-    /// script files.
+    /// Bytes of its files, and of output to standard output, to commands and to the files that a
+    /// script file names.
     pub bytes: u64,
-    /// What is in it.
+    /// The fingerprint of its contents.
     pub fingerprint: Fingerprint,
-    /// By stream, how many of its sequences were not written, as a script file (`scp,p:`) has no
-    /// name for their keys.
+    /// For each stream the number of its sequences that were not written, since a script file
+    /// (`scp,p:`) does not name their keys.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_written: BTreeMap<String, u64>,
-    /// Whether an earlier run has written it.
+    /// Whether an earlier run wrote it.
     #[serde(default)]
     pub kept: bool,
 }

@@ -1,4 +1,4 @@
-//! Conversions being done: shards side by side.
+//! Runs a conversion: shards side by side.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -20,10 +20,10 @@ use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::sequences::each_sequence_ahead;
 use seqfeed::Writing;
 
-/// What the name of the record of shards ends with.
+/// The end of the name of the record of shards.
 const RECORD: &str = "shards.json";
 
-/// Why a shard is given up: another one has failed, or somebody has asked.
+/// Why a shard is given up: another one has failed, or the caller has asked to stop.
 struct Stop<'a> {
     failed: AtomicBool,
     asked: &'a AtomicBool,
@@ -42,33 +42,34 @@ impl Stop<'_> {
 }
 
 impl ConvertPlan {
-    /// Does the conversion; `progress` is told of samples as they are done, from several threads.
+    /// Runs the conversion. `progress` gets the numbers of samples as they are done, from several
+    /// threads.
     ///
-    /// Files appear when they are whole. Shards that an earlier run of the same conversion has left
-    /// whole are kept.
+    /// Files appear when they are whole. Shards that an earlier run of the same conversion has
+    /// completed are kept.
     ///
     /// # Errors
     ///
-    /// Fails before anything is written if something would be lost that may not, if there are fewer
-    /// sequences than shards, or if files cannot be made; later, if data cannot be read or written.
-    /// Shards that are whole by then stay.
+    /// Fails before anything is written if there would be losses that are not allowed, if there are
+    /// fewer sequences than shards, or if files cannot be made. Fails later if data cannot be read
+    /// or written. Shards that are whole by then stay.
     pub fn run(&self, progress: &(dyn Fn(u64) + Sync)) -> Result<ConvertReport> {
         self.run_until(&AtomicBool::new(false), progress)
     }
 
-    /// As [`run`](Self::run), until another thread asks it to stop: no file of a shard that was not
-    /// whole by then appears.
+    /// The same as [`run`](Self::run), until another thread asks it to stop. After that, no file of
+    /// an unfinished shard appears.
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run), and if it was asked to stop.
+    /// The same as [`run`](Self::run), and if it was asked to stop.
     pub fn run_until(
         &self,
         asked: &AtomicBool,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<ConvertReport> {
         self.check_losses()?;
-        // Others may have made files since it was planned.
+        // Others may have made files since the conversion was planned.
         self.check_outputs()?;
         let source = shaped(&self.corpus, &self.picks)?;
         let ranges = self.ranges(source.index())?;
@@ -103,7 +104,7 @@ impl ConvertPlan {
         };
         thread::scope(|scope| {
             let others = self.options.sharding.jobs.min(ranges.len()) - 1;
-            // Where threads are scarce, fewer do the same work.
+            // If no more threads can be started, fewer do the same work.
             (0..others).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
@@ -114,11 +115,11 @@ impl ConvertPlan {
         self.report(source.streams(), &targets, shards)
     }
 
-    /// Whether all that would be lost may be lost, as [`run`](Self::run) asks at first.
+    /// Checks that all losses are allowed. [`run`](Self::run) does this first.
     ///
     /// # Errors
     ///
-    /// Fails if not.
+    /// Fails if they are not.
     pub fn check_losses(&self) -> Result<()> {
         if self.losses.is_empty() || self.options.allow_lossy {
             return Ok(());
@@ -132,7 +133,7 @@ impl ConvertPlan {
         .with_help("if that is all right, allow it with --allow-lossy"))
     }
 
-    /// Each shard has a sequence at least.
+    /// Each shard must have at least one sequence.
     fn check_shards(&self, index: &Index) -> Result<()> {
         let (shards, sequences) = (self.options.sharding.shards, index.len());
         if shards <= sequences {
@@ -162,14 +163,14 @@ impl ConvertPlan {
         Ok((0..shards).map(range).collect())
     }
 
-    /// The record of shards; none for a whole, which is always written.
+    /// The record of shards. `None` for an undivided conversion, which is always written.
     fn record(&self, source: &Transformed) -> Result<Option<RecordFile>> {
         if self.options.sharding.shards == 1 {
             return Ok(None);
         }
         let options = &self.options;
         let Some(path) = options.target.file_beside(RECORD) else { return Ok(None) };
-        // All that decides which bytes are written.
+        // Everything that decides the written bytes.
         let conversion = format!(
             "{} -> {:?} {} {:?}; streams {:?}; others {:?}; options {:?}; sound {:?}; states {:016x}; index {:016x}",
             source.name(),
@@ -184,7 +185,7 @@ impl ConvertPlan {
             source.index().digest(),
         );
         let conversion = format!("{:016x}", XxHash3_64::oneshot(conversion.as_bytes()));
-        // An anew conversion does not look at what is recorded, but records what it writes.
+        // With `anew` the old record is not read, but a new one is written.
         RecordFile::open(path, conversion).map(Some)
     }
 
@@ -241,7 +242,7 @@ impl ConvertPlan {
         )?;
         progress(done);
         stop.check()?;
-        // Files of the corpus may have been opened since it began.
+        // Files of the corpus may have been opened since the run began.
         self.check_outputs()?;
         self.remove_old_description()?;
         let Written { files, bytes } = sink.finish()?;
@@ -260,12 +261,12 @@ impl ConvertPlan {
         Ok(report)
     }
 
-    /// Fails if a file would be written that is read, or twice.
+    /// Fails if a file would be written that is read, or would be written twice.
     pub(super) fn check_outputs(&self) -> Result<()> {
         let target = &self.options.target;
         let count = self.options.sharding.shards;
         let source = shaped(&self.corpus, &self.picks)?;
-        // Before a name is made for each.
+        // Before names are made for all shards.
         self.check_shards(source.index())?;
         let mut names = Vec::new();
         for shard in 0..count {
@@ -280,13 +281,13 @@ impl ConvertPlan {
         self.options.inputs.check_outputs(&names)
     }
 
-    /// Where files appear anew one after another, no description tells that they belong together
-    /// before all are there.
+    /// Removes the description, if files will appear one after another: it must not appear to join
+    /// them before all are there.
     fn remove_old_description(&self) -> Result<()> {
         self.description.as_deref().map_or(Ok(()), remove_if_there)
     }
 
-    /// What is written as a shard.
+    /// The data of one shard for a sink.
     pub(super) fn writing<'a>(
         &'a self,
         target: &'a Target,
@@ -314,7 +315,7 @@ impl ConvertPlan {
         })
     }
 
-    /// The description of parts that were written, in the directory of a file.
+    /// The description of the written shards, with names relative to the directory of a file.
     pub(super) fn described(
         &self,
         parts: &[Writing<'_>],
@@ -372,8 +373,8 @@ impl ConvertPlan {
     }
 }
 
-/// A hash of a shard's first, middle and last sequence: another source with the same keys and
-/// lengths is told by it, mostly, without being read.
+/// A hash of a shard's first, middle and last sequence. It mostly detects another source with the
+/// same keys and lengths, without reading all of it.
 fn probe(source: &Transformed, range: &Range<u32>) -> Result<String> {
     let index = source.index();
     let mut some = vec![range.start, range.start + (range.end - range.start) / 2, range.end - 1];
@@ -390,7 +391,7 @@ fn probe(source: &Transformed, range: &Range<u32>) -> Result<String> {
     Ok(each.collect::<Vec<_>>().join(" "))
 }
 
-/// For each stream the keys of those sequences that a sink leaves out.
+/// For each stream the keys of the sequences that a sink leaves out.
 fn left_out<'a>(
     sink: &dyn Sink,
     index: &'a Index,
@@ -404,7 +405,7 @@ fn left_out<'a>(
     (0..streams).map(keys).collect()
 }
 
-/// What a thread that panicked left is as good as any: it is noted whole.
+/// The data stay valid after a panic: each change is made as a whole.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! A corpus as it shall be written: some of its streams, some with other types.
+//! A corpus in the form to write: some of its streams, some with other types.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use seqfeed_core::{
     Transformed,
 };
 
-/// Some streams of a corpus, by their numbers, and what becomes of them.
+/// Some streams of a corpus, by their numbers, with their changes.
 ///
 /// # Errors
 ///
@@ -53,12 +53,12 @@ impl Transform for Shape {
     }
 
     fn most(&self, _output: usize, given: Most) -> Option<Most> {
-        // What becomes a label is one value of one.
+        // A label has one value.
         Some(given)
     }
 }
 
-/// Labels out of samples with one value, which is 1.
+/// Labels from samples with a single value, which is 1.
 fn classes(given: &Given<'_>, to: &mut Block) -> Result<()> {
     let samples = given.sparse_samples(0);
     let ones = samples.values.chunks_exact(given.stream(0).element.size());

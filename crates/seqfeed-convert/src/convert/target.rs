@@ -1,4 +1,4 @@
-//! What is written, and under which names.
+//! The target of a conversion: format and names.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -10,9 +10,9 @@ use seqfeed_io::{WxFilename, name_from_text, name_to_text};
 use seqfeed::written_format;
 use seqfeed::{Format, is_packed};
 
-/// What is written: a format and a name.
+/// The target of a conversion: a format and a name.
 ///
-/// | name | what |
+/// | name | target |
 /// | --- | --- |
 /// | `ark:`, `ark,scp:`, `ark,t:` ... | a table of Kaldi's, of one stream |
 /// | `x.ctf`, `x.pfile`, `x.pickle`, `x.pkl`, `x.npy`, `x.npz`, `x.ali` | a file; with `.gz` behind it, compressed |
@@ -31,7 +31,7 @@ use seqfeed::{Format, is_packed};
 #[derive(Clone)]
 pub struct Target {
     format: &'static dyn Format,
-    /// What the format takes for a name: a wspecifier, what several files begin with, a file.
+    /// The name as the format takes it: a wspecifier, a prefix of several files, a file.
     name: String,
 }
 
@@ -48,11 +48,11 @@ impl PartialEq for Target {
 }
 
 impl Target {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
     ///
-    /// Fails if it does not tell a format, or nothing can be written to it.
+    /// Fails if the name does not tell a format, or if nothing can be written to it.
     pub fn parse(name: &(impl AsRef<OsStr> + ?Sized)) -> Result<Self> {
         let text = &*name_to_text(name);
         let Some((format, name)) = written_format(text)? else { return Err(unknown(text)) };
@@ -75,7 +75,7 @@ impl Target {
         self.format
     }
 
-    /// The file, what several files' names begin with, or the wspecifier, as text
+    /// The file, the prefix of several files, or the wspecifier, as text
     /// ([`name_to_text`](seqfeed_io::name_to_text)).
     #[must_use]
     pub fn name(&self) -> &str {
@@ -88,20 +88,20 @@ impl Target {
         self.stands_for_stdout(&self.name)
     }
 
-    /// Whether a name in its format goes to standard output.
+    /// Whether a name in its format means standard output.
     pub(super) fn stands_for_stdout(&self, name: &str) -> bool {
         let stands =
             |files: Vec<WxFilename>| files.iter().any(|file| file.location().is_standard());
         self.format.files(name).is_ok_and(stands)
     }
 
-    /// The name of the file that describes what was written, for those who read it.
+    /// The name of the file that describes the written files, for readers.
     #[must_use]
     pub fn description_file(&self) -> Option<PathBuf> {
         self.file_beside("toml")
     }
 
-    /// A file beside what is written: its name, with another end.
+    /// A file beside the target: its name with another ending.
     pub(super) fn file_beside(&self, end: &str) -> Option<PathBuf> {
         let name = self.format.main_file(&self.name)?;
         let target = WxFilename::parse(&name).ok()?;
@@ -112,13 +112,13 @@ impl Target {
             true => name,
             false => name.rsplit_once('.').map_or(name, |(stem, _)| stem),
         };
-        // The number of a shard is no part of what they have in common.
+        // The number of a shard does not belong to a name for all shards.
         let stem = stem.replace(".JOB", "").replace("JOB", "");
         let stem = if stem.is_empty() { "corpus" } else { stem.as_str() };
         Some(path.with_file_name(name_from_text(&format!("{stem}.{end}"))))
     }
 
-    /// Its name as part `number` (from 0) of `count`, as bytes.
+    /// Its name as table `number` (from 0) of `count`, as bytes.
     pub(crate) fn numbered_table(&self, number: usize, count: usize) -> Result<OsString> {
         self.format.numbered(&self.name, number, count).map(|text| name_from_text(&text))
     }
@@ -138,7 +138,7 @@ impl Target {
     }
 }
 
-/// A name that does not tell a format.
+/// The error for a name that does not tell a format.
 fn unknown(text: &str) -> Error {
     let lower = text.to_ascii_lowercase();
     let name = lower.strip_suffix(".gz").unwrap_or(&lower);

@@ -1,4 +1,4 @@
-//! What was written, read back.
+//! Reads back what a conversion has written.
 
 use std::path::Path;
 
@@ -11,21 +11,21 @@ use crate::fingerprint::{Fingerprint, StreamFingerprint, fingerprint};
 use seqfeed::Description;
 use seqfeed::Keys;
 
-/// What reading back has shown to be as it was handed over.
+/// The result of a successful verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Shards that were read.
+    /// The number of shards that were read.
     pub shards: usize,
 }
 
 impl ConvertPlan {
-    /// Reads back what [`run`](Self::run) has written, also shards that were kept, and compares
-    /// values, and keys where the format holds them.
+    /// Reads back what [`run`](Self::run) has written, including shards that were kept. Compares
+    /// values, and keys if the format holds them.
     ///
     /// # Errors
     ///
-    /// Fails if what was written is not what was read, if it cannot be read, if its values are
-    /// meant to be others (compressed matrices, Kaldi's text), or if no description can name it
+    /// Fails if the written data differ from the source or cannot be read; if their values are
+    /// rounded on purpose (compressed matrices, Kaldi's text); or if no description can name them
     /// (standard output, commands).
     pub fn verify(&self, report: &ConvertReport) -> Result<Verified> {
         self.check_verifiable()?;
@@ -50,11 +50,11 @@ impl ConvertPlan {
         Ok(verified)
     }
 
-    /// Whether what is written is meant to be read back as it was: before anything is written.
+    /// Checks that the written values will read back unchanged. Call it before anything is written.
     ///
     /// # Errors
     ///
-    /// Fails if it is not.
+    /// Fails if they will not.
     pub fn check_verifiable(&self) -> Result<()> {
         let options = &self.options;
         let (target, format) = (&options.target, options.target.format());
@@ -70,7 +70,7 @@ impl ConvertPlan {
         Ok(())
     }
 
-    /// Compares what was read back.
+    /// Compares the data that were read back.
     fn compare(
         &self,
         target: &Target,
@@ -91,7 +91,7 @@ impl ConvertPlan {
                 expected.sequences, found.sequences
             ));
         }
-        // Formats that name streams themselves keep their order: features come before labels.
+        // Formats with names of their own keep the order of streams: features come before labels.
         let named = |stream: &StreamFingerprint| {
             found.streams.iter().find(|other| other.name == stream.name)
         };
@@ -107,7 +107,7 @@ impl ConvertPlan {
             let Some(other) = other else {
                 return differ(format!("stream {} is not read back", stream.name));
             };
-            // Sound that was cut off to 16 bits, as was allowed, has other values.
+            // Sound that was cut off to 16 bits, as allowed, has other values.
             let rounded = self.sound.contains_key(&number) && self.options.allow_lossy;
             let keyed = self.keeps_keys && other.sequences != stream.sequences;
             let differs = other.values != stream.values || keyed;

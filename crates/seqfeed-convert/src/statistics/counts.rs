@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-/// Class numbers that are counted by their place.
+/// Class numbers below this are counted in a vector.
 const SMALL: usize = 1 << 16;
 
 /// How often each class number occurs.
@@ -29,7 +29,7 @@ impl Counts {
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another part.
     pub(crate) fn merge(&mut self, other: &Self) {
         if self.small.len() < other.small.len() {
             self.small.resize(other.small.len(), 0);
@@ -40,7 +40,7 @@ impl Counts {
         }
     }
 
-    /// The numbers that occur, ascending, and how often.
+    /// The numbers that occur, ascending, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (i32, u64)> {
         let small = self.small.iter().enumerate().map(|(number, &count)| (number as i32, count));
         let below = self.others.range(..0).map(|(&number, &count)| (number, count));

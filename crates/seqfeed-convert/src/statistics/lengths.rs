@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Most bins of a histogram.
+/// The most bins of a histogram.
 const BINS: u64 = 16;
 
 /// Lengths of sequences in samples.
@@ -25,7 +25,7 @@ pub struct LengthsBin {
     pub from: u32,
     /// The greatest.
     pub to: u32,
-    /// How many sequences.
+    /// The number of sequences.
     pub sequences: u64,
 }
 

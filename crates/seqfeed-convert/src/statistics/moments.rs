@@ -3,18 +3,18 @@
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-/// Rows that are gone through at once: a tile of their columns stays in registers, the rows
+/// Rows that are processed at once: a tile of their columns stays in registers, and the rows stay
 /// in the cache.
 const ROWS: usize = 256;
 /// Columns of a tile.
 const TILE: usize = 8;
 
-/// What the values of one column are: mean, deviation, extremes. Values that are no finite numbers
-/// are counted, and are in nothing else.
+/// Mean, deviation and extremes of the values of one column. Values that are not finite are
+/// counted, but do not enter anything else.
 ///
-/// Sums are kept as a mean and the squares around it, in 64 bits, and are joined as Chan, Golub and
-/// `LeVeque` do: so a small deviation around a large mean is not lost, and a constant column has
-/// none at all.
+/// The sums are kept as a mean and the squared differences from it, in 64 bits. They are joined by
+/// the method of Chan, Golub and `LeVeque`. So a small deviation around a large mean is not lost,
+/// and a constant column has a deviation of exactly 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     count: u64,
@@ -34,13 +34,13 @@ impl Default for Moments {
 }
 
 impl Moments {
-    /// Finite values.
+    /// The number of finite values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean, where there are any.
+    /// Their mean, if there are any.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then_some(self.mean)
@@ -64,20 +64,20 @@ impl Moments {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Values that are no numbers (NaN).
+    /// The number of NaN values.
     #[must_use]
     pub fn nan(&self) -> u64 {
         self.nan
     }
 
-    /// Infinite values.
+    /// The number of infinite values.
     #[must_use]
     pub fn infinite(&self) -> u64 {
         self.infinite
     }
 
-    /// Adds what another part of the column is. The same parts in the same order give
-    /// the same bits.
+    /// Adds the moments of another part of the column. The same parts in the same order give the
+    /// same bits.
     pub fn merge(&mut self, other: &Self) {
         self.nan += other.nan;
         self.infinite += other.infinite;
@@ -121,7 +121,7 @@ impl Serialize for Moments {
     }
 }
 
-/// A number that moments are taken of.
+/// A type of numbers that moments can be computed of.
 pub(crate) trait Number: Copy + PartialOrd {
     fn f64(self) -> f64;
 }
@@ -147,14 +147,14 @@ impl Number for i32 {
     }
 }
 
-/// Adds rows of as many values as there are columns.
+/// Adds rows with one value for each column.
 pub(crate) fn add_rows<T: Number>(columns: &mut [Moments], values: &[T]) {
     let dim = columns.len();
     if dim == 0 {
         return;
     }
     if dim < TILE && TILE.is_multiple_of(dim) && values.len() >= TILE {
-        // Few columns (audio has one): several rows side by side make a whole tile.
+        // With few columns (audio has one), several rows side by side make a whole tile.
         let (wide, rest) = values.split_at(values.len() / TILE * TILE);
         let mut tile = [Moments::default(); TILE];
         add_columns(&mut tile, wide);
@@ -194,7 +194,7 @@ fn add_tile<T: Number, const W: usize>(
 ) {
     let tile = |row: &[T]| -> Option<[T; W]> { row.get(first..first + W)?.try_into().ok() };
     let Some(start) = rows.get(..dim).and_then(tile) else { return };
-    // Around the first value, sums stay small, and those of a constant are nothing.
+    // Relative to the first value, sums stay small, and those of a constant are 0.
     let shift = start.map(T::f64);
     let (mut sum, mut squares) = ([0f64; W], [0f64; W]);
     let (mut min, mut max) = (start, start);
@@ -211,7 +211,7 @@ fn add_tile<T: Number, const W: usize>(
     let count = (rows.len() / dim) as f64;
     for i in 0..W {
         if !squares[i].is_finite() {
-            // Something here is no finite number: once more, one by one.
+            // Some value is not finite: add the values again, one by one.
             rows.chunks_exact(dim).for_each(|row| columns[i].add(row[first + i].f64()));
             continue;
         }

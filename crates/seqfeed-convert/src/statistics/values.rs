@@ -1,4 +1,4 @@
-//! What the values of a corpus are.
+//! Statistics of the values of a corpus.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Counts, Moments, Number, add_rows};
 use crate::runs::{all_cores, each_run};
 
-/// What the values of a corpus are, stream by stream.
+/// Statistics of the values of a corpus, for each stream.
 ///
 /// ```no_run
 /// use seqfeed::{Description, io::Opener};
@@ -28,25 +28,25 @@ pub struct Statistics {
     pub streams: Vec<StreamStatistics>,
 }
 
-/// What the values of a stream are.
+/// Statistics of the values of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StreamStatistics {
     /// The name of the stream.
     pub name: String,
     /// Samples of the stream.
     pub samples: u64,
-    /// Of dense samples: for each of their values; of sparse ones: for all values that are given,
-    /// together; of labels: nothing.
+    /// For dense samples, the moments of each of their values. For sparse samples, the moments of
+    /// all given values together. For labels, nothing.
     pub dims: Vec<Moments>,
-    /// Of labels: how often each occurs; of sparse samples: how often each index has a value.
+    /// For labels, the count of each. For sparse samples, how often each index has a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
 }
 
 impl Statistics {
-    /// Goes through all values of a corpus once, run by run, with as many threads (by default one a
-    /// core). The result is the same, bit for bit, for every number of threads. `progress` is told
-    /// the samples of each run that is done.
+    /// Reads all values of a corpus once, run by run, with this many threads (by default one a
+    /// core). The result is the same, bit for bit, for every number of threads. `progress` gets the
+    /// number of samples of each finished run.
     ///
     /// # Errors
     ///
