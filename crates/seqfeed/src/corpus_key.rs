@@ -14,7 +14,7 @@ use crate::opened::Opened;
 pub(crate) struct KeySources {
     /// The primary one first.
     pub(crate) sources: Vec<Arc<dyn Source>>,
-    /// Settings that are unknown or have no effect, and the name of what has them.
+    /// Settings that are unknown or have no effect, with the name of the reader that has them.
     pub(crate) unknown: Option<(String, Vec<String>)>,
 }
 
@@ -24,11 +24,11 @@ pub(crate) trait CorpusKey: Sync {
     /// Opens the corpus that the key names.
     fn open(&self, description: &Description, name: &str, opener: &Opener) -> Result<Opened>;
 
-    /// Opens its sources, and joins nothing.
+    /// Opens the sources without joining them.
     fn sources(&self, description: &Description, name: &str, opener: &Opener)
     -> Result<KeySources>;
 
-    /// The description with all keys that the name brings along. Names are relative to the working
+    /// The description with all keys that the name implies. Names are relative to the working
     /// directory.
     fn explicit(
         &self,
@@ -37,15 +37,15 @@ pub(crate) trait CorpusKey: Sync {
         opener: &Opener,
     ) -> Result<Description>;
 
-    /// Splits a name from what stands behind it and has a key of its own; nothing, where nothing
-    /// does.
+    /// Splits a name from the options behind it that have keys of their own. `None` if there are
+    /// none.
     fn split(&self, name: &str, opener: &Opener) -> Result<Option<(String, Table)>> {
         let _ = (name, opener);
         Ok(None)
     }
 }
 
-/// Refuses overrides where there is no configuration.
+/// Refuses overrides if there is no configuration.
 pub(crate) fn refuse_overrides(overrides: &BTreeMap<String, Text>) -> Result<()> {
     let Some(name) = overrides.keys().next() else { return Ok(()) };
     Err(Error::usage(format!("there is no configuration in which {name} could be overridden"))

@@ -6,7 +6,7 @@ use crate::corpus_key::CorpusKey;
 use crate::description::Description;
 use crate::formats;
 
-/// The keys that this library was built with.
+/// The keys in this build of the library.
 static KEYS: &[(&str, &dyn CorpusKey)] = &[
     #[cfg(feature = "pdnn")]
     ("data", &crate::data::Data),
@@ -14,16 +14,16 @@ static KEYS: &[(&str, &dyn CorpusKey)] = &[
     ("reader", &crate::reader::Reader),
 ];
 
-/// The keys that this library was built with.
+/// The keys in this build of the library.
 pub(crate) fn all() -> impl Iterator<Item = &'static dyn CorpusKey> {
     KEYS.iter().map(|(_, key)| *key)
 }
 
-/// What opens the key by which a description names its whole corpus, and the value of that key.
+/// The [`CorpusKey`] by which a description names its whole corpus, and the value of that key.
 ///
 /// # Errors
 ///
-/// Fails if the library was built without what reads the key.
+/// Fails if the library was built without the format of the key.
 pub(crate) fn of(description: &Description) -> Result<Option<(&'static dyn CorpusKey, &str)>> {
     let corpus = &description.corpus;
     if corpus.task.is_some() && corpus.data.is_none() {

@@ -9,16 +9,17 @@ use seqfeed_core::{
 };
 use seqfeed_io::{DataFile, Spool};
 
-/// What a chunk holds at most, unless one sequence alone is more: a conversion has three in memory.
+/// The most samples of a chunk, unless a single sequence has more. A conversion has three chunks in
+/// memory.
 const CHUNK_SAMPLES: u64 = 32_768;
 const CHUNK_BYTES: u64 = 16 << 20;
 
-/// Sequences that wait in an unnamed temporary file until all are there, and are a [`Corpus`]
-/// then: for a program that makes them and feeds them, or has them converted to any format
+/// Collects sequences in an unnamed temporary file, and then makes a [`Corpus`] of them. This is
+/// for a program that makes sequences and feeds them, or converts them to any format
 /// (`seqfeed-convert`).
 ///
-/// In memory are keys and lengths, no samples. The file is in the directory for temporary files
-/// (`TMPDIR`, else `/tmp`) and gone with its last user.
+/// Keys and lengths are in memory, samples are not. The file is in the directory for temporary
+/// files (`TMPDIR`, else `/tmp`) and is removed with its last user.
 ///
 /// ```
 /// use seqfeed::{CorpusSpool, Element, Extent, Key, Kind, Source, Stream};
@@ -47,24 +48,24 @@ const CHUNK_BYTES: u64 = 16 << 20;
 pub struct CorpusSpool {
     name: String,
     streams: Vec<Stream>,
-    /// None after a write that failed: what stands in the file is not known then.
+    /// `None` after a failed write: the contents of the file are not known then.
     spool: Option<Spool>,
     index: IndexBuilder,
-    /// Where each sequence stands, and the end of all.
+    /// The start of each sequence in the file, and the end of all.
     starts: Vec<u64>,
     chunk_start: u64,
     keys: HashSet<Box<[u8]>>,
-    /// The sequence under way.
+    /// The bytes of the current sequence.
     record: Vec<u8>,
 }
 
 impl CorpusSpool {
-    /// Makes an empty one for sequences of some streams. The name is for messages.
+    /// Makes an empty spool for sequences of some streams. The name is for messages.
     ///
     /// # Errors
     ///
-    /// Fails if there is no stream, if two have one name or one has none, if samples would hold
-    /// nothing, or if no temporary file can be made.
+    /// Fails if there is no stream; if two streams have one name, or one has none; if samples would
+    /// have no values; or if no temporary file can be made.
     pub fn new(name: impl Into<String>, streams: Vec<Stream>) -> Result<Self> {
         if streams.is_empty() {
             return Err(Error::usage("a sequence has one stream at least"));
@@ -111,20 +112,19 @@ impl CorpusSpool {
         self.index.is_empty()
     }
 
-    /// Empty blocks, one a stream, to be filled for [`push`](Self::push).
+    /// Empty blocks, one for each stream, to fill for [`push`](Self::push).
     #[must_use]
     pub fn new_blocks(&self) -> Vec<Block> {
         self.streams.iter().map(Block::of).collect()
     }
 
-    /// Adds a sequence: number `number` of each of `blocks`, of which there is one a stream.
+    /// Adds sequence number `number` of `blocks`; there is one block for each stream.
     ///
     /// # Errors
     ///
-    /// Fails if the key is none (empty, or with white space or control characters in it) or was
-    /// there before, if the sequence is empty or its streams disagree in length, or if blocks are
-    /// not those of the streams; nothing is added then. Fails also when writing fails; nothing more
-    /// can be added then.
+    /// Fails if the key is invalid (empty, or with white space or control characters) or repeated;
+    /// if the sequence is empty or its streams differ in length; or if blocks do not fit the
+    /// streams. Then nothing is added. Also fails if writing fails; then nothing more can be added.
     pub fn push(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
         let samples = self.check(key, blocks, number).map_err(|error| error.of_key(key))?;
         self.record.clear();
@@ -147,11 +147,11 @@ impl CorpusSpool {
         Ok(())
     }
 
-    /// Ends it: the corpus of all that was added.
+    /// Ends the spool, and returns the corpus of everything that was added.
     ///
     /// # Errors
     ///
-    /// Fails if there are no sequences, or when writing fails or has failed.
+    /// Fails if there are no sequences, or if writing fails or has failed.
     pub fn finish(self) -> Result<Arc<Corpus>> {
         if self.is_empty() {
             return Err(Error::corpus("there are no sequences").in_file(self.name));
@@ -167,7 +167,7 @@ impl CorpusSpool {
         Corpus::join(vec![Arc::new(spooled)], &rules).map(Arc::new)
     }
 
-    /// Whether a sequence can be added; its length.
+    /// Checks that a sequence can be added, and returns its length.
     fn check(&self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<u32> {
         if !key.is_valid() {
             return Err(Error::corpus(format!("\"{}\" is no key", key.0.escape_ascii()))
@@ -226,8 +226,8 @@ fn unknown_rest() -> Error {
     Error::corpus("an earlier sequence could not be written, so this is not a whole corpus")
 }
 
-/// One sequence of a block: number of samples; where they are sparse, number of values, ends of
-/// samples, indices; values.
+/// Appends one sequence of a block: the number of samples; for sparse samples, the number of
+/// values, the ends of samples and the indices; then the values.
 fn append(record: &mut Vec<u8>, block: &Block, number: usize) {
     let mut count = |count: usize| record.extend((count as u32).to_ne_bytes());
     count(block.sequence_len(number));
@@ -242,7 +242,7 @@ fn append(record: &mut Vec<u8>, block: &Block, number: usize) {
     record.extend_from_slice(samples.values);
 }
 
-/// The corpus' source.
+/// The source of the corpus.
 struct Spooled {
     file: DataFile,
     streams: Vec<Stream>,
@@ -282,7 +282,7 @@ impl Source for Spooled {
     }
 }
 
-/// What is left of a sequence.
+/// The rest of a sequence's bytes.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {

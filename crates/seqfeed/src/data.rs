@@ -70,7 +70,7 @@ impl CorpusKey for Data {
     }
 }
 
-/// Opens the files of a specification of one task, as a description says.
+/// Opens the files of a specification of one task, with the settings of a description.
 fn open(spec: &DataSpec, description: &Description, opener: &Opener) -> Result<OpenedData> {
     let opening = FileOptions {
         opener: description.opener_of("data", opener),
@@ -80,7 +80,7 @@ fn open(spec: &DataSpec, description: &Description, opener: &Opener) -> Result<O
     files::open(spec, &opening)
 }
 
-/// What PDNN does unless a specification says otherwise.
+/// PDNN's settings, for everything that a specification does not say.
 fn settings() -> Settings {
     Settings {
         unit: Unit::Frame,
@@ -91,12 +91,12 @@ fn settings() -> Settings {
     }
 }
 
-/// How PDNN shuffles.
+/// PDNN's shuffle.
 fn shuffle() -> Shuffle {
     Shuffle { seed: DataOptions::SEED, ..Shuffle::default() }
 }
 
-/// The specification of one task; which one must be said where there are several.
+/// The specification of one task. If there are several, `task` must choose one.
 fn of_task(spec: &DataSpec, task: Option<usize>) -> Result<DataSpec> {
     let count = spec.names.len();
     let names = || format!("{} names the data of {count} tasks", spec.names.join("|"));
@@ -114,7 +114,7 @@ fn of_task(spec: &DataSpec, task: Option<usize>) -> Result<DataSpec> {
     )))
 }
 
-/// The description with options in place of the keys that it lacks.
+/// The description with the options of a specification, for keys that it lacks.
 fn with_options(given: &Description, options: &DataOptions) -> (Description, Vec<String>) {
     let mut description = given.clone();
     let fill = |key: &mut Option<Text>, text: Option<String>| {
@@ -144,7 +144,7 @@ fn with_options(given: &Description, options: &DataOptions) -> (Description, Vec
     feed.order = feed.order.or(order);
     feed.stream = feed.stream.or(options.stream);
     feed.batch_size = feed.batch_size.or(options.batch);
-    // One text says what has no effect.
+    // One text lists all options without effect.
     let mut warnings = Vec::new();
     let shuffled = feed.order == Some(OrderName::Shuffle);
     if shuffled {
@@ -157,7 +157,7 @@ fn with_options(given: &Description, options: &DataOptions) -> (Description, Vec
     (description, warnings)
 }
 
-/// The files of a specification, without the options that have keys; one has none.
+/// The names and options of a specification without the options that have keys.
 fn data_names(spec: &DataSpec, base: Option<&Location>) -> String {
     let moved = |name: &String| joined(base, name);
     let mut text = spec.names.iter().map(moved).collect::<Vec<_>>().join("|");

@@ -1,4 +1,4 @@
-//! The options of a data specification as those of a description.
+//! Translates the options of a data specification into options of a description.
 
 use seqfeed_core::Result;
 use seqfeed_io::{Opener, name_from_text, name_to_text};
@@ -20,9 +20,9 @@ impl Description {
         (end < text.len() && !text.ends_with('|') && !is_file()) || names_data
     }
 
-    /// Splits a data specification of files that PDNN does not read, `train.ctf,context=5`: the
-    /// name, and the [options](crate::options) that it means, with what is worth a warning.
-    /// `None` if the files are PDNN's, which a description takes as they are (the key `data`).
+    /// Splits a data specification of files that PDNN does not read, `train.ctf,context=5`. Returns
+    /// the name, the [options](crate::options) of a description, and warnings. `None` if the files
+    /// are PDNN's: a description takes these as they are (the key `data`).
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Description {
         let mut keys = keys(&spec.options);
         if let Some(label) = &spec.options.label {
             let name = name_from_text(label);
-            // As it is written, unless another one is there.
+            // The options as written, unless such a file exists.
             let place = opener.place(&name);
             let found = opener.or_compressed(&place);
             let name = if found == place { name } else { found.into_name() };
@@ -52,7 +52,7 @@ impl Description {
     }
 }
 
-/// The options of a description that those of a specification mean.
+/// The options of a description with the same meaning as those of a specification.
 pub(crate) fn keys(options: &DataOptions) -> Table {
     let mut table = Table::new();
     let mut text = |key: &str, value: Option<String>| {

@@ -8,22 +8,22 @@
 //! | key | value | |
 //! | --- | --- | --- |
 //! | `context` | `5`, `5:1` | frames of context to both sides, or left and right |
-//! | `lcxt`, `rcxt` | `5` | the same, one side each; of several, the later counts |
+//! | `lcxt`, `rcxt` | `5` | the same, for one side; later ones override earlier ones |
 //! | `ignore-label` | `0:2:7-9` | frames of these labels are left out |
-//! | `map-label` | `1:0/4-6:2` | labels that become others, all at once |
+//! | `map-label` | `1:0/4-6:2` | labels change to others, all at once |
 //! | `partition` | `600m` | size of a partition in 2^20 bytes |
 //! | `stream` | `True` | keep one partition in memory, not a whole file |
-//! | `random` | `True` | shuffle what is in memory |
+//! | `random` | `True` | shuffle all frames in memory |
 //! | `label` | `x.ali.gz` | alignments, for Kaldi's features |
 //! | `seed` | `18877` | seed of the shuffle |
 //! | `reshuffle` | `True` | another order in each sweep |
 //! | `batch` | `256` | frames in a minibatch |
 //!
-//! The last three are ours. Nothing is quoted and no blanks are taken away; the last of equal keys
-//! counts. What PDNN passes over in silence is a [warning](DataSpec::warnings) here.
+//! The last three are not in PDNN. Nothing is quoted, and blanks are kept; the last of equal keys
+//! counts. Options that PDNN passes over in silence give a [warning](DataSpec::warnings) here.
 //!
 //! * [`DataSpec`] is a parsed specification.
-//! * [`FileKind`] says which of PDNN's readers a file is for.
+//! * [`FileKind`] decides which of PDNN's readers a file is for.
 
 mod file_kind;
 mod options;
@@ -61,20 +61,20 @@ const SPEC: &str = "data specification";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataSpec {
-    /// What stands before the options: one name for each task.
+    /// The names before the options: one for each task.
     pub names: Vec<String>,
     /// The options.
     pub options: DataOptions,
-    /// What PDNN passes over, and what is likely not meant: one text each.
+    /// Warnings: options that PDNN passes over, and probable mistakes.
     pub warnings: Vec<String>,
 }
 
 impl DataSpec {
-    /// Reads a specification; the names end at the first comma.
+    /// Parses a specification. The names end at the first comma.
     ///
     /// # Errors
     ///
-    /// A usage error that points at the part that is wrong.
+    /// A usage error that points at the wrong part.
     pub fn parse(text: &str) -> Result<Self> {
         let end = text.find(',').unwrap_or(text.len());
         let mut spec = Self::parse_options(text, end)?;
@@ -89,16 +89,16 @@ impl DataSpec {
         Ok(spec)
     }
 
-    /// Reads the options behind a name that ends at byte `name_end`; the name is taken as it is.
-    /// For names that may hold commas themselves.
+    /// Parses the options behind a name that ends at byte `name_end`. The name is not parsed, so it
+    /// may contain commas.
     ///
     /// # Errors
     ///
-    /// As [`parse`](Self::parse).
+    /// The same as [`parse`](Self::parse).
     ///
     /// # Panics
     ///
-    /// If no comma or end stands there.
+    /// If there is no comma or end at this byte.
     pub fn parse_options(text: &str, name_end: usize) -> Result<Self> {
         let (name, rest) = text.split_at(name_end);
         let mut parser = Parser::new(text);
@@ -114,15 +114,15 @@ impl DataSpec {
         Ok(Self { names: vec![name.to_owned()], options, warnings })
     }
 
-    /// The specification of each task: its own name with the options of all.
+    /// The specification of each task: its name with the options of all tasks.
     pub fn tasks(&self) -> impl Iterator<Item = Self> {
         self.names.iter().map(|name| Self { names: vec![name.clone()], ..self.clone() })
     }
 }
 
-/// Where in a text the options begin that stand behind a name: the first comma behind which all has
-/// the form `key=value`; the text's length if there are none. A name may have commas, as
-/// `scp,p:feats.scp,context=5` does.
+/// The start of the options behind a name: the first comma behind which everything has the form
+/// `key=value`. If there are none, the length of the text. A name may contain commas, as in
+/// `scp,p:feats.scp,context=5`.
 #[must_use]
 pub fn options_start(text: &str) -> usize {
     let mut start = text.len();
@@ -140,7 +140,8 @@ pub fn options_start(text: &str) -> usize {
 
 /// An error about byte `at` of a specification.
 fn at_column(error: Error, text: &str, at: usize) -> Error {
-    // The bytes that were typed: names in the text may stand for some that are no text.
+    // The column counts the typed bytes. Characters of the text may stand for bytes that are not
+    // UTF-8.
     let typed = name_from_text(text);
     let place = name_from_text(text.get(..at).unwrap_or(text)).len();
     let quote = Quote::new(typed.as_bytes(), place, false);

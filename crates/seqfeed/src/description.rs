@@ -1,4 +1,4 @@
-//! What a corpus is made of and how it is fed: `corpus.toml`.
+//! The description of a corpus and its feed: `corpus.toml`.
 
 mod corpus;
 mod explicit;
@@ -29,7 +29,7 @@ pub use self::values::{
     BatchUnit, ExtentName, FloatName, FormatName, KindName, Names, OrderName, PresetName, Text,
 };
 
-/// What a corpus is made of and how it is fed: a `corpus.toml`.
+/// The description of a corpus and its feed: a `corpus.toml`.
 ///
 /// ```
 /// let description = seqfeed::Description::from_toml(
@@ -52,16 +52,16 @@ pub use self::values::{
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Description {
-    /// What the corpus is made of.
+    /// The data of the corpus.
     pub corpus: CorpusSpec,
-    /// How it is fed.
+    /// The settings of the feed.
     pub feed: FeedSpec,
-    /// Where the description stood: relative names in it are relative to this.
+    /// The directory of the description: relative names in it are relative to this.
     pub base: Option<Location>,
     /// The places of the keys that options gave. Names among them are relative to the working
     /// directory.
     given: BTreeSet<String>,
-    /// Whether it was read from a file: then who opens it did not give the names in it.
+    /// Whether it was read from a file. Then the caller did not give the names in it.
     from_file: bool,
 }
 
@@ -73,26 +73,26 @@ impl Description {
         let made = self.corpus.streams.iter().filter(|(_, stream)| !stream.is_applied());
         let mut streams: Vec<_> =
             made.map(|(name, stream)| (name.clone(), stream.clone())).collect();
-        // By name already.
+        // They are sorted by name already.
         streams.sort_by_key(|(name, _)| name != "features");
         streams
     }
 
-    /// Whether a file, by its content, is an HTK script, parameter file, or master label file.
+    /// Whether the content of a file is an HTK script, parameter file, or master label file.
     #[must_use]
     pub fn is_htk_file(name: &str, opener: &Opener) -> bool {
         let found = crate::formats::recognised(name, opener, |_| true).ok().flatten();
         found.is_some_and(|(format, _)| format.name() == "htk")
     }
 
-    /// Passes over everything that is wrong or missing, so that the rest can be looked at.
+    /// Passes over all faulty and missing sequences, so that the rest can be looked at.
     pub fn skip_errors(&mut self) {
         self.corpus.missing = Some(Text::Word("skip".to_owned()));
         self.corpus.errors = Some(Text::Word("skip".to_owned()));
     }
 
-    /// The file of the feed's state, as seen from the working directory. States lie in the file
-    /// system: the name is relative to the description, unless that is in a store.
+    /// The file of the feed's state, relative to the working directory. States lie in the file
+    /// system. So the name is relative to the description, unless the description is in a store.
     #[must_use]
     pub fn state_file(&self) -> Option<PathBuf> {
         let base = self.base_of("[feed] state").and_then(Location::path);
@@ -100,24 +100,24 @@ impl Description {
         Some(base.map_or_else(|| state.clone(), |base| base.join(state)))
     }
 
-    /// Whether an option, by its short name, was given in place of the file's key.
+    /// Whether an option, by its short name, was given and replaces the key of the file.
     #[must_use]
     pub fn is_given(&self, option: &str) -> bool {
         table::option(option).is_some_and(|option| self.given.contains(&option.place()))
     }
 
-    /// The directory that a stream's names are relative to, if not the working directory.
+    /// The directory that a stream's names are relative to, if it is not the working directory.
     fn base_of_stream(&self, stream: &str) -> Option<&Location> {
         self.base_of(&option::place(&format!("streams.{stream}"), "source"))
     }
 
-    /// The directory that the names behind a key are relative to, if not the working directory.
+    /// The directory that the names in a key are relative to, if it is not the working directory.
     pub(crate) fn base_of(&self, place: &str) -> Option<&Location> {
         self.base.as_ref().filter(|_| !self.given.contains(place))
     }
 
-    /// What opens the names behind a key, under the opener for names that the caller gives: those
-    /// that stand in the description's file were not given by the caller, and are relative to it.
+    /// The opener for the names in a key. `opener` is the one for names that the caller gives.
+    /// Names in the description's file were not given by the caller, and are relative to the file.
     pub(crate) fn opener_of(&self, place: &str, opener: &Opener) -> Opener {
         let opener = match self.from_file && !self.given.contains(place) {
             true => opener.of_contents(),
@@ -156,7 +156,7 @@ impl Description {
         })
     }
 
-    /// Most samples in a chunk.
+    /// The most samples in a chunk.
     pub(crate) fn chunk_samples(&self) -> Result<u64> {
         match self.corpus.chunk_size.unwrap_or(32_768) {
             0 => Err(Error::usage("chunk-size must be 1 at least")),

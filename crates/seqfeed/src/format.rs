@@ -1,4 +1,4 @@
-//! What a format is to the front door: names it recognises, sources it opens, sinks it makes.
+//! The trait of a format: names it recognises, sources it opens, sinks it makes.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -17,45 +17,45 @@ use toml::{Table, Value};
 
 use crate::loss::{Loss, LossKind};
 
-/// What is looked at of a file to tell what it holds.
+/// The number of first bytes by which a file is recognised.
 const HEAD: u64 = 4096;
 
-/// A format of corpora: what is read, written, or both.
+/// A format of corpora, for reading, writing, or both.
 ///
-/// A format says in [`Capabilities`] what it can hold; a conversion reads these and knows no format
-/// by name. Names of files come as text ([`name_to_text`](seqfeed_io::name_to_text)). Formats of
-/// your own are [registered](crate::register), see the example `own_format`.
+/// A format says in [`Capabilities`] what it can hold. A conversion reads these and knows no format
+/// by name. File names come as text ([`name_to_text`](seqfeed_io::name_to_text)). You can
+/// [register](crate::register) formats of your own; see the example `own_format`.
 pub trait Format: Send + Sync {
-    /// What it is called in messages and before a colon: `pfile`.
+    /// Its name in messages and before a colon: `pfile`.
     fn name(&self) -> &'static str;
 
     /// What it can hold.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Whether a name is that of its files: by what stands before a colon, by the first bytes of
-    /// the file, or by the end of the name (as here).
+    /// Whether it recognises a name, and how surely: by the prefix before a colon, by the first
+    /// bytes of the file, or by the extension (the default).
     fn recognise(&self, name: &Candidate<'_>) -> Option<Certainty> {
         self.capabilities().has_end(name.text).then_some(Certainty::Name)
     }
 
-    /// The keys of a description that a name alone stands for: `corpus`, unless it says otherwise.
+    /// The keys of a description that mean the same as a name. By default `corpus`.
     fn description(&self, name: &str) -> Table {
         Table::from_iter([("corpus".to_owned(), Value::String(name.to_owned()))])
     }
 
-    /// Opens files that follow one another.
+    /// Opens files that follow one another as one source.
     ///
     /// # Errors
     ///
-    /// Fails if a file cannot be read, or holds nothing of what is wanted.
+    /// Fails if a file cannot be read, or has none of the wanted streams.
     fn open(&self, names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
         let _ = wanted;
         Err(Error::usage(format!("{} is written, not read in this way", self.name()))
             .in_file(names.first().map_or("", String::as_str)))
     }
 
-    /// Whether a text names something to be written in this format, and the name without what says
-    /// so: behind `NAME:`, or with an end of its own.
+    /// Whether a text names a target in this format, and the name without the mark of the format:
+    /// behind `NAME:`, or with a known extension.
     fn target<'a>(&self, text: &'a str) -> Option<(Certainty, &'a str)> {
         match text.split_once(':') {
             Some((before, name)) if before == self.name() => Some((Certainty::Said, name)),
@@ -67,17 +67,17 @@ pub trait Format: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Fails if the value means nothing.
+    /// Fails if the value is invalid.
     fn check_option(&self, option: &str, value: &str) -> Result<()> {
         let _ = (option, value);
         Ok(())
     }
 
-    /// Refuses a name that cannot be written to; the name as it is used from then on.
+    /// Refuses a name that cannot be written to. Returns the name to use from then on.
     ///
     /// # Errors
     ///
-    /// Fails if it can be no name of what the format writes.
+    /// Fails if the format cannot write to such a name.
     fn check_target<'a>(&self, name: &'a str) -> Result<&'a str> {
         if self.capabilities().several_files {
             if name == "-" || name.ends_with('/') || name.starts_with('|') {
@@ -94,7 +94,7 @@ pub trait Format: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Fails if there cannot be several of it.
+    /// Fails if it cannot be divided.
     fn numbered(&self, name: &str, number: usize, count: usize) -> Result<String> {
         numbered(name, number, count, !self.capabilities().several_files)
     }
@@ -103,7 +103,7 @@ pub trait Format: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Fails if it is no name.
+    /// Fails if the name is invalid.
     fn files(&self, name: &str) -> Result<Vec<WxFilename>> {
         match self.capabilities().several_files {
             true => Ok(Vec::new()),
@@ -116,21 +116,21 @@ pub trait Format: Send + Sync {
         Some(name_from_text(name))
     }
 
-    /// Plans what its capabilities do not say: what else is lost, where streams go.
+    /// Plans what its capabilities do not cover: further losses, targets of streams.
     ///
     /// # Errors
     ///
-    /// Fails if it cannot hold what is asked for.
+    /// Fails if it cannot hold the requested data.
     fn plan(&self, draft: &mut Draft<'_>) -> Result<()> {
         let _ = draft;
         Ok(())
     }
 
-    /// The files that are written, as far as they are known before.
+    /// The files that will be written, as far as they are known before.
     ///
     /// # Errors
     ///
-    /// Fails if a name is none.
+    /// Fails if a name is invalid.
     fn outputs(&self, writing: &Writing<'_>) -> Result<Vec<WxFilename>> {
         self.files(writing.name)
     }
@@ -144,23 +144,23 @@ pub trait Format: Send + Sync {
         Err(Error::usage(format!("{} is not written", self.name())).in_file(writing.name))
     }
 
-    /// Why values are meant to be others when they are read back, if they are.
+    /// The reason why values are rounded on purpose, if they are.
     fn rounds(&self, name: &str, options: &BTreeMap<String, String>) -> Option<&'static str> {
         let _ = (name, options);
         None
     }
 
-    /// What is left to be done when all parts are written.
+    /// The last step, after all parts are written.
     ///
     /// # Errors
     ///
-    /// Fails if the environment does.
+    /// Fails if the environment fails.
     fn complete(&self, parts: &[String]) -> Result<()> {
         let _ = parts;
         Ok(())
     }
 
-    /// The description that opens what was written; nothing, where none can.
+    /// The description that opens the written files. `None` if no description can.
     fn describe(&self, written: &WrittenParts<'_>) -> Option<Table> {
         let capabilities = self.capabilities();
         let names = written.names()?;
@@ -170,24 +170,24 @@ pub trait Format: Send + Sync {
     }
 }
 
-/// How surely a name is recognised. The surest format takes it, the first one among equals.
+/// How surely a format recognises a name. The surest format takes it; among equals, the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
-    /// Where no other takes it: its errors say what is wrong with the name.
+    /// If no other format takes it. Its errors then explain what is wrong with the name.
     Otherwise,
     /// By the form of the name.
     Name,
     /// By the first bytes of the file.
     Content,
-    /// The name says so: `htk:x`.
+    /// By a prefix of the name: `htk:x`.
     Said,
 }
 
-/// A name that formats are asked about.
+/// A name, shown to each format.
 pub struct Candidate<'a> {
     /// The name.
     pub text: &'a str,
-    /// The file, if it is one: relative names are seen from the description.
+    /// The file, if it is one. Relative names are relative to the description.
     pub location: Location,
     opener: &'a Opener,
     found: OnceCell<Option<Probe>>,
@@ -200,13 +200,13 @@ impl<'a> Candidate<'a> {
         Self { text, location, opener, found: OnceCell::new(), head: OnceCell::new() }
     }
 
-    /// The length of the file, if it is one that can be read again. Pipes and the like cannot.
+    /// The length of the file, if it can be read again. `None` for pipes and the like.
     pub fn file_bytes(&self) -> Option<u64> {
         let found = self.found.get_or_init(|| self.opener.probe(&self.location).ok());
         found.filter(|found| found.kind == FileKind::Regular).map(|found| found.len)
     }
 
-    /// The first 4,096 bytes, decompressed; nothing of what is read once, such as a pipe.
+    /// The first 4,096 bytes, decompressed. Empty if it can be read only once, such as a pipe.
     pub fn head(&self) -> &[u8] {
         self.head.get_or_init(|| match self.file_bytes() {
             Some(_) => first_bytes(&self.location, self.opener).unwrap_or_default(),
@@ -224,53 +224,53 @@ pub(crate) fn first_bytes(location: &Location, opener: &Opener) -> Result<Vec<u8
     Ok(head)
 }
 
-/// What a format can hold.
+/// The capabilities of a format: what it can hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Capabilities {
-    /// Ends of its files' names, behind a dot.
+    /// Extensions of its file names, without the dot.
     pub ends: &'static [&'static str],
     /// Whether [`Format::open`] opens single streams: `[streams.NAME]`.
     pub reads_streams: bool,
     /// Whether [`Format::open`] opens whole corpora: the key `corpus`.
     pub reads_corpora: bool,
-    /// Most streams of floats.
+    /// The most streams of floats.
     pub dense: usize,
-    /// Most streams of labels, and of sparse samples.
+    /// The most streams of labels, and of sparse samples.
     pub labels: usize,
-    /// Whether samples may be sparse. Otherwise they must be classes, and become labels.
+    /// Whether samples may be sparse. Otherwise sparse samples must be classes, and become labels.
     pub sparse: bool,
     /// Whether a stream may have one sample for the whole sequence.
     pub per_sequence: bool,
-    /// The kind of stream without which there is nothing to be written.
+    /// The kind of stream that it needs.
     pub needs: Option<Kind>,
     /// Whether floats may have 64 bits.
     pub float64: bool,
     /// Whether streams keep their names.
     pub stream_names: bool,
-    /// Which keys are kept.
+    /// The keys that it keeps.
     pub keys: Keys,
-    /// Whether it is several files, named by what they begin with.
+    /// Whether it consists of several files with a common prefix.
     pub several_files: bool,
-    /// Whether a name is that of one stream, and others have names of their own.
+    /// Whether a name is for one stream, and other streams have names of their own.
     pub file_a_stream: bool,
     /// Whether the file may be compressed as a whole: `.gz`.
     pub packed: bool,
     /// Whether streams can be sound, with its sample rate.
     pub sound: bool,
-    /// The options that it takes when it is written.
+    /// Its options for writing.
     pub options: &'static [&'static str],
-    /// What it holds, in words.
+    /// Its contents, in words.
     pub words: &'static str,
-    /// What its files are called.
+    /// The name of its files.
     pub called: &'static str,
 }
 
-/// Which keys a format keeps.
+/// The keys that a format keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// All.
     Any,
-    /// Numbers; others stand in comments.
+    /// Numbers. Other keys stand in comments.
     Numbers,
     /// Numbers that count from 0.
     Ordinals,
@@ -312,7 +312,7 @@ impl Capabilities {
         ..Self::EVERYTHING
     };
 
-    /// Whether a name has one of the ends, also before `.gz` where that may be.
+    /// Whether a name has one of the extensions, also before `.gz` if that is allowed.
     #[must_use]
     pub fn has_end(&self, name: &str) -> bool {
         let lower = name.to_ascii_lowercase();
@@ -322,27 +322,27 @@ impl Capabilities {
     }
 }
 
-/// What a source is asked for.
+/// A request for a source.
 pub struct Wanted<'a> {
-    /// The name of the one stream; nothing, if all are wanted.
+    /// The name of the single stream. `None` means all streams.
     pub stream: Option<&'a str>,
-    /// Its kind, if that is said.
+    /// Its kind, if given.
     pub kind: Option<Kind>,
     /// Its type.
     pub element: Option<Element>,
-    /// Its extent, if that is said.
+    /// Its extent, if given.
     pub extent: Option<Extent>,
-    /// The number of possible values of sparse samples, if that is said.
+    /// The number of possible values of sparse samples, if given.
     pub dim: Option<usize>,
-    /// The list of states that gives labels their numbers.
+    /// The list of states that turns names of labels into numbers.
     pub states: Option<&'a str>,
-    /// What becomes of sequences that cannot be read.
+    /// The rule for sequences that cannot be read.
     pub errors: Tolerance,
-    /// Most samples in a chunk.
+    /// The most samples in a chunk.
     pub chunk_samples: u64,
     /// Whether files are to be mapped.
     pub map: bool,
-    /// What opens files. Names are relative to its directory.
+    /// Opens files. Names are relative to its directory.
     pub opener: Opener,
     /// The index of the first source, for others.
     pub primary: Option<&'a Index>,
@@ -368,7 +368,7 @@ impl Wanted<'_> {
     }
 }
 
-/// What becomes of the values of a stream that is written.
+/// The change to the values of a written stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// They stay.
@@ -377,45 +377,45 @@ pub enum Change {
     Narrow,
     /// 32-bit floats become 64-bit ones.
     Widen,
-    /// Sparse samples with one value, which is 1, become labels.
+    /// Sparse samples with a single value, which is 1, become labels.
     Classes,
 }
 
-/// A conversion being planned.
+/// A conversion that is being planned.
 pub struct Draft<'a> {
-    /// What is written to.
+    /// The target.
     pub name: &'a str,
-    /// Names for other streams than that which goes to `name`.
+    /// The names of streams that do not go to `name`.
     pub others: &'a BTreeMap<String, String>,
     /// All streams of the corpus.
     pub streams: &'a [Stream],
-    /// The type of floats, if one is asked for.
+    /// The type of floats, if one is requested.
     pub dtype: Option<Element>,
     /// The options of the format.
     pub options: &'a BTreeMap<String, String>,
     /// Sample rates of streams that are sound.
     pub sample_rates: &'a BTreeMap<String, SampleRates>,
-    /// The streams that are written, by their numbers, and what becomes of them.
+    /// The streams to write, by their numbers, with their changes.
     pub picks: Vec<(usize, Change)>,
-    /// Where picks are written, by their numbers, if each has a name of its own.
+    /// The targets of picks, by their numbers, if each has a name of its own.
     pub names: Vec<(usize, String)>,
-    /// Picks that are written as sound, by their numbers.
+    /// Picks to write as sound, by their numbers.
     pub sound: BTreeMap<usize, SampleRates>,
-    /// What does not hold the rates of other sound; the format's name, if nothing is said.
+    /// The target that does not hold the rates of other sound. By default the name of the format.
     pub silent: Option<&'static str>,
-    /// What would be lost.
+    /// The data that would be lost.
     pub losses: Vec<Loss>,
-    /// What is worth knowing.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
 impl Draft<'_> {
-    /// Notes a loss, and how to keep it.
+    /// Adds a loss, and a way to avoid it.
     pub fn lose(&mut self, kind: LossKind, what: String, cure: Option<&'static str>) {
         self.losses.push(Loss::new(kind, what, cure));
     }
 
-    /// The number of the corpus' stream of a name.
+    /// The number of the corpus' stream with a name.
     ///
     /// # Errors
     ///
@@ -429,13 +429,13 @@ impl Draft<'_> {
     }
 }
 
-/// What is written: a whole, or one of its parts.
+/// The whole corpus, or one of its parts, to write.
 pub struct Writing<'a> {
-    /// The name of the target, of this part.
+    /// The target of this part.
     pub name: &'a str,
-    /// Where streams go that have names of their own, by their numbers.
+    /// The targets of streams that have names of their own, by their numbers.
     pub names: Vec<(usize, String)>,
-    /// The streams as they are written.
+    /// The streams in the form in which they are written.
     pub streams: &'a [Stream],
     /// Streams that are sound, by their numbers.
     pub sound: &'a BTreeMap<usize, SampleRates>,
@@ -443,26 +443,26 @@ pub struct Writing<'a> {
     pub index: &'a Index,
     /// The samples of this part.
     pub samples: u64,
-    /// Whether keys stand in the files as they are.
+    /// Whether the files keep the keys.
     pub keeps_keys: bool,
-    /// Whether what would be lost may be lost.
+    /// Whether losses are allowed.
     pub allow_lossy: bool,
-    /// The options of the format, also those that make it say what the source says.
+    /// The options of the format, including those for facts that the source states.
     pub options: &'a BTreeMap<String, String>,
     /// Names of labels, the first one for label 0.
     pub states: &'a [String],
-    /// What opens names.
+    /// Opens names.
     pub opener: &'a Opener,
-    /// What was read: not to be overwritten.
+    /// The files that were read and must not be overwritten.
     pub inputs: &'a InputFiles,
 }
 
 impl Writing<'_> {
-    /// The value of an option, as what it is.
+    /// The parsed value of an option.
     ///
     /// # Errors
     ///
-    /// Fails if it is none.
+    /// Fails if the value is invalid.
     pub fn option<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>> {
         let Some(text) = self.options.get(name) else { return Ok(None) };
         let wrong = || Error::usage(format!("--{name}: `{text}` is no such value"));
@@ -475,27 +475,27 @@ impl Writing<'_> {
     }
 }
 
-/// What was written, to be described.
+/// The written parts, for a description.
 pub struct WrittenParts<'a> {
     /// Its parts, in order.
     pub parts: &'a [Writing<'a>],
-    /// The streams as they were written.
+    /// The streams in the form in which they were written.
     pub streams: &'a [Stream],
-    /// By stream, the largest label.
+    /// For each stream the largest label.
     pub largest: Vec<Option<i32>>,
     /// The directory that names are relative to.
     pub base: &'a Path,
 }
 
 impl WrittenParts<'_> {
-    /// The names of the parts, as seen from the directory; nothing, where one is no file.
+    /// The names of the parts, relative to the directory. `None` if one is not a file.
     #[must_use]
     pub fn names(&self) -> Option<Vec<String>> {
         self.parts.iter().map(|part| self.relative(part.name)).collect()
     }
 
-    /// A name as seen from the directory: the name alone for what lies in it, else an absolute
-    /// one. Nothing for what is no file.
+    /// A name relative to the directory: the bare name for a file in it, otherwise an absolute one.
+    /// `None` if it is not a file.
     #[must_use]
     pub fn relative(&self, name: &str) -> Option<String> {
         let name = WxFilename::parse(&name_from_text(name)).ok()?;
@@ -507,7 +507,7 @@ impl WrittenParts<'_> {
     }
 }
 
-/// One name as it is, several as a list.
+/// A single name as text, several as a list.
 pub(crate) fn one_or_all(mut names: Vec<String>) -> Value {
     match names.len() {
         1 => Value::String(names.remove(0)),

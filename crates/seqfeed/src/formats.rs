@@ -27,7 +27,7 @@ pub(crate) use self::htk::state_names;
 pub use self::kaldi::kaldi_compression;
 pub(crate) use self::left_out::key_left_out;
 
-/// The formats that come with the library, in the order in which they are asked.
+/// The formats of the library, in the order in which they are asked.
 pub(crate) static BUILT_IN: &[&dyn Format] = &[
     #[cfg(feature = "kaldi")]
     &kaldi::Tables,
@@ -55,11 +55,11 @@ pub(crate) static BUILT_IN: &[&dyn Format] = &[
     &pdnn::Alignments,
 ];
 
-/// Formats that were registered, the last one first.
+/// The registered formats, the last one first.
 static REGISTERED: RwLock<Vec<&'static dyn Format>> = RwLock::new(Vec::new());
 
-/// Makes a format known to all that opens, describes and writes names. It is asked before those
-/// that come with the library, and before those that were registered earlier.
+/// Registers a format for opening, describing and writing names. It is asked before the formats of
+/// the library, and before those that were registered earlier.
 ///
 /// # Errors
 ///
@@ -79,11 +79,11 @@ pub fn formats() -> Vec<&'static dyn Format> {
     registered.iter().chain(BUILT_IN).copied().collect()
 }
 
-/// The format that takes a name, which `opener` opens, and how surely.
+/// The format that takes a name, and how surely. `opener` opens the name.
 ///
 /// # Errors
 ///
-/// Fails if the name is that of a format that was left out, and no other is sure of it.
+/// Fails if the name belongs to a format that was left out, and no other format is sure of it.
 pub(crate) fn recognised(
     name: &str,
     opener: &Opener,
@@ -92,7 +92,7 @@ pub(crate) fn recognised(
     let candidate = Candidate::new(name, opener);
     let formats = formats().into_iter().filter(|format| asked(format.capabilities()));
     let found = surest(formats.filter_map(|format| Some((format, format.recognise(&candidate)?))));
-    // Those that come with the library take some names by less than what tells another format's.
+    // Formats of the library take some names with less certainty than the mark of another format.
     let is_sure = found.is_some_and(|(format, certainty)| {
         let is_built_in = BUILT_IN.iter().any(|known| known.name() == format.name());
         certainty > if is_built_in { Certainty::Name } else { Certainty::Otherwise }
@@ -103,11 +103,11 @@ pub(crate) fn recognised(
     }
 }
 
-/// The format that writes a name, and the name without what says so.
+/// The format that writes a name, and the name without the mark of the format.
 ///
 /// # Errors
 ///
-/// Fails if the name is that of a format that the library was built without.
+/// Fails if the name belongs to a format that the library was built without.
 pub fn written_format(text: &str) -> Result<Option<(&'static dyn Format, &str)>> {
     let found = formats().into_iter().filter_map(|format| {
         let (certainty, name) = format.target(text)?;
@@ -120,18 +120,18 @@ pub fn written_format(text: &str) -> Result<Option<(&'static dyn Format, &str)>>
 }
 
 fn surest<T>(found: impl Iterator<Item = (T, Certainty)>) -> Option<(T, Certainty)> {
-    // Of equals, the last one is found: so the first one must come last.
+    // `max_by_key` returns the last of equals, so the first one must come last.
     let found: Vec<(T, Certainty)> = found.collect();
     found.into_iter().rev().max_by_key(|(_, certainty)| *certainty)
 }
 
-/// Ends an output, which appears.
+/// Finishes an output, which then appears.
 fn finished(output: Output) -> Result<Written> {
     let written = Written { files: vec![listed(output.wxfilename())], bytes: output.written() };
     output.finish().map(|()| written)
 }
 
-/// The name of what is written, in the list of a conversion's files.
+/// The name of an output, in the list of a conversion's files.
 fn listed(name: &WxFilename) -> String {
     match name.location().is_standard() {
         true => "standard output".to_owned(),
@@ -161,7 +161,7 @@ fn stream_table(stream: &Stream, source: Value) -> Value {
         table.insert("kind".to_owned(), Value::String(stream.kind.name().to_owned()));
     }
     if stream.kind == Kind::Sparse {
-        // Posteriors do not say it.
+        // Posteriors do not give it.
         let dim = i64::try_from(stream.dim).unwrap_or(i64::MAX);
         table.insert("dim".to_owned(), Value::Integer(dim));
     }
@@ -174,7 +174,7 @@ fn stream_table(stream: &Stream, source: Value) -> Value {
     Value::Table(table)
 }
 
-/// A description of streams alone.
+/// A description with streams only.
 fn of_streams(described: Table) -> Table {
     Table::from_iter([("streams".to_owned(), Value::Table(described))])
 }

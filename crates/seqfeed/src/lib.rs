@@ -22,7 +22,7 @@
 //! Formats of your own need none of them: see [`register`].
 
 #![forbid(unsafe_code)]
-// What only some formats use is unused where they are left out.
+// Some code is for some formats only, and unused without them.
 #![cfg_attr(not(all(feature = "kaldi", feature = "cntk", feature = "pdnn")), allow(dead_code))]
 
 mod corpus_key;

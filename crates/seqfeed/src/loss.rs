@@ -1,17 +1,17 @@
-//! What a conversion would lose.
+//! Losses of a conversion.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Something that a source holds and the files to be written do not.
+/// Data that a source holds and the written files do not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// What kind of thing it is.
+    /// The kind of loss.
     pub kind: LossKind,
     /// In words: "features: float64 values become float32".
     pub what: String,
-    /// How to keep it, where there is a way.
+    /// A way to keep the data, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cure: Option<&'static str>,
 }
@@ -25,7 +25,7 @@ pub enum LossKind {
     Precision,
     /// Keys of sequences.
     Keys,
-    /// Where sequences begin and end.
+    /// The beginnings and ends of sequences.
     Boundaries,
     /// A whole stream.
     Stream,

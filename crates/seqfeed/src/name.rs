@@ -1,7 +1,8 @@
-//! Corpora by one name, whatever it names.
+//! Opens any corpus by a single name.
 //!
-//! Names stand in descriptions, which are Unicode, as [`name_to_text`] has them: so the front door
-//! passes them on as text, and every opening turns that text into the bytes of the name again.
+//! Names stand in descriptions, which are Unicode, in the form of [`name_to_text`]. So the front
+//! door passes names on as text. Code that opens a file turns the text into the bytes of the name
+//! again.
 
 use std::ffi::OsStr;
 
@@ -14,23 +15,23 @@ use crate::description::Description;
 use crate::format::Certainty;
 use crate::formats;
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Named {
-    /// The corpus and how it is fed.
+    /// The corpus and its feed.
     pub description: Description,
-    /// What is worth a warning: options that have no effect.
+    /// Warnings, such as options without effect.
     pub warnings: Vec<String>,
 }
 
 impl Description {
-    /// The corpus of a name: a description (`corpus.toml`), an rspecifier of features
-    /// (`scp:feats.scp`), an HTK script or parameter file (`train.scp`), an Arrow or Parquet file
-    /// (`train.parquet`, or one column of it, `train.parquet#features`), a reader of CNTK
-    /// (`train.cntk#Train.reader`, `reader.json`), a CTF file, or a data specification of PDNN
-    /// (`train.pfile,context=5,random=True`), whose options may stand behind any other name too.
-    /// What else stands behind the name of a configuration overrides values in it
+    /// The description for a name. The name may be a description (`corpus.toml`), an rspecifier of
+    /// features (`scp:feats.scp`), an HTK script or parameter file (`train.scp`), an Arrow or
+    /// Parquet file (`train.parquet`) or one column of it (`train.parquet#features`), a reader of
+    /// CNTK (`train.cntk#Train.reader`, `reader.json`), a CTF file, or a data specification of PDNN
+    /// (`train.pfile,context=5,random=True`). The options of a data specification may stand behind
+    /// any other name too. Any other text behind the name of a configuration overrides values in it
     /// (`train.cntk#Train.reader,ScpDir=/data`).
     ///
     /// ```
@@ -52,13 +53,13 @@ impl Description {
         Self::of_name_with(name, Table::new(), &Opener::default())
     }
 
-    /// As [`of_name`](Description::of_name), with [options](crate::options) that replace
-    /// what the name says. What the file of the name holds is seen through `opener`, so that the
-    /// URLs of its stores are names too.
+    /// The same as [`of_name`](Description::of_name), with [options](crate::options) that replace
+    /// settings of the name. `opener` opens the file of the name, so URLs of its stores are names
+    /// too.
     ///
     /// # Errors
     ///
-    /// As [`of_name`](Description::of_name), or if an option is wrong.
+    /// The same as [`of_name`](Description::of_name), or if an option is wrong.
     pub fn of_name_with(
         name: &(impl AsRef<OsStr> + ?Sized),
         mut instead: Table,
@@ -111,21 +112,20 @@ impl Description {
     }
 }
 
-/// Refuses a pattern: only names of files that PDNN reads can be some.
+/// Refuses a pattern: only files that PDNN reads may be named by one.
 fn refuse_pattern(name: &str, opener: &Opener) -> Result<()> {
     let file = name_from_text(name);
     if !name.contains(['*', '?', '[']) || opener.exists(&opener.place(&file)) {
         return Ok(());
     }
-    // Fails where nothing matches.
+    // Fails if nothing matches.
     let files = opener.list(&file)?.len();
     let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
     Err(Error::usage(format!("{files} match {name}, but are of no kind that patterns are for"))
         .with_help("patterns are for .pfile, .pickle, .pkl, .npy, .npz and .scp"))
 }
 
-/// Whether a name is that of one of HTK's files, or is said to be. A script of Kaldi's is named
-/// with `scp:`.
+/// Whether a name is one of HTK's files, or says so. Kaldi's script files are named with `scp:`.
 fn is_htk(name: &str, opener: &Opener) -> bool {
     name.starts_with("htk:") || Description::is_htk_file(name, opener)
 }

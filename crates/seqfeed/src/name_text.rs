@@ -1,16 +1,16 @@
-//! What the text of a name says, without a look at what it names.
+//! Facts that the text of a name tells, without reading the file.
 
 use std::ffi::OsString;
 
 use seqfeed_io::{Location, name_from_text, name_to_text};
 
-/// The text of a name as seen from the working directory. It is relative to `base`, if there is
-/// one.
+/// The text of a name, relative to the working directory. The name is relative to `base`, if there
+/// is one.
 pub(crate) fn joined(base: Option<&Location>, name: &str) -> String {
     name_to_text(Location::of_file(name_from_text(name)).relative_to(base).into_name())
 }
 
-/// The names that texts stand for.
+/// The names for texts.
 pub(crate) fn names_of(texts: &[String]) -> Vec<OsString> {
     texts.iter().map(|text| name_from_text(text)).collect()
 }

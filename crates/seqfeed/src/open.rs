@@ -1,4 +1,4 @@
-//! From a description to a corpus.
+//! Opens the corpus of a description.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::transforms;
 impl Description {
     /// Opens the corpus: makes or reads the index of each stream and joins them by key.
     ///
-    /// `opener` says which names may be commands: those in the description's file and in script
-    /// files are not given by the caller.
+    /// `opener` says which names may be commands. Names in the description's file and in script
+    /// files were not given by the caller.
     ///
     /// # Errors
     ///
-    /// Fails if the description contradicts itself, if a file cannot be read, or if the streams
-    /// don't fit together.
+    /// Fails if the description contradicts itself, if a file cannot be read, or if the streams do
+    /// not fit together.
     pub fn open(&self, opener: &Opener) -> Result<Opened> {
         if let Some((key, name)) = corpus_keys::of(self)? {
             return key.open(self, name, opener);
@@ -81,12 +81,12 @@ impl Description {
         format.open(names, &wanted)
     }
 
-    /// Opens the corpus with the values of its files: 64-bit floats of Kaldi's stay such, where no
-    /// type is asked for.
+    /// Opens the corpus with the types of its files: 64-bit floats of Kaldi's stay so if no type is
+    /// requested.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// The same as [`open`](Self::open).
     pub fn open_exactly(&self, opener: &Opener) -> Result<Opened> {
         let opened = self.open(opener)?;
         let asked = |name: &String| {
@@ -106,7 +106,7 @@ impl Description {
         description.open(opener)
     }
 
-    /// The names of labels, the first one for label 0, where the description has a list of
+    /// The names of labels; the first one is for label 0. Empty if the description has no list of
     /// states for them.
     ///
     /// # Errors

@@ -1,16 +1,16 @@
-//! A corpus that is open.
+//! An open corpus.
 
 use std::sync::Arc;
 
 use seqfeed_core::{Corpus, JoinReport, Result, Source};
 use seqfeed_feed::{Cut, Feed, Order, Partitions, Settings, State};
 
-/// A corpus that is open, with the settings to feed it.
+/// An open corpus, with the settings of its feed.
 #[derive(Clone, Debug)]
 pub struct Opened {
     corpus: Arc<Corpus>,
     settings: Settings,
-    /// What is worth a warning of its names and settings; its sources tell of themselves.
+    /// Warnings about its names and settings. Its sources have further ones.
     warnings: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl Opened {
         &self.settings
     }
 
-    /// What was skipped while opening and joining.
+    /// The sequences that were skipped while opening and joining.
     #[must_use]
     pub fn report(&self) -> JoinReport {
         self.corpus.about().report
@@ -43,15 +43,15 @@ impl Opened {
         self.corpus.about().spooled_bytes
     }
 
-    /// Seconds from one sample to the next, where the files of a stream say it (HTK's do): the
-    /// first one found.
+    /// Seconds from one sample to the next, if the files of a stream state them (HTK's do). The
+    /// first value found counts.
     #[must_use]
     pub fn frame_shift(&self) -> Option<f64> {
         self.corpus.about().frame_shift
     }
 
-    /// Seconds from one sample of a stream to the next: as its files say, or else as those
-    /// of another do.
+    /// Seconds from one sample of a stream to the next: the value of its own files, or else of
+    /// another stream's.
     #[must_use]
     pub fn frame_shift_of(&self, stream: &str) -> Option<f64> {
         let mut sources = self.corpus.sources().iter();
@@ -59,15 +59,15 @@ impl Opened {
         own.and_then(|source| source.about().frame_shift).or_else(|| self.frame_shift())
     }
 
-    /// What is worth a warning but stops nothing: names in a configuration that no reader knows,
-    /// and what was passed over in the data so far.
+    /// Warnings that stop nothing: names in a configuration that no reader knows, and errors that
+    /// were passed over in the data so far.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.iter().cloned().chain(self.corpus.about().warnings).collect()
     }
 
-    /// The same corpus, fed as a run of one sweep: the minibatches of sweep `sweep` for rank `rank`
-    /// of so many, packed by so many threads where `threads` says so.
+    /// The same corpus, with the settings for one sweep: the minibatches of sweep `sweep` for rank
+    /// `rank` of `ranks`. `threads` is the number of packing threads, if given.
     #[must_use]
     pub fn one_sweep(&self, sweep: u64, rank: usize, ranks: usize, threads: Option<usize>) -> Self {
         let mut opened = self.clone();
@@ -87,7 +87,7 @@ impl Opened {
     ///
     /// # Errors
     ///
-    /// As [`Feed::new`].
+    /// The same as [`Feed::new`].
     pub fn feed(&self, state: Option<&State>) -> Result<Feed> {
         Feed::new(Arc::clone(&self.corpus) as Arc<dyn Source>, self.settings.clone(), state)
     }

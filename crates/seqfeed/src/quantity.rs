@@ -1,11 +1,11 @@
-//! Numbers with units, as written in descriptions and options.
+//! Numbers with units, in descriptions and options.
 
 use seqfeed_core::{Error, Result};
 use seqfeed_feed::{Epoch, Window};
 
 use crate::data_spec::DataOptions;
 
-/// Reads a number of bytes: `1000000`, `512 MB`, `2 GiB`.
+/// Parses a number of bytes: `1000000`, `512 MB`, `2 GiB`.
 pub(crate) fn bytes(text: &str) -> Result<u64> {
     let (number, unit) = split(text);
     let scale: u64 = match unit.to_ascii_lowercase().as_str() {
@@ -25,7 +25,7 @@ pub(crate) fn bytes(text: &str) -> Result<u64> {
     Ok((number * scale as f64) as u64)
 }
 
-/// Reads a window: `32 chunks`, `200000 samples`, `corpus`.
+/// Parses a window: `32 chunks`, `200000 samples`, `corpus`.
 pub(crate) fn window(text: &str) -> Result<Window> {
     let expected = "a window, such as `32 chunks`, `200000 samples` or `corpus`";
     let (number, unit) = split(text);
@@ -46,7 +46,7 @@ pub(crate) fn window(text: &str) -> Result<Window> {
     }
 }
 
-/// Reads an epoch: `run`, `sweep`, or a number of samples.
+/// Parses an epoch: `run`, `sweep`, or a number of samples.
 pub(crate) fn epoch(text: &str) -> Result<Epoch> {
     match text.trim() {
         "run" => Ok(Epoch::Run),
@@ -58,7 +58,7 @@ pub(crate) fn epoch(text: &str) -> Result<Epoch> {
     }
 }
 
-/// Reads a partition: `600m` (2^20 bytes of features, context counted) or `4096 frames`.
+/// Parses a partition: `600m` (2^20 bytes of features, context counted) or `4096 frames`.
 pub(crate) fn partition(text: &str) -> Result<Partition> {
     let (number, unit) = split(text);
     if matches!(unit, "frames" | "frame" | "samples") {
@@ -76,7 +76,7 @@ pub(crate) enum Partition {
     Frames(u64),
 }
 
-/// Reads a context: `5` (to both sides) or `5:3` (left, right).
+/// Parses a context: `5` (on both sides) or `5:3` (left, right).
 pub(crate) fn context(text: &str) -> Result<(usize, usize)> {
     let number = |part: &str| {
         part.trim()

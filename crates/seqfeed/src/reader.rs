@@ -27,25 +27,26 @@ pub(crate) use key::Reader;
 pub(crate) use names::{is_bare_ctf, is_reader};
 use settings::{Rows, find, settings};
 
-/// Bytes in a chunk of a bare CTF file: as its window of 32 chunks is kept as parsed.
+/// Bytes in a chunk of a bare CTF file. It is small, since a window of 32 parsed chunks is in
+/// memory.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// No reader is a larger dictionary.
+/// The most bytes of a reader's dictionary.
 const LARGEST_READER: u64 = 64 << 20;
 
 /// A corpus as its reader opened it.
 struct OpenedReader {
     corpus: Corpus,
     settings: Settings,
-    /// How it is shuffled where a description asks for that.
+    /// The shuffle to use if a description asks for one.
     shuffle: Shuffle,
-    /// What the batch size depends on beyond the settings.
+    /// The rows, on which the batch size depends beside the settings.
     rows: Option<Rows>,
-    /// Names in the configuration that no reader knows, or that have no effect.
+    /// Names in the configuration that are unknown or have no effect.
     unknown: Vec<String>,
 }
 
-/// Opens the corpus of a name: `train.cntk#section`, `reader.json` or a CTF file with inputs as
-/// given, or as found.
+/// Opens the corpus of a name: `train.cntk#section`, `reader.json`, or a CTF file with the given
+/// inputs or those found in it.
 fn open(
     name: &str,
     inputs: &BTreeMap<String, InputSpec>,
@@ -56,7 +57,7 @@ fn open(
         refuse_overrides(overrides)?;
         return open_file(name, inputs, opener);
     }
-    // Behind the file's name stands a section.
+    // A section may stand behind the file's name.
     let name = &joined(opener.directory(), name);
     let opener = &opener.clone().in_directory(None);
     let (file, section) = config::path::split(name);
@@ -76,7 +77,7 @@ fn open(
     Ok(opened)
 }
 
-/// The inputs of a bare CTF file, as found from its data; `None` for any other reader.
+/// The inputs found in the data of a bare CTF file; `None` for any other reader.
 fn inputs_of(name: &str, opener: &Opener) -> Result<Option<BTreeMap<String, InputSpec>>> {
     if !is_bare_ctf(name) {
         return Ok(None);
@@ -99,8 +100,8 @@ fn read_json(file: &str, opener: &Opener) -> Result<ReaderConfig> {
     ReaderConfig::from_json(&json, location.parent()).map_err(|error| error.in_file(file))
 }
 
-/// Opens what a configuration says; `by_program` if its settings are those of CNTK's program, not
-/// of its Python package.
+/// Opens the corpus of a configuration. `by_program` means the settings of CNTK's program;
+/// otherwise those of its Python package.
 fn open_reader(reader: &ReaderConfig, opener: &Opener, by_program: bool) -> Result<OpenedReader> {
     let keys = match (reader.use_numeric_sequence_keys, reader.hash_sequence_keys) {
         (true, false) => KeyKind::Numeric,
@@ -156,8 +157,8 @@ fn open_reader(reader: &ReaderConfig, opener: &Opener, by_program: bool) -> Resu
     })
 }
 
-/// What is worth a warning of a reader's names: those that nobody knows, those without effect, and
-/// what is done otherwise.
+/// Warnings about a reader's settings: unknown ones, those without effect, and differences from
+/// CNTK.
 fn remarks(reader: &ReaderConfig) -> Vec<String> {
     let unknown = reader.unknown.iter().map(|key| match &key.suggestion {
         Some(known) => format!("unknown name {} in the reader; is {known} meant?", key.path),
@@ -184,7 +185,8 @@ fn options(ctf: &CtfDeserializer, keys: KeyKind) -> CtfOptions {
     let input = |input: &config::CtfInput| CtfInput {
         name: input.name.clone(),
         alias: input.alias.clone(),
-        // Checked when the section was read for sparse ones; nothing has so many dense values.
+        // For sparse inputs this was checked when the section was read. No dense input has so many
+        // values.
         dim: u32::try_from(input.dim).unwrap_or(u32::MAX),
         sparse: input.format == CtfFormat::Sparse,
         defines_mb_size: input.defines_mb_size,
@@ -242,7 +244,7 @@ fn find_inputs(name: &str, opener: &Opener) -> Result<Vec<FoundInput>> {
         return Err(Error::usage("the inputs of standard input cannot be found: it is read once")
             .with_help("name them, in a description or in a reader's section"));
     }
-    // It is read once more for its samples.
+    // The file is read again for its samples.
     let whole_file = rxfilename.file_and_offset().filter(|_| rxfilename.offset().is_none());
     let found = whole_file.and_then(|(file, _)| opener.probe(file).ok());
     if found.is_some_and(|found| found.kind == FileKind::NamedPipe) {

@@ -1,4 +1,4 @@
-//! One sequence of a corpus in memory, to be looked at.
+//! One sequence of a corpus in memory, for display and comparison.
 
 use std::ops::Range;
 
@@ -24,14 +24,14 @@ pub struct SequenceStream {
 pub enum Sample {
     /// All values, as 64-bit floats.
     Dense(Vec<f64>),
-    /// The values that are given, with their indices.
+    /// The given values, with their indices.
     Sparse(Vec<(i32, f64)>),
     /// A class.
     Label(i32),
 }
 
 impl Sequence {
-    /// The number of the first sequence of a key.
+    /// The number of the first sequence with a key.
     #[must_use]
     pub fn find(source: &dyn Source, key: Key<'_>) -> Option<u32> {
         let index = source.index();
@@ -70,14 +70,13 @@ impl Sequence {
         &self.streams
     }
 
-    /// Leaves out all streams but one of a name; whether there is such a one.
+    /// Leaves out all streams but the one with a name. Returns whether there is one.
     pub fn keep_stream(&mut self, name: &str) -> bool {
         self.streams.retain(|stream| stream.stream.name == name);
         !self.streams.is_empty()
     }
 
-    /// Leaves out the samples outside of a range. Streams of one sample a sequence stay
-    /// as they are.
+    /// Leaves out the samples outside of a range. Streams with one sample a sequence stay.
     pub fn keep_samples(&mut self, range: &Range<usize>) {
         for stream in &mut self.streams {
             if stream.stream.extent != seqfeed_core::Extent::Sequence {
@@ -95,13 +94,13 @@ impl SequenceStream {
         &self.stream
     }
 
-    /// Which samples of the sequence are here.
+    /// The range of the samples that are here.
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// A sample of [these](SequenceStream::range).
+    /// A sample with a number in [`range`](SequenceStream::range).
     ///
     /// # Panics
     ///
@@ -122,7 +121,7 @@ impl SequenceStream {
         }
     }
 
-    /// Whether samples are the same, bit for bit, of the same type; sparse ones are not looked at.
+    /// Whether samples are equal, bit for bit and of the same type. Sparse ones are not compared.
     #[must_use]
     pub fn same_bytes(&self, other: &Self) -> bool {
         let rows = |stream: &Self| (!stream.block.is_sparse()).then(|| stream.range.clone());

@@ -1,4 +1,4 @@
-//! What follows when a corpus is joined: its transforms, and the settings that depend on it.
+//! Completes a joined corpus: its transforms, and the settings that depend on it.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use crate::description::Description;
 use crate::quantity::{self, Partition};
 use crate::transforms::{self, TransformSpec};
 
-/// How the frames of a partition are counted.
+/// How the number of frames of a partition is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     /// As many as fit.
     None,
-    /// A multiple of 256, if as many fit.
+    /// Down to a multiple of 256, if 256 fit.
     To256,
     /// A partition is a whole file.
     WholeFile,
 }
 
 impl Description {
-    /// The corpus with transforms applied: to streams that it has anyway, then to all.
+    /// The corpus with transforms applied: first to streams that a reader brings, then to all.
     pub(crate) fn transformed(&self, corpus: Corpus, opener: &Opener) -> Result<Corpus> {
         let streams = self.corpus.streams.iter();
         let mut applied: Vec<(Option<String>, &[TransformSpec])> = Vec::new();
@@ -45,7 +45,8 @@ impl Description {
         corpus_of(source)
     }
 
-    /// Settings of an open corpus: which streams are meant, and how many frames are in a partition.
+    /// Settings that depend on the open corpus: the real names of streams, and the number of frames
+    /// in a partition.
     pub(crate) fn settle(
         &self,
         mut settings: Settings,
@@ -54,7 +55,7 @@ impl Description {
     ) -> Result<Settings> {
         let streams = corpus.streams();
         let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);
-        // PDNN passes over both without a word where there are no labels.
+        // If there are no labels, PDNN passes over both without a word.
         let unlabelled = first(Kind::Label).is_none();
         if self.corpus.data.is_some() && unlabelled && settings.labels.is_some() {
             return Err(Error::usage("labels are to be ignored or mapped, but there are none")
@@ -135,8 +136,8 @@ pub(crate) fn corpus_of(source: Arc<dyn Source>) -> Result<Corpus> {
     Corpus::join(vec![source], &rules)
 }
 
-/// The stream that is meant by a name: `features` and `labels` stand for the first one of their
-/// kind where a corpus has none of that name.
+/// The stream that a name means. If a corpus has no stream `features` or `labels`, these names mean
+/// the first stream of their kind.
 fn stream_meant<'a>(corpus: &'a Corpus, name: &str) -> Result<&'a str> {
     let streams = corpus.streams();
     let first = |kind: Kind| streams.iter().find(|stream| stream.kind == kind);

@@ -14,7 +14,7 @@ use toml::{Table, Value};
 
 use self::one_stream::OneStream;
 
-/// A transform as it stands in a description: its name, and its options.
+/// A transform in a description: its name and its options.
 ///
 /// ```
 /// use seqfeed::TransformSpec;
@@ -32,8 +32,8 @@ pub struct TransformSpec {
 }
 
 impl TransformSpec {
-    /// Reads a name with options behind commas: `subsample,n=3`. What has no `=` belongs to the
-    /// value before (`select,dims=0-12,15`). A value that is none of TOML's is text.
+    /// Parses a name with options behind commas: `subsample,n=3`. A part without `=` belongs to the
+    /// value before it (`select,dims=0-12,15`). A value that TOML cannot parse is text.
     ///
     /// # Errors
     ///
@@ -65,12 +65,12 @@ impl TransformSpec {
         }
     }
 
-    /// The options as a struct, whose fields are their names.
+    /// The options as a struct. Its fields have the names of the options.
     ///
     /// # Errors
     ///
-    /// Fails if an option is missing or has a value that it cannot have; and if one is unknown,
-    /// where the struct denies unknown fields.
+    /// Fails if an option is missing or has an invalid value. Also fails if an option is unknown,
+    /// if the struct denies unknown fields.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         let options: Result<T, _> = self.options.clone().try_into();
         options
@@ -78,22 +78,22 @@ impl TransformSpec {
     }
 }
 
-/// Makes a transform of its options; the opener opens the files that they name.
+/// Makes a transform from its options. The opener opens files that they name.
 pub type MakeTransform = fn(&TransformSpec, &Opener) -> Result<Arc<dyn Transform>>;
 
-/// The transforms that come with the library.
+/// The transforms of the library.
 const BUILT_IN: &[(&str, MakeTransform)] =
     &[("noise", noise::make), ("select", select::make), ("subsample", subsample::make)];
 
-/// Transforms that were registered.
+/// The registered transforms.
 static REGISTERED: RwLock<Vec<(&'static str, MakeTransform)>> = RwLock::new(Vec::new());
 
-/// Makes a transform known by a name: to the keys `transforms` of descriptions, to the command
-/// line's and Python's options.
+/// Registers a transform under a name, for the keys `transforms` of descriptions and for the
+/// options of the command line and of Python.
 ///
 /// # Errors
 ///
-/// Fails if there is one of that name.
+/// Fails if the name is taken.
 pub fn register_transform(name: &'static str, make: MakeTransform) -> Result<()> {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     if BUILT_IN.iter().chain(registered.iter()).any(|(known, _)| *known == name) {
@@ -117,7 +117,7 @@ fn make(spec: &TransformSpec, opener: &Opener) -> Result<Arc<dyn Transform>> {
     })
 }
 
-/// A source with transforms applied, one after another: to all of its streams, or to one.
+/// Applies transforms to a source, one after another: to all of its streams, or to one.
 pub(crate) fn apply(
     mut source: Arc<dyn Source>,
     stream: Option<&str>,

@@ -9,13 +9,13 @@ use crate::corpus_keys;
 use crate::description::Description;
 use crate::quantity;
 
-/// The sources of a corpus, each for itself: for those who look at all that is wrong with it.
+/// The separate sources of a corpus, for code that looks for all errors in it.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct Unjoined {
     /// The sources that could be opened, the primary one first.
     pub sources: Vec<Arc<dyn Source>>,
-    /// The sources that could not.
+    /// The sources that could not be opened.
     pub refused: Vec<Refused>,
     /// Settings of a reader of CNTK that are unknown or have no effect, and the reader's name.
     pub unknown: Option<(String, Vec<String>)>,
@@ -25,9 +25,9 @@ pub struct Unjoined {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Refused {
-    /// The stream, where it is one's.
+    /// The stream, if it concerns one.
     pub stream: Option<String>,
-    /// Why.
+    /// The reason.
     pub error: Error,
 }
 
@@ -53,18 +53,18 @@ impl Description {
         let (missing, errors) = (Tolerance::Skip, Tolerance::Skip);
         let (length, chunks) = (LengthRule::Longest, Chunking::Primary);
         let rules = JoinPolicy { missing, errors, length, chunks, ..JoinPolicy::default() };
-        // What does not join is found by whoever asked for the sources.
+        // The caller looks for errors of the join by itself.
         match Corpus::join(found.sources.clone(), &rules) {
             Ok(corpus) => self.transformed(corpus, opener).map(drop),
             Err(_) => Ok(()),
         }
     }
 
-    /// Opens every source, and joins nothing. Sequences that cannot be used are passed over.
+    /// Opens every source without joining them. Sequences that cannot be used are passed over.
     ///
     /// # Errors
     ///
-    /// Fails if the description contradicts itself; files that cannot be opened are
+    /// Fails if the description contradicts itself. Files that cannot be opened are
     /// [refused](Unjoined::refused).
     pub fn open_unjoined(&self, opener: &Opener) -> Result<Unjoined> {
         let mut found = Unjoined::default();
@@ -96,11 +96,11 @@ impl Description {
         Ok(found)
     }
 
-    /// The streams that have context, and how many frames a sample of theirs is made of.
+    /// The streams that have context, and the number of frames in a sample of each.
     ///
     /// # Errors
     ///
-    /// Fails if a context is none.
+    /// Fails if a context is invalid.
     pub fn frames_of_context(&self) -> Result<Vec<(String, usize)>> {
         let width = |text: &str| quantity::context(text).map(|(left, right)| left + 1 + right);
         let mut contexts = Vec::new();

@@ -281,8 +281,8 @@ impl ConvertPlan {
         self.options.inputs.check_outputs(&names)
     }
 
-    /// Removes the description, if files will appear one after another: it must not appear to join
-    /// them before all are there.
+    /// Removes an old description. New files appear one after another, and no description may name
+    /// them as one corpus before all are there.
     fn remove_old_description(&self) -> Result<()> {
         self.description.as_deref().map_or(Ok(()), remove_if_there)
     }

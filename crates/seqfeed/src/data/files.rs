@@ -15,7 +15,7 @@ use crate::settle::Rounding;
 
 /// How files are opened.
 pub(super) struct FileOptions {
-    /// Names are relative to its directory.
+    /// Opens the files. Names are relative to its directory.
     pub(super) opener: Opener,
     pub(super) map: bool,
     pub(super) chunk_samples: u64,
@@ -23,7 +23,7 @@ pub(super) struct FileOptions {
 
 /// The files of a specification.
 pub(super) struct OpenedData {
-    /// Features (and labels in the same files), then labels of their own.
+    /// Features (with labels in the same files), then labels of their own.
     pub(super) sources: Vec<Arc<dyn Source>>,
     pub(super) warnings: Vec<String>,
     pub(super) rounding: Rounding,
@@ -64,7 +64,7 @@ pub(super) fn open(spec: &DataSpec, opening: &FileOptions) -> Result<OpenedData>
     Ok(opened)
 }
 
-/// Says what is there instead of a file that is not.
+/// An error for a missing file, with the files that exist instead.
 fn missing(name: &OsStr, opener: &Opener) -> Result<()> {
     let location = opener.place(name);
     let Err(error) = opener.probe(&location) else { return Ok(()) };
@@ -77,7 +77,7 @@ fn missing(name: &OsStr, opener: &Opener) -> Result<()> {
 fn open_pfiles(names: &[OsString], opener: &Opener) -> Result<OpenedData> {
     let mut parts: Vec<Arc<dyn Source>> = Vec::new();
     for name in names {
-        // PDNN looks at no numbers: here they must go on by one each, from any one.
+        // PDNN ignores sentence numbers. Here they must go on by one, from any first number.
         let file = PFile::open(name, opener)?.numbered_as_found()?;
         parts.push(Arc::new(PFileSource::new(file)?));
     }
@@ -89,7 +89,7 @@ fn open_pfiles(names: &[OsString], opener: &Opener) -> Result<OpenedData> {
     })
 }
 
-/// One pickle stays in memory; of several, the one that is wanted.
+/// A single pickle stays in memory; of several, only the one in use.
 fn open_pickles(
     names: &[OsString],
     opener: &Opener,
@@ -143,7 +143,7 @@ fn open_kaldi(
         let opener = opener.clone().in_directory(None);
         sources.push(Arc::new(AlignmentSource::open(&label, "labels", &opener)?));
     }
-    // PDNN reads Kaldi's files in no other way.
+    // PDNN always streams Kaldi's files.
     let (warnings, rounding, streams) = (Vec::new(), Rounding::None, true);
     Ok(OpenedData { sources, warnings, rounding, streams })
 }

@@ -1,4 +1,4 @@
-//! Which of PDNN's readers a file is for.
+//! Decides which of PDNN's readers a file is for.
 
 /// The kinds of files that PDNN reads, and numpy's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +13,13 @@ pub enum FileKind {
     Kaldi,
 }
 
-/// Extensions that say something else, whatever stands before them.
+/// Extensions of other files, whatever stands before them.
 const OTHERS: [&str; 7] = [".toml", ".json", ".cntk", ".config", ".ctf", ".ark", ".mlf"];
 
 impl FileKind {
-    /// The kind of a file by its name, which may be a pattern: by its extension, behind which
-    /// `.gz`, `.bz2` or `.zst` may stand. Where that says nothing, by the last extension inside the
-    /// file's name: `train.pfile.3.gz` is a `PFile`. Directories don't count.
+    /// The kind of a file by its name, which may be a pattern. The extension decides; `.gz`, `.bz2`
+    /// or `.zst` may stand behind it. If it is unknown, the last known extension inside the file's
+    /// name decides: `train.pfile.3.gz` is a `PFile`. Directories do not count.
     ///
     /// ```
     /// use seqfeed::data_spec::FileKind;

@@ -4,21 +4,21 @@ use seqfeed_core::{Error, Result, nearest_name};
 
 use super::at_column;
 
-/// The options of a data specification; `None` where one is not given.
+/// The options of a data specification. An option that is not given is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataOptions {
     /// Frames of context to the left and to the right.
     pub context: Option<(usize, usize)>,
     /// Ranges of labels whose frames are left out, both ends included.
     pub ignore: Option<Vec<(i32, i32)>>,
-    /// Ranges of labels, both ends included, and what they become; a later one counts
-    /// before an earlier.
+    /// Ranges of labels, both ends included, with their new labels. Later ranges override earlier
+    /// ones.
     pub map: Option<Vec<(i32, i32, i32)>>,
     /// Bytes in a partition.
     pub partition: Option<u64>,
     /// Whether one partition is kept in memory, not a whole file.
     pub stream: Option<bool>,
-    /// Whether what is in memory is shuffled.
+    /// Whether frames that are in memory together are shuffled.
     pub random: Option<bool>,
     /// A file of alignments.
     pub label: Option<String>,
@@ -54,35 +54,35 @@ impl DataOptions {
         "batch",
     ];
 
-    /// Reads the value of `ignore-label`: `0:2:7-9`.
+    /// Parses the value of `ignore-label`: `0:2:7-9`.
     ///
     /// # Errors
     ///
-    /// A usage error that points at the part that is wrong.
+    /// A usage error that points at the wrong part.
     pub fn parse_ignore(text: &str) -> Result<Vec<(i32, i32)>> {
         Value { all: text, at: 0, text }.labels()
     }
 
-    /// Reads the value of `map-label`: `1:0/4-6:2`.
+    /// Parses the value of `map-label`: `1:0/4-6:2`.
     ///
     /// # Errors
     ///
-    /// As [`parse_ignore`](Self::parse_ignore).
+    /// The same as [`parse_ignore`](Self::parse_ignore).
     pub fn parse_map(text: &str) -> Result<Vec<(i32, i32, i32)>> {
         Value { all: text, at: 0, text }.label_map()
     }
 
-    /// Reads the value of `partition`, in bytes: `600m`.
+    /// Parses the value of `partition`, in bytes: `600m`.
     ///
     /// # Errors
     ///
-    /// As [`parse_ignore`](Self::parse_ignore).
+    /// The same as [`parse_ignore`](Self::parse_ignore).
     pub fn parse_partition(text: &str) -> Result<u64> {
         Value { all: text, at: 0, text }.megabytes()
     }
 }
 
-/// Reads options one after another.
+/// Parses options one after another.
 pub(super) struct Parser<'a> {
     text: &'a str,
     options: DataOptions,
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
         (self.options, self.warnings)
     }
 
-    /// Reads an option that begins at byte `at`.
+    /// Parses the option at byte `at`.
     pub(super) fn element(&mut self, at: usize, element: &'a str) -> Result<()> {
         let Some((key, value)) = element.split_once('=') else {
             let message = match element {
@@ -152,7 +152,8 @@ impl<'a> Parser<'a> {
         self.warnings.push(format!("{} (column {} of {})", message, at + 1, self.text));
     }
 
-    /// PDNN passes over what it does not know, so that such a specification has worked.
+    /// A warning, not an error: PDNN passes over unknown options, so such a specification has
+    /// worked.
     fn unknown(&mut self, at: usize, key: &str) {
         let message = match nearest_name(key, DataOptions::KEYS) {
             Some(known) => format!("unknown option `{key}` has no effect; is `{known}` meant?"),
@@ -161,7 +162,7 @@ impl<'a> Parser<'a> {
         self.warn(at, &message);
     }
 
-    /// True if it begins as `True`, `yes` or `1` do; all else is false.
+    /// True if it begins as `True`, `yes` or `1` do; any other text is false.
     fn truth(&mut self, value: &Value<'_>) -> bool {
         let is =
             |letters: &[u8]| value.text.as_bytes().first().is_some_and(|c| letters.contains(c));
@@ -235,7 +236,7 @@ impl<'a> Value<'a> {
         self.text.parse().map_err(|_| self.wrong("a label: a 32-bit integer"))
     }
 
-    /// A label or a range; a minus sign at the beginning is the number's own.
+    /// A label or a range. A minus sign at the beginning belongs to the number.
     fn range(&self) -> Result<(i32, i32)> {
         let dash = self.text.get(1..).and_then(|rest| rest.find('-')).map(|dash| dash + 1);
         match dash {

@@ -1,4 +1,4 @@
-//! What a corpus is made of.
+//! The data of a corpus.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -8,8 +8,8 @@ use super::values::{ExtentName, FloatName, FormatName, KindName, Names, Text};
 use crate::transforms::TransformSpec;
 
 options! {
-    /// What a corpus is made of: the streams of a `corpus.toml`, the names at its top, and its
-    /// section `[reading]`.
+    /// The data of a corpus: the streams of a `corpus.toml`, the names at its top, and its section
+    /// `[reading]`.
     pub struct CorpusSpec {
         /// A reader of CNTK that says what the corpus is made of and how it is fed:
         /// `train.cntk#Train.reader` (a section of a configuration), `reader.json` (the same as a
@@ -50,15 +50,15 @@ options! {
         /// differ between streams): stop, skip them, or skip N at most.
         ["reading"] "errors" "stop|skip|N" errors: Text = "stop", Corpus;
     } with {
-        /// Values that replace those of a reader's configuration, or that its `$variables$` have,
-        /// as CNTK's command line gives them: `ScpDir = "/data"`,
+        /// Values that replace those of a reader's configuration, or the values of its
+        /// `$variables$`, as on CNTK's command line: `ScpDir = "/data"`,
         /// `"Train.reader.randomize" = "none"`.
         overrides: BTreeMap<String, Text>,
-        /// The inputs of a bare CTF file, by the names of their streams, where they shall not be
+        /// The inputs of a bare CTF file, by the names of their streams, if they are not to be
         /// found from its data.
         inputs: BTreeMap<String, InputSpec>,
-        /// The streams, by name. Without a source they say what is applied to a stream that a
-        /// reader, data or a corpus file has.
+        /// The streams, by name. A stream without a source holds settings for a stream of a reader,
+        /// of `data` or of a corpus file.
         streams: BTreeMap<String, StreamSpec>,
     }
 }
@@ -125,7 +125,7 @@ options! {
 }
 
 impl StreamSpec {
-    /// Whether it only says what is applied to a stream that others bring.
+    /// Whether it only holds settings for a stream that comes from elsewhere.
     pub(crate) fn is_applied(&self) -> bool {
         let Self { source, kind, dim, dtype, extent, states, transforms, context, ignore, map } =
             self;
@@ -141,7 +141,7 @@ struct Short {
     name: &'static str,
     section: &'static str,
     key: &'static str,
-    /// Its documentation, if it is not that of the key.
+    /// Its documentation, if it differs from that of the key.
     doc: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! A description that says all of what another one means.
+//! Turns a description into one with all settings.
 
 use seqfeed_core::{Draw, Result, Source};
 use seqfeed_feed::{
@@ -14,12 +14,12 @@ use crate::name_text::{is_rspecifier, joined};
 use crate::opened::Opened;
 
 impl Description {
-    /// The same corpus and feed, with every setting said: those that a reader of CNTK or a data
-    /// specification of PDNN brings along, and the defaults. Names are relative to the working
-    /// directory, as if there was no description file. Opened, it gives the same minibatches.
+    /// The same corpus and feed with every setting: those that a reader of CNTK or a data
+    /// specification of PDNN implies, and the defaults. Names are relative to the working
+    /// directory, as if there were no description file. It gives the same minibatches.
     ///
-    /// `opened` is what this description opened; `opener` says what commands in the names of CTF
-    /// files may do, whose inputs are looked for.
+    /// `opened` is the corpus that this description opened. `opener` opens CTF files to find their
+    /// inputs, and says whether names may be commands.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl Description {
         self.given.clear();
     }
 
-    /// Says the settings that an open corpus has.
+    /// Adds the settings of an open corpus.
     fn take_settings(&mut self, opened: &Opened) {
         let (settings, feed) = (opened.settings(), &mut self.feed);
         let word = |text: String| Some(Text::Word(text));
@@ -79,7 +79,7 @@ impl Description {
         };
         (feed.batch_size, feed.batch_unit) = (Some(size), Some(unit));
         feed.partial = Some(settings.cut.partial());
-        // Frames have one layout; a reader's own stays its own.
+        // Frames have one layout. The layout of a reader stays.
         let said =
             matches!(settings.layout, Layout::Padded | Layout::Concatenated | Layout::Packed);
         feed.layout = (settings.unit == Unit::Sequence && said).then_some(settings.layout);
@@ -98,13 +98,13 @@ impl Description {
             Cut::Partitions(Partitions { whole_files, reshuffle, .. }) => {
                 feed.stream = Some(!whole_files);
                 feed.reshuffle = Some(reshuffle);
-                // In bytes, as it depends on the width of samples how many frames these are.
+                // In bytes, since the number of frames depends on the width of samples.
                 let size = || word(format!("{}m", DataOptions::PARTITION >> 20));
                 feed.partition = feed.partition.take().or_else(size);
                 PresetName::Pdnn
             }
         });
-        // What has no effect is not said.
+        // Keys without effect are left out.
         let has_effect = |key: &str| settings.without_effect(key).is_none();
         let draws = opened.corpus().in_sweep(Draw::default()).is_some();
         feed.seed = (has_effect("seed") || draws).then_some(settings.transform_seed);
@@ -124,7 +124,7 @@ impl Description {
         self.take_applied(settings);
     }
 
-    /// Says what is applied to each stream, by the name that it has.
+    /// Adds the settings of each stream, under its real name.
     fn take_applied(&mut self, settings: &Settings) {
         let streams = &mut self.corpus.streams;
         let given = streams.values_mut().find_map(|stream| {
@@ -141,12 +141,12 @@ impl Description {
             let stream = streams.entry(rules.stream.clone()).or_default();
             (stream.ignore, stream.map) = (ignore, map);
         }
-        // What was applied under another name is empty now.
+        // The settings that stood under another name are empty now.
         streams.retain(|_, stream| stream.source.is_some() || stream.is_applied());
     }
 }
 
-/// Names as seen from the working directory.
+/// Names relative to the working directory.
 fn move_all(names: &mut Option<Names>, base: Option<&Location>) {
     let Some(given) = names else { return };
     let mut all: Vec<String> = given.to_vec().iter().map(|name| beside(name, base)).collect();
@@ -156,7 +156,7 @@ fn move_all(names: &mut Option<Names>, base: Option<&Location>) {
     });
 }
 
-/// A name in a description as seen from the working directory.
+/// A name in a description, relative to the working directory.
 fn beside(name: &str, base: Option<&Location>) -> String {
     let joined = |name: &str| joined(base, name);
     match name.split_once(':') {

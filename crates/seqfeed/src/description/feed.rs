@@ -1,4 +1,4 @@
-//! How a corpus is fed.
+//! The settings of a feed.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::option::options;
 use super::values::{BatchUnit, OrderName, PresetName, Text};
 
 options! {
-    /// How a corpus is fed: the sections `[feed]`, `[ranks]`, `[cntk]` and `[pdnn]` of a
+    /// The settings of a feed: the sections `[feed]`, `[ranks]`, `[cntk]` and `[pdnn]` of a
     /// `corpus.toml`, and its `preset`.
     pub struct FeedSpec {
         /// Whose minibatches a feed gives. `none`: the global order is cut, and minibatches are

@@ -1,18 +1,18 @@
-//! The text of a description's file, and what a file seems to be that is none.
+//! Reads the text of a description's file, and recognises other files.
 
 use std::io;
 
 use seqfeed_core::{Error, ErrorKind, Result};
 use seqfeed_io::{Location, Opener};
 
-/// What is looked at to tell whether a file is text.
+/// The number of bytes that decide whether a file is text.
 const HEAD: usize = 4096;
-/// No description is larger.
+/// The most bytes of a description.
 const LARGEST: u64 = 16 << 20;
 const EXPECTED: &str = "a description (corpus.toml) or an rspecifier (scp:feats.scp) is expected";
 
-/// The text of a file, and how to name the file if it is no description. What is no text is refused
-/// after its first bytes.
+/// The text of a file, and the right name for the file if it is not a description. A file that is
+/// not text is refused after its first bytes.
 pub(super) fn read(location: &Location, opener: &Opener) -> Result<(String, Option<String>)> {
     let file = location.to_string();
     let is_kind = |kind: &&str| location.extension() == Some((*kind).as_ref());
@@ -30,7 +30,7 @@ pub(super) fn read(location: &Location, opener: &Opener) -> Result<(String, Opti
         let no_text = io::Error::new(io::ErrorKind::InvalidData, "it is not text (UTF-8)");
         Error::io("reading it as a description", no_text).in_file(&file).with_help(help())
     };
-    // A letter may be cut at the end of what was looked at.
+    // A letter may be cut at the end of these bytes.
     let is_text = match std::str::from_utf8(&head) {
         Ok(_) => true,
         Err(error) => error.error_len().is_none() && head.len() == HEAD,
@@ -51,8 +51,7 @@ pub(super) fn read(location: &Location, opener: &Opener) -> Result<(String, Opti
     Ok((text, seems))
 }
 
-/// How a file is named that begins like this, if that can be told: what it seems to be,
-/// and the cure.
+/// The kind of a file that begins like this, and the right way to name it, if that can be told.
 fn cure(head: &[u8], file: &str) -> Option<String> {
     let say = |what: &str, name: String| Some(format!("is this {what}? name it {name}"));
     let magics: [(&[u8], &str, &str); 12] = [
@@ -89,7 +88,7 @@ fn cure(head: &[u8], file: &str) -> Option<String> {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    // Where a key stands in a description, an equals sign or a bracket does.
+    // In a description an equals sign or a bracket follows a key.
     if first.contains(&b'=')
         || second.starts_with(b"=")
         || first.starts_with(b"[")

@@ -1,10 +1,10 @@
-//! What an option is: a key of `corpus.toml`, a flag of the command line, a keyword in Python.
+//! Options: keys of `corpus.toml`, flags of the command line, keywords in Python.
 //!
 //! Options are declared once, as the fields of a spec, by the macro [`options`].
 
 use toml::Value;
 
-/// What kind of values an option takes.
+/// The values that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionValues {
@@ -28,7 +28,7 @@ pub enum OptionValues {
     Words(&'static [&'static str]),
 }
 
-/// Which commands have an option.
+/// The commands that have an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionScope {
@@ -38,7 +38,7 @@ pub enum OptionScope {
     Feed,
 }
 
-/// One option, with all that its users must know.
+/// One option, with all that its users need to know.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CorpusOption {
@@ -49,15 +49,15 @@ pub struct CorpusOption {
     pub section: &'static str,
     /// Its key there.
     pub key: &'static str,
-    /// What it takes.
+    /// The values that it takes.
     pub values: OptionValues,
-    /// What to call a value in a help text; empty where the option is a switch.
+    /// The name of a value in a help text; empty for a switch.
     pub value_name: &'static str,
-    /// Its default as text; empty where there is none.
+    /// Its default as text; empty if there is none.
     pub default: &'static str,
-    /// What it does, in a sentence or two.
+    /// Its documentation, in a sentence or two.
     pub doc: &'static str,
-    /// Which commands have it.
+    /// The commands that have it.
     pub scope: OptionScope,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn place(section: &str, key: &str) -> String {
 pub(crate) trait OptionValue: Sized {
     const VALUES: OptionValues;
 
-    /// Reads a value; the error says what is expected.
+    /// Reads a value. The error says what is expected.
     fn from_value(value: &Value) -> Result<Self, String>;
 
     /// The value in TOML, as `from_value` reads it.
@@ -125,7 +125,7 @@ macro_rules! options {
                 },
             )*];
 
-            /// Sets an option by its key; the error says what is expected.
+            /// Sets an option by its key. The error says what is expected.
             pub(crate) fn set(&mut self, key: &str, value: &toml::Value) -> Result<(), String> {
                 use $crate::description::option::OptionValue as _;
                 match key {

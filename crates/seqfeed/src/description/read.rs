@@ -1,4 +1,4 @@
-//! Descriptions out of TOML and out of options.
+//! Reads descriptions from TOML and from options.
 
 use std::path::Path;
 
@@ -27,18 +27,18 @@ impl Description {
     ///
     /// # Errors
     ///
-    /// As [`from_toml`](Description::from_toml), or if the file cannot be read.
+    /// The same as [`from_toml`](Description::from_toml), or if the file cannot be read.
     pub fn from_file(path: &Path) -> Result<Self> {
         Self::from_file_with(&path.into(), Table::new(), &Opener::default())
     }
 
-    /// As [`from_file`](Description::from_file), with [options](crate::options) that replace
-    /// keys of the file. Names in them are relative to the working directory. The file is where
-    /// `opener` opens it: a path, or a URL of one of its stores.
+    /// The same as [`from_file`](Description::from_file), with [options](crate::options) that
+    /// replace keys of the file. Names in them are relative to the working directory. `opener`
+    /// opens the file: a path, or a URL of one of its stores.
     ///
     /// # Errors
     ///
-    /// As [`from_file`](Description::from_file), or if an option is wrong.
+    /// The same as [`from_file`](Description::from_file), or if an option is wrong.
     pub fn from_file_with(location: &Location, options: Table, opener: &Opener) -> Result<Self> {
         let file = location.to_string();
         let (text, seems) = file_text::read(location, opener)?;
@@ -59,8 +59,8 @@ impl Description {
         Ok(description)
     }
 
-    /// Makes a description of [options](crate::options) by their short names, such as
-    /// `features` and `batch-size`. Sections are as in a `corpus.toml`.
+    /// Makes a description from [options](crate::options) by their short names, such as `features`
+    /// and `batch-size`. Sections are as in a `corpus.toml`.
     ///
     /// ```
     /// let options = r#"features = "scp:feats.scp"
@@ -72,14 +72,14 @@ impl Description {
     ///
     /// # Errors
     ///
-    /// Fails if there is no such option, or if a value is not one.
+    /// Fails if there is no such option, or if a value is invalid.
     pub fn from_options(options: Table) -> Result<Self> {
         let mut description = Self::default();
         description.replace(options)?;
         Ok(description)
     }
 
-    /// Reads a description from a table that is one of a `corpus.toml`.
+    /// Reads a description from a table with the contents of a `corpus.toml`.
     ///
     /// # Errors
     ///
@@ -116,14 +116,14 @@ impl Description {
         set.map_err(|expected| unknown::value(&place(section, key), &expected, value))
     }
 
-    /// Replaces what [options](crate::options) say; names in them are relative to the working
+    /// Replaces keys by [options](crate::options). Names in these are relative to the working
     /// directory.
     ///
     /// # Errors
     ///
-    /// Fails if there is no such option, or if a value is not one.
+    /// Fails if there is no such option, or if a value is invalid.
     pub fn replace(&mut self, options: Table) -> Result<()> {
-        // Short options replace what sections say.
+        // Short options replace keys of sections.
         let (sections, short): (Table, Table) =
             options.into_iter().partition(|(_, value)| value.is_table());
         for (name, value) in sections.into_iter().chain(short) {
@@ -157,8 +157,8 @@ impl Description {
         Ok(())
     }
 
-    /// Reads the sections `[streams.NAME]` and `[inputs.NAME]`, and `[overrides]`: the places of
-    /// what was set.
+    /// Reads the sections `[streams.NAME]`, `[inputs.NAME]` and `[overrides]`. Returns the places
+    /// of the keys that were set.
     fn read_named(&mut self, kind: &str, value: Value) -> Result<Vec<String>> {
         let mut places = Vec::new();
         for (name, value) in keys_of(kind, value)? {

@@ -19,13 +19,13 @@ impl Description {
     ///
     /// # Errors
     ///
-    /// Fails if a value is not one, or if keys contradict one another.
+    /// Fails if a value is invalid, or if keys contradict one another.
     pub fn settings(&self) -> Result<Settings> {
         self.settings_over(Settings::default(), Shuffle::default())
     }
 
-    /// Other settings, with those replaced that the description gives. Where the others shuffle
-    /// nothing, but the description asks for it, it is done as `shuffle` says.
+    /// Other settings, with the keys of the description in their place. If the others do not
+    /// shuffle, but the description asks for it, `shuffle` is used.
     pub(crate) fn settings_over(&self, default: Settings, shuffle: Shuffle) -> Result<Settings> {
         let feed = &self.feed;
         let partitions = feed.preset == Some(PresetName::Pdnn) || self.pdnn_key().is_some();
@@ -38,7 +38,7 @@ impl Description {
         let ranks = self.feed.ranks.unwrap_or(default.ranks);
         let cut = self.cut_over(default.cut, ranks)?;
         let order = self.order_over(default.order, shuffle, &cut)?;
-        // Both end the run: what is given here replaces what was there.
+        // Both end the run, so the given one replaces the other.
         let (sweeps, samples) = match (self.feed.sweeps, self.feed.samples) {
             (None, None) => (default.sweeps, default.samples),
             given => given,
@@ -76,17 +76,17 @@ impl Description {
         of_streams || self.corpus.transforms.is_some()
     }
 
-    /// Whether a key must have an effect: what was typed may take away that of a key of the file,
-    /// which gives way.
+    /// Whether a key must have an effect. An option may take away the effect of a key in the file;
+    /// the key then gives way.
     pub(crate) fn stands(&self, key: &str) -> bool {
         let causes = ["order", "unit", "preset", "truncation", "layout", "batch-unit"];
         self.is_given(key) || !causes.iter().any(|key| self.is_given(key))
     }
 
-    /// A key that was given must have an effect among the settings.
+    /// Checks that each given key has an effect among the settings.
     fn check_effects(&self, settings: &Settings) -> Result<()> {
         let given = [
-            // A transform may draw by it: that is known when the corpus is open.
+            // A transform may use it. This is known when the corpus is open.
             ("seed", self.feed.seed.is_some() && !self.has_transforms()),
             ("reshuffle", self.feed.reshuffle == Some(true)),
             ("layout", self.feed.layout.is_some()),
@@ -159,15 +159,14 @@ impl Description {
         if self.feed.generator.is_some() {
             return Ok(Order::Shuffle(shuffle));
         }
-        // `rand` draws for windows of chunks or samples only, whatever the reader that brings it
-        // along.
+        // `rand` works only for windows of chunks or samples, in every reader.
         if !matches!(cut, Cut::Steps(_) | Cut::Worker(_)) || shuffle.window == Window::Corpus {
             shuffle.generator = Generator::default();
         }
         Ok(Order::Shuffle(shuffle))
     }
 
-    /// The contexts of streams, those that are given in place of the default's.
+    /// The contexts of streams. Given ones replace the defaults.
     fn contexts_over(&self, default: Vec<Context>) -> Result<Vec<Context>> {
         let mut contexts = default;
         for (stream, spec) in &self.corpus.streams {
@@ -220,7 +219,7 @@ impl Description {
         }
     }
 
-    /// A key of `[pdnn]` that is given: it stands for the preset, too.
+    /// A given key of `[pdnn]`. It also selects the preset.
     fn pdnn_key(&self) -> Option<&'static str> {
         let feed = &self.feed;
         match (&feed.partition, feed.stream, feed.reshuffle) {
@@ -251,7 +250,7 @@ impl Description {
             Cut::Worker(worker) => self.feed.start.unwrap_or(worker.start),
             _ => self.feed.start.unwrap_or(0),
         };
-        // Where a reader's sequences are truncated, but frames are asked for, frames it is.
+        // If a reader truncates sequences, but frames are asked for, frames come.
         let truncated = default.truncated().filter(|_| self.feed.unit != Some(Unit::Frame));
         let right_splice = default.truncated().map_or(0, |truncated| truncated.right_splice);
         let right_splice = self.feed.right_splice.unwrap_or(right_splice);
@@ -288,7 +287,7 @@ impl Description {
                 let default =
                     if let Cut::Partitions(cut) = default { cut } else { Partitions::default() };
                 Cut::Partitions(Partitions {
-                    // What a size in bytes is in frames shows when streams are known.
+                    // The streams must be known to convert a size in bytes to frames.
                     frames: default.frames,
                     whole_files: self.feed.stream.map_or(default.whole_files, |stream| !stream),
                     reshuffle: self.feed.reshuffle.unwrap_or(default.reshuffle),
@@ -298,7 +297,7 @@ impl Description {
         })
     }
 
-    /// Why a key, or what a reader brings along, has no place in a cut; `None` where all have.
+    /// Why a key, or a setting of a reader, does not fit a cut; `None` if all fit.
     fn without_place(
         &self,
         cut: PresetName,
@@ -309,7 +308,7 @@ impl Description {
         let own = matches!(cut, PresetName::Cntk | PresetName::CntkTimeline);
         let partitions = cut == PresetName::Pdnn;
         let (even, drop) = (Some(Partial::Even), Some(Partial::Drop));
-        // What was typed replaces how the file's corpus was divided.
+        // An option replaces the way in which the file divides the corpus.
         let gives_way = self.is_given("preset") && !self.is_given("shard");
         let rules = [
             (
@@ -361,7 +360,7 @@ impl Description {
     }
 }
 
-/// The place of a key of the feed, or of what is applied to streams.
+/// The place of a key of the feed, or of a stream's settings.
 fn place_of(key: &str) -> String {
     let found = FeedSpec::OPTIONS.iter().chain(StreamSpec::OPTIONS).find(|one| one.key == key);
     found.map_or_else(|| key.to_owned(), CorpusOption::place)

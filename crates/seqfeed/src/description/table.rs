@@ -1,11 +1,11 @@
-//! All options: the one table.
+//! The table of all options.
 
 use super::corpus::{CorpusSpec, InputSpec, StreamSpec, short_options};
 use super::feed::FeedSpec;
 use super::option::{CorpusOption, OptionScope};
 
-/// The sections of a `corpus.toml`, in the order in which they are written. The empty text stands
-/// for the top.
+/// The sections of a `corpus.toml`, in the order in which they are written. The empty text means
+/// the top.
 pub(crate) const SECTIONS: [&str; 6] = ["", "reading", "feed", "ranks", "cntk", "pdnn"];
 
 /// All options by their short names: the flags of the command line, and the keywords in Python.
@@ -37,7 +37,7 @@ pub fn input_options() -> &'static [CorpusOption] {
     InputSpec::OPTIONS
 }
 
-/// The option of a short name.
+/// The option with a short name.
 pub(crate) fn option(name: &str) -> Option<CorpusOption> {
     options().into_iter().find(|option| option.name == name)
 }

@@ -1,4 +1,4 @@
-//! The same feed of other files.
+//! The same feed for other files.
 
 use seqfeed_core::{Element, Extent, Kind, Stream};
 
@@ -7,7 +7,7 @@ use super::corpus::{CorpusSpec, StreamSpec};
 use super::values::{FloatName, KindName, Names};
 
 impl Description {
-    /// The same settings for a corpus of Kaldi's tables: streams, and their rspecifiers.
+    /// The same settings for a corpus of Kaldi's tables, given as streams with their rspecifiers.
     #[must_use]
     pub fn over_tables(&self, tables: &[(&Stream, String)]) -> Self {
         let spec = &self.corpus;
@@ -28,7 +28,7 @@ impl Description {
                 Kind::Sparse => (Some(KindName::Sparse), ""),
                 _ => (Some(KindName::Label), "labels"),
             };
-            // What is applied may stand under a name that means the first stream of its kind.
+            // Settings may stand under a name that means the first stream of its kind.
             let applied = || spec.streams.get(called).filter(|stream| stream.is_applied());
             let before = spec.streams.get(&stream.name).or_else(applied);
             let before = before.cloned().unwrap_or_default();

@@ -9,7 +9,7 @@ use super::corpus::{CorpusSpec, InputSpec, StreamSpec};
 use super::feed::FeedSpec;
 use super::table::SECTIONS;
 
-/// Why a reader of CNTK stays one.
+/// The comment that explains why a reader of CNTK stays.
 const READER: &str = "\
 # The reader stays, since it says what no other key can: how its files are joined and keyed, which errors are
 # passed over, what form labels have, how large chunks are. What follows are the settings that come of it; they
@@ -17,7 +17,7 @@ const READER: &str = "\
 ";
 
 impl Description {
-    /// The text of a `corpus.toml` that means the same; names are as they are.
+    /// The text of a `corpus.toml` with the same meaning. Names stay unchanged.
     ///
     /// ```
     /// use seqfeed::Description;
@@ -91,12 +91,12 @@ fn write(out: &mut String, section: &str, keys: Vec<(&str, Value)>) {
     }
 }
 
-/// A name as a key, in quotes where it needs them.
+/// A name as a key, with quotes if it needs them.
 fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     match !name.is_empty() && name.chars().all(bare) {
         true => name.to_owned(),
-        // A value may be written over several lines, a key may not.
+        // A value may span several lines, a key may not.
         false => {
             let line = Table::from_iter([(name.to_owned(), Value::Boolean(true))]).to_string();
             line.trim_end().strip_suffix(" = true").unwrap_or_default().to_owned()

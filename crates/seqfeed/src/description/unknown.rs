@@ -1,4 +1,4 @@
-//! Keys, options and values that are not known: what was probably meant.
+//! Errors for unknown keys, options and values, with suggestions.
 
 use seqfeed_core::{Error, nearest_name};
 use toml::Value;
@@ -38,7 +38,7 @@ pub(super) fn key(section: &str, key: &str) -> Error {
     }
 }
 
-/// The error for a section that there is not.
+/// The error for an unknown section.
 pub(super) fn section(name: &str) -> Error {
     let named = ["streams.NAME", "inputs.NAME", "overrides"];
     let known = SECTIONS.iter().copied().filter(|section| !section.is_empty()).chain(named);
@@ -53,7 +53,7 @@ pub(super) fn section(name: &str) -> Error {
     Error::usage(format!("description: unknown section [{name}]")).with_help(help)
 }
 
-/// The error for an option that there is not.
+/// The error for an unknown option.
 pub(super) fn option(name: &str) -> Error {
     let all = options();
     let names = || all.iter().map(|option| option.name);
@@ -74,7 +74,7 @@ pub(super) fn value(place: &str, expected: &str, found: &Value) -> Error {
     }
 }
 
-/// Where the key of an option stands.
+/// The place of an option's key.
 fn where_it_stands(option: &CorpusOption) -> String {
     match (option.section, option.key) {
         ("", _) => "at the top, before all sections".to_owned(),
@@ -83,7 +83,7 @@ fn where_it_stands(option: &CorpusOption) -> String {
     }
 }
 
-/// The keys of a section; of the top, also the sections.
+/// The keys of a section. For the top, also the sections.
 fn keys_of(section: &str, all: &[CorpusOption]) -> Vec<&'static str> {
     let keys = |options: &[CorpusOption]| options.iter().map(|option| option.key).collect();
     if section.starts_with("streams.") {

@@ -1,4 +1,4 @@
-//! The values that options have.
+//! The types of option values.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ macro_rules! numbers {
         impl OptionValue for $number {
             const VALUES: OptionValues = OptionValues::$values;
 
-            // Numbers beyond TOML's stand as text.
+            // Numbers beyond TOML's range are written as text.
             fn from_value(value: &Value) -> Result<Self, String> {
                 let number = match value {
                     Value::Integer(number) => Self::try_from(*number).ok(),
@@ -121,7 +121,7 @@ impl OptionValue for f32 {
     }
 
     fn to_value(&self) -> Value {
-        // As it is written in 32 bits: 0.1, not 0.10000000149011612.
+        // With the digits of 32 bits: 0.1, not 0.10000000149011612.
         Value::Float(self.to_string().parse().unwrap_or_else(|_| f64::from(*self)))
     }
 }
@@ -154,7 +154,7 @@ impl OptionValue for String {
 impl OptionValue for PathBuf {
     const VALUES: OptionValues = OptionValues::Name;
 
-    // Bytes that are not UTF-8 stand in the text as in all names.
+    // Bytes that are not UTF-8 are written as in all names.
     fn from_value(value: &Value) -> Result<Self, String> {
         value.as_str().map(path_from_text).ok_or_else(|| "a text".to_owned())
     }
@@ -233,7 +233,7 @@ impl OptionValue for Vec<TransformSpec> {
     }
 }
 
-/// A transform: its name with options as text, or a table with its name.
+/// A transform: text with its name and options, or a table with its name.
 fn transform(value: &Value) -> Result<TransformSpec, String> {
     let mut options = match value {
         Value::String(text) => return TransformSpec::parse(text),
@@ -275,37 +275,37 @@ macro_rules! words {
 pub enum OrderName {
     /// Shuffled anew in each sweep.
     Shuffle,
-    /// As the samples lie.
+    /// The order of the samples.
     Sequential,
-    /// Each frame swapped with another one near to it, as CNTK's rolling window does.
+    /// Each frame swapped with another one nearby, as in CNTK's rolling window.
     Rolling,
 }
 
-/// The name of a preset: whose minibatches a feed gives.
+/// The name of a preset, which decides whose minibatches a feed gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PresetName {
     /// The global order is cut, and dealt to the ranks.
     None,
-    /// Each rank cuts its own, as CNTK's workers do.
+    /// Each rank cuts its own minibatches, as CNTK's workers do.
     Cntk,
     /// Each rank has an order of its own, as with CNTK's local-timeline randomizers.
     CntkTimeline,
-    /// Files are cut into partitions, and these into minibatches, as PDNN does.
+    /// Files are cut into partitions, and these into minibatches, as by PDNN.
     Pdnn,
 }
 
-/// What a batch size counts.
+/// The unit of a batch size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchUnit {
     /// Samples.
     Samples,
-    /// Sequences (or frames, where those are dealt out).
+    /// Sequences, or frames if frames are dealt out.
     Sequences,
     /// Samples with padding.
     Padded,
 }
 
-/// How the values of an input stand in a CTF file.
+/// The form of the values of an input in a CTF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatName {
     /// All of them.
@@ -321,7 +321,7 @@ pub enum KindName {
     Dense,
     /// Class numbers.
     Label,
-    /// Numbered values of which most are zero: posteriors, sparse matrices.
+    /// Numbered values, most of them zero: posteriors, sparse matrices.
     Sparse,
 }
 
@@ -334,14 +334,14 @@ pub enum FloatName {
     Float64,
 }
 
-/// How many samples a sequence has.
+/// The number of samples in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtentName {
     /// One a time step.
     Samples,
     /// One for the whole sequence.
     Sequence,
-    /// As many as there are, whatever the other streams have.
+    /// A number that is independent of the other streams.
     Own,
 }
 

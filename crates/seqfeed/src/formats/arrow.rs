@@ -15,7 +15,7 @@ use crate::format::{Candidate, Capabilities, Certainty, Format, Wanted, Writing}
 /// A file of columns.
 pub(crate) struct Columns {
     name: &'static str,
-    /// Ends of names that are read.
+    /// Extensions of names that are read.
     read: &'static [&'static str],
     capabilities: Capabilities,
 }
@@ -32,7 +32,7 @@ impl Columns {
         read: &[".parquet"],
         capabilities: Capabilities { ends: &["parquet"], ..HOLDS },
     };
-    /// The file format of Arrow IPC; its streams are read too.
+    /// The file format of Arrow IPC. Its stream format is read too.
     pub(crate) const ARROW: Self = Self {
         name: "arrow",
         read: &[".arrow", ".arrows", ".feather", ".ipc"],
@@ -110,7 +110,7 @@ impl Format for Columns {
         let level = writing.options.get("compress").map(|text| zstd(text)).transpose()?;
         let compress = level.map_or(Compress::None, Compress::Zstd);
         let options = WriteOptions { compress, ..WriteOptions::default() };
-        // Of the whole corpus, so that all parts have the same columns.
+        // For the whole corpus, so that all parts have the same columns.
         let keys = KeyType::of(writing.index);
         let Writing { streams, opener, .. } = writing;
         let name = writing.file()?;
@@ -118,7 +118,7 @@ impl Format for Columns {
     }
 }
 
-/// The level of Zstandard where none is given: its own default.
+/// The level of Zstandard if none is given: its own default.
 const ZSTD: i32 = 3;
 
 /// A level of Zstandard: `zstd` or `zstd:9`.

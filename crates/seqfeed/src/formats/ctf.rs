@@ -1,4 +1,4 @@
-//! CNTK's text format. Its readers say what is in it, so it is read by the key `reader`.
+//! CNTK's text format. Readers describe its contents, so the key `reader` reads it.
 
 mod sink;
 

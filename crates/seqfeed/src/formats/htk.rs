@@ -138,7 +138,7 @@ impl Format for Htk {
                 })?,
             );
             if stream.kind != Kind::Dense {
-                // The longest list has the names of all the others.
+                // The longest list contains the names of all the others.
                 let list = |part: &Writing<'_>| format!("{}.states", part.name);
                 let bytes = |list: &String| {
                     let found = Opener::default().probe(&path_from_text(list).into());
@@ -154,7 +154,7 @@ impl Format for Htk {
     }
 }
 
-/// Kind, frame period and byte order, as options say them.
+/// Kind, frame period and byte order, from options.
 fn encoding<'a>(option: impl Fn(&str) -> Option<&'a str>) -> Result<Encoding> {
     let mut encoding = Encoding::default();
     if let Some(kind) = option("htk-kind") {

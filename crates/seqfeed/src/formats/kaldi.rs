@@ -30,10 +30,10 @@ const HOLDS: Capabilities = Capabilities {
     ..Capabilities::EVERYTHING
 };
 
-/// One table a stream, each with a specifier of its own: `ark:x`.
+/// One table for each stream, with a specifier of its own: `ark:x`.
 pub(crate) struct Tables;
 
-/// All streams of a corpus under one name: `kaldi:x` is `x.STREAM.ark` and `x.STREAM.scp`.
+/// All streams of a corpus with a common prefix: `kaldi:x` is `x.STREAM.ark` and `x.STREAM.scp`.
 pub(crate) struct Corpora;
 
 impl Format for Tables {
@@ -98,7 +98,7 @@ impl Format for Tables {
 
     fn files(&self, name: &str) -> Result<Vec<WxFilename>> {
         let table = Wspecifier::parse(&name_from_text(name))?;
-        // A script file alone is read.
+        // A script file alone is an input.
         let script = table.archive.is_some().then_some(table.script).flatten();
         table.archive.iter().chain(&script).map(WxFilename::parse).collect()
     }
@@ -191,12 +191,12 @@ fn tables(writing: &Writing<'_>) -> Vec<(usize, String)> {
     writing.streams.iter().enumerate().map(table).collect()
 }
 
-/// Whether values stand as text, which has seven digits.
+/// Whether values are written as text, with seven digits.
 fn is_text(wspecifier: &str) -> bool {
     Wspecifier::parse(&name_from_text(wspecifier)).is_ok_and(|table| table.text)
 }
 
-/// Where each stream goes: the name that stands alone takes the features, or what there is.
+/// The target of each stream. A single name takes the features, or the only stream.
 fn place(draft: &mut Draft<'_>) -> Result<()> {
     for name in draft.others.keys() {
         let number = draft.find(name)?;
@@ -232,7 +232,7 @@ fn place(draft: &mut Draft<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What becomes of values, and of sound.
+/// The changes to values, and to sound.
 fn plan(draft: &mut Draft<'_>, text: bool) -> Result<()> {
     let compress = draft.options.get("compress").map(|text| kaldi_compression(text)).transpose()?;
     for (number, change) in draft.picks.clone() {
@@ -270,7 +270,7 @@ fn plan(draft: &mut Draft<'_>, text: bool) -> Result<()> {
         let stream = &draft.streams[draft.picks[at].0];
         let Some(rates) = draft.sample_rates.get(&stream.name) else { continue };
         draft.sound.insert(at, rates.clone());
-        // 16-bit values are the same in either; others are found when they come.
+        // 16-bit values are the same in both types. Other values are found when they come.
         let wide = stream.element == Element::F64;
         draft.picks[at].1 = if wide { Change::Narrow } else { Change::None };
         draft.notes.push(format!(
@@ -323,8 +323,8 @@ fn describe(
     Some(of_streams(described))
 }
 
-/// A wspecifier for one of several tables: `JOB` in its names becomes the number, from 1, as with
-/// Kaldi's scripts; without `JOB` the number stands before the ends of the names.
+/// A wspecifier for one of several tables. `JOB` in its names becomes the number, from 1, as in
+/// Kaldi's scripts. Without `JOB` the number is put before the extensions.
 fn numbered_wspecifier(text: &str, number: usize, count: usize) -> Result<String> {
     let table = Wspecifier::parse(&name_from_text(text))?;
     let (words, names) = text.split_once(':').unwrap_or_default();
@@ -343,11 +343,11 @@ fn numbered_wspecifier(text: &str, number: usize, count: usize) -> Result<String
     Ok(format!("{words}:{}", names.join(",")))
 }
 
-/// A compression method of Kaldi's, `auto` or by its number.
+/// A compression method of Kaldi's: `auto`, or a number.
 ///
 /// # Errors
 ///
-/// Fails if it is none.
+/// Fails if there is no such method.
 pub fn kaldi_compression(text: &str) -> Result<CompressionMethod> {
     if text == "auto" {
         return Ok(CompressionMethod::Auto);

@@ -1,16 +1,16 @@
-//! Names and keys of formats that the library was built without.
+//! Errors for names and keys of formats that the library was built without.
 
 use seqfeed_core::Error;
 
-/// What tells the names of a format that can be left out.
+/// How to recognise the names of a format that can be left out.
 struct Optional {
     feature: &'static str,
-    /// What the files are called.
+    /// The name of its files.
     called: &'static str,
     is_built: bool,
     /// Words before a colon.
     words: &'static [&'static str],
-    /// Ends of names, behind a dot.
+    /// Extensions, without the dot.
     ends: &'static [&'static str],
 }
 
@@ -53,13 +53,13 @@ const OPTIONAL: [Optional; 5] = [
     },
 ];
 
-/// The error for a name of a format that was left out, if it is one.
+/// The error for a name, if its format was left out.
 pub(super) fn name(name: &str) -> Option<Error> {
     let found = OPTIONAL.iter().find(|format| !format.is_built && format.has_name(name))?;
     Some(error(&format!("{} need", found.called), found.feature).in_file(name))
 }
 
-/// The error for a key of a description that only a format has that was left out.
+/// The error for a key of a format that was left out.
 pub(crate) fn key_left_out(key: &str, feature: &str) -> Error {
     error(&format!("the key `{key}` needs"), feature)
 }

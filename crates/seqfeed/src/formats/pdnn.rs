@@ -1,4 +1,4 @@
-//! The files that PDNN reads. Data specifications name them, so they are read by the key `data`.
+//! The files that PDNN reads. Data specifications name them, so the key `data` reads them.
 
 mod alignments;
 mod arrays;
@@ -61,7 +61,7 @@ impl Format for PFile {
     }
 }
 
-/// The samples of all sequences as one matrix of numpy's, with labels if there are any.
+/// The samples of all sequences as one numpy matrix, with labels if there are any.
 pub(crate) struct Arrays {
     name: &'static str,
     capabilities: Capabilities,
@@ -185,7 +185,7 @@ impl Format for Alignments {
 /// A data specification of files of a kind.
 fn data(written: &WrittenParts<'_>, kind: FileKind) -> Option<Table> {
     let names = written.names()?;
-    // A comma would begin an option, and what a file holds is told by its name.
+    // A comma would begin an option, and the name must tell the kind of the file.
     let told = |name: &String| {
         !name.contains([',', '|', '*', '?', '[']) && FileKind::of(name) == Some(kind)
     };
@@ -199,7 +199,7 @@ fn data(written: &WrittenParts<'_>, kind: FileKind) -> Option<Table> {
     Some(Table::from_iter([("data".to_owned(), Value::String(data))]))
 }
 
-/// A pattern for names that differ in their numbers: `out-*-of-00008.pfile`.
+/// A pattern for names that differ only in their numbers: `out-*-of-00008.pfile`.
 fn pattern(names: &[String]) -> Option<String> {
     let first = names.first()?;
     let at = first.rfind("00001-of-")?;

@@ -1,13 +1,13 @@
-//! Values of blocks as numbers, copied only where they do not lie as the machine wants them.
+//! Values of blocks as numbers. They are copied only if they are not aligned.
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
-/// The values of one sequence: memory that is used again for the next.
+/// The values of one sequence. The memory is used again for the next one.
 #[derive(Debug, Default)]
 pub(crate) struct Values<T>(Vec<T>);
 
 impl<T: AnyBitPattern + NoUninit> Values<T> {
-    /// The values that bytes in the machine's order stand for.
+    /// The values in bytes of the machine's order.
     pub(crate) fn of<'a>(&'a mut self, bytes: &'a [u8]) -> &'a [T] {
         match bytemuck::try_cast_slice(bytes) {
             Ok(values) => values,

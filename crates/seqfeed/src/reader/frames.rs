@@ -1,19 +1,19 @@
-//! Frames out of a corpus whose streams have lengths of their own.
+//! Makes frames out of a corpus whose streams have lengths of their own.
 
 use seqfeed_core::{
     Block, Element, Error, Extent, Given, Kind, Most, Output, Result, Stream, Transform,
 };
 
-/// All streams get one sample for each frame; a sequence where that is not so is an error when it
-/// is loaded. One-hot vectors may become labels.
+/// Gives all streams one sample for each frame. A sequence for which this is not so is an error
+/// when it is loaded. One-hot vectors may become labels.
 pub(super) struct Frames {
-    /// The sparse stream that becomes one of labels.
+    /// The sparse stream that becomes a stream of labels.
     one_hot: Option<usize>,
 }
 
 impl Frames {
-    /// `labels` names the stream of labels that is asked for. If there are no labels at all, the
-    /// sparse stream of that name (or the only one) becomes one.
+    /// `labels` names the requested stream of labels. If there are no labels at all, the sparse
+    /// stream of that name (or the only sparse stream) becomes labels.
     pub(super) fn new(streams: &[Stream], labels: Option<&str>) -> Self {
         let Some(labels) = labels else { return Self { one_hot: None } };
         if streams.iter().any(|stream| stream.kind == Kind::Label) {

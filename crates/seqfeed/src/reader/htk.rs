@@ -1,4 +1,4 @@
-//! The readers and deserializers of HTK's files.
+//! The readers and deserializers for HTK's files.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -36,7 +36,7 @@ pub(super) fn rolls(reader: &ReaderConfig) -> bool {
     reader.htk.as_ref().is_some_and(|htk| htk.read_method == ReadMethod::RollingWindow)
 }
 
-/// Refuses what does not go together.
+/// Refuses settings that do not go together.
 pub(super) fn check(reader: &ReaderConfig) -> Result<()> {
     let has_ctf = reader.deserializers.iter().any(|one| matches!(one, Deserializer::Ctf(_)));
     if reader.frame_mode && has_ctf && is_read(reader) {
@@ -57,11 +57,11 @@ pub(super) fn join(reader: &ReaderConfig, length: LengthRule) -> JoinPolicy {
         errors,
         chunks: Chunking::Primary,
         length,
-        // CNTK counts wrong utterances in its order, and does not deliver them.
+        // CNTK counts faulty utterances in its order, and does not deliver them.
         mask_wrong: true,
     };
     match reader.kind {
-        // It leaves out what does not fit, if that is not too much.
+        // This reader leaves out sequences that do not fit, up to a limit.
         ReaderKind::HtkMlf => JoinPolicy {
             length: LengthRule::Agreed,
             errors: Tolerance::Skip,
@@ -75,7 +75,7 @@ pub(super) fn join(reader: &ReaderConfig, length: LengthRule) -> JoinPolicy {
     }
 }
 
-/// Refuses a corpus of which the older reader has left out more than half.
+/// Refuses a corpus if the older reader has left out more than half of it.
 pub(super) fn check_left_out(reader: &ReaderConfig, corpus: &Corpus, sequences: u64) -> Result<()> {
     let left_out = corpus.report().total();
     if reader.kind != ReaderKind::HtkMlf || left_out <= sequences / 2 {
@@ -90,8 +90,8 @@ pub(super) fn check_left_out(reader: &ReaderConfig, corpus: &Corpus, sequences: 
     .with_help("have the files of features and labels been mixed up?"))
 }
 
-/// Opens features or labels. `primary` is the index of the first deserializer, if this is
-/// another one.
+/// Opens features or labels. `primary` is the index of the first deserializer; `None` if this is
+/// the first one.
 pub(super) fn open(
     deserializer: &Deserializer,
     reader: &ReaderConfig,
@@ -117,7 +117,7 @@ fn open_features(
     beside: &Beside,
     opener: &Opener,
 ) -> Result<Opened> {
-    // All of a section, so that nothing of it is forgotten.
+    // All fields are listed, so that none is forgotten.
     let HtkFeatures {
         name: stream,
         scp_file,
@@ -140,7 +140,7 @@ fn open_features(
         Some(prefix) => ScriptOptions::cntk_with_prefix(name_from_text(prefix).as_bytes()),
         None => ScriptOptions::cntk(file.as_os_str().as_bytes()),
     };
-    // Its lengths come from the files.
+    // The frames are those of the whole files.
     let whole_files = rolls(reader);
     let places = ScriptOptions { whole_files, ..places };
     let script =
@@ -178,7 +178,7 @@ fn open_labels(
     beside: &Beside,
     opener: &Opener,
 ) -> Result<Opened> {
-    // All of a section, so that nothing of it is forgotten.
+    // All fields are listed, so that none is forgotten.
     let HtkMlf {
         name: stream,
         files,
@@ -230,12 +230,12 @@ fn open_labels(
     Ok(Opened { source, context: None })
 }
 
-/// Streams may differ in length, except in the reader that leaves such sequences out.
+/// Streams may differ in length, except in the reader that leaves out such sequences.
 fn own(reader: &ReaderConfig) -> Extent {
     if reader.kind == ReaderKind::HtkMlf { Extent::Samples } else { Extent::Own }
 }
 
-/// The label files that a file lists.
+/// The label files in a list.
 fn listed(list: &Location, beside: &Beside, opener: &Opener) -> Result<Vec<Location>> {
     let text = name_to_text(OsStr::from_bytes(&read(list, opener)?));
     let names = text.lines().map(str::trim).filter(|name| !name.is_empty());
@@ -259,7 +259,7 @@ fn element(precision: Precision) -> Element {
     }
 }
 
-/// The key that stands for a name, as with CTF files.
+/// The key for a name, as with CTF files.
 fn key(name: &[u8], keys: KeyKind) -> Result<Vec<u8>> {
     match keys {
         KeyKind::Symbolic => Ok(name.to_vec()),

@@ -85,7 +85,7 @@ impl CorpusKey for Reader {
     }
 }
 
-/// The reader's name as seen from the working directory.
+/// The reader's name, relative to the working directory.
 fn placed(description: &Description, name: &str) -> String {
     joined(description.base_of("reader"), name)
 }
@@ -99,8 +99,8 @@ fn open_as_described(
     open(name, &description.corpus.inputs, &description.corpus.overrides, &opener)
 }
 
-/// Frames can be dealt out of a reader's corpus where that is asked for: its streams must then
-/// have one sample each for a frame.
+/// Deals frames out of a reader's corpus if they are asked for. Its streams must then have one
+/// sample for each frame.
 fn by_frames(mut settings: Settings, corpus: Corpus) -> Result<(Settings, Corpus)> {
     if settings.unit != Unit::Frame || corpus.streams().iter().all(|s| s.extent != Extent::Own) {
         return Ok((settings, corpus));

@@ -1,15 +1,15 @@
-//! Names of CNTK's readers and of CTF files.
+//! Recognises names of CNTK's readers and of CTF files.
 
 use seqfeed_cntk::config;
 
-/// Whether a name is that of a CTF file, not of a configuration or of a section of one.
+/// Whether a name is a CTF file, not a configuration or a section of one.
 pub(crate) fn is_bare_ctf(name: &str) -> bool {
     let (file, section) = config::path::split(name);
     let file = file.to_ascii_lowercase();
     section.is_empty() && ![".json", ".cntk", ".config"].iter().any(|end| file.ends_with(end))
 }
 
-/// Whether a name is that of a reader of CNTK or of a CTF file, also of a compressed one.
+/// Whether a name is a reader of CNTK or a CTF file, also a compressed one.
 pub(crate) fn is_reader(name: &str) -> bool {
     let file = name.split('#').next().unwrap_or_default();
     let file =

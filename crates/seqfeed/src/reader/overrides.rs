@@ -1,4 +1,4 @@
-//! Overrides of a configuration, as CNTK's command line has them: `ScpDir=.`,
+//! Overrides of a configuration, as on CNTK's command line: `ScpDir=.`,
 //! `Train.reader.randomize=none`.
 
 use std::collections::BTreeMap;
@@ -11,22 +11,21 @@ use toml::Value;
 use crate::data_spec::DataOptions;
 use crate::description::Text;
 
-/// A name of a configuration, without what stands behind it.
+/// The name of a configuration, without the overrides behind it.
 pub(super) struct Split {
-    /// With those options that may stand behind any name.
+    /// With the options that may stand behind any name.
     pub(super) name: String,
     pub(super) overrides: BTreeMap<String, Text>,
 }
 
-/// Splits `train.cntk#Train.reader,ScpDir=.,context=5`; `None` if the name is not that of a
-/// configuration, or nothing stands behind it.
-///
-/// What is no option of a data specification is an override. Commas in braces and quotes
-/// separate nothing.
+/// Splits `train.cntk#Train.reader,ScpDir=.,context=5`. `None` if the name is not a configuration,
+/// or if nothing stands behind it.
+/// Anything that is not an option of a data specification is an override. Commas in braces and
+/// quotes do not separate.
 ///
 /// # Errors
 ///
-/// A usage error if something has no value.
+/// A usage error if an override has no value.
 pub(super) fn split(name: &str, opener: &Opener) -> Result<Option<Split>> {
     let is_file = || opener.exists(&opener.place(name_from_text(name)));
     let Some(end) = options_start(name).filter(|_| !is_file()) else {
@@ -54,7 +53,7 @@ pub(super) fn split(name: &str, opener: &Opener) -> Result<Option<Split>> {
     Ok(Some(split))
 }
 
-/// Where the options behind a configuration's name begin.
+/// The start of the options behind a configuration's name.
 fn options_start(name: &str) -> Option<usize> {
     let from = match name.find('#') {
         Some(hash) => {
@@ -69,13 +68,13 @@ fn options_start(name: &str) -> Option<usize> {
     Some(from + name[from..].find(',')?)
 }
 
-/// Whether a file is a configuration by its name.
+/// Whether a file name is that of a configuration.
 pub(super) fn is_configuration(file: &str) -> bool {
     let file = file.to_ascii_lowercase();
     file.ends_with(".cntk") || file.ends_with(".config")
 }
 
-/// The parts between commas that stand in no braces and quotes.
+/// The parts between commas outside of braces and quotes.
 fn elements(text: &str) -> Vec<&str> {
     let (mut depth, mut quoted, mut start) = (0usize, false, 0);
     let mut elements = Vec::new();
@@ -96,7 +95,7 @@ fn elements(text: &str) -> Vec<&str> {
     elements
 }
 
-/// The line of an override: dots in its name stand for sections in one another.
+/// The configuration line of an override. Dots in its name mean nested sections.
 fn line(name: &str, value: &str) -> Result<String> {
     let parts: Vec<&str> = name.split('.').collect();
     let is_name = |part: &&str| {
@@ -121,12 +120,11 @@ fn line(name: &str, value: &str) -> Result<String> {
     Ok(line)
 }
 
-/// A reader of a configuration with overrides, and what is worth a warning: overrides that
-/// change nothing.
+/// A reader of a configuration with overrides, and warnings about overrides that change nothing.
 ///
 /// # Errors
 ///
-/// As [`ReaderConfig::load`], or if an override cannot be one.
+/// The same as [`ReaderConfig::load`], or if an override is invalid.
 pub(super) fn load(
     file: &str,
     section: &str,

@@ -1,4 +1,4 @@
-//! How a reader of CNTK feeds its corpus.
+//! The feed settings of a reader of CNTK.
 
 use seqfeed_cntk::config::{self, ReaderConfig, ReaderKind};
 use seqfeed_feed::{
@@ -9,7 +9,7 @@ use seqfeed_io::{Beside, Location, name_from_text};
 
 use super::htk;
 
-/// The settings of a reader; `by_program` if they are those of CNTK's program, not of its
+/// The settings of a reader. `by_program` means those of CNTK's program; otherwise those of its
 /// Python package.
 pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program: bool) -> Settings {
     let truncated = reader.truncated.then_some(Truncation {
@@ -31,7 +31,7 @@ pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program:
     Settings {
         unit: if frames { Unit::Frame } else { Unit::Sequence },
         order,
-        // Frames come one by one: sequences of one sample each. And the older reader of HTK files
+        // Frames come one by one, as sequences of one sample each. The older reader of HTK files
         // has one row, in which sequences follow one another.
         layout: match legacy {
             _ if reader.frame_mode => Layout::Concatenated,
@@ -40,7 +40,7 @@ pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program:
         },
         context,
         cut: Cut::Worker(Worker {
-            // Readers that stand alone count all workers' samples.
+            // Stand-alone readers count the samples of all workers.
             local_timeline: reader.kind == ReaderKind::Composite && reader.local_timeline,
             cross_sweeps: !by_program,
             truncated,
@@ -52,7 +52,7 @@ pub(super) fn settings(reader: &ReaderConfig, context: Vec<Context>, by_program:
     }
 }
 
-/// How a reader shuffles, with the window that it has if it says none.
+/// The shuffle of a reader, with the reader's default window.
 pub(super) fn shuffle(reader: &ReaderConfig) -> Shuffle {
     let htkmlf = reader.htk.as_ref().filter(|_| reader.kind == ReaderKind::HtkMlf);
     let generator = match htkmlf {
@@ -62,26 +62,26 @@ pub(super) fn shuffle(reader: &ReaderConfig) -> Shuffle {
     Shuffle { seed: reader.randomization_seed, generator, ..Shuffle::default() }
 }
 
-/// Sequences side by side, in the readers of HTK files.
+/// The number of sequences side by side, in the readers of HTK files.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// How many (`nbruttsineachrecurrentiter`), epoch by epoch; the last number holds on.
+    /// The number (`nbruttsineachrecurrentiter`) for each epoch. The last number stays.
     by_epoch: Vec<u64>,
     form: Form,
 }
 
-/// What rows are filled with.
+/// The contents of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Sequences truncated to as many samples as a minibatch is said to have.
+    /// Sequences that are truncated to the number of samples given for a minibatch.
     Truncated,
-    /// As many whole sequences as there are rows, if there are several.
+    /// As many whole sequences as there are rows, if there are several rows.
     Whole,
-    /// One sequence a minibatch: what is to be written.
+    /// One sequence a minibatch, for writing.
     Alone,
 }
 
-/// The rows of a reader that counts them.
+/// The rows of a reader that gives their number.
 pub(super) fn rows(reader: &ReaderConfig) -> Option<Rows> {
     let htk = reader.htk.as_ref()?;
     let older = reader.kind == ReaderKind::HtkMlf;
@@ -99,7 +99,7 @@ pub(super) fn rows(reader: &ReaderConfig) -> Option<Rows> {
 }
 
 impl Rows {
-    /// Sets the batch size for the epoch that the run begins in.
+    /// Sets the batch size for the epoch in which the run begins.
     pub(super) fn apply(&self, settings: &mut Settings, sweep_samples: u64) {
         let start = if let Cut::Worker(worker) = settings.cut { worker.start } else { 0 };
         let epoch = match settings.cut.epoch() {
@@ -127,7 +127,7 @@ impl Rows {
         }
     }
 
-    /// A warning, where later epochs have other numbers.
+    /// A warning, if later epochs have other numbers.
     pub(super) fn warning(&self) -> Option<String> {
         let differ = self.by_epoch.iter().any(|rows| *rows != self.by_epoch[0]);
         differ.then(|| {
@@ -138,9 +138,9 @@ impl Rows {
     }
 }
 
-/// A file that a configuration names: relative to the working directory, as with CNTK; where
-/// there is none, to the configuration's own. Back slashes are slashes where no file has the name
-/// as it stands.
+/// A file that a configuration names. As in CNTK, the name is relative to the working directory. If
+/// there is no such file, it is relative to the directory of the configuration. Backslashes become
+/// slashes if no file has the name itself.
 pub(super) fn find(name: &str, beside: &Beside) -> Location {
     let location = |name: &str| Location::of_file(name_from_text(name));
     let slashed = || beside.there(&location(&name.replace('\\', "/")));

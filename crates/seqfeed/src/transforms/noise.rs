@@ -1,4 +1,4 @@
-//! `noise`: normally distributed values added to all values of dense streams.
+//! `noise`: adds normally distributed values to all values of dense streams.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ struct Noise {
 
 pub(super) fn make(spec: &TransformSpec, _opener: &Opener) -> Result<Arc<dyn Transform>> {
     let noise: Noise = spec.read()?;
-    // Values are of 32 bits, mostly.
+    // Values mostly have 32 bits.
     if !((noise.deviation as f32).is_finite() && noise.deviation as f32 > 0.0) {
         return Err(Error::usage("transform noise: `deviation` is a finite number above 0"));
     }
@@ -27,7 +27,7 @@ pub(super) fn make(spec: &TransformSpec, _opener: &Opener) -> Result<Arc<dyn Tra
 }
 
 impl Noise {
-    /// The values of a sequence's noise. Of each pair of draws both are used.
+    /// The noise for the values of a sequence. Both numbers of each pair of draws are used.
     fn values(&self, output: usize, given: &Given<'_>) -> impl Iterator<Item = f64> {
         let (mut random, deviation) = (given.random_of(output), self.deviation);
         std::iter::repeat_with(move || random.next_normal())

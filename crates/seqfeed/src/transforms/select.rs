@@ -1,4 +1,4 @@
-//! `select`: some of the dimensions of dense streams, as Kaldi's `select-feats` takes them.
+//! `select`: keeps some dimensions of dense streams, as Kaldi's `select-feats`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const MOST: usize = 1 << 20;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Select {
-    /// Numbers and ranges, the latter also backwards: `0,24-22,3-12`.
+    /// Numbers and ranges, which may run backwards: `0,24-22,3-12`.
     dims: Value,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn make(spec: &TransformSpec, _opener: &Opener) -> Result<Arc<dyn Tra
     Ok(Arc::new(Selected { dims }))
 }
 
-/// The dimensions of a selection; nothing if it is none, or has far too many.
+/// The dimensions of a selection. `None` if it is invalid, or has far too many.
 fn dims(text: &str) -> Option<Vec<usize>> {
     let number = |text: &str| text.parse().ok().filter(|number: &usize| *number < MOST);
     let mut dims = Vec::new();

@@ -1,4 +1,4 @@
-//! `subsample`: every n-th sample, as Kaldi's `subsample-feats` takes them.
+//! `subsample`: keeps every n-th sample, as Kaldi's `subsample-feats`.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use super::TransformSpec;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Subsample {
-    /// How far it is from one sample to the next.
+    /// The distance from one kept sample to the next.
     n: u32,
-    /// The first one, from 0.
+    /// The first kept sample, from 0.
     #[serde(default)]
     offset: u32,
 }
@@ -46,7 +46,8 @@ impl Transform for Subsample {
     }
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
-        // Beside streams of frames, those with lengths of their own are something else: words.
+        // If there are streams of frames, streams with lengths of their own are something else,
+        // such as words.
         let frames = match streams.iter().any(|stream| stream.extent == Extent::Samples) {
             true => Extent::Samples,
             false => Extent::Own,

@@ -1,4 +1,4 @@
-//! Arrow and Parquet files as sources.
+//! Opens Arrow and Parquet files as sources.
 
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) fn open_all(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn 
     open(names, |file, _| ArrowSource::open(file, &options, &wanted.opener))
 }
 
-/// Opens one stream: the column that is named, or that has the stream's name, or the only one.
+/// Opens one stream: the named column, the column with the stream's name, or the only column.
 pub(super) fn open_one(
     names: &[String],
     stream: &str,

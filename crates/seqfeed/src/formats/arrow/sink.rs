@@ -1,10 +1,10 @@
-//! A corpus as an Arrow or Parquet file.
+//! Writes a corpus as an Arrow or Parquet file.
 
 use seqfeed_arrow::{ArrowWriter, KeyType, ParquetWriter, WriteOptions};
 use seqfeed_core::{Block, Key, Result, Sink, Stream, Written};
 use seqfeed_io::{Opener, WxFilename, name_to_text};
 
-/// Which of the two files.
+/// The two kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArrowContainer {
     Parquet,
@@ -12,14 +12,14 @@ pub(crate) enum ArrowContainer {
     Ipc,
 }
 
-/// Writes a row a sequence, a column a stream.
+/// Writes a row for each sequence, with a column for each stream.
 pub(crate) struct ArrowSink {
     name: String,
     writer: Writer,
 }
 
 enum Writer {
-    // Boxed, as they are far larger than a sink needs to be.
+    // Boxed, since it is far larger than the other variant.
     Parquet(Box<ParquetWriter>),
     Ipc(Box<ArrowWriter>),
 }

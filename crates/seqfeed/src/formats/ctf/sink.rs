@@ -1,4 +1,4 @@
-//! A corpus as CTF.
+//! Writes a corpus as CTF.
 
 use std::io::Write;
 
@@ -9,10 +9,11 @@ use seqfeed_io::CompressedOutput;
 use crate::formats::finished;
 use crate::formats::values::Values;
 
-/// Classes that labels can name: what indices of CTF can count.
+/// The most classes of labels: the range of CTF's indices.
 const CLASSES: usize = i32::MAX as usize;
 
-/// Writes CTF: dense and sparse streams as such, labels as sparse samples with one value.
+/// Writes CTF: dense streams as dense inputs, sparse streams as sparse inputs, labels as sparse
+/// samples with one value.
 pub(crate) struct CtfSink<W> {
     writer: Writer<W>,
     streams: Vec<StreamText>,
@@ -58,7 +59,7 @@ impl<W: Write> CtfSink<W> {
         self.writer.write_sequence(key, &samples)
     }
 
-    /// Ends the text; the writer below.
+    /// Ends the text, and returns the writer.
     pub(crate) fn end(self) -> Result<W> {
         self.writer.finish()
     }

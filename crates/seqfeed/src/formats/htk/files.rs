@@ -15,20 +15,20 @@ use seqfeed_io::{LineLimit, Location, Opener, name_from_text, name_to_text};
 use crate::format::{Candidate, Certainty, Wanted, first_bytes};
 use crate::name_text::is_rspecifier;
 
-/// Classes of a label file without a list of states, where they are 16-bit numbers.
+/// The number of classes of a label file without a list of states, where labels are 16-bit numbers.
 const CLASSES: u32 = 1 << 16;
-/// How binary files of other formats begin: NumPy's, Zip's, Arrow's, Parquet's, waves.
+/// The first bytes of binary files of other formats: NumPy's, Zip's, Arrow's, Parquet's, waves.
 const OTHERS: [&[u8]; 5] = [b"\x93NUMPY", b"PK\x03\x04", b"ARROW1", b"PAR1", b"RIFF"];
 
-/// How surely a name is that of HTK's files: `htk:NAME`, or a name without a type (`ark:`, `scp:`)
-/// of a file with the content of one.
+/// How surely a name is one of HTK's files: `htk:NAME`, or a name without a type (`ark:`, `scp:`)
+/// for a file with the content of HTK's.
 pub(super) fn recognise(name: &Candidate<'_>) -> Option<Certainty> {
     match name.text {
         text if text.starts_with("htk:") => Some(Certainty::Said),
         text if is_rspecifier(text) => None,
-        // It can be nothing else, be it there or not.
+        // Nothing else has this extension, whether the file exists or not.
         text if text.to_ascii_lowercase().ends_with(".mlf") => Some(Certainty::Name),
-        // What is read once, such as a pipe, is not looked into.
+        // A name that can be read only once, such as a pipe, is not read here.
         _ => {
             let kind = HtkFileKind::of(&name.location, name.head(), name.file_bytes()?, false);
             kind.map(|_| Certainty::Content)
@@ -36,7 +36,7 @@ pub(super) fn recognise(name: &Candidate<'_>) -> Option<Certainty> {
     }
 }
 
-/// What a file holds.
+/// The kind of an HTK file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HtkFileKind {
     Script,
@@ -46,11 +46,11 @@ enum HtkFileKind {
 }
 
 impl HtkFileKind {
-    /// Tells it from a file's first bytes, its length and its name; `said` if it is said to be one
-    /// of HTK's.
+    /// Finds the kind from a file's first bytes, its length and its name. `said` means that the
+    /// name says that it is one of HTK's.
     ///
-    /// Where that is not said, a script is a file `.scp` with one word in its first line: one of
-    /// Kaldi's has two.
+    /// If the name does not say so, a script is a file `.scp` with one word in its first line.
+    /// Kaldi's script files have two.
     fn of(file: &Location, head: &[u8], len: u64, said: bool) -> Option<Self> {
         if head.starts_with(b"MLF\x01\0") || head.starts_with(b"MLF\x02\0") {
             return Some(Self::BinaryLabels);
@@ -65,8 +65,7 @@ impl HtkFileKind {
             return None;
         }
         if head.contains(&0) {
-            // Short and damaged files are to be recognised too: what is wrong is said when
-            // they are opened.
+            // Short and damaged files must be recognised too: opening them gives the error.
             let options = ReadOptions {
                 allow_truncated: true,
                 damaged_irefc: DamagedIrefc::Literal,
@@ -88,8 +87,8 @@ impl HtkFileKind {
     }
 }
 
-/// Whether a line of a script is an entry `key=file[first,last]` with a blank in it. One of Kaldi's
-/// has no such range: there rows and columns have a colon between them.
+/// Whether a line of a script is an entry `key=file[first,last]` with a blank in it. Kaldi's script
+/// files have no such range: their rows and columns have a colon between them.
 fn has_stray_blank(line: &[u8]) -> bool {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let line = line.trim_ascii();
@@ -109,7 +108,7 @@ fn has_stray_blank(line: &[u8]) -> bool {
         && range.iter().filter(|&&byte| byte == b',').count() == 1
 }
 
-/// Refuses a script that has blanks inside its entries, where they end names.
+/// Refuses a script with blanks inside its entries, since a blank ends a name.
 fn refuse_stray_blanks(text: &[u8], name: &str) -> Result<()> {
     let mut lines = text.split(|&byte| byte == b'\n');
     let Some(at) = lines.position(has_stray_blank) else { return Ok(()) };
@@ -156,8 +155,8 @@ pub(super) fn open(names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Sour
     }
     let name = files[0].to_string();
     match &files[..] {
-        // Names in a script are looked for beside it: scripts of one directory can follow
-        // one another.
+        // Names in a script are looked for beside it. So scripts of one directory can follow one
+        // another.
         [first, ..]
             if all(HtkFileKind::Script)
                 && files.iter().all(|file| file.parent() == first.parent()) =>
@@ -211,12 +210,12 @@ fn features(
     Ok(Arc::new(HtkSource::open(name, script, &options, &|name| Ok(name.to_vec()))?))
 }
 
-/// Keys of features by their names without directories, where they have some.
+/// Keys of features by their names without directories, for names with directories.
 ///
 /// A label file `*/utt1.lab` is for `utt1` in any directory.
 struct AnyDirectory<'a> {
     keys: HashSet<&'a [u8]>,
-    /// Nothing where several have the name.
+    /// `None` if several keys have the name.
     by_name: HashMap<&'a [u8], Option<&'a [u8]>>,
 }
 
@@ -235,7 +234,7 @@ impl<'a> AnyDirectory<'a> {
         Self { keys, by_name }
     }
 
-    /// The key that a label's name is for.
+    /// The key for the name of a label.
     fn key<'b>(&self, name: &'b [u8]) -> &'b [u8]
     where
         'a: 'b,
@@ -247,7 +246,7 @@ impl<'a> AnyDirectory<'a> {
     }
 }
 
-/// A list of states, and what is odd about it.
+/// A list of states, with warnings about it.
 fn state_list(name: &str, opener: &Opener) -> Result<(StateList, Vec<String>)> {
     let file = opener.place(name_from_text(name));
     let name = file.to_string();

@@ -1,4 +1,4 @@
-//! A corpus as HTK's files.
+//! Writes a corpus as HTK's files.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -16,15 +16,15 @@ use seqfeed_io::{
 use crate::formats::values::Values;
 use crate::formats::{listed, one_stream};
 
-/// Most states that labels can name: what CNTK's readers can hold.
+/// The most states for labels: the range of CNTK's readers.
 const STATES: i32 = 1 << 16;
 
-/// Where the frames of utterances lie.
+/// The arrangement of the frames of utterances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HtkLayout {
     /// In one archive.
     Archive,
-    /// In a file each, in a directory.
+    /// In a file for each, in a directory.
     Files,
 }
 
@@ -45,8 +45,8 @@ enum Frames {
 }
 
 impl HtkSink {
-    /// `states` are names of labels, the first one for label 0; those that are missing are
-    /// `s0`, `s1`, ...
+    /// `states` has names of labels; the first one is for label 0. Missing names are `s0`, `s1`,
+    /// ...
     pub(crate) fn create(
         prefix: &str,
         layout: HtkLayout,
@@ -100,7 +100,7 @@ impl Sink for HtkSink {
                 write_entry(&logical, physical.as_bytes(), Some(segment), Style::Cntk, text)
             }),
             Frames::Files(files) => files.write(key, values).and_then(|physical| {
-                // All of it: CNTK's scripts always say which frames.
+                // The whole range: CNTK's scripts always give the frames.
                 let last = (values.len() / files.columns).checked_sub(1);
                 let segment = last.and_then(|last| Segment::new(0, u32::try_from(last).ok()));
                 write_entry(&logical, physical.as_bytes(), segment, Style::Cntk, text)
@@ -123,7 +123,7 @@ impl Sink for HtkSink {
         if let Some(transcriptions) = self.transcriptions {
             outputs.extend(transcriptions.into_outputs()?);
         }
-        // The script says that the others are there.
+        // The script comes last, since it says that the others exist.
         outputs.push(self.script);
         let mut written = Written::default();
         if let Some(files) = &files {
@@ -138,8 +138,8 @@ impl Sink for HtkSink {
     }
 }
 
-/// Refuses an entry that HTK, and a feed without CNTK's readers, would read as something else: CNTK
-/// knows no quotes, which HTK wants around names that begin with `-` or have blanks in them.
+/// Refuses an entry that HTK, or a feed without CNTK's readers, would read in another way. CNTK
+/// does not know quotes, but HTK wants them around names that begin with `-` or contain blanks.
 fn check_entry(entry: &[u8], key: Key<'_>) -> Result<()> {
     let script = Script::parse(entry.to_vec(), &ScriptOptions::default());
     let is_same = |script: &Script| {
@@ -154,8 +154,8 @@ fn check_entry(entry: &[u8], key: Key<'_>) -> Result<()> {
     }
 }
 
-/// A directory of parameter files. It appears with the script, and keeps its mark until who made
-/// the sink says that all is there.
+/// A directory of parameter files. It appears with the script, and keeps its mark until all files
+/// are there.
 struct Files {
     directory: OutputDirectory,
     written: u64,
@@ -171,7 +171,7 @@ impl Files {
         Ok(Self { directory, written: 0, encoding, columns, shorts: Vec::new(), bytes: Vec::new() })
     }
 
-    /// Writes a file; its name, relative to the script's directory.
+    /// Writes a file. Returns its name, relative to the script's directory.
     fn write(&mut self, key: Key<'_>, values: &[f32]) -> Result<OsString> {
         if key.0.is_empty() || key.0.iter().any(|byte| matches!(byte, b'/' | b'\0')) {
             return Err(Error::corpus("this key cannot be the name of a file")
@@ -199,12 +199,12 @@ impl Files {
     }
 }
 
-/// A file of a family, by what their names begin with.
+/// A file with the common prefix of several files.
 fn file_of(prefix: &str, end: &str) -> Result<WxFilename> {
     WxFilename::parse(&name_from_text(&format!("{prefix}.{end}")))
 }
 
-/// Whether HTK and CNTK both read a name as it is.
+/// Whether both HTK and CNTK read a name unchanged.
 fn is_bare(name: &str) -> bool {
     let (mut labels, mut text) = (Labels::new(), Vec::new());
     labels.push(Some(0.0), Some(1.0), name.as_bytes(), 0.0);
@@ -212,7 +212,7 @@ fn is_bare(name: &str) -> bool {
     written.is_ok() && text == format!("0 1 {name}\n").into_bytes()
 }
 
-/// The labels' files.
+/// The label files.
 struct Transcriptions {
     stream: usize,
     mlf: Output,
@@ -271,8 +271,8 @@ impl Transcriptions {
                 return Err(Error::corpus(what).of_key(key));
             };
             while self.names.len() <= state {
-                // A number would need quotes in a label file, with which CNTK's reader takes it for
-                // another name.
+                // A number would need quotes in a label file, and CNTK's reader takes the quotes as
+                // part of the name.
                 let name = format!("s{}", self.names.len());
                 if !self.seen.insert(name.clone()) {
                     return Err(Error::usage(format!(

@@ -1,4 +1,4 @@
-//! A corpus as Kaldi's tables, one a stream.
+//! Writes a corpus as Kaldi's tables, one for each stream.
 
 use seqfeed_core::{
     Block, Element, Error, Extent, Key, Kind, Result, SampleRates, Sink, Stream, Written,
@@ -11,13 +11,13 @@ use seqfeed_kaldi::{
 use crate::formats::listed;
 use crate::formats::values::Values;
 
-/// A table to be written.
+/// A table to write.
 #[derive(Clone, Debug)]
 pub(crate) struct KaldiTable {
     /// The number of its stream.
     pub(crate) stream: usize,
     pub(crate) wspecifier: String,
-    /// Its samples are sound: they are written as waves of these rates.
+    /// The rates, if its samples are sound and are written as waves.
     pub(crate) waves: Option<SampleRates>,
 }
 
@@ -25,16 +25,16 @@ pub(crate) struct KaldiTable {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KaldiOptions {
     pub(crate) compress: Option<CompressionMethod>,
-    /// Samples that are no 16-bit integers are cut off and limited, as Kaldi does,
-    /// instead of refused.
+    /// Whether samples that are not 16-bit integers are cut off and limited, as by Kaldi. Otherwise
+    /// they are refused.
     pub(crate) round_waves: bool,
     pub(crate) opener: Opener,
-    /// What is read: not to be overwritten.
+    /// The files that were read and must not be overwritten.
     pub(crate) inputs: InputFiles,
 }
 
-/// Writes a table for each stream: matrices, vectors of integers, posteriors, waves; a vector or an
-/// integer where a sequence has one sample.
+/// Writes a table for each stream: matrices, vectors of integers, posteriors, waves. If a sequence
+/// has one sample, it writes a vector or an integer.
 pub(crate) struct KaldiSink {
     tables: Vec<Table>,
 }
@@ -76,7 +76,7 @@ impl KaldiSink {
             })
         };
         let opened: Vec<Table> = tables.iter().map(open).collect::<Result<_>>()?;
-        // The names in script files; those of wspecifiers were compared before.
+        // The names in script files. The names in wspecifiers were compared before.
         let names = opened.iter().flat_map(|table| table.writer.object_names());
         options.inputs.check_outputs(names)?;
         Ok(Self { tables: opened })
@@ -106,7 +106,7 @@ impl Sink for KaldiSink {
         let mut bytes = 0;
         for table in self.tables {
             let (report, files) = table.writer.into_outputs()?;
-            // With a script file alone, objects went to files of their own.
+            // With a script file alone, each object went to a file of its own.
             bytes += match files.is_empty() {
                 true => report.bytes,
                 false => files.iter().map(Output::written).sum(),
@@ -120,7 +120,7 @@ impl Sink for KaldiSink {
 }
 
 impl Table {
-    /// The object that a stream's samples are put into, whose memory is used again.
+    /// The object for a stream's samples. Its memory is used again.
     fn empty(stream: &Stream) -> Result<AnyObject> {
         let whole = stream.extent == Extent::Sequence;
         Ok(match (stream.kind, stream.element) {
@@ -200,7 +200,7 @@ impl Table {
     }
 }
 
-/// A wave's channels one after another, from samples whose channels stand side by side.
+/// A wave's channels one after another. In the samples, the channels stand side by side.
 fn fill_wave(wave: &mut Wave, samples: &[f32], channels: usize, round: bool) -> Result<()> {
     let holds = |value: f32| value.trunc() == value && (-32768.0..=32767.0).contains(&value);
     if let Some(at) = samples.iter().position(|&value| !holds(value)).filter(|_| !round) {
@@ -222,7 +222,7 @@ fn fill_wave(wave: &mut Wave, samples: &[f32], channels: usize, round: bool) -> 
     Ok(())
 }
 
-/// Values in the machine's order, in the place of others.
+/// Replaces values by bytes in the machine's order.
 fn copy<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(bytes: &[u8], values: &mut Vec<T>) {
     let count = bytes.len() / size_of::<T>();
     values.clear();

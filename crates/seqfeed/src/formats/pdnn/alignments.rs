@@ -1,4 +1,4 @@
-//! Labels as PDNN's alignments: a line for each utterance.
+//! Writes labels as PDNN's alignments: a line for each utterance.
 
 use std::io::Write;
 

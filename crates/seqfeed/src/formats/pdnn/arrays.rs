@@ -1,4 +1,4 @@
-//! A corpus as numpy's arrays: pickles, `.npy` and `.npz` files.
+//! Writes a corpus as numpy's arrays: pickles, `.npy` and `.npz` files.
 
 use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
 use seqfeed_io::{Opener, WxFilename, name_to_text};
@@ -17,7 +17,7 @@ pub(crate) struct ArraysSink {
 }
 
 impl ArraysSink {
-    /// `samples` is how many samples there will be.
+    /// `samples` is the number of samples that will come.
     pub(crate) fn create(
         name: &WxFilename,
         container: Container,

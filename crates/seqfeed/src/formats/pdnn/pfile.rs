@@ -1,4 +1,4 @@
-//! A corpus as a PFile.
+//! Writes a corpus as a PFile.
 
 use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
 use seqfeed_io::{Opener, WxFilename, name_to_text};
