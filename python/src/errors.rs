@@ -5,7 +5,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use seqfeed::{Error, ErrorKind, Position, PrintableLines};
 
-use crate::kaldi::own::Raised;
+/// What a class raised, on its way through the library.
+#[derive(Debug)]
+pub(crate) struct Raised(pub(crate) PyErr);
+
+impl std::fmt::Display for Raised {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Raised {}
 
 /// The exception that an error is in Python.
 pub(crate) fn to_python(error: &Error) -> PyErr {

@@ -6,10 +6,8 @@
 // Docstrings are Markdown of Python's, not rustdoc's.
 #![allow(clippy::doc_markdown)]
 
-mod arrow;
 mod conversion;
 mod convert;
-mod corpus_table;
 mod describe;
 mod errors;
 mod feed;

@@ -1,5 +1,10 @@
 //! Any corpus as a table of numpy arrays.
 
+mod arrow;
+mod corpus_table;
+mod file_table;
+pub(crate) mod kaldi_table;
+
 use std::ffi::OsStr;
 use std::sync::{Arc, Mutex};
 
@@ -10,16 +15,17 @@ use seqfeed::io::Opener;
 use seqfeed::kaldi::ReadOptions;
 use seqfeed::{Corpus, Key, Stream};
 
-use crate::corpus_table::{CorpusTable, Loaded};
 use crate::forks::{PerProcess, lock};
 use crate::interrupt::interruptible;
 use crate::kaldi::file_like;
-use crate::kaldi::file_table::FileTable;
-use crate::kaldi::table::KaldiTable;
+use crate::kaldi::readers::read_options;
 use crate::kaldi::to_python::value_to_python;
-use crate::kaldi::types::{Value, Wanted, read_options};
+use crate::kaldi::{Value, Wanted};
 use crate::keys::Name;
 use crate::{describe, errors, keys, values};
+use corpus_table::{CorpusTable, Loaded};
+use file_table::FileTable;
+use kaldi_table::KaldiTable;
 
 /// A value as it is read, before it is Python's.
 pub(crate) enum TableValue {
@@ -312,7 +318,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // Consumers cast what comes in another schema than they asked for: so the protocol.
         drop(requested_schema);
-        crate::arrow::stream(py, &self.backend(py)?, &self.recipe)
+        arrow::stream(py, &self.backend(py)?, &self.recipe)
     }
 
     /// The name that it was opened by.

@@ -9,14 +9,7 @@ use crate::tables::options::ReadOptions;
 use crate::tables::typing::Typing;
 use crate::{OBJECT, SCRIPT};
 
-/// The two forms of every object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// Raw numbers behind a `\0B`.
-    Binary,
-    /// Characters.
-    Text,
-}
+pub use crate::mode::Mode;
 
 /// A type of objects that tables hold: how one is read from an archive or file, and written there.
 ///

@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod holder;
+mod mode;
 mod object_reader;
 mod objects;
 mod range;
@@ -32,11 +33,12 @@ mod tables;
 
 pub use holder::{Holder, Mode, write_object};
 pub use object_reader::{LittleEndian, ObjectReader, is_token};
-pub use objects::any::{AnyObject, ObjectType};
+pub use objects::any::AnyObject;
 pub use objects::basic::Basic;
 pub use objects::basic_vector::{Integer, IntegerPairVector, IntegerVector};
 pub use objects::blob::Blob;
-pub use objects::compressed_matrix::{CompressedHeader, CompressedMatrix, CompressionMethod};
+pub use objects::compressed_header::CompressedHeader;
+pub use objects::compressed_matrix::{CompressedMatrix, CompressionMethod};
 pub use objects::egs::{
     ChainSupervision, Index, NnetChainExample, NnetChainSupervision, NnetExample, NnetIo,
     SupervisionFsts,
@@ -52,6 +54,7 @@ pub use objects::htk::HtkMatrix;
 pub use objects::matrix::Matrix;
 pub use objects::matrix_shape::MatrixShape;
 pub use objects::numpy::NumpyArray;
+pub use objects::object_type::ObjectType;
 pub use objects::packed_matrix::PackedMatrix;
 pub use objects::posterior::Posterior;
 pub use objects::sparse::{SparseMatrix, SparseVector};
@@ -68,8 +71,8 @@ pub use tables::mapped_reader::MappedReader;
 pub use tables::options::{ReadOptions, ReadReport};
 pub use tables::random_access_reader::{RandomAccessReader, check_key};
 pub use tables::sequential_reader::SequentialReader;
-pub use tables::table_type::TableType;
 pub use tables::table_writer::{TableWriter, WriteReport};
+pub use tables::typing::TableType;
 pub use tables::warnings::{Warning, Warnings};
 
 pub use seqfeed_core::{self as core, Error, ErrorKind, Key, Result};

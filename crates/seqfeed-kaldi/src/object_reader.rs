@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use seqfeed_core::{Error, Key, Problem, Result};
 use seqfeed_io::{Input, Opener, RxFilename, too_long};
 
-use crate::holder::Mode;
+use crate::mode::Mode;
 use crate::tables::typing::Typing;
 use crate::{ARCHIVE, OBJECT};
 

@@ -1,5 +1,6 @@
 //! Tables: reading objects by their keys, in order and out of it, and writing them.
 
+pub(crate) mod find_type;
 pub(crate) mod key_index;
 pub(crate) mod mapped_reader;
 pub(crate) mod object_loader;
@@ -7,11 +8,9 @@ pub(crate) mod options;
 pub(crate) mod random_access_archive;
 pub(crate) mod random_access_reader;
 pub(crate) mod random_access_script;
-pub(crate) mod read_ahead;
 pub(crate) mod script_lines;
 pub(crate) mod sequential_reader;
 pub(crate) mod sorted_archive;
-pub(crate) mod table_type;
 pub(crate) mod table_writer;
 pub(crate) mod typing;
 pub(crate) mod warnings;

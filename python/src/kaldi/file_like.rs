@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use seqfeed::io::Input;
@@ -58,4 +59,19 @@ pub(crate) fn object_reader(file: Py<PyAny>, name: String) -> ObjectReader {
 pub(crate) fn name_of(file: &Bound<'_, PyAny>) -> String {
     let name = file.getattr("name").ok().and_then(|name| keys::name_of(&name).ok().flatten());
     name.map_or_else(|| "file object".to_owned(), |name| name.to_string())
+}
+
+/// Hands bytes to a file-like object.
+pub(crate) fn write(file: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        // Raw files write less than they are given, and say how much.
+        let written = file.call_method1("write", (PyBytes::new(file.py(), rest),))?;
+        let written = if written.is_none() { rest.len() } else { written.extract::<usize>()? };
+        if written == 0 || written > rest.len() {
+            return Err(PyValueError::new_err("write() of the file object takes nothing"));
+        }
+        rest = &rest[written..];
+    }
+    Ok(())
 }

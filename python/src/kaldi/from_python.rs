@@ -5,15 +5,12 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyList, PyString, PyTuple};
 use seqfeed::kaldi::{
-    AnyObject, Blob, CompressedMatrix, CompressionMethod, GaussPosterior, Holder, HtkMatrix,
-    Matrix, Mode, NumpyArray, ObjectReader, ObjectType, PackedMatrix, Posterior, SparseMatrix,
-    SparseVector, Token, TokenVector, Vector, Wave, write_object,
+    AnyObject, Blob, CompressedMatrix, CompressionMethod, GaussPosterior, HtkMatrix, Matrix,
+    NumpyArray, ObjectType, PackedMatrix, Posterior, SparseMatrix, SparseVector, Token,
+    TokenVector, Vector, Wave,
 };
 
 use crate::kaldi::object::KaldiObject;
-use crate::kaldi::object_writer::own_bytes;
-use crate::kaldi::own::OwnType;
-use crate::kaldi::types::write_inside;
 use crate::{errors, keys};
 
 /// How values become objects.
@@ -39,88 +36,6 @@ impl Conversion {
             _ => return Ok(object),
         };
         Ok(AnyObject::CompressedMatrix(errors::raise(compressed)?))
-    }
-}
-
-/// How values of any type become bytes: those of Kaldi's types, and those whose class writes them.
-pub(crate) struct Encoding {
-    conversion: Conversion,
-    own: Option<OwnType>,
-}
-
-/// A value that can be written.
-pub(crate) enum Encoded {
-    Object(AnyObject),
-    /// With its header.
-    Bytes(Vec<u8>),
-}
-
-impl Encoding {
-    /// From the arguments `object_type` and `compression`.
-    pub(crate) fn of(
-        object_type: Option<&Bound<'_, PyAny>>,
-        compression: Option<CompressionMethod>,
-    ) -> PyResult<Self> {
-        let (object_type, own) = match object_type.map(|given| (given, given.cast::<PyString>())) {
-            None => (None, None),
-            Some((_, Ok(name))) => (Some(errors::raise(name.to_str()?.parse())?), None),
-            Some((class, Err(_))) => (None, Some(OwnType::of(class)?)),
-        };
-        Ok(Self { conversion: Conversion { object_type, compression }, own })
-    }
-
-    /// A value as it stands behind a key, or alone in a file.
-    pub(crate) fn whole(&self, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Encoded> {
-        let Some(own) = self.own_of(value)? else {
-            return self.conversion.object(value).map(Encoded::Object);
-        };
-        let mut bytes = match own.header && mode == Mode::Binary {
-            true => b"\0B".to_vec(),
-            false => Vec::new(),
-        };
-        bytes.extend_from_slice(&own_bytes(&own, value, mode)?);
-        Ok(Encoded::Bytes(bytes))
-    }
-
-    /// A value as it stands inside of another object.
-    pub(crate) fn inside(&self, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Vec<u8>> {
-        if let Some(own) = self.own_of(value)? {
-            return own_bytes(&own, value, mode);
-        }
-        let (object, mut bytes) = (self.conversion.object(value)?, Vec::new());
-        errors::raise(write_inside(&object, &mut bytes, mode))?;
-        Ok(bytes)
-    }
-
-    /// The own type that a value is of: the one that was given, or its class where that can write.
-    fn own_of(&self, value: &Bound<'_, PyAny>) -> PyResult<Option<OwnType>> {
-        if let Some(own) = &self.own {
-            return Ok(Some(own.clone()));
-        }
-        let class = value.get_type();
-        match self.conversion.object_type.is_none() && class.hasattr("write")? {
-            true => OwnType::of(class.as_any()).map(Some),
-            false => Ok(None),
-        }
-    }
-}
-
-impl Holder for Encoded {
-    const TYPE: &'static str = "object";
-    const HEADER: bool = false;
-
-    fn read(_reader: &mut ObjectReader, _mode: Mode) -> seqfeed::Result<Self> {
-        Err(seqfeed::Error::usage("what was made of Python's values is only written"))
-    }
-
-    fn write(&self, out: &mut Vec<u8>, mode: Mode) -> seqfeed::Result<()> {
-        match self {
-            Self::Object(object) => write_object(object, out, mode),
-            Self::Bytes(bytes) => {
-                out.extend_from_slice(bytes);
-                Ok(())
-            }
-        }
     }
 }
 

@@ -9,9 +9,10 @@ use seqfeed::io::{Opener, RxFilename};
 use seqfeed::kaldi::{Mode, ObjectReader};
 
 use crate::forks::lock;
+use crate::kaldi::Wanted;
+use crate::kaldi::basic::Basic;
 use crate::kaldi::file_like;
 use crate::kaldi::to_python::value_to_python;
-use crate::kaldi::types::{Basic, Wanted};
 use crate::{errors, keys};
 
 /// Reads what one stream holds behind one header.

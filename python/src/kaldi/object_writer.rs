@@ -5,15 +5,17 @@ use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyAnyMethods, PyByteArray, PyTuple};
+use pyo3::types::{PyAnyMethods, PyByteArray, PyString, PyTuple};
 use seqfeed::io::{Opener, Output, WxFilename};
-use seqfeed::kaldi::{Mode, write_token};
+use seqfeed::kaldi::{
+    AnyObject, CompressionMethod, Holder, Mode, ObjectReader, write_object, write_token,
+};
 
 use crate::forks::lock;
-use crate::kaldi::from_python::{Conversion, Encoding};
+use crate::kaldi::basic::{Basic, write_basic};
+use crate::kaldi::file_like;
+use crate::kaldi::from_python::Conversion;
 use crate::kaldi::own::OwnType;
-use crate::kaldi::types::{Basic, write_basic};
-use crate::kaldi::writer::write_to;
 use crate::keys::Name;
 use crate::{errors, keys};
 
@@ -46,7 +48,7 @@ impl PyObjectWriter {
 }
 
 /// An object of an own type as its class writes it, without a header.
-pub(crate) fn own_bytes(own: &OwnType, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Vec<u8>> {
+fn own_bytes(own: &OwnType, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Vec<u8>> {
     let py = value.py();
     let bytes = Mutex::new(Some(Vec::new()));
     let writer = Bound::new(py, PyObjectWriter { mode, target: Target::Lent, bytes })?;
@@ -54,6 +56,88 @@ pub(crate) fn own_bytes(own: &OwnType, value: &Bound<'_, PyAny>, mode: Mode) -> 
     let writer = writer.get();
     let written = py.detach(|| lock(&writer.bytes).take());
     Ok(written.unwrap_or_default())
+}
+
+/// How values of any type become bytes: those of Kaldi's types, and those whose class writes them.
+pub(crate) struct Encoding {
+    conversion: Conversion,
+    own: Option<OwnType>,
+}
+
+/// A value that can be written.
+pub(crate) enum Encoded {
+    Object(AnyObject),
+    /// With its header.
+    Bytes(Vec<u8>),
+}
+
+impl Encoding {
+    /// From the arguments `object_type` and `compression`.
+    pub(crate) fn of(
+        object_type: Option<&Bound<'_, PyAny>>,
+        compression: Option<CompressionMethod>,
+    ) -> PyResult<Self> {
+        let (object_type, own) = match object_type.map(|given| (given, given.cast::<PyString>())) {
+            None => (None, None),
+            Some((_, Ok(name))) => (Some(errors::raise(name.to_str()?.parse())?), None),
+            Some((class, Err(_))) => (None, Some(OwnType::of(class)?)),
+        };
+        Ok(Self { conversion: Conversion { object_type, compression }, own })
+    }
+
+    /// A value as it stands behind a key, or alone in a file.
+    pub(crate) fn whole(&self, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Encoded> {
+        let Some(own) = self.own_of(value)? else {
+            return self.conversion.object(value).map(Encoded::Object);
+        };
+        let mut bytes = match own.header && mode == Mode::Binary {
+            true => b"\0B".to_vec(),
+            false => Vec::new(),
+        };
+        bytes.extend_from_slice(&own_bytes(&own, value, mode)?);
+        Ok(Encoded::Bytes(bytes))
+    }
+
+    /// A value as it stands inside of another object.
+    pub(crate) fn inside(&self, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Vec<u8>> {
+        if let Some(own) = self.own_of(value)? {
+            return own_bytes(&own, value, mode);
+        }
+        let (object, mut bytes) = (self.conversion.object(value)?, Vec::new());
+        errors::raise(object.write_inside(&mut bytes, mode))?;
+        Ok(bytes)
+    }
+
+    /// The own type that a value is of: the one that was given, or its class where that can write.
+    fn own_of(&self, value: &Bound<'_, PyAny>) -> PyResult<Option<OwnType>> {
+        if let Some(own) = &self.own {
+            return Ok(Some(own.clone()));
+        }
+        let class = value.get_type();
+        match self.conversion.object_type.is_none() && class.hasattr("write")? {
+            true => OwnType::of(class.as_any()).map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+impl Holder for Encoded {
+    const TYPE: &'static str = "object";
+    const HEADER: bool = false;
+
+    fn read(_reader: &mut ObjectReader, _mode: Mode) -> seqfeed::Result<Self> {
+        Err(seqfeed::Error::usage("what was made of Python's values is only written"))
+    }
+
+    fn write(&self, out: &mut Vec<u8>, mode: Mode) -> seqfeed::Result<()> {
+        match self {
+            Self::Object(object) => write_object(object, out, mode),
+            Self::Bytes(bytes) => {
+                out.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
 }
 
 #[pymethods]
@@ -138,7 +222,7 @@ impl PyObjectWriter {
         let Some(bytes) = py.detach(|| lock(&self.bytes).take()) else { return Ok(()) };
         match &self.target {
             Target::Lent => Ok(()),
-            Target::File(file) => write_to(file.bind(py), &bytes),
+            Target::File(file) => file_like::write(file.bind(py), &bytes),
             Target::Name(name, opener) => errors::raise(py.detach(|| {
                 let mut output = Output::create(&WxFilename::parse(name)?, opener)?;
                 output.write_all(&bytes).map_err(|error| output.error(error))?;

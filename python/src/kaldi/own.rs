@@ -17,8 +17,10 @@ use seqfeed::kaldi::{
 };
 use seqfeed_core::{Error, Key, Problem};
 
+use crate::errors::Raised;
 use crate::kaldi::object_reader::PyObjectReader;
-use crate::kaldi::types::{Origin, Random, Sequential, Value};
+use crate::kaldi::{Origin, Random, Sequential, Value};
+use crate::keys::Name;
 
 /// A class with `read`, which takes an `ObjectReader` and gives an object, or `write`, which takes
 /// an object and an `ObjectWriter`, or both.
@@ -67,15 +69,24 @@ impl OwnType {
     }
 
     /// Opens a table for random access.
-    pub(crate) fn open_random(&self, open: &dyn OpenRandom) -> Result<Box<dyn Random>> {
-        Ok(match self.header {
-            true => {
-                Box::new(Table { reader: self.with(|| open.with_header())?, own: self.clone() })
-            }
-            false => {
-                Box::new(Table { reader: self.with(|| open.without_header())?, own: self.clone() })
-            }
-        })
+    pub(crate) fn open_random(
+        &self,
+        rspecifier: &Name,
+        options: &ReadOptions,
+    ) -> Result<Box<dyn Random>> {
+        fn open<const HEADER: bool>(
+            own: &OwnType,
+            rspecifier: &Name,
+            options: &ReadOptions,
+        ) -> Result<Box<dyn Random>> {
+            let reader: RandomAccessReader<Own<HEADER>> =
+                own.with(|| RandomAccessReader::open_with(rspecifier, options))?;
+            Ok(Box::new(Table { reader, own: own.clone() }))
+        }
+        match self.header {
+            true => open::<true>(self, rspecifier, options),
+            false => open::<false>(self, rspecifier, options),
+        }
     }
 
     /// Reads one object.
@@ -101,12 +112,6 @@ impl OwnType {
             (done, _) => done,
         }
     }
-}
-
-/// How a reader for random access of either kind is opened.
-pub(crate) trait OpenRandom {
-    fn with_header(&self) -> Result<RandomAccessReader<Own<true>>>;
-    fn without_header(&self) -> Result<RandomAccessReader<Own<false>>>;
 }
 
 /// What this thread reads, and what the class raised.
@@ -158,18 +163,6 @@ impl<const HEADER: bool> Holder for Own<HEADER> {
         Err(Error::usage("objects of own types are written by their class"))
     }
 }
-
-/// What a class raised, on its way through the library.
-#[derive(Debug)]
-pub(crate) struct Raised(pub(crate) PyErr);
-
-impl std::fmt::Display for Raised {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Raised {}
 
 /// The error that carries what a class raised, with the place where it did.
 fn raised_error(place: &Error, raised: PyErr) -> Error {

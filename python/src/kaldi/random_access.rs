@@ -11,10 +11,11 @@ use seqfeed_core::Key;
 
 use crate::describe::is_table;
 use crate::forks::{PerProcess, lock};
-use crate::kaldi::table::rows;
+use crate::kaldi::readers::{open_mapped, open_random, read_options};
 use crate::kaldi::to_python::value_to_python;
-use crate::kaldi::types::{Random, Value, Wanted, open_mapped, open_random, read_options};
+use crate::kaldi::{Random, Value, Wanted};
 use crate::keys::Name;
+use crate::table::kaldi_table::rows;
 use crate::{describe, errors, keys};
 
 /// A reader of objects of some type; none when it is closed.

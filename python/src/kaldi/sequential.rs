@@ -12,8 +12,9 @@ use seqfeed_core::Key;
 
 use crate::forks::{PerProcess, lock};
 use crate::kaldi::file_like;
+use crate::kaldi::readers::{open_sequential, read_options};
 use crate::kaldi::to_python::value_to_python;
-use crate::kaldi::types::{Origin, Sequential, Wanted, open_sequential, read_options};
+use crate::kaldi::{Origin, Sequential, Wanted};
 use crate::keys::Name;
 use crate::{describe, errors, keys};
 

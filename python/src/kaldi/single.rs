@@ -6,12 +6,13 @@ use std::io::Write as _;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use seqfeed::io::{Opener, Output, RxFilename, WxFilename};
-use seqfeed::kaldi::{Mode, ObjectReader, Range, write_object};
+use seqfeed::kaldi::{AnyObject, Holder, Mode, ObjectReader, Range, write_object};
 
 use crate::kaldi::file_like;
+use crate::kaldi::own::Own;
 use crate::kaldi::to_python::value_to_python;
-use crate::kaldi::types::{Value, Wanted, read_one};
-use crate::kaldi::writer::{encoding, write_to};
+use crate::kaldi::writer::encoding;
+use crate::kaldi::{Value, Wanted};
 use crate::{errors, keys};
 
 /// Reads one object from an rxfilename, a path, bytes or a file object.
@@ -32,7 +33,7 @@ pub(crate) fn load<'py>(
                 if is_text { Range::split_name(name.as_ref())? } else { (name.as_ref(), None) };
             let object = open_one(name, wanted.as_ref(), &opener)?;
             match range {
-                Some(range) => object.extract(&range),
+                Some(range) => extract(object, &range),
                 None => Ok(object),
             }
         })
@@ -54,6 +55,29 @@ fn open_one(name: &OsStr, wanted: Option<&Wanted>, opener: &Opener) -> seqfeed::
     // A command that failed may not have given the whole object.
     reader.finish()?;
     Ok(value)
+}
+
+/// Reads one object, of a type or of any.
+fn read_one(reader: &mut ObjectReader, wanted: Option<&Wanted>) -> seqfeed::Result<Value> {
+    match wanted {
+        Some(Wanted::Object(object_type)) => {
+            AnyObject::read_as(*object_type, reader).map(Value::Object)
+        }
+        Some(Wanted::Shape) => reader.read().map(Value::Shape),
+        Some(Wanted::WaveInfo) => reader.read().map(Value::WaveInfo),
+        Some(Wanted::Own(own)) => own.read(reader),
+        None => reader.read_any().map(Value::Object),
+    }
+}
+
+/// The part of a value that a range means.
+fn extract(value: Value, range: &Range) -> seqfeed::Result<Value> {
+    match value {
+        Value::Object(object) => object.extract(range).map(Value::Object),
+        Value::Shape(shape) => shape.extract(range).map(Value::Shape),
+        Value::WaveInfo(info) => info.extract(range).map(Value::WaveInfo),
+        Value::Own(own) => Own::<true>(own).extract(range).map(|own| Value::Own(own.0)),
+    }
 }
 
 /// Writes one object to a wxfilename, a path or a file object.
@@ -82,7 +106,7 @@ pub(crate) fn save(
         }));
     }
     if target.hasattr("write")? {
-        return write_to(target, &bytes);
+        return file_like::write(target, &bytes);
     }
     Err(errors::wrong_type("a wxfilename, a path or a file object", target))
 }

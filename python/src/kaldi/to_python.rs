@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use seqfeed::kaldi::{AnyObject, Matrix, PackedMatrix, SparseVector};
 
+use crate::kaldi::Value;
 use crate::kaldi::lent;
 use crate::kaldi::object::KaldiObject;
-use crate::kaldi::types::Value;
 use crate::{keys, values};
 
 /// What was read, as Python has it.

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyAnyMethods, PyBytes, PyTuple};
+use pyo3::types::{PyAnyMethods, PyTuple};
 use seqfeed::io::Opener;
 use seqfeed::kaldi::{CompressionMethod, Mode, TableWriter, Wspecifier, check_key, write_object};
 use seqfeed_core::Key;
 
 use crate::describe::is_table;
 use crate::forks::{PerProcess, lock};
-use crate::kaldi::from_python::{Encoded, Encoding};
+use crate::kaldi::file_like;
+use crate::kaldi::object_writer::{Encoded, Encoding};
 use crate::keys::Name;
 use crate::{errors, keys};
 
@@ -69,21 +70,6 @@ pub(crate) fn encoding(
     Encoding::of(object_type, compression(method)?)
 }
 
-/// Hands bytes to a file-like object.
-pub(crate) fn write_to(file: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        // Raw files write less than they are given, and say how much.
-        let written = file.call_method1("write", (PyBytes::new(file.py(), rest),))?;
-        let written = if written.is_none() { rest.len() } else { written.extract::<usize>()? };
-        if written == 0 || written > rest.len() {
-            return Err(PyValueError::new_err("write() of the file object takes nothing"));
-        }
-        rest = &rest[written..];
-    }
-    Ok(())
-}
-
 /// Flushes a file object that can be flushed.
 fn flush(file: &Bound<'_, PyAny>) -> PyResult<()> {
     match file.hasattr("flush")? {
@@ -130,7 +116,7 @@ impl Writer {
             }
             None if target.hasattr("write")? => {
                 let mode = if text { Mode::Text } else { Mode::Binary };
-                let name = Name::from(super::file_like::name_of(&target).as_str());
+                let name = Name::from(file_like::name_of(&target).as_str());
                 (name, mode, Sink::File(target.unbind()))
             }
             None => {
@@ -168,7 +154,7 @@ impl Writer {
                 Some(Sink::File(file)) => file.clone_ref(py),
                 _ => return Err(closed()),
             };
-            write_to(file.bind(py), &bytes)?;
+            file_like::write(file.bind(py), &bytes)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Objects whose type is learned from the data.
 
-use seqfeed_core::{Error, Result};
+use seqfeed_core::Result;
 
 use crate::holder::{Holder, Mode, write_object};
 use crate::object_reader::ObjectReader;
@@ -13,6 +13,7 @@ use crate::objects::gauss_posterior::GaussPosterior;
 use crate::objects::htk::HtkMatrix;
 use crate::objects::matrix::Matrix;
 use crate::objects::numpy::NumpyArray;
+use crate::objects::object_type::{ObjectType, with_object_types};
 use crate::objects::packed_matrix::PackedMatrix;
 use crate::objects::posterior::Posterior;
 use crate::objects::sparse::{SparseMatrix, SparseVector};
@@ -21,19 +22,12 @@ use crate::objects::vector::Vector;
 use crate::objects::wave::Wave;
 use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
+use crate::tables::find_type::{Found, find_table_type, type_of_next};
 use crate::tables::options::ReadOptions;
-use crate::tables::table_type::{Found, find_table_type};
-use crate::tables::typing::{Need, Typing, type_of_next};
+use crate::tables::typing::{Need, Typing};
 
 macro_rules! any_object {
     ($($(#[$doc:meta])* $variant:ident($type:ty) = $name:literal,)*) => {
-        /// The types of objects by their names, as they are given on command lines.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum ObjectType {
-            $($(#[$doc])* $variant,)*
-        }
-
         /// An object of any type, for programs that learn the type from the data.
         ///
         /// Binary objects say what they are, except for integers: how they follow one another, and
@@ -57,19 +51,6 @@ macro_rules! any_object {
             $($(#[$doc])* $variant($type),)*
         }
 
-        impl ObjectType {
-            /// All types.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// The name: `float-matrix`.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)*
-                }
-            }
-        }
-
         impl AnyObject {
             /// The type.
             #[must_use]
@@ -87,6 +68,33 @@ macro_rules! any_object {
             pub fn read_as(object_type: ObjectType, reader: &mut ObjectReader) -> Result<Self> {
                 match object_type {
                     $(ObjectType::$variant => reader.read::<$type>().map(Self::$variant),)*
+                }
+            }
+
+            /// Reads an object of a known type that has no header of its own, since it stands
+            /// inside of another one.
+            ///
+            /// # Errors
+            ///
+            /// As [`Holder::read`].
+            pub fn read_inside(
+                object_type: ObjectType,
+                reader: &mut ObjectReader,
+                mode: Mode,
+            ) -> Result<Self> {
+                match object_type {
+                    $(ObjectType::$variant => <$type>::read(reader, mode).map(Self::$variant),)*
+                }
+            }
+
+            /// Appends the object without a header, as it stands inside of another one.
+            ///
+            /// # Errors
+            ///
+            /// As [`Holder::write`].
+            pub fn write_inside(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
+                match self {
+                    $(Self::$variant(value) => value.write(out, mode),)*
                 }
             }
 
@@ -135,99 +143,7 @@ macro_rules! any_object {
     };
 }
 
-any_object! {
-    /// [`Matrix<f32>`].
-    FloatMatrix(Matrix<f32>) = "float-matrix",
-    /// [`Matrix<f64>`].
-    DoubleMatrix(Matrix<f64>) = "double-matrix",
-    /// [`Vector<f32>`].
-    FloatVector(Vector<f32>) = "float-vector",
-    /// [`Vector<f64>`].
-    DoubleVector(Vector<f64>) = "double-vector",
-    /// [`CompressedMatrix`].
-    CompressedMatrix(CompressedMatrix) = "compressed-matrix",
-    /// [`SparseMatrix<f32>`].
-    SparseMatrix(SparseMatrix<f32>) = "sparse-matrix",
-    /// [`SparseVector<f32>`].
-    SparseVector(SparseVector<f32>) = "sparse-vector",
-    /// [`SparseMatrix<f64>`].
-    DoubleSparseMatrix(SparseMatrix<f64>) = "double-sparse-matrix",
-    /// [`SparseVector<f64>`].
-    DoubleSparseVector(SparseVector<f64>) = "double-sparse-vector",
-    /// [`PackedMatrix<f32>`].
-    FloatPackedMatrix(PackedMatrix<f32>) = "float-packed-matrix",
-    /// [`PackedMatrix<f64>`].
-    DoublePackedMatrix(PackedMatrix<f64>) = "double-packed-matrix",
-    /// An integer of 8 bits.
-    Int8(i8) = "int8",
-    /// An integer of 16 bits.
-    Int16(i16) = "int16",
-    /// An integer of 32 bits.
-    Int32(i32) = "int32",
-    /// An integer of 64 bits.
-    Int64(i64) = "int64",
-    /// An unsigned integer of 8 bits.
-    Uint8(u8) = "uint8",
-    /// An unsigned integer of 16 bits.
-    Uint16(u16) = "uint16",
-    /// An unsigned integer of 32 bits.
-    Uint32(u32) = "uint32",
-    /// An unsigned integer of 64 bits.
-    Uint64(u64) = "uint64",
-    /// A float.
-    Float(f32) = "float",
-    /// A double.
-    Double(f64) = "double",
-    /// True or false.
-    Bool(bool) = "bool",
-    /// A vector of int32: alignments.
-    Int32Vector(Vec<i32>) = "int32-vector",
-    /// A vector of int8.
-    Int8Vector(Vec<i8>) = "int8-vector",
-    /// A vector of int16.
-    Int16Vector(Vec<i16>) = "int16-vector",
-    /// A vector of int64.
-    Int64Vector(Vec<i64>) = "int64-vector",
-    /// A vector of vectors of int32.
-    Int32VectorVector(Vec<Vec<i32>>) = "int32-vector-vector",
-    /// A vector of pairs of int32.
-    Int32PairVector(Vec<(i32, i32)>) = "int32-pair-vector",
-    /// A vector of pairs of floats.
-    FloatPairVector(Vec<(f32, f32)>) = "float-pair-vector",
-    /// A vector of floats as `std::vector<float>` is written: no type is found by itself that is
-    /// told from a vector of int32 by its values only.
-    FloatBasicVector(Vec<f32>) = "float-basic-vector",
-    /// A vector of doubles as `std::vector<double>` is written.
-    DoubleBasicVector(Vec<f64>) = "double-basic-vector",
-    /// [`Token`].
-    Token(Token) = "token",
-    /// [`TokenVector`].
-    TokenVector(TokenVector) = "token-vector",
-    /// [`Posterior`].
-    Posterior(Posterior) = "posterior",
-    /// [`GaussPosterior`].
-    GaussPosterior(GaussPosterior) = "gauss-posterior",
-    /// [`Wave`].
-    Wave(Wave) = "wave",
-    /// [`HtkMatrix`]: never found by itself, since nothing marks it.
-    HtkMatrix(HtkMatrix) = "htk-matrix",
-    /// [`NnetExample`].
-    NnetExample(NnetExample) = "nnet-example",
-    /// [`NnetChainExample`].
-    NnetChainExample(NnetChainExample) = "nnet-chain-example",
-    /// [`StdVectorFst`].
-    Fst(StdVectorFst) = "fst",
-    /// [`Lattice`].
-    Lattice(Lattice) = "lattice",
-    /// [`CompactLattice`].
-    CompactLattice(CompactLattice) = "compact-lattice",
-    /// [`Blob`]: never found by itself.
-    Blob(Blob) = "blob",
-    /// [`NumpyArray<f32>`].
-    FloatNumpyArray(NumpyArray<f32>) = "float-numpy-array",
-    /// [`NumpyArray<f64>`].
-    DoubleNumpyArray(NumpyArray<f64>) = "double-numpy-array",
-}
+with_object_types!(any_object);
 
 impl AnyObject {
     /// Other types that the object's bytes fit as well, where nothing in them says which it is:
@@ -283,24 +199,6 @@ impl Default for AnyObject {
     /// An empty float matrix: the most common type, in whose place others are read.
     fn default() -> Self {
         Self::FloatMatrix(Matrix::default())
-    }
-}
-
-impl std::str::FromStr for ObjectType {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|object_type| object_type.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = Self::ALL.iter().map(|object_type| object_type.name()).collect();
-            Error::usage(format!("there is no type of objects `{name}`"))
-                .with_help(format!("the types are {}", names.join(", ")))
-        })
-    }
-}
-
-impl std::fmt::Display for ObjectType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -1,16 +1,19 @@
 //! Numbers and booleans alone: Kaldi's basic types.
 
 use std::fmt;
+use std::ops::Neg;
 
 use seqfeed_core::float_text::write_g;
-use seqfeed_core::number_text::ParseInteger;
+use seqfeed_core::number_text::{ParseInteger, parse_f32, parse_f64};
 use seqfeed_core::{Problem, Result};
 use seqfeed_io::too_long;
 
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::{ObjectReader, is_space};
-use crate::objects::float::{DIGITS, Float};
+
+/// Digits that Kaldi writes floats with, `f64` too.
+pub(crate) const DIGITS: usize = 7;
 
 /// A basic type: an integer of 8 to 64 bits, `f32`, `f64` or `bool`.
 ///
@@ -119,24 +122,28 @@ integer! {
 }
 
 /// `inf`, `infinity` or `nan` in any case, perhaps with a sign: Kaldi writes them.
-pub(crate) fn float_word<T: Float>(text: &[u8]) -> Option<(T, usize)> {
+pub(crate) fn float_word<T: Neg<Output = T>>(
+    text: &[u8],
+    infinity: T,
+    nan: T,
+) -> Option<(T, usize)> {
     let len = text.iter().position(|&byte| is_space(byte)).unwrap_or(text.len());
     let (negative, name) = match &text[..len] {
         [b'-', name @ ..] => (true, name),
         [b'+', name @ ..] | name => (false, name),
     };
     let value = if name.eq_ignore_ascii_case(b"inf") || name.eq_ignore_ascii_case(b"infinity") {
-        T::INFINITY
+        infinity
     } else if name.eq_ignore_ascii_case(b"nan") {
-        T::NAN
+        nan
     } else {
         return None;
     };
-    Some((if negative { value.negated() } else { value }, len))
+    Some((if negative { -value } else { value }, len))
 }
 
 macro_rules! float {
-    ($($type:ty, $name:literal, $tag:literal;)*) => {
+    ($($type:ty, $name:literal, $tag:literal, $parse:path;)*) => {
         $(impl Basic for $type {
             const NAME: &'static str = $name;
             const BINARY_BYTES: usize = 1 + size_of::<$type>();
@@ -148,7 +155,7 @@ macro_rules! float {
             }
 
             fn from_text(text: &[u8]) -> Option<(Self, usize)> {
-                <$type as Float>::parse_text(text).or_else(|| float_word(text))
+                $parse(text).or_else(|| float_word(text, <$type>::INFINITY, <$type>::NAN))
             }
 
             fn write_basic(self, out: &mut Vec<u8>, mode: Mode) {
@@ -184,8 +191,8 @@ macro_rules! float {
     };
 }
 float! {
-    f32, "float", 4;
-    f64, "double", 8;
+    f32, "float", 4, parse_f32;
+    f64, "double", 8, parse_f64;
 }
 
 impl Basic for bool {

@@ -9,82 +9,18 @@
 //! Values come out bit for bit as Kaldi's, and bytes are those that Kaldi writes.
 
 mod compress;
-mod decompress;
-mod levels;
 mod method;
 
-use levels::LEVEL_BYTES;
-use seqfeed_core::{Error, Problem, Result};
+use seqfeed_core::Result;
 
 pub use self::method::CompressionMethod;
-use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
+use crate::objects::compressed_header::CompressedHeader;
+use crate::objects::compressed_header::levels::LEVEL_BYTES;
 use crate::objects::float::Float;
 use crate::objects::matrix::{Matrix, MatrixHeader, read_floats};
 use crate::range::Range;
-use crate::source::header::{data_len, sizes};
-
-/// The header of a compressed matrix.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CompressedHeader {
-    /// 1 for `CM`, 2 for `CM2`, 3 for `CM3`.
-    pub format: u8,
-    /// The smallest value.
-    pub min: f32,
-    /// The largest value less the smallest.
-    pub range: f32,
-    /// Number of rows.
-    pub rows: u32,
-    /// Number of columns.
-    pub cols: u32,
-}
-
-impl CompressedHeader {
-    /// The header of an empty matrix.
-    const EMPTY: Self = Self { format: 1, min: 0.0, range: 0.0, rows: 0, cols: 0 };
-
-    pub(crate) fn parse(token: &[u8], bytes: &[u8]) -> Result<Self> {
-        let Some(bytes) = bytes.get(..16) else {
-            let missing = Some((16 - bytes.len()) as u64);
-            let problem = Problem::UnexpectedEnd { inside: "a header", missing };
-            return Err(Error::format(OBJECT, problem));
-        };
-        let word = |i: usize| [bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]];
-        let (rows, cols) = (i32::from_le_bytes(word(8)), i32::from_le_bytes(word(12)));
-        if cols == 0 {
-            // Kaldi takes no columns for an empty matrix, whatever the rest says.
-            return Ok(Self::EMPTY);
-        }
-        let (rows, cols) = sizes(rows, cols)?;
-        let format = match token {
-            b"CM" => 1,
-            b"CM2" => 2,
-            _ => 3,
-        };
-        let (min, range) = (f32::from_le_bytes(word(0)), f32::from_le_bytes(word(4)));
-        Ok(Self { format, min, range, rows, cols })
-    }
-
-    /// Bytes of data behind the header.
-    pub(crate) fn data_len(&self) -> Result<u64> {
-        let codes = data_len(self.rows, self.cols, if self.format == 2 { 2 } else { 1 })?;
-        let levels = if self.format == 1 { u64::from(self.cols) * LEVEL_BYTES as u64 } else { 0 };
-        Ok(codes + levels)
-    }
-
-    fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(match self.format {
-            1 => b"CM ",
-            2 => b"CM2 ",
-            _ => b"CM3 ",
-        });
-        out.extend_from_slice(&self.min.to_le_bytes());
-        out.extend_from_slice(&self.range.to_le_bytes());
-        out.extend_from_slice(&self.rows.to_le_bytes());
-        out.extend_from_slice(&self.cols.to_le_bytes());
-    }
-}
 
 /// A matrix compressed to one or two bytes a value: Kaldi's `CompressedMatrix`.
 ///
@@ -165,11 +101,7 @@ impl CompressedMatrix {
 
     /// Decompresses into a matrix, whose memory is used again.
     pub fn decompress_into<T: Float>(&self, matrix: &mut Matrix<T>) {
-        let (rows, cols) = (self.rows(), self.cols());
-        (matrix.rows, matrix.cols) = (rows, cols);
-        // What is there already is written over, not cleared.
-        matrix.values.resize(rows * cols, T::default());
-        self.header.decompress(&self.data, 0..rows, 0..cols, &mut matrix.values);
+        matrix.decompress(&self.header, &self.data);
     }
 
     /// Decompresses the part that a range in a script file means, and nothing else.
@@ -187,44 +119,7 @@ impl CompressedMatrix {
         self.header.decompress(&self.data, row_range, col_range, &mut values);
         Ok(Matrix { rows, cols, values })
     }
-
-    /// Reads what stands behind the token (`CM `, `CM2`, `CM3`), in the place of what `self` holds.
-    fn read_behind_into(&mut self, token: [u8; 3], reader: &mut ObjectReader) -> Result<()> {
-        self.header = read_header(token, reader)?;
-        let data_len = self.header.data_len()?;
-        reader.check_there(data_len, "data")?;
-        let data_len = usize::try_from(data_len).unwrap_or(usize::MAX);
-        reader.read_values(data_len, &mut self.data, "data")
-    }
-
-    /// Reads what stands behind the token.
-    pub(crate) fn read_behind(token: [u8; 3], reader: &mut ObjectReader) -> Result<Self> {
-        let mut matrix = Self::default();
-        matrix.read_behind_into(token, reader)?;
-        Ok(matrix)
-    }
-
-    /// Reads over what stands behind the token.
-    pub(crate) fn skip_behind(token: [u8; 3], reader: &mut ObjectReader) -> Result<()> {
-        let data_len = read_header(token, reader)?.data_len()?;
-        reader.skip_bytes(data_len, "data")
-    }
 }
-
-pub(crate) fn read_header(token: [u8; 3], reader: &mut ObjectReader) -> Result<CompressedHeader> {
-    let start = reader.position();
-    let bytes: [u8; 16] = reader.read_array("a header")?;
-    let header = CompressedHeader::parse(token.trim_ascii_end(), &bytes)
-        .map_err(|error| error.in_file(reader.name()).at_byte(start))?;
-    if header.cols == 0 && bytes[4..] == [0; 12] && reader.ensure(4)?.starts_with(SURPLUS) {
-        reader.consume(SURPLUS.len());
-    }
-    Ok(header)
-}
-
-/// The end of an empty matrix as Kaldi writes it: a number of arbitrary value and 16 bytes of
-/// zeros, of which it reads only 16. No key and no object inside of another one begins with these.
-pub(crate) const SURPLUS: &[u8] = &[0; 4];
 
 impl Holder for CompressedMatrix {
     const TYPE: &'static str = "compressed matrix";
@@ -241,7 +136,10 @@ impl Holder for CompressedMatrix {
             Matrix::read(reader, mode)?
         } else {
             match MatrixHeader::read(reader)? {
-                MatrixHeader::Compressed(token) => return self.read_behind_into(token, reader),
+                MatrixHeader::Compressed(token) => {
+                    self.header = CompressedHeader::read(token, reader)?;
+                    return self.header.read_data(reader, &mut self.data);
+                }
                 MatrixHeader::Full { letter, rows, cols } => {
                     let mut values = Vec::new();
                     read_floats(reader, letter, rows * cols, &mut values)?;

@@ -5,7 +5,7 @@ use seqfeed_core::number_text::ParseInteger;
 
 use crate::OBJECT;
 use crate::object_reader::{ObjectReader, is_space, is_token};
-use crate::objects::any::ObjectType;
+use crate::objects::object_type::ObjectType;
 use crate::objects::text_fits::{Line, bracketed_types, is_bracketed, is_matrix};
 
 /// Bytes that are looked at: where integers follow one another so far, they do so to the end.

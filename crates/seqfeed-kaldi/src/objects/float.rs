@@ -1,5 +1,7 @@
 //! The two types of floats that matrices and vectors have, and their text.
 
+use std::ops::Neg;
+
 use seqfeed_core::float_text::write_g;
 use seqfeed_core::number_text::{parse_f32, parse_f64};
 use seqfeed_core::{Problem, Result};
@@ -7,15 +9,12 @@ use seqfeed_io::too_long;
 
 use crate::OBJECT;
 use crate::object_reader::{LittleEndian, ObjectReader, is_space};
-use crate::objects::basic::{Basic, float_word};
-
-/// Digits that Kaldi writes floats with, `f64` too.
-pub(crate) const DIGITS: usize = 7;
+use crate::objects::basic::{Basic, DIGITS, float_word};
 
 /// `f32` or `f64`.
 ///
 /// Either type of a matrix or vector is read from files of both, converted as Kaldi does.
-pub trait Float: LittleEndian + Basic + PartialOrd {
+pub trait Float: LittleEndian + Basic + PartialOrd + Neg<Output = Self> {
     /// `F` or `D`, as in the tokens `FM`, `DV`.
     const LETTER: u8;
     /// Positive infinity.
@@ -30,8 +29,6 @@ pub trait Float: LittleEndian + Basic + PartialOrd {
     fn from_f32(value: f32) -> Self;
     /// Converts, rounding to the nearest.
     fn to_f32(self) -> f32;
-    /// Changes the sign.
-    fn negated(self) -> Self;
     /// Reads a number at the front of `text` as C++'s `>>` does, correctly rounded: its value and
     /// length.
     fn parse_text(text: &[u8]) -> Option<(Self, usize)>;
@@ -58,10 +55,6 @@ macro_rules! float {
 
             fn to_f32(self) -> f32 {
                 self as f32
-            }
-
-            fn negated(self) -> Self {
-                -self
             }
 
             fn parse_text(text: &[u8]) -> Option<(Self, usize)> {
@@ -257,7 +250,7 @@ impl<T: Float> Parsing<'_, T> {
             return Ok(None);
         };
         let word = &rest[..len];
-        match float_word(word) {
+        match float_word(word, T::INFINITY, T::NAN) {
             // Kaldi writes no plus.
             Some((value, _)) if word[0] != b'+' => self.values.push(value),
             _ => {

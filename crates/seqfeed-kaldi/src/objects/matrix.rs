@@ -5,7 +5,7 @@ use seqfeed_core::{Error, Problem, Result};
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::{ObjectReader, is_space};
-use crate::objects::compressed_matrix::CompressedMatrix;
+use crate::objects::compressed_header::CompressedHeader;
 use crate::objects::float::{Brackets, Float, read_rows, write_float};
 use crate::range::Range;
 
@@ -76,6 +76,14 @@ impl<T: Float> Matrix<T> {
         Ok(())
     }
 
+    /// Takes the values of a compressed matrix, whose data stand behind the header.
+    pub(super) fn decompress(&mut self, header: &CompressedHeader, data: &[u8]) {
+        (self.rows, self.cols) = (header.rows as usize, header.cols as usize);
+        // What is there already is written over, not cleared.
+        self.values.resize(self.rows * self.cols, T::default());
+        header.decompress(data, 0..self.rows, 0..self.cols, &mut self.values);
+    }
+
     /// Appends what stands before the values.
     fn write_header(&self, out: &mut Vec<u8>) -> Result<()> {
         out.extend_from_slice(&[T::LETTER, b'M', b' ']);
@@ -113,7 +121,9 @@ impl<T: Float> Holder for Matrix<T> {
                 read_floats(reader, letter, rows * cols, &mut self.values)
             }
             MatrixHeader::Compressed(token) => {
-                CompressedMatrix::read_behind(token, reader)?.decompress_into(self);
+                let (header, mut data) = (CompressedHeader::read(token, reader)?, Vec::new());
+                header.read_data(reader, &mut data)?;
+                self.decompress(&header, &data);
                 Ok(())
             }
         }
@@ -127,7 +137,10 @@ impl<T: Float> Holder for Matrix<T> {
             MatrixHeader::Full { letter, rows, cols } => {
                 reader.skip_bytes((rows * cols) as u64 * width(letter), "a matrix")
             }
-            MatrixHeader::Compressed(token) => CompressedMatrix::skip_behind(token, reader),
+            MatrixHeader::Compressed(token) => {
+                let header = CompressedHeader::read(token, reader)?;
+                reader.skip_bytes(header.data_len()?, "data")
+            }
         }
     }
 

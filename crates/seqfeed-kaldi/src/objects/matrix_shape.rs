@@ -5,7 +5,7 @@ use seqfeed_core::{Error, Problem, Result};
 use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
-use crate::objects::compressed_matrix::read_header;
+use crate::objects::compressed_header::CompressedHeader;
 use crate::objects::matrix::{Matrix, MatrixHeader, width};
 use crate::range::Range;
 
@@ -34,7 +34,7 @@ impl Holder for MatrixShape {
                 Ok(Self { rows, cols })
             }
             MatrixHeader::Compressed(token) => {
-                let header = read_header(token, reader)?;
+                let header = CompressedHeader::read(token, reader)?;
                 reader.skip_bytes(header.data_len()?, "data")?;
                 Ok(Self { rows: header.rows as usize, cols: header.cols as usize })
             }

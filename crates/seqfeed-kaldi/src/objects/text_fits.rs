@@ -2,8 +2,8 @@
 
 use crate::holder::Mode;
 use crate::object_reader::is_space;
-use crate::objects::any::ObjectType;
 use crate::objects::basic::Basic;
+use crate::objects::object_type::ObjectType;
 
 /// Types of several numbers on a line.
 const NUMBERS: [ObjectType; 4] = [

@@ -6,7 +6,7 @@ use seqfeed_io::{DataFile, too_long};
 use super::header::{Header, LONGEST_HEADER, Object};
 use crate::ARCHIVE;
 use crate::object_reader::is_space;
-use crate::objects::compressed_matrix::SURPLUS;
+use crate::objects::compressed_header::SURPLUS;
 
 /// Bytes read at a time: enough for a key and a header.
 const STEP: usize = 512;

@@ -4,7 +4,7 @@ use seqfeed_core::{Error, Problem, Result};
 
 use crate::OBJECT;
 use crate::object_reader::is_space;
-use crate::objects::compressed_matrix::CompressedHeader;
+use crate::objects::compressed_header::{CompressedHeader, count, data_len, sizes};
 
 /// The longest header of an object that is known here: `\0BCM2 ` and 16 bytes.
 pub(crate) const LONGEST_HEADER: usize = 22;
@@ -151,30 +151,6 @@ fn sized(bytes: &[u8], at: usize, what: &'static str) -> Result<i32> {
         ));
     }
     Ok(i32::from_le_bytes([bytes[1], bytes[2], bytes[3], bytes[4]]))
-}
-
-pub(crate) fn count(what: &'static str, value: i32) -> Result<u32> {
-    u32::try_from(value).map_err(|_| {
-        let allowed = "0 or more".into();
-        Error::format(OBJECT, Problem::OutOfRange { what, found: value.into(), allowed })
-    })
-}
-
-/// Rows and columns that can be: not negative, and not one of them alone zero.
-pub(crate) fn sizes(rows: i32, cols: i32) -> Result<(u32, u32)> {
-    let (rows, cols) = (count("number of rows", rows)?, count("number of columns", cols)?);
-    if (rows == 0) != (cols == 0) {
-        let what = format!("a matrix of {rows} rows and {cols} columns cannot be");
-        return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));
-    }
-    Ok((rows, cols))
-}
-
-pub(crate) fn data_len(rows: u32, cols: u32, width: u32) -> Result<u64> {
-    (u64::from(rows) * u64::from(cols)).checked_mul(u64::from(width)).ok_or_else(|| {
-        let what = format!("a matrix of {rows} rows and {cols} columns is too large");
-        Error::format(OBJECT, Problem::Unsupported(what.into()))
-    })
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::object_reader::ObjectReader;
 use crate::range::Range;
 use crate::tables::options::ReadOptions;
 use crate::tables::typing::Typing;
+use crate::tables::warnings::{Warning, Warnings};
 
 /// Loads objects by rxfilename, perhaps with a range.
 pub(crate) struct ObjectLoader<T> {
@@ -187,6 +188,18 @@ pub(crate) fn with_cure(error: Error, permissive: &str) -> Error {
         _ => "the object is damaged, or of another type than it is read as",
     };
     error.with_help(format!("{what}; write it again, or take the option `p`, which {permissive}"))
+}
+
+impl Warnings {
+    /// Warns if a range ends behind the object of which this is the part that it means.
+    pub fn check_range<T: Holder>(&self, range: &Range, part: &T) {
+        let (Some((first, last)), Some(rows)) = (range.rows, part.rows()) else { return };
+        let rows = u64::from(first) + rows as u64;
+        if u64::from(last) >= rows {
+            let vector = T::TYPE.ends_with("vector");
+            self.add(Warning::BeyondEnd { span: (first, last), rows, vector });
+        }
+    }
 }
 
 impl ObjectReader {

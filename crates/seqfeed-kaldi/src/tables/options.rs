@@ -3,9 +3,9 @@
 use seqfeed_core::{Damage, Error, Result};
 use seqfeed_io::{Input, Opener, RxFilename};
 
-use crate::holder::Mode;
+use crate::mode::Mode;
 use crate::object_reader::ObjectReader;
-use crate::objects::any::ObjectType;
+use crate::objects::object_type::ObjectType;
 use crate::tables::typing::Typing;
 use crate::tables::warnings::{Warning, Warnings};
 

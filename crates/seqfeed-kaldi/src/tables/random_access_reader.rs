@@ -15,7 +15,7 @@ use crate::tables::options::{ReadOptions, ReadReport};
 use crate::tables::random_access_archive::RandomAccessArchive;
 use crate::tables::random_access_script::RandomAccessScript;
 use crate::tables::sorted_archive::SortedArchive;
-use crate::tables::table_type::TableType;
+use crate::tables::typing::TableType;
 
 /// Reads objects of a table by their keys: Kaldi's `RandomAccessTableReader`.
 ///

@@ -1,5 +1,7 @@
 //! Reading tables from their first object to their last.
 
+mod read_ahead;
+
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::sync::Arc;
@@ -13,9 +15,9 @@ use crate::range::Range;
 use crate::specifier::{Rspecifier, TableKind};
 use crate::tables::object_loader::{ObjectLoader, read_or_replace, with_cure};
 use crate::tables::options::{Excuses, ReadOptions, ReadReport};
-use crate::tables::read_ahead::ReadAhead;
 use crate::tables::script_lines::ScriptLines;
-use crate::tables::table_type::TableType;
+use crate::tables::typing::TableType;
+use read_ahead::ReadAhead;
 
 /// Reads a table object by object: Kaldi's `SequentialTableReader`.
 ///

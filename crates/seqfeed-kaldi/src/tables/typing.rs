@@ -2,30 +2,25 @@
 
 use std::sync::Arc;
 
-use seqfeed_core::Result;
+use seqfeed_core::{Error, Key, Result};
 
-use crate::holder::Mode;
-use crate::object_reader::ObjectReader;
-use crate::objects::any::ObjectType;
-use crate::objects::detect::{Fits, detect, fits};
-use crate::objects::text_fits::is_words;
-use crate::tables::options::ReadOptions;
-use crate::tables::table_type::{TableType, find_rest_type, several_types};
+use crate::mode::Mode;
+use crate::objects::object_type::ObjectType;
 
 /// What is known of the types of a table's objects. Readers pass it from one object to the next.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct Typing {
     /// The type of all objects.
-    known: Option<ObjectType>,
+    pub(crate) known: Option<ObjectType>,
     /// What was found of several objects together.
     pub(crate) found: Option<Arc<TableType>>,
     /// What objects are that say it themselves, or fit one type only: the last one. In text, the
-    /// type that [settles](Fits::settles) what others are.
-    seen: Option<ObjectType>,
-    need: Need,
+    /// type that settles what others are.
+    pub(crate) seen: Option<ObjectType>,
+    pub(crate) need: Need,
     /// All objects are in this stream, and none was read yet.
-    whole: bool,
+    pub(crate) whole: bool,
 }
 
 /// What a type is needed for.
@@ -39,10 +34,6 @@ pub(crate) enum Need {
 }
 
 impl Need {
-    pub(crate) fn of(options: &ReadOptions) -> Self {
-        options.written_as.map_or(Self::Values, Self::Writing)
-    }
-
     /// Whether objects of another type would have other values, as which they stand in the one or
     /// the other form.
     pub(crate) fn tells_types_apart(self, binary: bool) -> bool {
@@ -82,69 +73,46 @@ impl Typing {
     }
 }
 
-/// The type that the next object is read as. Nothing is read.
-pub(crate) fn type_of_next(reader: &mut ObjectReader) -> Result<ObjectType> {
-    if let Some(known) = reader.typing.known {
-        return Ok(known);
-    }
-    let taken = detect(reader)?;
-    let need = reader.typing.need;
-    let found = fits(reader, taken)?;
-    if found.binary && need == Need::Nothing {
-        return Ok(taken);
-    }
-    let apart = need.tells_types_apart(found.binary);
-    let whole = std::mem::take(&mut reader.typing.whole) && apart && found.settles().is_none();
-    if whole && found.types.len() > 1 {
-        let found = find_rest_type(reader)?;
-        found.check(need)?;
-        reader.typing = Typing::found(found);
-        return Ok(reader.typing.known.unwrap_or(taken));
-    }
-    if !found.binary {
-        return type_of_text(reader, &found);
-    }
-    let types = found.types;
-    if types.len() <= 1 {
-        let only = types.first().copied().unwrap_or(taken);
-        reader.typing.seen = Some(only);
-        return Ok(only);
-    }
-    match reader.typing.seen {
-        Some(seen) if types.contains(&seen) => {
-            if seen != taken && reader.typing.found.is_none() {
-                let found = TableType {
-                    object_type: Some(seen),
-                    binary: true,
-                    mixed: true,
-                    ..TableType::default()
-                };
-                reader.typing.found = Some(Arc::new(found));
-            }
-            Ok(seen)
+/// What the objects of a table are, as far as all of them together tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableType {
+    /// The type that all of them are read as. None, where each says its own, or no type fits all.
+    pub object_type: Option<ObjectType>,
+    /// Other types that fit all of them as well, with other values.
+    pub others: Vec<ObjectType>,
+    /// Whether all are binary.
+    pub binary: bool,
+    /// Whether each for itself would be taken for another type.
+    pub mixed: bool,
+    /// The key of the first one, or of the first one with numbers that are not canonical.
+    pub key: Vec<u8>,
+    /// Whether there are numbers in text that are not written as their type writes them, as with
+    /// leading zeros: as words they are other values.
+    pub noncanonical: bool,
+}
+
+impl TableType {
+    /// Fails where the objects may be of several types, and their values would differ.
+    pub(crate) fn check(&self, need: Need) -> Result<()> {
+        // Texts that all are taken for one type are of that type: it is the usual one.
+        let usual = !self.binary && !self.mixed;
+        let settled = !self.noncanonical && (self.others.is_empty() || usual);
+        if settled || !need.tells_types_apart(self.binary) {
+            return Ok(());
         }
-        _ if !apart => Ok(taken),
-        _ => Err(several_types(&types)),
+        let types: Vec<ObjectType> = self.object_type.iter().chain(&self.others).copied().collect();
+        let error = several_types(&types);
+        Err(if self.key.is_empty() { error } else { error.of_key(Key(&self.key)) })
     }
 }
 
-/// The same for text, which has a form that is usual for each type.
-fn type_of_text(reader: &mut ObjectReader, found: &Fits) -> Result<ObjectType> {
-    if let Some(seen) = reader.typing.seen
-        && found.types.contains(&seen)
-    {
-        return Ok(seen);
-    }
-    if let Some(settled) = found.settles() {
-        reader.typing.seen = Some(settled);
-    }
-    let words = found.types.iter().copied().find(|&one| is_words(one));
-    Ok(match (reader.typing.need, words) {
-        // Written as text again, lines keep their words.
-        (Need::Writing(Mode::Text), Some(words)) => words,
-        (Need::Nothing, Some(words)) if found.noncanonical => words,
-        (Need::Nothing, _) => found.taken,
-        _ if found.noncanonical => return Err(several_types(&found.types)),
-        _ => found.taken,
-    })
+/// The error that nothing says which of several types is meant.
+pub(crate) fn several_types(types: &[ObjectType]) -> Error {
+    let names: Vec<&str> = types.iter().map(|one| one.name()).collect();
+    Error::corpus(format!(
+        "the objects do not say what they are, and fit several types: {}",
+        names.join(", ")
+    ))
+    .with_help(format!("say which type is meant with --type, such as {}", names[0]))
 }

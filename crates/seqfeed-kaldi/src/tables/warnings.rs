@@ -7,9 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use seqfeed_core::Damage;
 use seqfeed_io::{FailedCommand, OnFailedCommand};
 
-use crate::holder::Holder;
-use crate::range::Range;
-
 /// What readers and writers of tables noticed that is no error.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -92,16 +89,6 @@ impl Warnings {
         match kept.warnings.len() < Self::MOST {
             true => kept.warnings.push(warning),
             false => kept.missed += 1,
-        }
-    }
-
-    /// Warns if a range ends behind the object of which this is the part that it means.
-    pub fn check_range<T: Holder>(&self, range: &Range, part: &T) {
-        let (Some((first, last)), Some(rows)) = (range.rows, part.rows()) else { return };
-        let rows = u64::from(first) + rows as u64;
-        if u64::from(last) >= rows {
-            let vector = T::TYPE.ends_with("vector");
-            self.add(Warning::BeyondEnd { span: (first, last), rows, vector });
         }
     }
 

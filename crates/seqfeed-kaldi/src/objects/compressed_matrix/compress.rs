@@ -7,9 +7,10 @@
 use bytemuck::Zeroable;
 use seqfeed_core::{Error, Problem, Result};
 
-use super::levels::{self, LEVEL_BYTES};
-use super::{CompressedHeader, CompressedMatrix, CompressionMethod};
+use super::{CompressedMatrix, CompressionMethod};
 use crate::OBJECT;
+use crate::objects::compressed_header::CompressedHeader;
+use crate::objects::compressed_header::levels::{self, LEVEL_BYTES};
 use crate::objects::float::Float;
 use crate::objects::matrix::{Matrix, check_shape};
 

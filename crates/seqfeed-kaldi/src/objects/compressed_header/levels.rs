@@ -3,19 +3,19 @@
 use super::CompressedHeader;
 
 /// Codes of the least value, the lower and the upper quartile and the greatest value of a column.
-pub(super) type LevelCodes = [u16; 4];
+pub(crate) type LevelCodes = [u16; 4];
 
 /// Bytes of them in a file.
-pub(super) const LEVEL_BYTES: usize = 8;
+pub(crate) const LEVEL_BYTES: usize = 8;
 
 /// The levels that stand before the columns.
-pub(super) fn parse(bytes: [u8; LEVEL_BYTES]) -> LevelCodes {
+pub(crate) fn parse(bytes: [u8; LEVEL_BYTES]) -> LevelCodes {
     let [a, b, c, d, e, f, g, h] = bytes;
     [[a, b], [c, d], [e, f], [g, h]].map(u16::from_le_bytes)
 }
 
 /// What the codes mean.
-pub(super) fn values(header: &CompressedHeader, codes: LevelCodes) -> [f32; 4] {
+pub(crate) fn values(header: &CompressedHeader, codes: LevelCodes) -> [f32; 4] {
     // Rounded to 32 bits at each step, as Kaldi does.
     let step = header.range * 1.525_902_2e-5_f32;
     codes.map(|code| header.min + step * f32::from(code))
@@ -24,7 +24,7 @@ pub(super) fn values(header: &CompressedHeader, codes: LevelCodes) -> [f32; 4] {
 /// The levels of a column, from the codes of its values in any order; there must be one at least.
 ///
 /// They always differ from one another: where the values don't, the codes are spread.
-pub(super) fn of_column(codes: &[u16]) -> LevelCodes {
+pub(crate) fn of_column(codes: &[u16]) -> LevelCodes {
     let rows = codes.len();
     let mut few = [0; 4];
     let [least, lower, upper, greatest] = if rows < 5 {

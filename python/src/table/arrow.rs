@@ -50,7 +50,7 @@ fn stream_of(backend: &dyn Backend, rspecifier: &Name) -> seqfeed::Result<&'stat
     }
     let first = backend.walk()?.next(&mut Vec::new())?;
     Ok(match first {
-        Some(TableValue::Object(crate::kaldi::types::Value::Object(
+        Some(TableValue::Object(crate::kaldi::Value::Object(
             Int32(_) | Int32Vector(_) | Int32VectorVector(_),
         ))) => "labels",
         _ => "features",

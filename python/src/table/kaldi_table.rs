@@ -8,9 +8,8 @@ use seqfeed::{ErrorKind, Problem, Stream};
 use seqfeed_core::Key;
 
 use crate::forks::lock;
-use crate::kaldi::types::{
-    Origin, Random, Sequential, Value, Wanted, open_random, open_sequential,
-};
+use crate::kaldi::readers::{open_random, open_sequential};
+use crate::kaldi::{Origin, Random, Sequential, Value, Wanted};
 use crate::keys::Name;
 use crate::table::{Backend, TableValue, Walk};
 

@@ -7,9 +7,10 @@ use pyo3::prelude::*;
 use seqfeed::Stream;
 use seqfeed::kaldi::ReadOptions;
 
+use super::kaldi_table::cut_value;
 use crate::kaldi::file_like;
-use crate::kaldi::table::cut_value;
-use crate::kaldi::types::{Origin, Value, Wanted, open_sequential};
+use crate::kaldi::readers::open_sequential;
+use crate::kaldi::{Origin, Value, Wanted};
 use crate::table::{Backend, TableValue, Walk};
 
 type Entries = Arc<Vec<(Vec<u8>, Value)>>;

@@ -1,0 +1,10 @@
+//! Binary or text.
+
+/// The two forms of every object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Raw numbers behind a `\0B`.
+    Binary,
+    /// Characters.
+    Text,
+}

@@ -1,0 +1,229 @@
+//! Readers of a type that is known only at run time.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use seqfeed::Result;
+use seqfeed::io::{LINE_LIMIT, Opener, RxFilename};
+use seqfeed::kaldi::{
+    AnyObject, Holder, MatrixShape, ObjectType, RandomAccessReader, Range, ReadOptions,
+    SequentialReader, Token, TokenVector, WaveInfo,
+};
+use seqfeed_core::{Error, Key};
+
+use crate::kaldi::{Origin, Random, Sequential, Value, Wanted, lent};
+use crate::keys::Name;
+
+/// A reader in order: what it reads the next object in the place of, and what makes it a value.
+struct InOrder<T: Holder>(SequentialReader<T>, fn() -> T, fn(T) -> Value);
+
+impl<T: Holder + Default> Sequential for InOrder<T> {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>> {
+        let mut object = self.1();
+        Ok(self.0.next_into(key, &mut object)?.then(|| self.2(object)))
+    }
+
+    fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
+        self.0.next_key(key)
+    }
+
+    fn value(&mut self) -> Result<Value> {
+        self.0.take_value().map(self.2)
+    }
+
+    fn skipped(&self) -> u64 {
+        self.0.report().skipped
+    }
+}
+
+/// A reader for random access, and what makes its objects values.
+struct ByKey<T>(RandomAccessReader<T>, fn(T) -> Value);
+
+impl<T: Holder + Clone> Random for ByKey<T> {
+    fn take(&mut self, key: Key<'_>) -> Result<Option<Value>> {
+        Ok(self.0.take(key)?.map(self.1))
+    }
+
+    fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<Value>> {
+        Ok(self.0.take_part(key, range)?.map(self.1))
+    }
+
+    fn contains(&mut self, key: Key<'_>) -> Result<bool> {
+        self.0.contains(key)
+    }
+}
+
+/// A table whose keys another one gives: Kaldi's `RandomAccessTableReaderMapped`.
+struct Mapped {
+    table: Box<dyn Random>,
+    map: RandomAccessReader<Token>,
+    map_name: Name,
+}
+
+impl Mapped {
+    fn key(&mut self, key: Key<'_>) -> Result<Vec<u8>> {
+        match self.map.get(key)? {
+            Some(Token(mapped)) => Ok(mapped.clone()),
+            None => Err(Error::corpus(format!("the map {} has no entry for it", self.map_name))
+                .of_key(key)
+                .with_help("add a line `key other-key` to it")),
+        }
+    }
+}
+
+impl Random for Mapped {
+    fn take(&mut self, key: Key<'_>) -> Result<Option<Value>> {
+        let mapped = self.key(key)?;
+        self.table.take(Key(&mapped))
+    }
+
+    fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<Value>> {
+        let mapped = self.key(key)?;
+        self.table.take_part(Key(&mapped), range)
+    }
+
+    fn contains(&mut self, key: Key<'_>) -> Result<bool> {
+        let mapped = self.key(key)?;
+        self.table.contains(Key(&mapped))
+    }
+}
+
+/// Opens a table for random access by keys that a map of tokens turns into those of the table.
+pub(crate) fn open_mapped(
+    rspecifier: &Name,
+    map: &Name,
+    wanted: Option<Wanted>,
+    options: &ReadOptions,
+) -> Result<Box<dyn Random>> {
+    let table = open_random(rspecifier, wanted, options)?;
+    let reader = RandomAccessReader::open_with(map, options)?;
+    Ok(Box::new(Mapped { table, map: reader, map_name: map.clone() }))
+}
+
+/// A reader that was not told what there is: names of objects are no objects.
+struct Guessed<R>(R);
+
+impl<R: Sequential> Sequential for Guessed<R> {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>> {
+        let value = self.0.next(key)?;
+        check_guess(value.as_ref(), Key(key))?;
+        Ok(value)
+    }
+
+    fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
+        self.0.next_key(key)
+    }
+
+    fn value(&mut self) -> Result<Value> {
+        let value = self.0.value()?;
+        check_guess(Some(&value), Key(b""))?;
+        Ok(value)
+    }
+
+    fn skipped(&self) -> u64 {
+        self.0.skipped()
+    }
+}
+
+impl<R: Random> Random for Guessed<R> {
+    fn take(&mut self, key: Key<'_>) -> Result<Option<Value>> {
+        let value = self.0.take(key)?;
+        check_guess(value.as_ref(), key)?;
+        Ok(value)
+    }
+
+    fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<Value>> {
+        self.0.take_part(key, range)
+    }
+
+    fn contains(&mut self, key: Key<'_>) -> Result<bool> {
+        self.0.contains(key)
+    }
+}
+
+/// Fails for what stands in script files: places in archives (`feats.ark:13`) and commands
+/// (`sox a.wav - |`).
+pub(crate) fn check_guess(value: Option<&Value>, key: Key<'_>) -> Result<()> {
+    let name = match value {
+        Some(Value::Object(AnyObject::Token(Token(name)))) => name.clone(),
+        Some(Value::Object(AnyObject::TokenVector(TokenVector(words)))) => words.join(&b' '),
+        _ => return Ok(()),
+    };
+    let parsed = RxFilename::parse(OsStr::from_bytes(&name));
+    let is_name =
+        parsed.is_ok_and(|name| name.offset().is_some() || name.location().command().is_some());
+    if !is_name {
+        return Ok(());
+    }
+    let name = name.escape_ascii();
+    let what = format!("the value is the name of an object, `{name}`: is this a script file?");
+    let error = Error::usage(what);
+    let error = if key.0.is_empty() { error } else { error.of_key(key) };
+    Err(error.with_help(
+        "open it with `scp:` instead of `ark:`; as words, with object_type=\"token\" or \"token-vector\"",
+    ))
+}
+
+/// What opens names, by the arguments of readers.
+pub(crate) fn opener(allow_pipes: bool, line_limit: Option<usize>) -> Opener {
+    Opener::allowing_pipes(allow_pipes).with_line_limit(line_limit.unwrap_or(LINE_LIMIT))
+}
+
+/// How tables are read, by the arguments of readers.
+pub(crate) fn read_options(allow_pipes: bool, line_limit: Option<usize>) -> ReadOptions {
+    ReadOptions { opener: opener(allow_pipes, line_limit), ..ReadOptions::default() }
+}
+
+/// Opens a table in order; without a type, that of its objects is learned from the data.
+pub(crate) fn open_sequential(
+    origin: Origin<'_>,
+    wanted: Option<Wanted>,
+    options: &ReadOptions,
+) -> Result<Box<dyn Sequential>> {
+    let object_type = match wanted {
+        Some(Wanted::Own(own)) => return own.open_sequential(origin, options),
+        Some(Wanted::Shape) => {
+            let reader = origin.open(options)?;
+            return Ok(Box::new(InOrder(reader, MatrixShape::default, Value::Shape)));
+        }
+        Some(Wanted::WaveInfo) => {
+            let reader = origin.open(options)?;
+            return Ok(Box::new(InOrder(reader, WaveInfo::default, Value::WaveInfo)));
+        }
+        Some(Wanted::Object(object_type)) => Some(object_type),
+        None => None,
+    };
+    let reader = origin.open(&ReadOptions { object_type, ..options.clone() })?;
+    // Matrices lie in memory that is used again.
+    let empty: fn() -> AnyObject = match object_type {
+        None | Some(ObjectType::FloatMatrix) => || AnyObject::FloatMatrix(lent::matrix()),
+        Some(ObjectType::DoubleMatrix) => || AnyObject::DoubleMatrix(lent::matrix()),
+        Some(_) => AnyObject::default,
+    };
+    let reader = InOrder(reader, empty, Value::Object);
+    Ok(if object_type.is_none() { Box::new(Guessed(reader)) } else { Box::new(reader) })
+}
+
+/// Opens a table for random access.
+pub(crate) fn open_random(
+    rspecifier: &Name,
+    wanted: Option<Wanted>,
+    options: &ReadOptions,
+) -> Result<Box<dyn Random>> {
+    let open = |object_type| -> Result<ByKey<AnyObject>> {
+        let options = ReadOptions { object_type, ..options.clone() };
+        let reader = RandomAccessReader::<AnyObject>::open_with(rspecifier, &options)?;
+        Ok(ByKey(reader, Value::Object))
+    };
+    Ok(match wanted {
+        None => Box::new(Guessed(open(None)?)),
+        Some(Wanted::Object(object_type)) => Box::new(open(Some(object_type))?),
+        Some(Wanted::Own(own)) => return own.open_random(rspecifier, options),
+        Some(Wanted::Shape) => {
+            Box::new(ByKey(RandomAccessReader::open_with(rspecifier, options)?, Value::Shape))
+        }
+        Some(Wanted::WaveInfo) => {
+            Box::new(ByKey(RandomAccessReader::open_with(rspecifier, options)?, Value::WaveInfo))
+        }
+    })
+}
