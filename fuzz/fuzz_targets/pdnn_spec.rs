@@ -1,7 +1,7 @@
 //! Data specifications: any text is read or refused with a place; what is read is read again alike.
 #![no_main]
 
-use seqfeed::data_spec::{DataSpec, FileKind, options_start};
+use seqfeed::data_spec::{DataFormat, DataSpec, options_start};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -16,7 +16,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     };
     let mut again = spec.names.join("|");
     for name in &spec.names {
-        let _ = FileKind::of(name);
+        let _ = DataFormat::of(name);
     }
     let options = &spec.options;
     if let Some((left, right)) = options.context {

@@ -11,7 +11,7 @@ use seqfeed::{Description, Error};
 use serde_json::{Value, json};
 
 use crate::report;
-use crate::screen::Screen;
+use crate::screen::{Screen, print_json};
 
 /// An object, and the name that was given.
 pub(crate) struct KaldiObject {
@@ -52,19 +52,16 @@ impl KaldiObject {
 
     /// Says what it is.
     pub(crate) fn write_info(&self, json: bool) -> Result<()> {
-        let mut out = if json { Screen::json() } else { Screen::text() };
         if json {
-            serde_json::to_writer_pretty(&mut out, &self.description())?;
-            writeln!(out)?;
-        } else {
-            writeln!(out, "object       {}", self.name)?;
-            writeln!(out, "type         {}", self.object.object_type())?;
-            if let Some(size) = self.size() {
-                writeln!(out, "size         {}", shown(&size))?;
-            }
+            return print_json(&self.description());
         }
-        out.flush()?;
-        Ok(())
+        let mut out = Screen::text();
+        writeln!(out, "object       {}", self.name)?;
+        writeln!(out, "type         {}", self.object.object_type())?;
+        if let Some(size) = self.size() {
+            writeln!(out, "size         {}", shown(&size))?;
+        }
+        Ok(out.flush()?)
     }
 
     /// Shows its values, in the text form that Kaldi has for its type.

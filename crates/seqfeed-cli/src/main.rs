@@ -1,6 +1,7 @@
 //! The program `seqfeed`.
 
 mod commands;
+mod json;
 mod kaldi_object;
 mod options;
 mod progress;

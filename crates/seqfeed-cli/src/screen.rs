@@ -4,7 +4,9 @@
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
+use anyhow::Result;
 use seqfeed::{Printable, is_hidden};
+use serde::Serialize;
 
 use crate::terminal::Color;
 
@@ -14,6 +16,14 @@ use crate::terminal::Color;
 pub(crate) struct Screen {
     out: BufWriter<StdoutLock<'static>>,
     json: bool,
+}
+
+/// Prints a value as JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
+    let mut out = Screen::json();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
 }
 
 impl Screen {

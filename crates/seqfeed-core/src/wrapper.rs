@@ -6,12 +6,52 @@ use std::sync::Arc;
 use crate::source::reserve;
 use crate::{About, Block, Draw, Error, Index, Most, Remark, Result, Source, Stream};
 
-/// A source made of others: a join, a series, a view.
-///
-/// It has the methods of [`Source`], all without defaults. A default would lose information in
-/// silence where a wrapper forgets to pass it on. Each type that implements `Wrapper` is a
-/// `Source`.
-pub trait Wrapper: Send + Sync {
+/// Declares `Wrapper`, and makes each wrapper a `Source`: so a wrapper has each method that stands
+/// here.
+macro_rules! wrapper {
+    ($(
+        $(#[$doc:meta])*
+        fn $method:ident(&self $(, $argument:ident: $type:ty)*) $(-> $result:ty)?;
+    )*) => {
+        /// A source made of others: a join, a series, a view.
+        ///
+        /// It has the methods of [`Source`], all without defaults. A default would lose information
+        /// in silence where a wrapper forgets to pass it on. Each type that implements `Wrapper` is
+        /// a `Source`.
+        pub trait Wrapper: Send + Sync {
+            $(
+                $(#[$doc])*
+                fn $method(&self $(, $argument: $type)*) $(-> $result)?;
+            )*
+        }
+
+        // A method that is added to `Source` must be passed on here, and so become a method of
+        // `Wrapper`.
+        #[deny(clippy::missing_trait_methods)]
+        impl<W: Wrapper> Source for W {
+            $(
+                fn $method(&self $(, $argument: $type)*) $(-> $result)? {
+                    Wrapper::$method(self $(, $argument)*)
+                }
+            )*
+
+            // These two follow from the others.
+
+            fn new_blocks(&self) -> Vec<Block> {
+                Wrapper::streams(self).iter().map(Block::of).collect()
+            }
+
+            fn load_chunk(&self, chunk: usize, blocks: &mut [Block]) -> Result<()> {
+                let Range { start, end } = Wrapper::index(self).chunk(chunk);
+                reserve(self, start..end, blocks);
+                let sequences: Vec<u32> = (start..end).collect();
+                Wrapper::load(self, &sequences, blocks)
+            }
+        }
+    };
+}
+
+wrapper! {
     /// As [`Source::name`].
     fn name(&self) -> &str;
 
@@ -71,87 +111,6 @@ pub trait Wrapper: Send + Sync {
 
     /// As [`Source::loading_bytes`].
     fn loading_bytes(&self) -> u64;
-}
-
-// A method that is added to `Source` must be passed on here, and so become a method of `Wrapper`.
-#[deny(clippy::missing_trait_methods)]
-impl<W: Wrapper> Source for W {
-    fn name(&self) -> &str {
-        Wrapper::name(self)
-    }
-
-    fn streams(&self) -> &[Stream] {
-        Wrapper::streams(self)
-    }
-
-    fn index(&self) -> &Arc<Index> {
-        Wrapper::index(self)
-    }
-
-    fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
-        Wrapper::load(self, sequences, blocks)
-    }
-
-    fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
-        Wrapper::in_sweep(self, draw)
-    }
-
-    fn about(&self) -> About {
-        Wrapper::about(self)
-    }
-
-    fn examine(&self) -> Result<Vec<Remark>> {
-        Wrapper::examine(self)
-    }
-
-    fn fault(&self, sequence: u32) -> Option<Error> {
-        Wrapper::fault(self, sequence)
-    }
-
-    fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
-        Wrapper::load_stream(self, stream, sequences, block)
-    }
-
-    fn files(&self) -> Vec<u32> {
-        Wrapper::files(self)
-    }
-
-    fn held_bytes(&self) -> u64 {
-        Wrapper::held_bytes(self)
-    }
-
-    fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
-        Wrapper::most(self, stream, sequences)
-    }
-
-    fn most_of_one(&self, stream: usize) -> Most {
-        Wrapper::most_of_one(self, stream)
-    }
-
-    fn is_held(&self, stream: usize) -> bool {
-        Wrapper::is_held(self, stream)
-    }
-
-    fn kept_bytes(&self) -> u64 {
-        Wrapper::kept_bytes(self)
-    }
-
-    fn loading_bytes(&self) -> u64 {
-        Wrapper::loading_bytes(self)
-    }
-
-    // These two follow from the others.
-
-    fn new_blocks(&self) -> Vec<Block> {
-        Wrapper::streams(self).iter().map(Block::of).collect()
-    }
-
-    fn load_chunk(&self, chunk: usize, blocks: &mut [Block]) -> Result<()> {
-        let Range { start, end } = Wrapper::index(self).chunk(chunk);
-        reserve(self, start..end, blocks);
-        let sequences: Vec<u32> = (start..end).collect();
-        Wrapper::load(self, &sequences, blocks)
-    }
 }
 
 /// Sources with the values of a sweep, each with its own draw. `None` if all stay unchanged.

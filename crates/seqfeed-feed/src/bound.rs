@@ -8,7 +8,7 @@ use seqfeed_core::{Extent, Kind, Most, Source, Stream};
 use crate::arrange::Arrange;
 use crate::buffers::Segment;
 use crate::cut::Largest;
-use crate::order::{Item, largest_chunk};
+use crate::order::{OrderedUnit, largest_chunk};
 use crate::settings::Settings;
 use crate::stages::Needs;
 
@@ -144,7 +144,8 @@ fn minibatches(
     let there = settings.queue.max(1) as u64 + 2;
     let there = bytes.saturating_add(notes).saturating_mul(there);
     // Units of plans (a list that grows), and the positions of their samples.
-    let planned = largest.segments.saturating_mul((3 * size_of::<Item>() + PACKING_BYTES) as u64);
+    let planned =
+        largest.segments.saturating_mul((3 * size_of::<OrderedUnit>() + PACKING_BYTES) as u64);
     there.saturating_add(planned.saturating_mul(settings.threads as u64 + 1))
 }
 

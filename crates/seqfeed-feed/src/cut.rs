@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seqfeed_core::Index;
 
-use crate::order::{Item, Units};
+use crate::order::{OrderedUnit, Units};
 use crate::settings::{BatchSize, Unit};
 
 /// Cuts an order into minibatches.
@@ -45,13 +45,13 @@ impl Cut {
 
     /// Whether a minibatch at the end of a sweep is as large as any other. A minibatch of sequences
     /// of different lengths always counts as full.
-    pub(crate) fn is_full(&self, items: &[Item]) -> bool {
+    pub(crate) fn is_full(&self, items: &[OrderedUnit]) -> bool {
         self.units().is_none_or(|units| items.len() as u64 >= units)
     }
 
     /// The next minibatch of a sweep, of at most the number of frames that the run has left. `None`
     /// at the end of the sweep.
-    pub(crate) fn take(&self, units: &mut Units, left: Option<u64>) -> Option<Vec<Item>> {
+    pub(crate) fn take(&self, units: &mut Units, left: Option<u64>) -> Option<Vec<OrderedUnit>> {
         let mut items = Vec::new();
         match self.units() {
             Some(size) => {

@@ -7,7 +7,7 @@ use seqfeed_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cut::{Cut, Largest};
-use crate::order::Item;
+use crate::order::OrderedUnit;
 use crate::settings::{BatchSize, Partial, Settings, Shard, Steps, Unit};
 use crate::share::{By, Share};
 use crate::swept_chunk::SweptChunk;
@@ -76,10 +76,10 @@ impl Deal {
     /// have a minibatch that is not full.
     pub(crate) fn own(
         &mut self,
-        mut minibatches: Vec<Vec<Item>>,
+        mut minibatches: Vec<Vec<OrderedUnit>>,
         cut: &Cut,
         ends_sweep: bool,
-    ) -> Option<Vec<Item>> {
+    ) -> Option<Vec<OrderedUnit>> {
         let all = minibatches.len() == self.step().0;
         let full = minibatches.last().is_some_and(|last| cut.is_full(last));
         let complete = all && (!ends_sweep || full);
@@ -90,11 +90,11 @@ impl Deal {
             (Partial::Drop, _) if !complete => None,
             (_, Shard::Chunks) => {
                 let all_ranks = minibatches.pop()?;
-                let own = |item: &Item| self.share.owns(item.place, 0);
+                let own = |item: &OrderedUnit| self.share.owns(item.place, 0);
                 Some(all_ranks.into_iter().filter(own).collect())
             }
             (Partial::Even, _) if !complete && ranks > 1 => {
-                let items: Vec<Item> = minibatches.into_iter().flatten().collect();
+                let items: Vec<OrderedUnit> = minibatches.into_iter().flatten().collect();
                 let bound = |rank: usize| items.len() * rank / ranks;
                 (!items.is_empty()).then(|| items[bound(rank)..bound(rank + 1)].to_vec())
             }

@@ -8,7 +8,7 @@ use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
 use crate::deal::Deal;
-use crate::order::{Cursor, Item, Units, all_units};
+use crate::order::{Cursor, OrderedUnit, Units, all_units};
 use crate::pool::Pool;
 use crate::run::Run;
 use crate::settings::{Settings, Steps, Unit};
@@ -76,7 +76,7 @@ impl Dealt {
     }
 
     /// The minibatches of one step. There may be fewer than ranks.
-    fn step(&mut self) -> Vec<Vec<Item>> {
+    fn step(&mut self) -> Vec<Vec<OrderedUnit>> {
         let mut left = self.run.left(self.samples);
         let mut step = Vec::new();
         for _ in 0..self.deal.step().0 {
@@ -187,6 +187,6 @@ impl Stages for Dealt {
     }
 }
 
-fn samples(items: &[Item]) -> u64 {
+fn samples(items: &[OrderedUnit]) -> u64 {
     items.iter().map(|item| u64::from(item.samples)).sum()
 }

@@ -29,7 +29,7 @@ use crate::swept_chunk::SweptChunk;
 
 /// One unit of a sweep: a frame or a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Item {
+pub(crate) struct OrderedUnit {
     /// The chunk that holds it.
     pub(crate) chunk: u32,
     /// The chunk's place in the sweep's order of chunks. Ranks divide chunks by it.
@@ -42,7 +42,7 @@ pub(crate) struct Item {
     pub(crate) sweep: u64,
 }
 
-impl Item {
+impl OrderedUnit {
     /// The chunk that holds it, in its sweep.
     pub(crate) fn swept(&self) -> SweptChunk {
         SweptChunk { sweep: self.sweep, chunk: self.chunk }
@@ -119,7 +119,7 @@ impl Cursor {
 
     /// The next unit, or `None` at the end of the sweep.
     #[inline]
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<OrderedUnit> {
         match self {
             Cursor::Sequential(order) => order.next(),
             Cursor::Windowed(order) => order.next(),
@@ -143,7 +143,7 @@ impl Cursor {
     }
 
     /// The chunks that the next units of a sweep come from, and the chunks to load ahead; each with
-    /// its place in the order of chunks (as in [`Item::place`]).
+    /// its place in the order of chunks (as in [`OrderedUnit::place`]).
     fn window(&self, sweep: u64) -> Vec<(SweptChunk, u32)> {
         let chunks = match self {
             Cursor::Sequential(order) => order.window(),
@@ -211,7 +211,7 @@ pub(crate) struct Units {
     sweep: u64,
     /// The number of units of the sweep that were taken, without `pending`.
     item: u64,
-    pending: Option<Item>,
+    pending: Option<OrderedUnit>,
 }
 
 impl Units {
@@ -255,9 +255,9 @@ impl Units {
 
     /// The next unit, without taking it; `None` at the end of the sweep.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<Item> {
+    pub(crate) fn peek(&mut self) -> Option<OrderedUnit> {
         if self.pending.is_none() {
-            self.pending = self.cursor.next().map(|item| Item { sweep: self.sweep, ..item });
+            self.pending = self.cursor.next().map(|item| OrderedUnit { sweep: self.sweep, ..item });
         }
         self.pending
     }
@@ -270,14 +270,14 @@ impl Units {
     }
 
     /// Takes `count` units, or the rest of the sweep.
-    pub(crate) fn take_many(&mut self, count: u64, items: &mut Vec<Item>) {
+    pub(crate) fn take_many(&mut self, count: u64, items: &mut Vec<OrderedUnit>) {
         let before = items.len();
         let pending = if count > 0 { self.pending.take() } else { None };
         items.extend(pending);
         while ((items.len() - before) as u64) < count
             && let Some(item) = self.cursor.next()
         {
-            items.push(Item { sweep: self.sweep, ..item });
+            items.push(OrderedUnit { sweep: self.sweep, ..item });
         }
         self.item += (items.len() - before) as u64;
     }
@@ -350,7 +350,7 @@ pub(crate) fn all_units(index: &Index, unit: Unit) -> u64 {
 }
 
 /// The sequence of a unit.
-pub(crate) fn sequence(index: &Index, unit: Unit, item: Item) -> u32 {
+pub(crate) fn sequence(index: &Index, unit: Unit, item: OrderedUnit) -> u32 {
     let sequences = index.chunk(item.chunk as usize);
     match unit {
         Unit::Sequence => sequences.start + item.number,

@@ -7,7 +7,7 @@ use seqfeed_core::{Array, Block, Error, Extent, Index, Kind, Result, Samples, St
 use crate::ahead;
 use crate::arrange::Arrange;
 use crate::buffers::{Buffers, Lengths, Segment, SparseRows};
-use crate::order::Item;
+use crate::order::OrderedUnit;
 use crate::residency::Slot;
 use crate::selection::Selection;
 use crate::settings::Unit;
@@ -68,13 +68,13 @@ impl Packer {
                 for (i, chunk) in chunks().enumerate() {
                     place[(chunk.chunk - lowest) as usize] = i as u32;
                 }
-                let place = |item: &Item| place[(item.chunk - lowest) as usize];
+                let place = |item: &OrderedUnit| place[(item.chunk - lowest) as usize];
                 self.find(plan, place, &mut found, buffers);
             }
             // Needed only if values change from sweep to sweep.
             false => {
                 let before =
-                    |item: &Item| slots.partition_point(|(chunk, _)| *chunk < item.swept());
+                    |item: &OrderedUnit| slots.partition_point(|(chunk, _)| *chunk < item.swept());
                 self.find(plan, |item| before(item) as u32, &mut found, buffers);
             }
         }
@@ -180,7 +180,7 @@ impl Packer {
     fn find(
         &self,
         plan: &Planned,
-        place: impl Fn(&Item) -> u32,
+        place: impl Fn(&OrderedUnit) -> u32,
         found: &mut Vec<u32>,
         buffers: &mut Buffers,
     ) {

@@ -7,7 +7,7 @@ use seqfeed_core::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cut::Cut;
-use crate::order::{Item, Units};
+use crate::order::{OrderedUnit, Units};
 use crate::random;
 use crate::refused::changed_by_hand;
 use crate::settings::BatchSize;
@@ -33,7 +33,7 @@ pub(crate) struct Pool {
     seed: Option<u64>,
     cut: Cut,
     /// The minibatches that are still to come.
-    minibatches: VecDeque<Vec<Item>>,
+    minibatches: VecDeque<Vec<OrderedUnit>>,
     /// The first unit of the current pool.
     first: u64,
     taken: u64,
@@ -45,7 +45,7 @@ impl Pool {
     }
 
     /// The next minibatch; `None` at the end of the sweep.
-    pub(crate) fn take(&mut self, units: &mut Units) -> Option<Vec<Item>> {
+    pub(crate) fn take(&mut self, units: &mut Units) -> Option<Vec<OrderedUnit>> {
         if self.minibatches.is_empty() {
             self.fill(units);
         }
@@ -60,7 +60,7 @@ impl Pool {
         let mut items = Vec::new();
         units.take_many(self.most as u64, &mut items);
         items.sort_by_key(|item| item.samples);
-        let mut minibatches: Vec<Vec<Item>> = Vec::new();
+        let mut minibatches: Vec<Vec<OrderedUnit>> = Vec::new();
         let mut filling = self.cut.filling();
         for item in items {
             if minibatches.is_empty() || !filling.takes(item.samples) {
@@ -98,7 +98,7 @@ impl Pool {
 
     /// The most bytes of the lists of a pool, in a corpus of `sequences` sequences.
     pub(crate) fn most_bytes(&self, sequences: u64) -> u64 {
-        (self.most as u64).min(sequences).saturating_mul(4 * size_of::<Item>() as u64)
+        (self.most as u64).min(sequences).saturating_mul(4 * size_of::<OrderedUnit>() as u64)
     }
 
     /// The position in the pool, and its first unit; `None` between two pools.

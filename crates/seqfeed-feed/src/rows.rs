@@ -23,7 +23,7 @@ use seqfeed_core::{Error, Index, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cut::{Largest, Lengths};
-use crate::order::{Item, largest_chunk};
+use crate::order::{OrderedUnit, largest_chunk};
 use crate::settings::Truncation;
 use crate::share::Share;
 use crate::swept_chunk::SweptChunk;
@@ -34,7 +34,7 @@ const MOST_SLOTS: u64 = 1 << 24;
 /// The next sequence of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fetched {
-    pub(crate) item: Item,
+    pub(crate) item: OrderedUnit,
     /// Whether a sweep ended with it.
     pub(crate) end_of_sweep: bool,
     /// Whether it is the last sequence of the epoch.
@@ -48,7 +48,7 @@ pub(crate) struct RowSegment {
     pub(crate) row: u32,
     /// Column of its first sample.
     pub(crate) column: u32,
-    pub(crate) item: Item,
+    pub(crate) item: OrderedUnit,
     /// First sample of the sequence.
     pub(crate) first: u32,
     /// Number of samples.
@@ -124,7 +124,7 @@ struct Slot {
 
 #[derive(Clone, Copy)]
 struct Held {
-    item: Item,
+    item: OrderedUnit,
     end_of_sweep: bool,
 }
 
@@ -367,7 +367,7 @@ impl SlotState {
             if samples == 0 {
                 return None;
             }
-            let item = Item { chunk, place, number, samples, sweep };
+            let item = OrderedUnit { chunk, place, number, samples, sweep };
             slot.held.push_back(Held { item, end_of_sweep });
             slot.buffered += u64::from(samples);
         }

@@ -12,7 +12,7 @@
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Largest, Lengths};
-use crate::order::Item;
+use crate::order::OrderedUnit;
 use crate::rows::RowSegment;
 use crate::state::State;
 use crate::swept_chunk::SweptChunk;
@@ -22,13 +22,13 @@ pub(crate) struct Planned {
     pub(crate) sweep: u64,
     /// Whether the sweep ends with it.
     pub(crate) end_of_sweep: bool,
-    pub(crate) items: Vec<Item>,
+    pub(crate) items: Vec<OrderedUnit>,
     /// For truncated sequences, the segment of each item and its position.
     pub(crate) segments: Vec<RowSegment>,
 }
 
 impl Planned {
-    pub(crate) fn new(sweep: u64, end_of_sweep: bool, items: Vec<Item>) -> Self {
+    pub(crate) fn new(sweep: u64, end_of_sweep: bool, items: Vec<OrderedUnit>) -> Self {
         Self { sweep, end_of_sweep, items, segments: Vec::new() }
     }
 

@@ -142,6 +142,16 @@ impl Call<'_> {
         self.line(Severity::Warning, Some(place), &message);
     }
 
+    /// Logs why an object of a table is passed over: there is nothing to be written.
+    pub(crate) fn pass_over(
+        &mut self,
+        place: &str,
+        message: impl fmt::Display,
+    ) -> Result<bool, Stop> {
+        self.warn(place, message);
+        Ok(false)
+    }
+
     /// How files and tables are read: with Kaldi's patience, and warnings where Kaldi warns.
     pub(crate) fn reading(&self) -> ReadOptions {
         let warnings = Some(self.warnings.clone());

@@ -35,6 +35,11 @@ pub(crate) fn opt<'a>(name: &'static str, slot: impl Into<Slot<'a>>, doc: &'stat
     Opt { name, doc, slot: slot.into() }
 }
 
+/// The option of tools that can write a single file.
+pub(crate) fn binary_option(binary: &mut bool) -> Opt<'_> {
+    opt("binary", binary, "Write in binary mode (a single file)")
+}
+
 impl<'a> From<&'a mut bool> for Slot<'a> {
     fn from(slot: &'a mut bool) -> Self {
         Self::Flag(slot)

@@ -13,7 +13,8 @@ use seqfeed_kaldi::{
     SequentialReader, TableKind, TableWriter, Wspecifier,
 };
 
-use crate::call::{Call, Files, Stop};
+use crate::call::{Call, Files, Stop, throw};
+use crate::writing::close;
 
 /// Whether a name is that of a table to read.
 pub(crate) fn is_rspecifier(name: &str) -> bool {
@@ -23,6 +24,17 @@ pub(crate) fn is_rspecifier(name: &str) -> bool {
 /// Whether a name is that of a table to write.
 pub(crate) fn is_wspecifier(name: &str) -> bool {
     Wspecifier::parse(&name_from_text(name)).is_ok()
+}
+
+/// Whether two names are those of tables. One table and one file cannot be mixed.
+pub(crate) fn are_tables(
+    from: &str,
+    to: &str,
+    place: &'static str,
+    message: &str,
+) -> Result<bool, Stop> {
+    let tables = is_rspecifier(from);
+    if tables == is_wspecifier(to) { Ok(tables) } else { throw(place, message) }
 }
 
 /// A table that is read object by object, in one object's memory.
@@ -76,6 +88,49 @@ impl Call<'_> {
     /// Opens a table to be read in order.
     pub(crate) fn table<T: Holder + Default>(&self, rspecifier: &str) -> Result<Table<T>, Stop> {
         Table::open(self, rspecifier)
+    }
+
+    /// Makes one table of another. `write` writes what becomes of an object, and says whether
+    /// anything does.
+    pub(crate) fn each<T: Holder + Default, U: Holder>(
+        &mut self,
+        mut table: Table<T>,
+        mut writer: TableWriter<U>,
+        mut write: impl FnMut(&mut Self, Key<'_>, &mut T, &mut TableWriter<U>) -> Result<bool, Stop>,
+    ) -> Result<Counts, Stop> {
+        let (mut done, mut failed) = (0, 0);
+        while let Some((key, value)) = table.next()? {
+            match write(self, key, value, &mut writer)? {
+                true => done += 1,
+                false => failed += 1,
+            }
+        }
+        table.close()?;
+        let written = close(writer)?.objects;
+        Ok(Counts { done, failed, written })
+    }
+
+    /// Copies a table, with its objects changed.
+    pub(crate) fn copy<T: Holder + Default>(
+        &mut self,
+        (from, to): (&str, &str),
+        mut change: impl FnMut(&mut T) -> Result<(), Stop>,
+    ) -> Result<Counts, Stop> {
+        let writer = self.create::<T>(to)?;
+        let table = self.table::<T>(from)?;
+        self.each(table, writer, |_, key, value, writer| {
+            change(value)?;
+            writer.write(key, value)?;
+            Ok(true)
+        })
+    }
+
+    /// Opens tables to be read by key.
+    pub(crate) fn random_of_each<T: Holder>(
+        &self,
+        rspecifiers: &[String],
+    ) -> Result<Vec<RandomAccessReader<T>>, Stop> {
+        rspecifiers.iter().map(|rspecifier| self.random(rspecifier)).collect()
     }
 
     /// Opens a table to be read by key.
@@ -142,6 +197,15 @@ impl Call<'_> {
         let reader = self.reading().open(&RxFilename::parse(&name_from_text(name))?)?;
         Ok(Lines { reader, line: Vec::new() })
     }
+}
+
+/// How many objects of a table were used.
+pub(crate) struct Counts {
+    pub(crate) done: u64,
+    pub(crate) failed: u64,
+    /// Those of `done` that are in the output. A script file for writing (with `p`) may have no
+    /// names for some.
+    pub(crate) written: u64,
 }
 
 /// The lines of a text file, such as one of segments.

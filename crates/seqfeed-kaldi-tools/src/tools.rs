@@ -18,6 +18,7 @@ mod segment_waves;
 mod select_feats;
 mod spread_feats;
 mod subset_feats;
+mod sums;
 mod transform_feats;
 mod vectors;
 mod waves;
@@ -57,7 +58,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     tool("lattice-copy", "copy lattices", graphs::lattice_copy),
     tool("matrix-dim", "print sizes of matrices", lengths::matrix_dim),
     tool("matrix-dot-product", "multiply matrices value by value", matrix_sums::multiply),
-    tool("matrix-sum", "add matrices", matrix_sums::sum),
+    tool("matrix-sum", "add matrices", sums::matrices),
     tool("matrix-sum-rows", "sum of the rows of matrices", matrix_sums::sum_rows),
     tool("modify-cmvn-stats", "keep dimensions from being normalized", cmvn::modify),
     tool("nnet3-copy-egs", "copy examples for nnet3", egs::copy),
@@ -72,7 +73,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     tool("subset-feats", "some utterances", subset_feats::run),
     tool("transform-feats", "linear and affine transforms", transform_feats::run),
     tool("vector-scale", "scale vectors", vectors::scale),
-    tool("vector-sum", "add vectors", vectors::sum),
+    tool("vector-sum", "add vectors", sums::vectors),
     tool("wav-copy", "copy waves", waves::copy),
     tool("wav-to-duration", "durations of waves", waves::durations),
 ];

@@ -65,8 +65,7 @@ impl Canvas {
     }
 
     fn fill(&mut self, at: Rectangle, color: Color) {
-        let [left, top, right, bottom] = self.pixels(at);
-        self.fill_pixels([left, top, right, bottom], color);
+        self.fill_pixels(self.pixels(at), color);
     }
 
     fn fill_pixels(&mut self, [left, top, right, bottom]: [i64; 4], color: Color) {

@@ -95,41 +95,17 @@ impl Scene {
         color: Color,
         text: impl Into<String>,
     ) {
-        let (size, upwards) = (Size::Small, false);
-        self.items.push(Shape::Text(Text {
-            x,
-            y,
-            anchor,
-            size,
-            color,
-            upwards,
-            text: text.into(),
-        }));
+        let (size, upwards, text) = (Size::Small, false, text.into());
+        self.items.push(Shape::Text(Text { x, y, anchor, size, color, upwards, text }));
     }
 
     pub(crate) fn title(&mut self, x: f64, y: f64, color: Color, text: impl Into<String>) {
-        let (size, upwards, anchor) = (Size::Title, false, Anchor::Start);
-        self.items.push(Shape::Text(Text {
-            x,
-            y,
-            anchor,
-            size,
-            color,
-            upwards,
-            text: text.into(),
-        }));
+        let (size, upwards, anchor, text) = (Size::Title, false, Anchor::Start, text.into());
+        self.items.push(Shape::Text(Text { x, y, anchor, size, color, upwards, text }));
     }
 
     pub(crate) fn upwards(&mut self, x: f64, y: f64, color: Color, text: impl Into<String>) {
-        let (size, upwards, anchor) = (Size::Small, true, Anchor::Middle);
-        self.items.push(Shape::Text(Text {
-            x,
-            y,
-            anchor,
-            size,
-            color,
-            upwards,
-            text: text.into(),
-        }));
+        let (size, upwards, anchor, text) = (Size::Small, true, Anchor::Middle, text.into());
+        self.items.push(Shape::Text(Text { x, y, anchor, size, color, upwards, text }));
     }
 }

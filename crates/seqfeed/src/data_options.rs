@@ -4,7 +4,7 @@ use seqfeed_core::Result;
 use seqfeed_io::{Opener, name_from_text, name_to_text};
 use toml::{Table, Value};
 
-use crate::data_spec::{self, DataOptions, DataSpec, FileKind};
+use crate::data_spec::{self, DataFormat, DataOptions, DataSpec};
 use crate::description::Description;
 use crate::name_text::is_rspecifier;
 
@@ -15,7 +15,7 @@ impl Description {
     pub fn is_data_spec(text: &str, opener: &Opener) -> bool {
         let end = data_spec::options_start(text);
         let name = text[..end].split([',', '|']).next().unwrap_or_default();
-        let names_data = !is_rspecifier(text) && FileKind::of(name).is_some();
+        let names_data = !is_rspecifier(text) && DataFormat::of(name).is_some();
         let is_file = || opener.exists(&opener.place(name_from_text(text)));
         (end < text.len() && !text.ends_with('|') && !is_file()) || names_data
     }
@@ -34,7 +34,7 @@ impl Description {
         let end = data_spec::options_start(text);
         let name = &text[..end];
         if !is_rspecifier(name)
-            && FileKind::of(name.split([',', '|']).next().unwrap_or_default()).is_some()
+            && DataFormat::of(name.split([',', '|']).next().unwrap_or_default()).is_some()
         {
             return Ok(None);
         }

@@ -23,12 +23,12 @@
 //! counts. Options that PDNN passes over in silence give a [warning](DataSpec::warnings) here.
 //!
 //! * [`DataSpec`] is a parsed specification.
-//! * [`FileKind`] decides which of PDNN's readers a file is for.
+//! * [`DataFormat`] decides which of PDNN's readers a file is for.
 
-mod file_kind;
+mod data_format;
 mod options;
 
-pub use file_kind::FileKind;
+pub use data_format::DataFormat;
 pub use options::DataOptions;
 
 use std::os::unix::ffi::OsStrExt;

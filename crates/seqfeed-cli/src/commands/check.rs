@@ -17,7 +17,7 @@ use seqfeed_convert::{Check, CheckOptions, Finding, Repair, compare};
 use crate::options::{CorpusOptions, name};
 use crate::progress;
 use crate::report::{self, count, counted};
-use crate::screen::Screen;
+use crate::screen::{Screen, print_json};
 
 #[derive(Args, Debug)]
 #[command(
@@ -115,22 +115,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         None => None,
     };
-    let mut out = if arguments.json { Screen::json() } else { Screen::text() };
     if arguments.json {
         let json = serde_json::json!({
             "summary": check.summary(),
             "findings": check.findings(),
             "repair": &repair,
         });
-        serde_json::to_writer_pretty(&mut out, &json)?;
-        writeln!(out)?;
+        print_json(&json)?;
     } else {
+        let mut out = Screen::text();
         write_text(&mut out, &check, arguments.most)?;
         if let (Some(repair), Some(directory)) = (&repair, &arguments.fix) {
             write_repair(&mut out, repair, &shown_name(directory))?;
         }
+        out.flush()?;
     }
-    out.flush()?;
     Ok(if check.summary().errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -138,20 +137,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn write_left_behind(found: &LeftBehind, json: bool) -> Result<()> {
     let names = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(shown_name).collect() };
     let (removed, kept) = (names(&found.removed), names(&found.kept));
-    let mut out = if json { Screen::json() } else { Screen::text() };
     if json {
-        serde_json::to_writer_pretty(
-            &mut out,
-            &serde_json::json!({ "removed": removed, "kept": kept }),
-        )?;
-        writeln!(out)?;
-    } else {
-        for name in &removed {
-            writeln!(out, "removed      {name} (a run that was killed has left it)")?;
-        }
-        for name in &kept {
-            writeln!(out, "kept         {name} (it is being written, or cannot be removed)")?;
-        }
+        return print_json(&serde_json::json!({ "removed": removed, "kept": kept }));
+    }
+    let mut out = Screen::text();
+    for name in &removed {
+        writeln!(out, "removed      {name} (a run that was killed has left it)")?;
+    }
+    for name in &kept {
+        writeln!(out, "kept         {name} (it is being written, or cannot be removed)")?;
     }
     Ok(out.flush()?)
 }

@@ -13,7 +13,7 @@ use seqfeed_convert::{ConvertOptions, ConvertPlan, ConvertReport, Sharding, Targ
 use crate::options::{CorpusOptions, name};
 use crate::progress;
 use crate::report::{self, bytes, count, counted};
-use crate::screen::Screen;
+use crate::screen::{Screen, print_json};
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "seqfeed convert [OPTIONS] [CORPUS] <SINK>")]
@@ -179,29 +179,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let seconds = started.elapsed().as_secs_f64();
     let verified = arguments.verify.then(|| plan.verify(&converted)).transpose()?;
     if arguments.json {
-        let mut out = Screen::json();
         let mut value = serde_json::to_value(&converted)?;
         if let (Some(_), Some(fields)) = (&verified, value.as_object_mut()) {
             fields.insert("verified".to_owned(), true.into());
         }
-        serde_json::to_writer_pretty(&mut out, &value)?;
-        writeln!(out)?;
-        out.flush()?;
-    } else {
-        let mut text = text(&converted, seconds);
-        if verified.is_some() {
-            text += &format!("{:<12} read back: the same checksums\n", "verified");
-        }
-        match to_stdout {
-            true => report::lines(&text),
-            false => {
-                let mut out = Screen::text();
-                out.write_all(text.as_bytes())?;
-                out.flush()?;
-            }
-        }
+        return print_json(&value);
     }
-    Ok(())
+    let mut text = text(&converted, seconds);
+    if verified.is_some() {
+        text += &format!("{:<12} read back: the same checksums\n", "verified");
+    }
+    if to_stdout {
+        report::lines(&text);
+        return Ok(());
+    }
+    let mut out = Screen::text();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
 }
 
 impl Arguments {

@@ -16,7 +16,7 @@ use seqfeed::{Element, Error, Minibatch, Opened, Source, State, Unit};
 use crate::options::{CorpusOptions, FeedOptions};
 use crate::progress;
 use crate::report;
-use crate::screen::Screen;
+use crate::screen::{Screen, print_json};
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -226,10 +226,6 @@ impl Tally {
             "memory_bound_bytes": self.bound,
             "peak_memory_bytes": memory::peak_bytes(),
         });
-        let mut out = Screen::json();
-        serde_json::to_writer_pretty(&mut out, &summary)?;
-        writeln!(out)?;
-        out.flush()?;
-        Ok(())
+        print_json(&summary)
     }
 }

@@ -10,7 +10,7 @@ use seqfeed_convert::{LengthsBin, Moments, Statistics, StreamStatistics, Summary
 use crate::options::{CorpusOptions, FrameShift};
 use crate::progress;
 use crate::report::{self, bytes, count};
-use crate::screen::Screen;
+use crate::screen::{Screen, print_json};
 use crate::terminal::bar;
 
 /// Columns of the longest bar.
@@ -68,7 +68,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             Some(statistics)
         }
     };
-    let mut out = if arguments.json { Screen::json() } else { Screen::text() };
     if arguments.json {
         let mut json = serde_json::to_value(&summary)?;
         json["frame_shift"] = shift.into();
@@ -76,16 +75,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         if let Some(statistics) = &statistics {
             json["statistics"] = serde_json::to_value(&statistics.streams)?;
         }
-        serde_json::to_writer_pretty(&mut out, &json)?;
-        writeln!(out)?;
-    } else {
-        write_text(&mut out, &summary, shift)?;
-        for stream in statistics.iter().flat_map(|statistics| &statistics.streams) {
-            write_statistics(&mut out, stream)?;
-        }
+        return print_json(&json);
     }
-    out.flush()?;
-    Ok(())
+    let mut out = Screen::text();
+    write_text(&mut out, &summary, shift)?;
+    for stream in statistics.iter().flat_map(|statistics| &statistics.streams) {
+        write_statistics(&mut out, stream)?;
+    }
+    Ok(out.flush()?)
 }
 
 fn write_text(out: &mut impl Write, summary: &Summary, shift: f64) -> io::Result<()> {

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use seqfeed_core::Index;
 
-use super::{Item, largest_chunk};
+use super::{OrderedUnit, largest_chunk};
 use crate::random;
 use crate::settings;
 use crate::swept_chunk::SweptChunk;
@@ -90,7 +90,7 @@ impl Partitions {
     }
 
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Item> {
+    pub(crate) fn next(&mut self) -> Option<OrderedUnit> {
         let mut frame = self.item;
         if frame >= self.total() {
             return None;
@@ -108,7 +108,7 @@ impl Partitions {
         }
         let number = (frame - self.chunks[self.chunk]) as u32;
         let chunk = self.chunk as u32;
-        Some(Item { chunk, place: chunk, number, samples: 1, sweep: 0 })
+        Some(OrderedUnit { chunk, place: chunk, number, samples: 1, sweep: 0 })
     }
 
     /// Shuffles the frames around the next frame that belong together.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{Item, length};
+use super::{OrderedUnit, length};
 use crate::random::{Permutation, mix};
 use crate::settings::Unit;
 
@@ -44,7 +44,7 @@ impl Permuted {
     }
 
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Item> {
+    pub(crate) fn next(&mut self) -> Option<OrderedUnit> {
         if self.item >= self.total {
             return None;
         }
@@ -61,7 +61,7 @@ impl Permuted {
             Unit::Frame => (target - self.index.start(first)) as u32,
         };
         let samples = length(&self.index, self.unit, chunk, number);
-        Some(Item { chunk, place: chunk, number, samples, sweep: 0 })
+        Some(OrderedUnit { chunk, place: chunk, number, samples, sweep: 0 })
     }
 
     pub(crate) fn window(&self) -> Vec<(u32, u32)> {

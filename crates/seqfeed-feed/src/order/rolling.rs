@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{Item, largest_chunk};
+use super::{OrderedUnit, largest_chunk};
 use crate::random::CntkRandom;
 use crate::settings::Generator;
 
@@ -58,7 +58,7 @@ impl Rolling {
         while self.item < item && self.next().is_some() {}
     }
 
-    pub(crate) fn next(&mut self) -> Option<Item> {
+    pub(crate) fn next(&mut self) -> Option<OrderedUnit> {
         if self.item == self.frames {
             return None;
         }
@@ -69,7 +69,7 @@ impl Rolling {
         self.item += 1;
         let chunk = self.chunk_of(frame);
         let number = (frame - self.starts[chunk as usize]) as u32;
-        Some(Item { chunk, place: chunk, number, samples: 1, sweep: 0 })
+        Some(OrderedUnit { chunk, place: chunk, number, samples: 1, sweep: 0 })
     }
 
     /// Gives the next place its turn to be swapped.

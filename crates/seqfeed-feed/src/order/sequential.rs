@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{Item, length, units};
+use super::{OrderedUnit, length, units};
 use crate::settings::Unit;
 use crate::share::Share;
 
@@ -43,7 +43,7 @@ impl Sequential {
     }
 
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Item> {
+    pub(crate) fn next(&mut self) -> Option<OrderedUnit> {
         if self.item >= self.own {
             return None;
         }
@@ -53,7 +53,7 @@ impl Sequential {
         let chunk = self.chunk as u32;
         self.item += 1;
         let samples = length(&self.index, self.unit, chunk, number);
-        Some(Item { chunk, place: chunk, number, samples, sweep: 0 })
+        Some(OrderedUnit { chunk, place: chunk, number, samples, sweep: 0 })
     }
 
     /// Moves to the chunk of the next unit; behind the last unit there is none.

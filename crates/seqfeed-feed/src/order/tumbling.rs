@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{Item, PartState, largest_chunk, length, units};
+use super::{OrderedUnit, PartState, largest_chunk, length, units};
 use crate::random::{self, CntkRandom};
 use crate::settings::{Generator, Unit, Window};
 use crate::share::Share;
@@ -107,13 +107,13 @@ impl Tumbling {
     }
 
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Item> {
+    pub(crate) fn next(&mut self) -> Option<OrderedUnit> {
         self.settle();
         let &(place, number) = self.units.get(self.position)?;
         self.position += 1;
         let chunk = self.order[place as usize];
         let samples = length(&self.index, self.unit, chunk, number);
-        Some(Item { chunk, place, number, samples, sweep: 0 })
+        Some(OrderedUnit { chunk, place, number, samples, sweep: 0 })
     }
 
     /// Goes on with the next part if this one is used up, but not over the end of the sweep.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{Item, largest_chunk, length, units};
+use super::{OrderedUnit, largest_chunk, length, units};
 use crate::random::{self, CntkRandom};
 use crate::settings::{Generator, Shuffle, Unit, Window};
 
@@ -107,7 +107,7 @@ impl Windowed {
     }
 
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Item> {
+    pub(crate) fn next(&mut self) -> Option<OrderedUnit> {
         while self.item >= *self.unit_starts.get(self.place + 1)? {
             self.next_place();
         }
@@ -118,7 +118,7 @@ impl Windowed {
         }
         let chunk = self.order[entry.origin as usize];
         let samples = length(&self.index, self.unit, chunk, entry.number);
-        Some(Item { chunk, place: entry.origin, number: entry.number, samples, sweep: 0 })
+        Some(OrderedUnit { chunk, place: entry.origin, number: entry.number, samples, sweep: 0 })
     }
 
     pub(crate) fn position(&self) -> u64 {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
-use crate::order::{Cursor, Item, Sequential, Tumbling, Units, all_units};
+use crate::order::{Cursor, OrderedUnit, Sequential, Tumbling, Units, all_units};
 use crate::rows::{Fetched, Rows};
 use crate::run::Run;
 use crate::settings::{BatchSize, Epoch, Order, Settings, Shuffle, Timeline, Unit};
@@ -101,7 +101,7 @@ impl Own {
     ///
     /// A run without an end always has more units, so only `size` bounds the minibatch. Before the
     /// end of the epoch a minibatch is empty only if a whole sweep has no samples for this rank.
-    fn next_minibatch(&mut self, size: u64, out: &mut Vec<Item>) -> Flags {
+    fn next_minibatch(&mut self, size: u64, out: &mut Vec<OrderedUnit>) -> Flags {
         out.clear();
         let mut flags = Flags::default();
         let (mut loaded, mut empty_sweeps) = (0u64, 0);

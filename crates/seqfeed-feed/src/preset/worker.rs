@@ -13,7 +13,7 @@ use std::sync::Arc;
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
-use crate::order::{self, Cursor, Item, OrderState, Units, all_units};
+use crate::order::{self, Cursor, OrderState, OrderedUnit, Units, all_units};
 use crate::refused::changed_by_hand;
 use crate::rows::{Fetched, Rows};
 use crate::run::Run;
@@ -58,7 +58,7 @@ struct Most {
 /// The result of a request for a minibatch.
 #[derive(Default)]
 struct Taken {
-    items: Vec<Item>,
+    items: Vec<OrderedUnit>,
     end_of_sweep: bool,
     end_of_epoch: bool,
 }
@@ -349,7 +349,7 @@ impl WorkerStages {
         most: Most,
         end: u64,
         passed: &mut Passed,
-        items: &mut Vec<Item>,
+        items: &mut Vec<OrderedUnit>,
     ) -> bool {
         let Some(item) = self.units.peek() else { return false };
         let samples = u64::from(item.samples);
@@ -384,7 +384,7 @@ impl WorkerStages {
 
     /// Whether a unit belongs to a masked sequence. Such a unit counts in CNTK's order, but is not
     /// delivered.
-    fn is_masked(&self, item: Item) -> bool {
+    fn is_masked(&self, item: OrderedUnit) -> bool {
         self.index.has_masked()
             && self.index.is_masked(order::sequence(&self.index, self.unit, item))
     }
@@ -397,7 +397,7 @@ impl WorkerStages {
         }
     }
 
-    fn pass(&mut self, item: Item) {
+    fn pass(&mut self, item: OrderedUnit) {
         self.units.take();
         self.position += u64::from(item.samples);
     }

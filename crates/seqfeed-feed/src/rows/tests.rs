@@ -20,7 +20,13 @@ impl Sequences {
         self.next += 1;
         let (chunk, number_in_chunk) = (number as u32 / 3, number as u32 % 3);
         Some(Fetched {
-            item: Item { chunk, place: chunk + 7, number: number_in_chunk, samples, sweep: 0 },
+            item: OrderedUnit {
+                chunk,
+                place: chunk + 7,
+                number: number_in_chunk,
+                samples,
+                sweep: 0,
+            },
             end_of_sweep: self.sweeps.contains(&number),
             end_of_epoch: self.epoch_is_told && self.next == self.lengths.len(),
         })
@@ -49,7 +55,7 @@ fn new_slots(
     Rows::new(minibatch, Truncation { length, right_splice }, share)
 }
 
-fn number(item: Item) -> usize {
+fn number(item: OrderedUnit) -> usize {
     (item.chunk * 3 + item.number) as usize
 }
 
@@ -244,7 +250,7 @@ proptest! {
 
 #[test]
 fn an_order_without_samples_comes_to_an_end() {
-    let item = Item { chunk: 0, place: 0, number: 0, samples: 0, sweep: 0 };
+    let item = OrderedUnit { chunk: 0, place: 0, number: 0, samples: 0, sweep: 0 };
     let endless = || Some(Fetched { item, end_of_sweep: true, end_of_epoch: false });
     let mut slots = new_slots(8, 4, 0, 0, 1).unwrap();
     assert_eq!(slots.next_minibatch(endless, &mut Vec::new()), None);
@@ -282,7 +288,7 @@ fn each_slot_may_get_one_sequence_at_the_start_of_an_epoch() {
         let mut segments = Vec::new();
         let mut fetch = || {
             let (number, samples) = lengths.next()?;
-            let item = Item { chunk: 0, place: 0, number: number as u32, samples, sweep: 0 };
+            let item = OrderedUnit { chunk: 0, place: 0, number: number as u32, samples, sweep: 0 };
             Some(Fetched { item, end_of_sweep: number == 4, end_of_epoch: number == 4 })
         };
         while slots.next_minibatch(&mut fetch, &mut segments).is_some() {

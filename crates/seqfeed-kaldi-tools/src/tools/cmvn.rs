@@ -6,9 +6,8 @@ use seqfeed_kaldi::{GeneralMatrix, MappedReader, Matrix, RandomAccessReader, Tok
 use crate::call::{Call, Outcome, Stop, abort, some, throw};
 use crate::cmvn::{self, Normalization};
 use crate::number::{G, integer};
-use crate::options::{opt, shown};
-use crate::reading::{is_rspecifier, is_wspecifier};
-use crate::writing::close;
+use crate::options::{binary_option, opt, shown};
+use crate::reading::{Counts, is_rspecifier, is_wspecifier};
 
 const COMPUTE_USAGE: &str = "Computes statistics for cepstral mean and variance normalization: of each utterance, of each speaker\n\
 (--spk2utt), or of all (to a file).\n\
@@ -42,9 +41,9 @@ impl Accumulator {
             None => None,
             Some(reader) => match reader.get(key)? {
                 None => {
-                    call.warn(PLACE, format_args!("No weights available for utterance {key}"));
                     self.failed += 1;
-                    return Ok(false);
+                    let message = format!("No weights available for utterance {key}");
+                    return call.pass_over(PLACE, message);
                 }
                 Some(Vector(weights)) if weights.len() != features.rows => {
                     let message = format!(
@@ -52,9 +51,8 @@ impl Accumulator {
                         weights.len(),
                         features.rows
                     );
-                    call.warn(PLACE, message);
                     self.failed += 1;
-                    return Ok(false);
+                    return call.pass_over(PLACE, message);
                 }
                 Some(Vector(weights)) => Some(weights.as_slice()),
             },
@@ -73,7 +71,7 @@ pub(super) fn compute(call: &mut Call<'_>) -> Outcome {
         2..=2,
         &mut [
             opt("spk2utt", &mut spk2utt, "Rspecifier of the utterances of each speaker"),
-            opt("binary", &mut binary, "Write in binary mode (a single file)"),
+            binary_option(&mut binary),
             opt("weights", &mut weights, "Rspecifier of a weight for each frame"),
         ],
     )?;
@@ -82,26 +80,23 @@ pub(super) fn compute(call: &mut Call<'_>) -> Outcome {
     if !is_wspecifier(&names[1]) {
         compute_global(call, &names, &spk2utt, binary, &mut all)?;
     } else if spk2utt.is_empty() {
-        let mut writer = call.create::<Matrix<f64>>(&names[1])?;
-        let mut table = call.table::<Matrix<f32>>(&names[0])?;
-        while let Some((key, features)) = table.next()? {
+        let writer = call.create::<Matrix<f64>>(&names[1])?;
+        let table = call.table::<Matrix<f32>>(&names[0])?;
+        call.each(table, writer, |call, key, features, writer| {
             let mut stats = None;
-            if all.add(call, key, features, &mut stats)?
-                && let Some(stats) = &stats
-            {
-                writer.write(key, stats)?;
+            let added = all.add(call, key, features, &mut stats)?;
+            if let Some(stats) = stats.filter(|_| added) {
+                writer.write(key, &stats)?;
             }
-        }
-        table.close()?;
-        close(writer)?;
+            Ok(added)
+        })?;
     } else {
         compute_by_speaker(call, &names, &spk2utt, &mut all)?;
     }
     let (done, failed) = (all.done, all.failed);
-    call.log(
-        "main():featbin/compute-cmvn-stats.cc:171",
-        format_args!("Done accumulating CMVN stats for {done} utterances; {failed} had errors."),
-    );
+    let message =
+        format!("Done accumulating CMVN stats for {done} utterances; {failed} had errors.");
+    call.log("main():featbin/compute-cmvn-stats.cc:171", message);
     some(done)
 }
 
@@ -111,34 +106,28 @@ fn compute_by_speaker(
     spk2utt: &str,
     all: &mut Accumulator,
 ) -> Result<(), Stop> {
-    let mut writer = call.create::<Matrix<f64>>(&names[1])?;
-    let mut speakers = call.table::<TokenVector>(spk2utt)?;
+    const PLACE: &str = "main():featbin/compute-cmvn-stats.cc";
+    let writer = call.create::<Matrix<f64>>(&names[1])?;
+    let speakers = call.table::<TokenVector>(spk2utt)?;
     let mut features = call.random::<Matrix<f32>>(&names[0])?;
-    while let Some((speaker, utterances)) = speakers.next()? {
+    call.each(speakers, writer, |call, speaker, utterances, writer| {
         let mut stats = None;
         for utterance in &utterances.0 {
             let key = Key(utterance);
             match features.get(key)? {
                 Some(features) => drop(all.add(call, key, features, &mut stats)?),
                 None => {
-                    call.warn(
-                        "main():featbin/compute-cmvn-stats.cc",
-                        format_args!("Did not find features for utterance {key}"),
-                    );
+                    call.warn(PLACE, format_args!("Did not find features for utterance {key}"));
                     all.failed += 1;
                 }
             }
         }
         match &stats {
             Some(stats) => writer.write(speaker, stats)?,
-            None => call.warn(
-                "main():featbin/compute-cmvn-stats.cc",
-                format_args!("No stats accumulated for speaker {speaker}"),
-            ),
+            None => call.warn(PLACE, format_args!("No stats accumulated for speaker {speaker}")),
         }
-    }
-    speakers.close()?;
-    close(writer)?;
+        Ok(stats.is_some())
+    })?;
     Ok(())
 }
 
@@ -150,10 +139,9 @@ fn compute_global(
     all: &mut Accumulator,
 ) -> Result<(), Stop> {
     if !spk2utt.is_empty() {
-        return throw(
-            "main():featbin/compute-cmvn-stats.cc",
-            "--spk2utt option not compatible with wxfilename as output (did you forget ark:?)",
-        );
+        let message =
+            "--spk2utt option not compatible with wxfilename as output (did you forget ark:?)";
+        return throw("main():featbin/compute-cmvn-stats.cc", message);
     }
     let mut stats = None;
     let mut table = call.table::<Matrix<f32>>(&names[0])?;
@@ -166,10 +154,8 @@ fn compute_global(
     let values = values.into_iter().map(|value| value as f32).collect();
     call.write_object(&Matrix { rows, cols, values }, &names[1], binary)?;
     let name = shown(&names[1], "standard output");
-    call.log(
-        "main():featbin/compute-cmvn-stats.cc:168",
-        format_args!("Wrote global CMVN stats to {name}"),
-    );
+    let message = format!("Wrote global CMVN stats to {name}");
+    call.log("main():featbin/compute-cmvn-stats.cc:168", message);
     Ok(())
 }
 
@@ -178,6 +164,8 @@ each speaker (--utt2spk), or of all (a file).\n\
 Usage: apply-cmvn [options] (<stats-rspecifier>|<stats-rxfilename>) <feats-rspecifier> <feats-wspecifier>\n\
 e.g.: apply-cmvn --utt2spk=ark:data/train/utt2spk scp:cmvn.scp scp:feats.scp ark:-\n\
 See also: compute-cmvn-stats, modify-cmvn-stats\n";
+
+const APPLY_PLACE: &str = "main():featbin/apply-cmvn.cc";
 
 /// Where statistics come from.
 enum Stats {
@@ -204,10 +192,8 @@ impl Settings {
         let make = if self.reverse { Normalization::reverse } else { Normalization::forward };
         let normalization = make(&stats, self.variances)?;
         for &variance in &normalization.floored {
-            call.warn(
-                "ApplyCmvn():transform/cmvn.cc",
-                format_args!("Flooring cepstral variance from {} to 1e-20", G(variance)),
-            );
+            let message = format!("Flooring cepstral variance from {} to 1e-20", G(variance));
+            call.warn("ApplyCmvn():transform/cmvn.cc", message);
         }
         Ok(normalization)
     }
@@ -216,17 +202,14 @@ impl Settings {
 pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
     let (mut utt2spk, mut skip_dims) = (String::new(), String::new());
     let (mut variances, mut means, mut reverse) = (false, true, false);
+    let means_doc = "Normalize means; if not, features are copied as they are";
     let names = call.parse(
         APPLY_USAGE,
         3..=3,
         &mut [
             opt("utt2spk", &mut utt2spk, "Rspecifier of the speaker of each utterance"),
             opt("norm-vars", &mut variances, "Normalize variances"),
-            opt(
-                "norm-means",
-                &mut means,
-                "Normalize means; if not, features are copied as they are",
-            ),
+            opt("norm-means", &mut means, means_doc),
             opt(
                 "skip-dims",
                 &mut skip_dims,
@@ -239,10 +222,8 @@ pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
         return copy_unchanged(call, &names, variances);
     }
     let Some(skipped) = dims(&skip_dims) else {
-        return throw(
-            "main():featbin/apply-cmvn.cc",
-            "Bad --skip-dims option (should be colon-separated list of integers)",
-        );
+        let message = "Bad --skip-dims option (should be colon-separated list of integers)";
+        return throw(APPLY_PLACE, message);
     };
     let settings = Settings { variances, reverse, skipped };
     let mut stats = if is_rspecifier(&names[0]) {
@@ -251,15 +232,13 @@ pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
         let stats = call.read_object(&names[0])?;
         Stats::All(settings.normalization(call, stats)?)
     } else {
-        return throw(
-            "main():featbin/apply-cmvn.cc",
-            "--utt2spk option not compatible with rxfilename as input (did you forget ark:?)",
-        );
+        let message =
+            "--utt2spk option not compatible with rxfilename as input (did you forget ark:?)";
+        return throw(APPLY_PLACE, message);
     };
-    let mut writer = call.create::<Matrix<f32>>(&names[2])?;
-    let mut table = call.table::<Matrix<f32>>(&names[1])?;
-    let (mut done, mut failed) = (0, 0);
-    while let Some((key, features)) = table.next()? {
+    let writer = call.create::<Matrix<f32>>(&names[2])?;
+    let table = call.table::<Matrix<f32>>(&names[1])?;
+    let Counts { done, failed, .. } = call.each(table, writer, |call, key, features, writer| {
         match &mut stats {
             Stats::All(normalization) => normalization.apply(features),
             Stats::Each(reader) => match reader.get(key)? {
@@ -269,47 +248,31 @@ pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
                         "No normalization statistics available for key {key}, producing no output for this \
                          utterance"
                     );
-                    call.warn("main():featbin/apply-cmvn.cc:112", message);
-                    failed += 1;
-                    continue;
+                    return call.pass_over("main():featbin/apply-cmvn.cc:112", message);
                 }
             },
         }
         .map_err(|error| error.of_key(key))?;
         writer.write(key, features)?;
-        done += 1;
-    }
-    table.close()?;
-    close(writer)?;
+        Ok(true)
+    })?;
     let (place, what) = if variances {
         ("main():featbin/apply-cmvn.cc:159", "mean and variance")
     } else {
         ("main():featbin/apply-cmvn.cc:162", "mean")
     };
-    call.log(
-        place,
-        format_args!(
-            "Applied cepstral {what} normalization to {done} utterances, errors on {failed}"
-        ),
-    );
+    let message =
+        format!("Applied cepstral {what} normalization to {done} utterances, errors on {failed}");
+    call.log(place, message);
     some(done)
 }
 
 /// Neither mean nor variance: compressed matrices stay what they are.
 fn copy_unchanged(call: &mut Call<'_>, names: &[String], variances: bool) -> Outcome {
     if variances {
-        return throw(
-            "main():featbin/apply-cmvn.cc",
-            "You cannot normalize the variance but not the mean.",
-        );
+        return throw(APPLY_PLACE, "You cannot normalize the variance but not the mean.");
     }
-    let mut table = call.table::<GeneralMatrix>(&names[1])?;
-    let mut writer = call.create::<GeneralMatrix>(&names[2])?;
-    while let Some((key, matrix)) = table.next()? {
-        writer.write(key, matrix)?;
-    }
-    table.close()?;
-    let done = close(writer)?.objects;
+    let done = call.copy((&names[1], &names[2]), |_: &mut GeneralMatrix| Ok(()))?.written;
     call.log("main():featbin/apply-cmvn.cc:81", format_args!("Copied {done} utterances."));
     some(done)
 }
@@ -343,26 +306,23 @@ pub(super) fn modify(call: &mut Call<'_>) -> Outcome {
         let message = "Bad first argument (should be colon-separated list of integers)";
         return throw(PLACE, message);
     };
-    let mut table = call.table::<Matrix<f64>>(from)?;
-    let mut writer = call.create::<Matrix<f64>>(to)?;
-    while let Some((key, stats)) = table.next()? {
+    let table = call.table::<Matrix<f64>>(from)?;
+    let writer = call.create::<Matrix<f64>>(to)?;
+    let modified = call.each(table, writer, |call, key, stats, writer| {
         cmvn::fake(stats, &fake).map_err(|error| error.of_key(key))?;
-        if !convert {
-            writer.write(key, stats)?;
-            continue;
-        }
-        match cmvn::mean_and_variance(stats) {
-            Some(both) => writer.write(key, &both)?,
-            None => {
+        if convert {
+            let Some(both) = cmvn::mean_and_variance(stats) else {
                 let message = format!(
                     "Zero or negative count for speaker {key}, not outputting mean and variance stats."
                 );
-                call.warn(PLACE, message);
-            }
+                return call.pass_over(PLACE, message);
+            };
+            *stats = both;
         }
-    }
-    table.close()?;
-    let done = close(writer)?.objects;
+        writer.write(key, stats)?;
+        Ok(true)
+    })?;
+    let done = modified.written;
     call.log(PLACE, format_args!("Modified {done} sets of stats."));
     some(done)
 }

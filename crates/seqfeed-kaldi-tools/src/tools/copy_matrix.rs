@@ -4,9 +4,8 @@ use seqfeed_kaldi::Matrix;
 
 use crate::call::{Call, Outcome, Stop, some, throw};
 use crate::elements;
-use crate::options::opt;
-use crate::reading::{is_rspecifier, is_wspecifier};
-use crate::writing::close;
+use crate::options::{binary_option, opt};
+use crate::reading::are_tables;
 
 const USAGE: &str = "Copies matrices or tables of matrices, and changes their values if asked to.\n\
 Usage: copy-matrix [options] (<matrix-in-rspecifier>|<matrix-in-rxfilename>) (<matrix-out-wspecifier>|<matrix-out-wxfilename>)\n\
@@ -50,7 +49,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         USAGE,
         2..=2,
         &mut [
-            opt("binary", &mut binary, "Write in binary mode (a single file)"),
+            binary_option(&mut binary),
             opt("scale", &mut change.scale, "Multiply with this first"),
             opt("apply-log", &mut change.log, "Take logarithms, of at least 1.0e-20"),
             opt("apply-exp", &mut change.exp, "Take exponentials"),
@@ -58,13 +57,8 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             opt("apply-softmax-per-row", &mut change.softmax, "Take the softmax of each row"),
         ],
     )?;
-    let tables = is_rspecifier(&names[0]);
-    if tables != is_wspecifier(&names[1]) {
-        return throw(
-            "main():bin/copy-matrix.cc:97",
-            "Cannot mix archives with regular files (copying matrices)",
-        );
-    }
+    let mixed = "Cannot mix archives with regular files (copying matrices)";
+    let tables = are_tables(&names[0], &names[1], "main():bin/copy-matrix.cc:97", mixed)?;
     if [change.log, change.exp, change.softmax].into_iter().filter(|&set| set).count() > 1 {
         return throw(
             "main():bin/copy-matrix.cc",
@@ -78,20 +72,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         call.log("main():bin/copy-matrix.cc:112", format_args!("Copied matrix to {}", names[1]));
         return Ok(0);
     }
-    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
-    let mut table = call.table::<Matrix<f32>>(&names[0])?;
-    while let Some((key, matrix)) = table.next()? {
-        change.apply(matrix)?;
-        writer.write(key, matrix)?;
-    }
-    table.close()?;
-    let done = read_count(&close(writer)?);
+    let done = call.copy((&names[0], &names[1]), |matrix| change.apply(matrix))?.done;
     call.log("main():bin/copy-matrix.cc:135", format_args!("Copied {done} matrices."));
     some(done)
-}
-
-/// Objects that were given to a writer: Kaldi counts also those that a script file (with `p`) has
-/// no name for.
-pub(super) fn read_count(report: &seqfeed_kaldi::WriteReport) -> u64 {
-    report.objects + report.skipped
 }

@@ -1,29 +1,11 @@
 //! `copy-vector`, `copy-int-vector`, `copy-int-vector-vector`.
 
-use seqfeed_kaldi::{Holder, IntegerVector, Vector};
+use seqfeed_kaldi::{IntegerVector, Vector};
 
-use crate::call::{Call, Outcome, Stop, some, throw};
+use crate::call::{Call, Outcome, some, throw};
 use crate::number::G;
-use crate::options::opt;
-use crate::reading::{is_rspecifier, is_wspecifier};
-use crate::tools::copy_matrix::read_count;
-use crate::writing::close;
-
-/// Copies a table; how many objects it has.
-pub(super) fn copy_table<T: Holder + Default>(
-    call: &mut Call<'_>,
-    names: &[String],
-    mut change: impl FnMut(&mut T),
-) -> Result<u64, Stop> {
-    let mut writer = call.create::<T>(&names[1])?;
-    let mut table = call.table::<T>(&names[0])?;
-    while let Some((key, value)) = table.next()? {
-        change(value);
-        writer.write(key, value)?;
-    }
-    table.close()?;
-    Ok(read_count(&close(writer)?))
-}
+use crate::options::{binary_option, opt};
+use crate::reading::are_tables;
 
 pub(super) const MIXED: &str = "Cannot mix archives with regular files (copying vectors)";
 
@@ -39,7 +21,7 @@ pub(super) fn floats(call: &mut Call<'_>) -> Outcome {
         FLOAT_USAGE,
         2..=2,
         &mut [
-            opt("binary", &mut binary, "Write in binary mode (a single file)"),
+            binary_option(&mut binary),
             opt(
                 "change-dim",
                 &mut change_dim,
@@ -48,28 +30,26 @@ pub(super) fn floats(call: &mut Call<'_>) -> Outcome {
             opt("scale", &mut scale, "Multiply with this (tables only)"),
         ],
     )?;
-    let tables = is_rspecifier(&names[0]);
-    if tables != is_wspecifier(&names[1]) {
-        return throw("main():bin/copy-vector.cc", MIXED);
-    }
     let resize = |values: &mut Vec<f32>| {
         if let Ok(dim) = usize::try_from(change_dim) {
             values.resize(dim, 0.0);
         }
     };
-    if !tables {
+    if !are_tables(&names[0], &names[1], "main():bin/copy-vector.cc", MIXED)? {
         let mut vector: Vector<f32> = call.read_object(&names[0])?;
         resize(&mut vector.0);
         call.write_object(&vector, &names[1], binary)?;
         call.log("main():bin/copy-vector.cc", format_args!("Copied vector to {}", names[1]));
         return Ok(0);
     }
-    let done = copy_table(call, &names, |Vector(values): &mut Vector<f32>| {
+    let copied = call.copy((&names[0], &names[1]), |Vector(values)| {
         resize(values);
         if scale != 1.0 {
             values.iter_mut().for_each(|value| *value *= scale);
         }
+        Ok(())
     })?;
+    let done = copied.done;
     if change_dim < 0 && scale == 1.0 {
         call.log("main():bin/copy-vector.cc:90", format_args!("Copied {done} vectors."));
     } else {
@@ -90,22 +70,14 @@ e.g.: copy-int-vector --binary=false foo -\n\
 
 pub(super) fn integers(call: &mut Call<'_>) -> Outcome {
     let mut binary = true;
-    let names = call.parse(
-        INT_USAGE,
-        2..=2,
-        &mut [opt("binary", &mut binary, "Write in binary mode (a single file)")],
-    )?;
-    let tables = is_rspecifier(&names[0]);
-    if tables != is_wspecifier(&names[1]) {
-        return throw("main():bin/copy-int-vector.cc", MIXED);
-    }
-    if !tables {
+    let names = call.parse(INT_USAGE, 2..=2, &mut [binary_option(&mut binary)])?;
+    if !are_tables(&names[0], &names[1], "main():bin/copy-int-vector.cc", MIXED)? {
         let vector: IntegerVector<i32> = call.read_object(&names[0])?;
         call.write_object(&vector, &names[1], binary)?;
         call.log("main():bin/copy-int-vector.cc", format_args!("Copied vector to {}", names[1]));
         return Ok(0);
     }
-    let done = copy_table(call, &names, |_: &mut Vec<i32>| ())?;
+    let done = call.copy((&names[0], &names[1]), |_: &mut Vec<i32>| Ok(()))?.done;
     call.log("main():bin/copy-int-vector.cc", format_args!("Copied {done} vectors of int32."));
     some(done)
 }
@@ -116,19 +88,12 @@ Usage: copy-int-vector-vector [options] <vector-in-rspecifier> <vector-out-wspec
 pub(super) fn nested(call: &mut Call<'_>) -> Outcome {
     const PLACE: &str = "main():bin/copy-int-vector-vector.cc";
     let mut binary = true;
-    let names = call.parse(
-        NESTED_USAGE,
-        2..=2,
-        &mut [opt("binary", &mut binary, "Has no effect: tables say so themselves")],
-    )?;
-    let tables = is_rspecifier(&names[0]);
-    if tables != is_wspecifier(&names[1]) {
-        return throw(PLACE, "Cannot mix Tables/archives and non-Tables.");
-    }
-    if !tables {
+    let doc = "Has no effect: tables say so themselves";
+    let names = call.parse(NESTED_USAGE, 2..=2, &mut [opt("binary", &mut binary, doc)])?;
+    if !are_tables(&names[0], &names[1], PLACE, "Cannot mix Tables/archives and non-Tables.")? {
         return throw(PLACE, "single files of vectors of vectors have no format: use tables");
     }
-    let done = copy_table(call, &names, |_: &mut Vec<Vec<i32>>| ())?;
+    let done = call.copy((&names[0], &names[1]), |_: &mut Vec<Vec<i32>>| Ok(()))?.done;
     call.log(PLACE, format_args!("Copied {done} items."));
     some(done)
 }

@@ -6,9 +6,7 @@ use seqfeed_kaldi::{CompactLattice, Holder, Lattice, StdVectorFst};
 
 use crate::call::{Call, Outcome, Stop, abort, some, throw};
 use crate::options::opt;
-use crate::reading::fields;
-use crate::tools::copy_vectors::copy_table;
-use crate::writing::close;
+use crate::reading::{Counts, fields};
 
 const FST_USAGE: &str = "Copies tables of FSTs.\n\
 Usage: fstcopy [options] <fst-rspecifier> <fst-wspecifier>\n\
@@ -16,7 +14,7 @@ e.g.: fstcopy ark:1.fsts ark,t:-\n";
 
 pub(super) fn fstcopy(call: &mut Call<'_>) -> Outcome {
     let names = call.parse(FST_USAGE, 2..=2, &mut [])?;
-    let done = copy_table(call, &names, |_: &mut StdVectorFst| ())?;
+    let done = call.copy((&names[0], &names[1]), |_: &mut StdVectorFst| Ok(()))?.done;
     call.log("main():fstbin/fstcopy.cc", format_args!("Copied {done} FSTs."));
     some(done)
 }
@@ -31,6 +29,7 @@ const LATTICE_PLACE: &str = "main():latbin/lattice-copy.cc";
 pub(super) fn lattice_copy(call: &mut Call<'_>) -> Outcome {
     let (mut compact, mut ignore_missing) = (true, false);
     let (mut include, mut exclude) = (String::new(), String::new());
+    let doc = "End with 0 even if keys of --include are not there";
     let names = call.parse(
         LATTICE_USAGE,
         2..=2,
@@ -38,11 +37,7 @@ pub(super) fn lattice_copy(call: &mut Call<'_>) -> Outcome {
             opt("write-compact", &mut compact, "Write compact lattices"),
             opt("include", &mut include, "File whose lines begin with the keys to copy"),
             opt("exclude", &mut exclude, "File whose lines begin with the keys not to copy"),
-            opt(
-                "ignore-missing",
-                &mut ignore_missing,
-                "End with 0 even if keys of --include are not there",
-            ),
+            opt("ignore-missing", &mut ignore_missing, doc),
         ],
     )?;
     if !include.is_empty() && !exclude.is_empty() {
@@ -50,13 +45,13 @@ pub(super) fn lattice_copy(call: &mut Call<'_>) -> Outcome {
         return throw(LATTICE_PLACE, message);
     }
     if include.is_empty() && exclude.is_empty() {
-        let done = if compact {
-            copy_table(call, &names, |_: &mut CompactLattice| ())?
-        } else {
-            copy_table(call, &names, |_: &mut Lattice| ())?
+        let names = (names[0].as_str(), names[1].as_str());
+        let copied = match compact {
+            true => call.copy(names, |_: &mut CompactLattice| Ok(()))?,
+            false => call.copy(names, |_: &mut Lattice| Ok(()))?,
         };
-        call.log(LATTICE_PLACE, format_args!("Done copying {done} lattices."));
-        return some(done);
+        call.log(LATTICE_PLACE, format_args!("Done copying {} lattices.", copied.done));
+        return some(copied.done);
     }
     let included = !include.is_empty();
     let keys = read_keys(call, if included { &include } else { &exclude })?;
@@ -94,17 +89,14 @@ pub(super) fn copy_part<T: Holder + Default>(
     keys: &BTreeSet<Vec<u8>>,
     included: bool,
 ) -> Result<(u64, u64), Stop> {
-    let mut writer = call.create::<T>(&names[1])?;
-    let mut table = call.table::<T>(&names[0])?;
-    let (mut written, mut total) = (0, 0);
-    while let Some((key, value)) = table.next()? {
-        total += 1;
-        if keys.contains(key.0) == included {
+    let writer = call.create::<T>(&names[1])?;
+    let table = call.table::<T>(&names[0])?;
+    let Counts { done, failed, .. } = call.each(table, writer, |_, key, value, writer| {
+        let wanted = keys.contains(key.0) == included;
+        if wanted {
             writer.write(key, value)?;
-            written += 1;
         }
-    }
-    table.close()?;
-    close(writer)?;
-    Ok((written, total))
+        Ok(wanted)
+    })?;
+    Ok((done, done + failed))
 }

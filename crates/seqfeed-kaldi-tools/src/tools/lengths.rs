@@ -38,19 +38,16 @@ pub(super) fn feat_to_dim(call: &mut Call<'_>) -> Outcome {
     let names = call.parse(DIM_USAGE, 2..=2, &mut [])?;
     let mut table = call.table::<MatrixShape>(&names[0])?;
     if is_wspecifier(&names[1]) {
-        let mut writer = call.create::<i32>(&names[1])?;
-        while let Some((key, shape)) = table.next()? {
+        let writer = call.create::<i32>(&names[1])?;
+        call.each(table, writer, |_, key, shape, writer| {
             writer.write(key, &(shape.cols as i32))?;
-        }
-        table.close()?;
-        close(writer)?;
+            Ok(true)
+        })?;
         return Ok(0);
     }
     let Some((_, shape)) = table.next()? else {
-        return throw(
-            "main():featbin/feat-to-dim.cc:58",
-            "Could not read any features (empty archive?)",
-        );
+        let message = "Could not read any features (empty archive?)";
+        return throw("main():featbin/feat-to-dim.cc:58", message);
     };
     let text = format!("{}\n", shape.cols);
     call.write_bytes(text.as_bytes(), &names[1])?;

@@ -5,9 +5,8 @@ use seqfeed_kaldi::{Matrix, Vector};
 
 use crate::call::{Call, Outcome, Stop, abort};
 use crate::frames;
-use crate::options::opt;
-use crate::reading::is_rspecifier;
-use crate::writing::close;
+use crate::options::{binary_option, opt};
+use crate::reading::{Counts, is_rspecifier};
 
 const PASTE_USAGE: &str = "Puts features side by side, frame by frame.\n\
 Usage: paste-feats [options] <in-rspecifier1> <in-rspecifier2> [<in-rspecifier3> ...] <out-wspecifier>\n\
@@ -15,22 +14,11 @@ Usage: paste-feats [options] <in-rspecifier1> <in-rspecifier2> [<in-rspecifier3>
 e.g.: paste-feats ark:feats1.ark \"ark:select-feats 0-3 ark:feats2.ark ark:- |\" ark:feats-out.ark\n\
 See also: append-vector-to-feats, concat-feats\n";
 
-const BINARY: &str = "Write in binary mode (a single file)";
-
 pub(super) fn paste(call: &mut Call<'_>) -> Outcome {
     let (mut tolerance, mut binary) = (0, true);
-    let mut names = call.parse(
-        PASTE_USAGE,
-        3..=usize::MAX,
-        &mut [
-            opt(
-                "length-tolerance",
-                &mut tolerance,
-                "Cut features to the shortest if lengths differ by no more than this",
-            ),
-            opt("binary", &mut binary, BINARY),
-        ],
-    )?;
+    let doc = "Cut features to the shortest if lengths differ by no more than this";
+    let mut options = [opt("length-tolerance", &mut tolerance, doc), binary_option(&mut binary)];
+    let mut names = call.parse(PASTE_USAGE, 3..=usize::MAX, &mut options)?;
     let to = names.pop().unwrap_or_default();
     if !is_rspecifier(&names[0]) {
         let read = |name: &String| call.read_object::<Matrix<f32>>(name);
@@ -41,38 +29,24 @@ pub(super) fn paste(call: &mut Call<'_>) -> Outcome {
         call.log("main():featbin/paste-feats.cc", format_args!("Wrote appended features to {to}"));
         return Ok(0);
     }
-    let mut writer = call.create::<Matrix<f32>>(&to)?;
-    let mut first = call.table::<Matrix<f32>>(&names[0])?;
-    let open = |name: &String| call.random::<Matrix<f32>>(name);
-    let mut others: Vec<_> = names[1..].iter().map(open).collect::<Result<_, Stop>>()?;
-    let (mut done, mut failed) = (0u64, 0u64);
-    'utterances: while let Some((key, matrix)) = first.next()? {
+    let writer = call.create::<Matrix<f32>>(&to)?;
+    let first = call.table::<Matrix<f32>>(&names[0])?;
+    let mut others = call.random_of_each::<Matrix<f32>>(&names[1..])?;
+    let Counts { done, failed, .. } = call.each(first, writer, |call, key, matrix, writer| {
         let mut parts = vec![&*matrix];
         for (reader, name) in others.iter_mut().zip(&names[1..]) {
             let Some(part) = reader.get(key)? else {
-                call.warn(
-                    "main():featbin/paste-feats.cc:137",
-                    format_args!("Missing utt {key} from input {name}"),
-                );
-                failed += 1;
-                continue 'utterances;
+                let message = format!("Missing utt {key} from input {name}");
+                return call.pass_over("main():featbin/paste-feats.cc:137", message);
             };
             parts.push(part);
         }
-        match join(call, &parts, &format!(" for utt {key}"), tolerance) {
-            Some(pasted) => {
-                writer.write(key, &pasted)?;
-                done += 1;
-            }
-            None => failed += 1,
-        }
-    }
-    first.close()?;
-    close(writer)?;
-    call.log(
-        "main():featbin/paste-feats.cc:158",
-        format_args!("Done {done} utts, errors on {failed}"),
-    );
+        let pasted = join(call, &parts, &format!(" for utt {key}"), tolerance);
+        pasted.iter().try_for_each(|pasted| writer.write(key, pasted))?;
+        Ok(pasted.is_some())
+    })?;
+    let message = format!("Done {done} utts, errors on {failed}");
+    call.log("main():featbin/paste-feats.cc:158", message);
     Ok(if done == 0 { 255 } else { 0 })
 }
 
@@ -101,16 +75,11 @@ See also: copy-feats, append-vector-to-feats, paste-feats\n";
 
 pub(super) fn concat(call: &mut Call<'_>) -> Outcome {
     let mut binary = true;
-    let mut names =
-        call.parse(CONCAT_USAGE, 3..=usize::MAX, &mut [opt("binary", &mut binary, BINARY)])?;
+    let mut names = call.parse(CONCAT_USAGE, 3..=usize::MAX, &mut [binary_option(&mut binary)])?;
     let to = names.pop().unwrap_or_default();
-    let mut all = Matrix::<f32>::default();
-    for (number, name) in names.iter().enumerate() {
+    let mut all: Matrix<f32> = call.read_object(&names[0])?;
+    for name in &names[1..] {
         let part: Matrix<f32> = call.read_object(name)?;
-        if number == 0 {
-            all = part;
-            continue;
-        }
         if part.cols != all.cols {
             return abort(format_args!(
                 "{name} has {} columns, those before it have {}",
@@ -132,7 +101,7 @@ See also: paste-feats, concat-feats\n";
 pub(super) fn append_vector(call: &mut Call<'_>) -> Outcome {
     const PLACE: &str = "main():featbin/append-vector-to-feats.cc";
     let mut binary = true;
-    let names = call.parse(VECTOR_USAGE, 3..=3, &mut [opt("binary", &mut binary, BINARY)])?;
+    let names = call.parse(VECTOR_USAGE, 3..=3, &mut [binary_option(&mut binary)])?;
     if !is_rspecifier(&names[0]) {
         let matrix: Matrix<f32> = call.read_object(&names[0])?;
         let vector: Vector<f32> = call.read_object(&names[1])?;
@@ -141,21 +110,17 @@ pub(super) fn append_vector(call: &mut Call<'_>) -> Outcome {
         call.log(PLACE, format_args!("Wrote appended features to {}", names[2]));
         return Ok(0);
     }
-    let mut table = call.table::<Matrix<f32>>(&names[0])?;
+    let table = call.table::<Matrix<f32>>(&names[0])?;
     let mut vectors = call.random::<Vector<f32>>(&names[1])?;
-    let mut writer = call.create::<Matrix<f32>>(&names[2])?;
-    let (mut done, mut failed) = (0u64, 0u64);
-    while let Some((key, matrix)) = table.next()? {
+    let writer = call.create::<Matrix<f32>>(&names[2])?;
+    let Counts { done, failed, .. } = call.each(table, writer, |call, key, matrix, writer| {
         let Some(vector) = vectors.get(key)? else {
-            call.warn(PLACE, format_args!("Could not read vector for utterance {key}"));
-            failed += 1;
-            continue;
+            let message = format!("Could not read vector for utterance {key}");
+            return call.pass_over(PLACE, message);
         };
         writer.write(key, &with_vector(key, matrix, vector)?)?;
-        done += 1;
-    }
-    table.close()?;
-    close(writer)?;
+        Ok(true)
+    })?;
     call.log(PLACE, format_args!("Done {done} utts, errors on {failed}"));
     Ok(if done == 0 { 255 } else { 0 })
 }

@@ -5,9 +5,8 @@ use seqfeed_kaldi::Matrix;
 use crate::call::{Call, Outcome, abort, some, throw};
 use crate::deltas::Deltas;
 use crate::frames;
-use crate::options::opt;
-use crate::reading::is_rspecifier;
-use crate::writing::close;
+use crate::options::{binary_option, opt};
+use crate::reading::{Counts, is_rspecifier};
 
 const DELTAS_USAGE: &str = "Adds deltas to features (typically the slope and its slope).\n\
 Usage: add-deltas [options] <in-rspecifier> <out-wspecifier>\n\
@@ -36,12 +35,11 @@ pub(super) fn add_deltas(call: &mut Call<'_>) -> Outcome {
         ));
     }
     let deltas = Deltas::new(order as usize, window as usize);
-    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
-    let mut table = call.table::<Matrix<f32>>(&names[0])?;
-    while let Some((key, features)) = table.next()? {
+    let writer = call.create::<Matrix<f32>>(&names[1])?;
+    let table = call.table::<Matrix<f32>>(&names[0])?;
+    call.each(table, writer, |call, key, features, writer| {
         if features.rows == 0 {
-            call.warn(PLACE, format_args!("Empty feature matrix for key {key}"));
-            continue;
+            return call.pass_over(PLACE, format_args!("Empty feature matrix for key {key}"));
         }
         let out = match usize::try_from(truncate) {
             Ok(0) => deltas.compute(features),
@@ -58,9 +56,8 @@ pub(super) fn add_deltas(call: &mut Call<'_>) -> Outcome {
             }
         };
         writer.write(key, &out)?;
-    }
-    table.close()?;
-    close(writer)?;
+        Ok(true)
+    })?;
     Ok(0)
 }
 
@@ -84,15 +81,13 @@ pub(super) fn splice(call: &mut Call<'_>) -> Outcome {
             "--left-context={left} --right-context={right}: must be 0 or more"
         ));
     };
-    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
-    let mut table = call.table::<Matrix<f32>>(&names[0])?;
+    let writer = call.create::<Matrix<f32>>(&names[1])?;
+    let table = call.table::<Matrix<f32>>(&names[0])?;
     let mut spliced = Matrix::default();
-    while let Some((key, features)) = table.next()? {
+    call.each(table, writer, |_, key, features, writer| {
         if features.rows == 0 {
-            return throw(
-                "SpliceFrames():feat/feature-functions.cc",
-                format_args!("{key}: SpliceFrames: empty input"),
-            );
+            let message = format!("{key}: SpliceFrames: empty input");
+            return throw("SpliceFrames():feat/feature-functions.cc", message);
         }
         let wide = (before + behind + 1).checked_mul(features.cols);
         if wide.is_none_or(|wide| wide > i32::MAX as usize) {
@@ -104,9 +99,8 @@ pub(super) fn splice(call: &mut Call<'_>) -> Outcome {
         }
         frames::splice_into(features, before, behind, &mut spliced);
         writer.write(key, &spliced)?;
-    }
-    table.close()?;
-    close(writer)?;
+        Ok(true)
+    })?;
     Ok(0)
 }
 
@@ -123,7 +117,7 @@ pub(super) fn shift(call: &mut Call<'_>) -> Outcome {
         2..=2,
         &mut [
             opt("shift", &mut by, "Number of frames: positive for later, negative for earlier"),
-            opt("binary", &mut binary, "Write in binary mode (a single file)"),
+            binary_option(&mut binary),
         ],
     )?;
     if !is_rspecifier(&names[0]) {
@@ -134,25 +128,18 @@ pub(super) fn shift(call: &mut Call<'_>) -> Outcome {
         call.write_object(&frames::shift(&features, by.into()), &names[1], binary)?;
         return Ok(0);
     }
-    let mut table = call.table::<Matrix<f32>>(&names[0])?;
-    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
-    let (mut done, mut failed) = (0, 0);
-    while let Some((key, features)) = table.next()? {
+    let table = call.table::<Matrix<f32>>(&names[0])?;
+    let writer = call.create::<Matrix<f32>>(&names[1])?;
+    let Counts { done, failed, .. } = call.each(table, writer, |call, key, features, writer| {
         if features.rows == 0 {
             let message = format!("Empty matrix for key {key}");
-            call.warn("main():featbin/shift-feats.cc", message);
-            failed += 1;
-            continue;
+            return call.pass_over("main():featbin/shift-feats.cc", message);
         }
         writer.write(key, &frames::shift(features, by.into()))?;
-        done += 1;
-    }
-    table.close()?;
-    close(writer)?;
-    call.log(
-        "main():featbin/shift-feats.cc:89",
-        format_args!("Shifted {done} features by {by} frames; {failed} with errors."),
-    );
+        Ok(true)
+    })?;
+    let message = format!("Shifted {done} features by {by} frames; {failed} with errors.");
+    call.log("main():featbin/shift-feats.cc:89", message);
     some(done)
 }
 
@@ -178,11 +165,10 @@ pub(super) fn subsample(call: &mut Call<'_>) -> Outcome {
         ));
     }
     let step = n.unsigned_abs() as usize;
-    let mut table = call.table::<Matrix<f32>>(&names[0])?;
-    let mut writer = call.create::<Matrix<f32>>(&names[1])?;
-    let (mut done, mut failed) = (0, 0);
+    let table = call.table::<Matrix<f32>>(&names[0])?;
+    let writer = call.create::<Matrix<f32>>(&names[1])?;
     let (mut frames_in, mut frames_out) = (0, 0);
-    while let Some((key, features)) = table.next()? {
+    let Counts { done, failed, .. } = call.each(table, writer, |call, key, features, writer| {
         frames_in += features.rows;
         let out = if n > 0 {
             frames::rows(features, (offset as usize..features.rows).step_by(step))
@@ -193,23 +179,15 @@ pub(super) fn subsample(call: &mut Call<'_>) -> Outcome {
         if n > 0 && out.rows == 0 {
             let message =
                 format!("For utterance {key}, output would have no rows, producing no output.");
-            call.warn("main():featbin/subsample-feats.cc", message);
-            failed += 1;
-            continue;
+            return call.pass_over("main():featbin/subsample-feats.cc", message);
         }
         frames_out += out.rows;
         writer.write(key, &out)?;
-        done += 1;
-    }
-    table.close()?;
-    close(writer)?;
-    call.log(
-        "main():featbin/subsample-feats.cc:115",
-        format_args!("Processed {done} feature matrices; {failed} with errors."),
-    );
-    call.log(
-        "main():featbin/subsample-feats.cc:117",
-        format_args!("Processed {frames_in} input frames and {frames_out} output frames."),
-    );
+        Ok(true)
+    })?;
+    let message = format!("Processed {done} feature matrices; {failed} with errors.");
+    call.log("main():featbin/subsample-feats.cc:115", message);
+    let message = format!("Processed {frames_in} input frames and {frames_out} output frames.");
+    call.log("main():featbin/subsample-feats.cc:117", message);
     some(done)
 }

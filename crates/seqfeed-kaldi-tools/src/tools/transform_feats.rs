@@ -5,9 +5,8 @@ use seqfeed_kaldi::{MappedReader, Matrix};
 use crate::call::{Call, Outcome, some};
 use crate::number::G;
 use crate::options::opt;
-use crate::reading::is_rspecifier;
+use crate::reading::{Counts, is_rspecifier};
 use crate::transform;
-use crate::writing::close;
 
 const USAGE: &str = "Applies transforms (LDA, MLLT, fMLLR ...) to features: of each utterance, of each speaker (--utt2spk), or\n\
 one (a file). A transform is affine if it has one column more than the features, with the offset in it.\n\
@@ -34,18 +33,17 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     let mut utt2spk = String::new();
     let doc = "Rspecifier of the speaker of each utterance";
     let names = call.parse(USAGE, 3..=3, &mut [opt("utt2spk", &mut utt2spk, doc)])?;
-    let mut table = call.table::<Matrix<f32>>(&names[1])?;
-    let mut writer = call.create::<Matrix<f32>>(&names[2])?;
+    let table = call.table::<Matrix<f32>>(&names[1])?;
+    let writer = call.create::<Matrix<f32>>(&names[2])?;
     let mut transforms = if is_rspecifier(&names[0]) {
         Transforms::Each(Box::new(call.mapped(&names[0], &utt2spk)?))
     } else {
         Transforms::All(call.read_object(&names[0])?)
     };
-    let (mut done, mut failed) = (0, 0);
     let one_for_all = matches!(transforms, Transforms::All(_));
     let (mut out, mut known_log) = (Matrix::default(), None);
     let (mut kind, mut total_frames, mut total_log) = (None, 0.0f64, 0.0f64);
-    while let Some((key, features)) = table.next()? {
+    let Counts { done, failed, .. } = call.each(table, writer, |call, key, features, writer| {
         let transform = match &mut transforms {
             Transforms::All(transform) => &*transform,
             Transforms::Each(reader) => match reader.get(key)? {
@@ -55,9 +53,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
                         "No fMLLR transform available for utterance {key}, producing no output for this \
                          utterance"
                     );
-                    call.warn(PLACE, message);
-                    failed += 1;
-                    continue;
+                    return call.pass_over(PLACE, message);
                 }
             },
         };
@@ -68,14 +64,11 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             );
             call.warn(PLACE, message);
             if cols == dim + 2 {
-                call.warn(
-                    PLACE,
-                    "[perhaps the transform was created by compose-transforms, and you forgot the \
-                     --b-is-affine option?]",
-                );
+                let message = "[perhaps the transform was created by compose-transforms, and you forgot \
+                               the --b-is-affine option?]";
+                call.warn(PLACE, message);
             }
-            failed += 1;
-            continue;
+            return Ok(false);
         }
         let kind = *kind.get_or_insert(match rows {
             _ if rows == dim => LogDetSummary::Determinant,
@@ -98,21 +91,15 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             }
         }
         writer.write(key, &out)?;
-        done += 1;
-    }
-    table.close()?;
-    close(writer)?;
+        Ok(true)
+    })?;
     if let Some(kind) = kind.filter(|&kind| kind != LogDetSummary::Increase) {
         let what = if kind == LogDetSummary::Pseudo { "[pseudo-]" } else { "" };
         let (average, frames) = (G(total_log / total_frames), G(total_frames));
-        call.log(
-            "main():featbin/transform-feats.cc:158",
-            format_args!("Overall average {what}logdet is {average} over {frames} frames."),
-        );
+        let message = format!("Overall average {what}logdet is {average} over {frames} frames.");
+        call.log("main():featbin/transform-feats.cc:158", message);
     }
-    call.log(
-        "main():featbin/transform-feats.cc:161",
-        format_args!("Applied transform to {done} utterances; {failed} had errors."),
-    );
+    let message = format!("Applied transform to {done} utterances; {failed} had errors.");
+    call.log("main():featbin/transform-feats.cc:161", message);
     some(done)
 }

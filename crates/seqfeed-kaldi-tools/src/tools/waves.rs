@@ -1,13 +1,12 @@
 //! `wav-copy`, `wav-to-duration`.
 
-use seqfeed_kaldi::{Wave, WaveInfo};
+use seqfeed_core::Key;
+use seqfeed_kaldi::{TableWriter, Wave, WaveInfo};
 
-use crate::call::{Call, Outcome, some, throw};
+use crate::call::{Call, Outcome, Stop, some, throw};
 use crate::number::G;
 use crate::options::opt;
-use crate::reading::{is_rspecifier, is_wspecifier};
-use crate::tools::copy_matrix::read_count;
-use crate::writing::close;
+use crate::reading::are_tables;
 
 const COPY_USAGE: &str = "Copies waves or tables of waves. They come out as 16-bit PCM.\n\
 Usage: wav-copy [options] <wav-rspecifier> <wav-wspecifier>\n\
@@ -19,30 +18,25 @@ See also: wav-to-duration, extract-segments\n";
 pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
     const PLACE: &str = "main():featbin/wav-copy.cc";
     let names = call.parse(COPY_USAGE, 2..=2, &mut [])?;
-    let tables = is_rspecifier(&names[0]);
-    if tables != is_wspecifier(&names[1]) {
-        return throw(PLACE, "Cannot mix archives with regular files");
-    }
-    if !tables {
+    if !are_tables(&names[0], &names[1], PLACE, "Cannot mix archives with regular files")? {
         let wave: Wave = call.read_object(&names[0])?;
         wave.warnings.iter().for_each(|warning| call.warn(PLACE, warning));
         call.write_object(&wave, &names[1], true)?;
         return Ok(0);
     }
-    let mut table = call.table::<Wave>(&names[0])?;
-    let mut writer = call.create::<Wave>(&names[1])?;
-    while let Some((key, wave)) = table.next()? {
+    let table = call.table::<Wave>(&names[0])?;
+    let writer = call.create::<Wave>(&names[1])?;
+    let copied = call.each(table, writer, |call, key, wave, writer| {
         wave.warnings.iter().for_each(|warning| call.warn(PLACE, format!("{key}: {warning}")));
         let clipped = wave.clipped();
         if clipped > 0 {
             call.warn(PLACE, format_args!("{key}: {clipped} samples were clipped to 16 bits"));
         }
         writer.write(key, wave)?;
-    }
-    table.close()?;
-    let done = read_count(&close(writer)?);
-    call.log(PLACE, format_args!("Copied {done} wave files"));
-    some(done)
+        Ok(true)
+    })?;
+    call.log(PLACE, format_args!("Copied {} wave files", copied.done));
+    some(copied.done)
 }
 
 const DURATION_USAGE: &str = "Writes the duration of each wave, in seconds.\n\
@@ -55,15 +49,20 @@ struct Durations {
     sum: f64,
     min: f32,
     max: f32,
-    count: u64,
 }
 
 impl Durations {
-    fn add(&mut self, duration: f32) {
+    fn write(
+        &mut self,
+        duration: f32,
+        key: Key<'_>,
+        writer: &mut TableWriter<f32>,
+    ) -> Result<bool, Stop> {
         self.sum += f64::from(duration);
         self.min = self.min.min(duration);
         self.max = self.max.max(duration);
-        self.count += 1;
+        writer.write(key, &duration)?;
+        Ok(true)
     }
 }
 
@@ -73,43 +72,31 @@ pub(super) fn durations(call: &mut Call<'_>) -> Outcome {
     let doc = "Read samples to their end, rather than believe the header";
     let names =
         call.parse(DURATION_USAGE, 2..=2, &mut [opt("read-entire-file", &mut entire, doc)])?;
-    let mut writer = call.create::<f32>(&names[1])?;
-    let mut all = Durations { sum: 0.0, min: f32::INFINITY, max: 0.0, count: 0 };
-    if entire {
-        let mut table = call.table::<Wave>(&names[0])?;
-        while let Some((key, wave)) = table.next()? {
-            let duration = wave.duration();
-            writer.write(key, &duration)?;
-            all.add(duration);
-        }
-        table.close()?;
+    let writer = call.create::<f32>(&names[1])?;
+    let mut all = Durations { sum: 0.0, min: f32::INFINITY, max: 0.0 };
+    let written = if entire {
+        let table = call.table::<Wave>(&names[0])?;
+        call.each(table, writer, |_, key, wave, writer| all.write(wave.duration(), key, writer))?
     } else {
-        let mut table = call.table::<WaveInfo>(&names[0])?;
-        while let Some((key, info)) = table.next()? {
-            let Some(duration) = info.duration() else {
-                return throw(
-                    "main():featbin/wav-to-duration.cc:80",
-                    format_args!(
-                        "Error: member {key} has no duration in header. Check the source, and/or try \
-                         --read-entire-file."
-                    ),
-                );
-            };
-            writer.write(key, &duration)?;
-            all.add(duration);
-        }
-        table.close()?;
-    }
-    close(writer)?;
-    let count = all.count;
+        let table = call.table::<WaveInfo>(&names[0])?;
+        call.each(table, writer, |_, key, info, writer| match info.duration() {
+            Some(duration) => all.write(duration, key, writer),
+            None => throw(
+                "main():featbin/wav-to-duration.cc:80",
+                format_args!(
+                    "Error: member {key} has no duration in header. Check the source, and/or try \
+                     --read-entire-file."
+                ),
+            ),
+        })?
+    };
+    let count = written.done;
     call.log(PLACE, format_args!("Printed duration for {count} audio files."));
     if count > 0 {
         let mean = G(all.sum / count as f64);
         let (min, max) = (G(f64::from(all.min)), G(f64::from(all.max)));
-        call.log(
-            PLACE,
-            format_args!("Mean duration was {mean}, min and max durations were {min}, {max}"),
-        );
+        let message = format!("Mean duration was {mean}, min and max durations were {min}, {max}");
+        call.log(PLACE, message);
     }
     some(count)
 }

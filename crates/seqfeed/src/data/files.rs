@@ -10,7 +10,7 @@ use seqfeed_pdnn::ali::AlignmentSource;
 use seqfeed_pdnn::pfile::{PFile, PFileSource};
 use seqfeed_pdnn::pickle::{PickleSource, PickledData, ReopenedPickle, open_npz};
 
-use crate::data_spec::{DataSpec, FileKind};
+use crate::data_spec::{DataFormat, DataSpec};
 use crate::settle::Rounding;
 
 /// How files are opened.
@@ -36,7 +36,7 @@ pub(super) fn open(spec: &DataSpec, opening: &FileOptions) -> Result<OpenedData>
     let [pattern] = &spec.names[..] else {
         return Err(Error::usage("a feed has the data of one task"));
     };
-    let Some(kind) = FileKind::of(pattern) else {
+    let Some(kind) = DataFormat::of(pattern) else {
         return Err(Error::usage(format!("{pattern} is no file of a kind that PDNN reads"))
             .with_help(
                 "names have the extension .pfile, .pickle, .pkl, .npy, .npz or .scp, behind \
@@ -48,17 +48,17 @@ pub(super) fn open(spec: &DataSpec, opening: &FileOptions) -> Result<OpenedData>
         missing(name, &opening.opener)?;
     }
     let mut warnings = Vec::new();
-    if kind == FileKind::Kaldi && spec.options.stream == Some(false) {
+    if kind == DataFormat::Kaldi && spec.options.stream == Some(false) {
         warnings.push("stream=False has no effect: Kaldi's files are always streamed".to_owned());
     }
-    if kind != FileKind::Kaldi && spec.options.label.is_some() {
+    if kind != DataFormat::Kaldi && spec.options.label.is_some() {
         warnings.push("label= has no effect: it is for Kaldi's features (.scp)".to_owned());
     }
     let mut opened = match kind {
-        FileKind::PFile => open_pfiles(&names, &opening.opener)?,
-        FileKind::Pickle => open_pickles(&names, &opening.opener, PickledData::open)?,
-        FileKind::Npz => open_pickles(&names, &opening.opener, open_npz)?,
-        FileKind::Kaldi => open_kaldi(&names, spec.options.label.as_deref(), opening)?,
+        DataFormat::PFile => open_pfiles(&names, &opening.opener)?,
+        DataFormat::Pickle => open_pickles(&names, &opening.opener, PickledData::open)?,
+        DataFormat::Npz => open_pickles(&names, &opening.opener, open_npz)?,
+        DataFormat::Kaldi => open_kaldi(&names, spec.options.label.as_deref(), opening)?,
     };
     opened.warnings.extend(warnings);
     Ok(opened)

@@ -12,7 +12,7 @@ pub(crate) use self::alignments::AlignmentSink;
 pub(crate) use self::arrays::ArraysSink;
 pub(crate) use self::pfile::PFileSink;
 use super::{of_streams, stream_table};
-use crate::data_spec::FileKind;
+use crate::data_spec::DataFormat;
 use crate::format::{
     Candidate, Capabilities, Certainty, Format, Keys, Writing, WrittenParts, one_or_all,
 };
@@ -57,7 +57,7 @@ impl Format for PFile {
     }
 
     fn describe(&self, written: &WrittenParts<'_>) -> Option<Table> {
-        data(written, FileKind::PFile)
+        data(written, DataFormat::PFile)
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Arrays {
     name: &'static str,
     capabilities: Capabilities,
     container: fn(Option<Protocol>) -> Container,
-    kind: FileKind,
+    kind: DataFormat,
 }
 
 const ARRAYS: Capabilities = Capabilities {
@@ -90,7 +90,7 @@ impl Arrays {
             ..ARRAYS
         },
         container: |protocol| Container::Pickle(protocol.unwrap_or(Protocol::Five)),
-        kind: FileKind::Pickle,
+        kind: DataFormat::Pickle,
     };
     /// A `.npy` file.
     pub(crate) const NPY: Self = Self {
@@ -103,14 +103,14 @@ impl Arrays {
             ..ARRAYS
         },
         container: |_| Container::Npy,
-        kind: FileKind::Pickle,
+        kind: DataFormat::Pickle,
     };
     /// A `.npz` file.
     pub(crate) const NPZ: Self = Self {
         name: "npz",
         capabilities: Capabilities { ends: &["npz"], ..ARRAYS },
         container: |_| Container::Npz,
-        kind: FileKind::Npz,
+        kind: DataFormat::Npz,
     };
 }
 
@@ -183,11 +183,11 @@ impl Format for Alignments {
 }
 
 /// A data specification of files of a kind.
-fn data(written: &WrittenParts<'_>, kind: FileKind) -> Option<Table> {
+fn data(written: &WrittenParts<'_>, kind: DataFormat) -> Option<Table> {
     let names = written.names()?;
     // A comma would begin an option, and the name must tell the kind of the file.
     let told = |name: &String| {
-        !name.contains([',', '|', '*', '?', '[']) && FileKind::of(name) == Some(kind)
+        !name.contains([',', '|', '*', '?', '[']) && DataFormat::of(name) == Some(kind)
     };
     if !names.iter().all(told) {
         return None;

@@ -5,28 +5,24 @@
 
 use std::io::{self, Write};
 
-use seqfeed::{Minibatch, SparseBatch, StreamBatch};
+use seqfeed::{Element, Minibatch, SparseBatch, StreamBatch};
+
+use crate::json::{comma, float, list};
 
 /// Writes one minibatch as a line.
 pub(super) fn write(out: &mut impl Write, minibatch: &Minibatch) -> io::Result<()> {
     write!(
         out,
-        "{{\"index\":{},\"sweep\":{},\"samples\":{},\"end_of_sweep\":{},\"keys\":[",
+        "{{\"index\":{},\"sweep\":{},\"samples\":{},\"end_of_sweep\":{},\"keys\":",
         minibatch.index(),
         minibatch.sweep(),
         minibatch.samples(),
         minibatch.end_of_sweep()
     )?;
-    for (i, key) in minibatch.keys().enumerate() {
-        comma(out, i)?;
-        serde_json::to_writer(&mut *out, &key.to_text())?;
-    }
-    out.write_all(b"],\"starts\":[")?;
-    for (i, segment) in minibatch.segments().iter().enumerate() {
-        comma(out, i)?;
-        write!(out, "{}", segment.first)?;
-    }
-    out.write_all(b"],\"streams\":{")?;
+    list(out, minibatch.keys(), |out, key| Ok(serde_json::to_writer(out, &key.to_text())?))?;
+    out.write_all(b",\"starts\":")?;
+    list(out, minibatch.segments(), |out, segment| write!(out, "{}", segment.first))?;
+    out.write_all(b",\"streams\":{")?;
     for (i, batch) in minibatch.streams().enumerate() {
         comma(out, i)?;
         serde_json::to_writer(&mut *out, &batch.stream().name)?;
@@ -43,31 +39,27 @@ fn write_stream(
     let stream = batch.stream();
     write!(
         out,
-        ":{{\"kind\":\"{}\",\"dtype\":\"{}\",\"dim\":{},\"lengths\":[",
+        ":{{\"kind\":\"{}\",\"dtype\":\"{}\",\"dim\":{},\"lengths\":",
         stream.kind.name(),
         stream.element.name(),
         stream.dim
     )?;
-    for segment in 0..minibatch.len() {
-        comma(out, segment)?;
-        write!(out, "{}", batch.rows_of(segment).1)?;
-    }
-    out.write_all(b"],\"data\":[")?;
+    let segments = 0..minibatch.len();
+    list(out, segments.clone(), |out, segment| write!(out, "{}", batch.rows_of(segment).1))?;
+    out.write_all(b",\"data\":")?;
     let values = Values::of(batch);
-    let sparse = batch.as_sparse();
-    let mut rows_before = 0;
-    for segment in 0..minibatch.len() {
+    let rows = segments.flat_map(|segment| {
         let (start, rows) = batch.rows_of(segment);
-        for row in start..start + rows {
-            comma(out, rows_before)?;
-            rows_before += 1;
-            match sparse {
-                Some(sparse) => write_pairs(out, values, sparse, row)?,
-                None => write_row(out, values, row * stream.dim..(row + 1) * stream.dim)?,
-            }
-        }
+        start..start + rows
+    });
+    match batch.as_sparse() {
+        Some(sparse) => list(out, rows, |out, row| write_pairs(out, values, sparse, row))?,
+        None => list(out, rows, |out, row| {
+            let numbers = row * stream.dim..(row + 1) * stream.dim;
+            list(out, numbers, |out, number| values.write(out, number))
+        })?,
     }
-    out.write_all(b"]}")
+    out.write_all(b"}")
 }
 
 /// All values of a stream.
@@ -93,24 +85,11 @@ impl<'a> Values<'a> {
 
     fn write(self, out: &mut impl Write, number: usize) -> io::Result<()> {
         match self {
-            Values::F32(values) => float(out, values[number], f32::is_finite),
-            Values::F64(values) => float(out, values[number], f64::is_finite),
+            Values::F32(values) => float(out, values[number].into(), Element::F32),
+            Values::F64(values) => float(out, values[number], Element::F64),
             Values::I32(values) => write!(out, "{}", values[number]),
         }
     }
-}
-
-fn write_row(
-    out: &mut impl Write,
-    values: Values<'_>,
-    numbers: std::ops::Range<usize>,
-) -> io::Result<()> {
-    out.write_all(b"[")?;
-    for (i, number) in numbers.enumerate() {
-        comma(out, i)?;
-        values.write(out, number)?;
-    }
-    out.write_all(b"]")
 }
 
 /// Writes a sparse sample: pairs of index and value.
@@ -120,34 +99,10 @@ fn write_pairs(
     sparse: SparseBatch<'_>,
     row: usize,
 ) -> io::Result<()> {
-    out.write_all(b"[")?;
     let (start, end) = (sparse.offsets[row] as usize, sparse.offsets[row + 1] as usize);
-    for number in start..end {
-        comma(out, number - start)?;
+    list(out, start..end, |out, number| {
         write!(out, "[{},", sparse.indices[number])?;
         values.write(out, number)?;
-        out.write_all(b"]")?;
-    }
-    out.write_all(b"]")
-}
-
-/// The shortest text that reads back to the same float. JSON has no numbers for infinities and NaN:
-/// they are text, which every reader of JSON takes and none takes for a number.
-fn float<T: Copy + serde::Serialize + std::fmt::Display>(
-    out: &mut impl Write,
-    value: T,
-    is_finite: impl Fn(T) -> bool,
-) -> io::Result<()> {
-    if is_finite(value) {
-        return Ok(serde_json::to_writer(out, &value)?);
-    }
-    match value.to_string().as_str() {
-        "inf" => out.write_all(b"\"Infinity\""),
-        "-inf" => out.write_all(b"\"-Infinity\""),
-        _ => out.write_all(b"\"NaN\""),
-    }
-}
-
-fn comma(out: &mut impl Write, i: usize) -> io::Result<()> {
-    if i > 0 { out.write_all(b",") } else { Ok(()) }
+        out.write_all(b"]")
+    })
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use seqfeed::{Element, Sample, Sequence, SequenceStream};
 
+use crate::json::{comma, float, list};
 use crate::report::count;
 
 /// Labels in a line.
@@ -79,18 +80,15 @@ pub(super) fn write_json(out: &mut impl Write, sequence: &Sequence) -> io::Resul
         serde_json::to_writer(&mut *out, &of.name)?;
         write!(
             out,
-            ":{{\"kind\":\"{}\",\"dtype\":\"{}\",\"dim\":{},\"first\":{},\"samples\":{},\"data\":[",
+            ":{{\"kind\":\"{}\",\"dtype\":\"{}\",\"dim\":{},\"first\":{},\"samples\":{},\"data\":",
             of.kind.name(),
             of.element.name(),
             of.dim,
             range.start,
             range.len()
         )?;
-        for (number, sample) in stream.samples().enumerate() {
-            comma(out, number)?;
-            write_sample(out, stream, &sample)?;
-        }
-        out.write_all(b"]}")?;
+        list(out, stream.samples(), |out, sample| write_sample(out, stream, &sample))?;
+        out.write_all(b"}")?;
     }
     out.write_all(b"}}\n")
 }
@@ -99,40 +97,11 @@ fn write_sample(out: &mut impl Write, stream: &SequenceStream, sample: &Sample) 
     let element = stream.stream().element;
     match sample {
         Sample::Label(label) => write!(out, "[{label}]"),
-        Sample::Dense(values) => {
-            out.write_all(b"[")?;
-            for (number, &value) in values.iter().enumerate() {
-                comma(out, number)?;
-                float(out, value, element)?;
-            }
+        Sample::Dense(values) => list(out, values, |out, &value| float(out, value, element)),
+        Sample::Sparse(given) => list(out, given, |out, &(index, value)| {
+            write!(out, "[{index},")?;
+            float(out, value, element)?;
             out.write_all(b"]")
-        }
-        Sample::Sparse(given) => {
-            out.write_all(b"[")?;
-            for (number, &(index, value)) in given.iter().enumerate() {
-                comma(out, number)?;
-                write!(out, "[{index},")?;
-                float(out, value, element)?;
-                out.write_all(b"]")?;
-            }
-            out.write_all(b"]")
-        }
+        }),
     }
-}
-
-/// The shortest text that reads back to the same float of its type. JSON has no numbers for NaN and
-/// infinities: they are strings, as in dumps.
-fn float(out: &mut impl Write, value: f64, element: Element) -> io::Result<()> {
-    match (value.is_finite(), element) {
-        (true, Element::F32) => Ok(serde_json::to_writer(out, &(value as f32))?),
-        (true, _) => Ok(serde_json::to_writer(out, &value)?),
-        (false, _) if value.is_nan() => out.write_all(b"\"NaN\""),
-        (false, _) => {
-            out.write_all(if value > 0.0 { &b"\"Infinity\""[..] } else { b"\"-Infinity\"" })
-        }
-    }
-}
-
-fn comma(out: &mut impl Write, number: usize) -> io::Result<()> {
-    if number > 0 { out.write_all(b",") } else { Ok(()) }
 }

@@ -202,7 +202,7 @@ fn what_breaks_cntk_gives_every_sequence_once() {
 }
 
 /// All units up to the end of the epoch.
-fn units_of(timeline: &mut Own, size: u64) -> Vec<Item> {
+fn units_of(timeline: &mut Own, size: u64) -> Vec<OrderedUnit> {
     let (mut items, mut all) = (Vec::new(), Vec::new());
     loop {
         let flags = timeline.next_minibatch(size, &mut items);
@@ -213,7 +213,7 @@ fn units_of(timeline: &mut Own, size: u64) -> Vec<Item> {
     }
 }
 
-fn assert_once_a_sweep(seen: Vec<Item>, chunks: &[Vec<u32>], sweeps: usize) {
+fn assert_once_a_sweep(seen: Vec<OrderedUnit>, chunks: &[Vec<u32>], sweeps: usize) {
     let mut seen: Vec<_> = seen.iter().map(|item| (item.chunk, item.number)).collect();
     seen.sort_unstable();
     let all = chunks.iter().enumerate().flat_map(|(c, chunk)| {

@@ -1,8 +1,8 @@
 //! Decides which of PDNN's readers a file is for.
 
-/// The kinds of files that PDNN reads, and numpy's own.
+/// The formats of files that PDNN reads, and numpy's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
+pub enum DataFormat {
     /// `.pfile`
     PFile,
     /// `.pickle` or `.pkl`; numpy's `.npy` is read by the same reader.
@@ -16,19 +16,19 @@ pub enum FileKind {
 /// Extensions of other files, whatever stands before them.
 const OTHERS: [&str; 7] = [".toml", ".json", ".cntk", ".config", ".ctf", ".ark", ".mlf"];
 
-impl FileKind {
-    /// The kind of a file by its name, which may be a pattern. The extension decides; `.gz`, `.bz2`
+impl DataFormat {
+    /// The format of a file by its name, which may be a pattern. The extension decides; `.gz`, `.bz2`
     /// or `.zst` may stand behind it. If it is unknown, the last known extension inside the file's
     /// name decides: `train.pfile.3.gz` is a `PFile`. Directories do not count.
     ///
     /// ```
-    /// use seqfeed::data_spec::FileKind;
+    /// use seqfeed::data_spec::DataFormat;
     ///
-    /// assert_eq!(FileKind::of("a.pkl/train.pfile.gz"), Some(FileKind::PFile));
-    /// assert_eq!(FileKind::of("train.pfile.*.gz"), Some(FileKind::PFile));
-    /// assert_eq!(FileKind::of("x.pfile.pkl"), Some(FileKind::Pickle));
-    /// assert_eq!(FileKind::of("x.pfiles"), None);
-    /// assert_eq!(FileKind::of("x.pfile.toml"), None);
+    /// assert_eq!(DataFormat::of("a.pkl/train.pfile.gz"), Some(DataFormat::PFile));
+    /// assert_eq!(DataFormat::of("train.pfile.*.gz"), Some(DataFormat::PFile));
+    /// assert_eq!(DataFormat::of("x.pfile.pkl"), Some(DataFormat::Pickle));
+    /// assert_eq!(DataFormat::of("x.pfiles"), None);
+    /// assert_eq!(DataFormat::of("x.pfile.toml"), None);
     /// ```
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
