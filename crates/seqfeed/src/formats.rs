@@ -11,6 +11,7 @@ mod kaldi;
 mod left_out;
 #[cfg(feature = "pdnn")]
 mod pdnn;
+#[cfg(feature = "cntk")]
 mod values;
 
 use std::sync::{PoisonError, RwLock};

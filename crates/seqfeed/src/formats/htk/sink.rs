@@ -5,15 +5,14 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
-use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written, numbers};
 use seqfeed_htk::label::{self, Labels, MLF_HEADER, Transcription, write_mlf_entry};
-use seqfeed_htk::param::{ArchiveWriter, Base, Encoding, Values as ParamValues, append_integers};
+use seqfeed_htk::param::{ArchiveWriter, Base, Encoding, Values, append_integers};
 use seqfeed_htk::script::{Script, ScriptOptions, Segment, Style, write_entry};
 use seqfeed_io::{
     Opener, Output, OutputDirectory, WxFilename, name_from_text, name_to_text, path_from_text,
 };
 
-use crate::formats::values::Values;
 use crate::formats::{listed, one_stream};
 
 /// The most states for labels: the range of CNTK's readers.
@@ -34,7 +33,6 @@ pub(crate) struct HtkSink {
     script: Output,
     features: usize,
     transcriptions: Option<Transcriptions>,
-    floats: Values<f32>,
     text: Vec<u8>,
 }
 
@@ -83,15 +81,14 @@ impl HtkSink {
             }
             None => None,
         };
-        let (floats, text) = (Values::default(), Vec::new());
-        Ok(Self { frames, script, features, transcriptions, floats, text })
+        Ok(Self { frames, script, features, transcriptions, text: Vec::new() })
     }
 }
 
 impl Sink for HtkSink {
     fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
         let samples = blocks[self.features].samples(number);
-        let values = self.floats.of(samples.bytes());
+        let values = &*numbers::<f32>(samples.bytes());
         let logical = [key.0, b".htk"].concat();
         self.text.clear();
         let text = &mut self.text;
@@ -183,9 +180,9 @@ impl Files {
         let values = if matches!(self.encoding.kind.base(), Base::Waveform | Base::Discrete) {
             self.shorts.clear();
             append_integers(values, &mut self.shorts)?;
-            ParamValues::Shorts(&self.shorts)
+            Values::Shorts(&self.shorts)
         } else {
-            ParamValues::Floats(values)
+            Values::Floats(values)
         };
         self.encoding.encode(values, self.columns, &mut self.bytes)?;
         if !self.directory.write(&name, &self.bytes)? {
@@ -220,7 +217,6 @@ struct Transcriptions {
     names: Vec<String>,
     seen: HashSet<String>,
     period: f64,
-    integers: Values<i32>,
     text: Vec<u8>,
 }
 
@@ -246,8 +242,7 @@ impl Transcriptions {
             }
         }
         mlf.write_all(MLF_HEADER).map_err(|error| mlf.error(error))?;
-        let (names, integers) = (names.to_vec(), Values::default());
-        Ok(Self { stream, mlf, states, names, seen, period, integers, text: Vec::new() })
+        Ok(Self { stream, mlf, states, names: names.to_vec(), seen, period, text: Vec::new() })
     }
 
     fn write(
@@ -257,7 +252,7 @@ impl Transcriptions {
         number: usize,
         frames: usize,
     ) -> Result<()> {
-        let classes = self.integers.of(blocks[self.stream].samples(number).bytes());
+        let classes = numbers::<i32>(blocks[self.stream].samples(number).bytes());
         if classes.len() != frames {
             let what = format!("{} labels for {frames} frames", classes.len());
             return Err(Error::corpus(what).of_key(key));

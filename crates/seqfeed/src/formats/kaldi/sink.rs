@@ -1,7 +1,9 @@
 //! Writes a corpus as Kaldi's tables, one for each stream.
 
+use std::borrow::Cow;
+
 use seqfeed_core::{
-    Block, Element, Error, Extent, Key, Kind, Result, SampleRates, Sink, Stream, Written,
+    Block, Element, Error, Extent, Key, Kind, Result, SampleRates, Sink, Stream, Written, numbers,
 };
 use seqfeed_io::{InputFiles, Opener, Output, name_from_text};
 use seqfeed_kaldi::{
@@ -9,7 +11,6 @@ use seqfeed_kaldi::{
 };
 
 use crate::formats::listed;
-use crate::formats::values::Values;
 
 /// A table to write.
 #[derive(Clone, Debug)]
@@ -47,8 +48,6 @@ struct Table {
     waves: Option<SampleRates>,
     round_waves: bool,
     object: AnyObject,
-    floats: Values<f32>,
-    doubles: Values<f64>,
 }
 
 impl KaldiSink {
@@ -71,8 +70,6 @@ impl KaldiSink {
                 waves: table.waves.clone(),
                 round_waves: options.round_waves,
                 object,
-                floats: Values::default(),
-                doubles: Values::default(),
             })
         };
         let opened: Vec<Table> = tables.iter().map(open).collect::<Result<_>>()?;
@@ -144,17 +141,16 @@ impl Table {
         if let AnyObject::Posterior(posterior) = &mut self.object {
             let samples = block.sparse_samples(number);
             posterior.0.resize_with(samples.len(), Vec::new);
-            let double = self.stream.element == Element::F64;
-            let (floats, doubles): (&[f32], &[f64]) = match double {
-                true => (&[], self.doubles.of(samples.values)),
-                false => (self.floats.of(samples.values), &[]),
+            let values = match self.stream.element {
+                Element::F64 => Cow::Owned(
+                    numbers(samples.values).iter().map(|&value: &f64| value as f32).collect(),
+                ),
+                _ => numbers::<f32>(samples.values),
             };
             for (sample, frame) in posterior.0.iter_mut().enumerate() {
-                let values = samples.values_in(sample..sample + 1);
                 frame.clear();
-                frame.extend(values.map(|at| {
-                    (samples.indices[at], if double { doubles[at] as f32 } else { floats[at] })
-                }));
+                let pairs = samples.values_in(sample..sample + 1);
+                frame.extend(pairs.map(|at| (samples.indices[at], values[at])));
             }
             return Ok(());
         }
@@ -171,7 +167,7 @@ impl Table {
             }
             AnyObject::Wave(wave) => {
                 wave.sample_rate = self.waves.as_ref().map_or(0, |rates| rates.of_key(key)) as f32;
-                fill_wave(wave, self.floats.of(bytes), self.stream.dim, self.round_waves)?;
+                fill_wave(wave, &numbers(bytes), self.stream.dim, self.round_waves)?;
             }
             AnyObject::FloatVector(vector) => copy(bytes, &mut vector.0),
             AnyObject::DoubleVector(vector) => copy(bytes, &mut vector.0),
@@ -222,16 +218,8 @@ fn fill_wave(wave: &mut Wave, samples: &[f32], channels: usize, round: bool) -> 
     Ok(())
 }
 
-/// Replaces values by bytes in the machine's order.
-fn copy<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(bytes: &[u8], values: &mut Vec<T>) {
-    let count = bytes.len() / size_of::<T>();
+/// The values of bytes, in the place of others.
+fn copy<T: bytemuck::Pod>(bytes: &[u8], values: &mut Vec<T>) {
     values.clear();
-    match bytemuck::try_cast_slice(bytes) {
-        Ok(aligned) => values.extend_from_slice(aligned),
-        Err(_) => {
-            values.reserve(count);
-            values
-                .extend(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>));
-        }
-    }
+    values.extend_from_slice(&numbers(bytes));
 }

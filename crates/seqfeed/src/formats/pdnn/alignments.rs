@@ -2,17 +2,15 @@
 
 use std::io::Write;
 
-use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written, numbers};
 use seqfeed_io::{CompressedOutput, Opener, WxFilename};
 
-use crate::formats::values::Values;
 use crate::formats::{finished, one_stream};
 
 /// Writes the labels of each sequence as a line behind its key.
 pub(crate) struct AlignmentSink {
     output: CompressedOutput,
     labels: usize,
-    integers: Values<i32>,
     line: Vec<u8>,
 }
 
@@ -22,7 +20,7 @@ impl AlignmentSink {
             return Err(Error::usage("there is no stream of labels to be written as alignments"));
         };
         let output = CompressedOutput::create(name, opener)?;
-        Ok(Self { output, labels, integers: Values::default(), line: Vec::new() })
+        Ok(Self { output, labels, line: Vec::new() })
     }
 }
 
@@ -37,7 +35,7 @@ impl Sink for AlignmentSink {
         }
         line.clear();
         line.extend_from_slice(key.0);
-        for label in self.integers.of(blocks[self.labels].samples(number).bytes()) {
+        for label in &*numbers::<i32>(blocks[self.labels].samples(number).bytes()) {
             line.push(b' ');
             seqfeed_core::number_text::write_integer(line, *label);
         }

@@ -1,11 +1,10 @@
 //! Writes a corpus as numpy's arrays: pickles, `.npy` and `.npz` files.
 
-use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written, numbers};
 use seqfeed_io::{Opener, WxFilename, name_to_text};
 use seqfeed_pdnn::pickle::{ArraysLayout, ArraysWriter, Container};
 
 use crate::formats::one_stream;
-use crate::formats::values::Values;
 
 /// Writes the samples of all sequences as one matrix, with labels if there are any.
 pub(crate) struct ArraysSink {
@@ -13,7 +12,6 @@ pub(crate) struct ArraysSink {
     writer: ArraysWriter,
     features: usize,
     labels: Option<usize>,
-    integers: Values<i32>,
 }
 
 impl ArraysSink {
@@ -32,19 +30,16 @@ impl ArraysSink {
         let Stream { dim, element, .. } = streams[features];
         let layout = ArraysLayout { rows: samples, dim, element, labels: labels.is_some() };
         let writer = ArraysWriter::create(name, container, layout, opener)?;
-        let (name, integers) = (name_to_text(name.name()), Values::default());
-        Ok(Self { name, writer, features, labels, integers })
+        Ok(Self { name: name_to_text(name.name()), writer, features, labels })
     }
 }
 
 impl Sink for ArraysSink {
     fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
-        let labels = match self.labels {
-            Some(stream) => self.integers.of(blocks[stream].samples(number).bytes()),
-            None => &[],
-        };
+        let labels = self.labels.map(|stream| numbers(blocks[stream].samples(number).bytes()));
+        let labels = labels.unwrap_or_default();
         let features = blocks[self.features].samples(number).bytes();
-        self.writer.write(features, labels).map_err(|error| error.of_key(key))
+        self.writer.write(features, &labels).map_err(|error| error.of_key(key))
     }
 
     fn finish(self: Box<Self>) -> Result<Written> {

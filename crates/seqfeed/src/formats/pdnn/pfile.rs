@@ -1,11 +1,12 @@
 //! Writes a corpus as a PFile.
 
-use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written};
+use std::borrow::Cow;
+
+use seqfeed_core::{Block, Error, Key, Kind, Result, Sink, Stream, Written, numbers};
 use seqfeed_io::{Opener, WxFilename, name_to_text};
 use seqfeed_pdnn::pfile::{PFileLayout, PFileWriter};
 
 use crate::formats::one_stream;
-use crate::formats::values::Values;
 
 /// Writes a PFile: one stream of 32-bit floats, and all streams of labels side by side.
 pub(crate) struct PFileSink {
@@ -13,8 +14,6 @@ pub(crate) struct PFileSink {
     writer: PFileWriter,
     features: Option<usize>,
     labels: Vec<usize>,
-    floats: Values<f32>,
-    integers: Values<i32>,
     /// Labels of several streams, frame by frame.
     together: Vec<i32>,
 }
@@ -29,45 +28,36 @@ impl PFileSink {
             labels: labels.len(),
         };
         let writer = PFileWriter::create(name, layout, opener)?;
-        Ok(Self {
-            name: name_to_text(name.name()),
-            writer,
-            features,
-            labels,
-            floats: Values::default(),
-            integers: Values::default(),
-            together: Vec::new(),
-        })
+        let name = name_to_text(name.name());
+        Ok(Self { name, writer, features, labels, together: Vec::new() })
     }
 }
 
 impl Sink for PFileSink {
     fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
-        let Self { writer, features, labels, floats, integers, together, .. } = self;
-        let features = match features {
-            Some(stream) => floats.of(blocks[*stream].samples(number).bytes()),
-            None => &[],
-        };
+        let Self { writer, features, labels, together, .. } = self;
+        let features = features.map(|stream| numbers(blocks[stream].samples(number).bytes()));
         let labels = match labels[..] {
-            [] => &[],
-            [one] => integers.of(blocks[one].samples(number).bytes()),
+            [] => Cow::Borrowed(&[][..]),
+            [one] => numbers::<i32>(blocks[one].samples(number).bytes()),
             _ => {
                 let frames = blocks[labels[0]].sequence_len(number);
                 together.clear();
                 together.resize(frames * labels.len(), 0);
                 for (column, &stream) in labels.iter().enumerate() {
-                    let values = integers.of(blocks[stream].samples(number).bytes());
+                    let values = numbers::<i32>(blocks[stream].samples(number).bytes());
                     if values.len() != frames {
                         let what = format!("{} labels beside {frames}", values.len());
                         return Err(Error::corpus(what).of_key(key));
                     }
                     let cells = together[column..].iter_mut().step_by(labels.len());
-                    cells.zip(values).for_each(|(cell, &value)| *cell = value);
+                    cells.zip(&*values).for_each(|(cell, &value)| *cell = value);
                 }
-                together
+                Cow::Borrowed(&together[..])
             }
         };
-        writer.write_sentence(features, labels).map_err(|error| error.of_key(key))
+        let features = features.unwrap_or_default();
+        writer.write_sentence(&features, &labels).map_err(|error| error.of_key(key))
     }
 
     fn finish(self: Box<Self>) -> Result<Written> {
