@@ -17,9 +17,9 @@ pub enum DataFormat {
 const OTHERS: [&str; 7] = [".toml", ".json", ".cntk", ".config", ".ctf", ".ark", ".mlf"];
 
 impl DataFormat {
-    /// The format of a file by its name, which may be a pattern. The extension decides; `.gz`, `.bz2`
-    /// or `.zst` may stand behind it. If it is unknown, the last known extension inside the file's
-    /// name decides: `train.pfile.3.gz` is a `PFile`. Directories do not count.
+    /// The format of a file by its name, which may be a pattern. The extension decides; `.gz`,
+    /// `.bz2` or `.zst` may stand behind it. If it is unknown, the last known extension inside the
+    /// file's name decides: `train.pfile.3.gz` is a `PFile`. Directories do not count.
     ///
     /// ```
     /// use seqfeed::data_spec::DataFormat;
