@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyMapping, PyTuple};
 use seqfeed::io::Opener;
 use seqfeed::kaldi::ReadOptions;
-use seqfeed::{Corpus, Key, Stream};
+use seqfeed::{Corpus, Key, Source, Stream};
 
 use crate::forks::{PerProcess, lock};
 use crate::interrupt::interruptible;
@@ -60,8 +60,6 @@ pub(crate) trait Backend: Send + Sync {
     fn contains(&self, key: &[u8]) -> seqfeed::Result<bool>;
     fn count(&self) -> seqfeed::Result<usize>;
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>>;
-    /// Name, kind, element type, dim of each stream, where they are known.
-    fn streams(&self) -> Vec<Stream>;
     /// The corpus, where the table is one.
     fn corpus(&self) -> Option<Arc<Corpus>> {
         None
@@ -303,8 +301,9 @@ impl Table {
     #[getter]
     fn streams<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let streams = PyDict::new(py);
-        for stream in self.backend(py)?.streams() {
-            streams.set_item(&stream.name, stream_info(py, &stream, 1)?)?;
+        let corpus = self.backend(py)?.corpus();
+        for stream in corpus.iter().flat_map(|corpus| corpus.streams()) {
+            streams.set_item(&stream.name, stream_info(py, stream, 1)?)?;
         }
         Ok(streams)
     }

@@ -172,10 +172,7 @@ impl ObjectReader {
     /// Fails if the stream ends before.
     pub fn read_exact(&mut self, mut out: &mut [u8], inside: &'static str) -> Result<()> {
         while !out.is_empty() {
-            let count = match self.input.read(out) {
-                Ok(count) => count,
-                Err(error) => return Err(self.input.error(error)),
-            };
+            let count = self.input.read(out).map_err(|error| self.input.error(error))?;
             if count == 0 {
                 return Err(self.unexpected_end(inside, Some(out.len() as u64)));
             }
@@ -210,10 +207,7 @@ impl ObjectReader {
         self.check_there(count, inside)?;
         let mut left = count;
         while left > 0 {
-            let skipped = match self.input.skip(left) {
-                Ok(skipped) => skipped,
-                Err(error) => return Err(self.input.error(error)),
-            };
+            let skipped = self.input.skip(left).map_err(|error| self.input.error(error))?;
             if skipped == 0 {
                 return Err(self.unexpected_end(inside, Some(left)));
             }
@@ -248,10 +242,7 @@ impl ObjectReader {
     ///
     /// Fails if the operating system does.
     pub fn seek(&mut self, position: u64) -> Result<bool> {
-        match self.input.seek(position) {
-            Ok(plain) => Ok(plain),
-            Err(error) => Err(self.input.error(error)),
-        }
+        self.input.seek(position).map_err(|error| self.input.error(error))
     }
 
     /// Reads `count` little-endian values in the place of what `values` holds. No more memory is

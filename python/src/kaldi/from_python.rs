@@ -166,23 +166,11 @@ fn convert(value: &Bound<'_, PyAny>, object_type: ObjectType) -> PyResult<AnyObj
             AnyObject::CompressedMatrix(errors::raise(compressed)?)
         }
         ObjectType::SparseMatrix => AnyObject::SparseMatrix(SparseMatrix { rows: sparse(value)? }),
-        ObjectType::SparseVector => {
-            let mut rows = sparse(value)?;
-            match (rows.pop(), rows.is_empty()) {
-                (Some(row), true) => AnyObject::SparseVector(row),
-                _ => return Err(PyValueError::new_err("a sparse vector has one row")),
-            }
-        }
+        ObjectType::SparseVector => AnyObject::SparseVector(sparse_row(value)?),
         ObjectType::DoubleSparseMatrix => {
             AnyObject::DoubleSparseMatrix(SparseMatrix { rows: sparse(value)? })
         }
-        ObjectType::DoubleSparseVector => {
-            let mut rows = sparse(value)?;
-            match (rows.pop(), rows.is_empty()) {
-                (Some(row), true) => AnyObject::DoubleSparseVector(row),
-                _ => return Err(PyValueError::new_err("a sparse vector has one row")),
-            }
-        }
+        ObjectType::DoubleSparseVector => AnyObject::DoubleSparseVector(sparse_row(value)?),
         ObjectType::FloatPackedMatrix => AnyObject::FloatPackedMatrix(packed(value)?),
         ObjectType::DoublePackedMatrix => AnyObject::DoublePackedMatrix(packed(value)?),
         ObjectType::Int8 => AnyObject::Int8(value.extract()?),
@@ -210,24 +198,9 @@ fn convert(value: &Bound<'_, PyAny>, object_type: ObjectType) -> PyResult<AnyObj
             items(value)?.iter().map(integers).collect::<PyResult<_>>()?,
         ),
         ObjectType::Int32PairVector => {
-            let pairs = items(value)?;
-            let pairs = pairs.iter().map(|pair| {
-                let pair = integers(pair)?;
-                match pair[..] {
-                    [first, second] => Ok((first, second)),
-                    _ => Err(PyValueError::new_err("pairs of two integers are expected")),
-                }
-            });
-            AnyObject::Int32PairVector(pairs.collect::<PyResult<_>>()?)
+            AnyObject::Int32PairVector(pairs(value, integers, "integers")?)
         }
-        ObjectType::FloatPairVector => {
-            let pairs = items(value)?;
-            let pairs = pairs.iter().map(|pair| match vector::<f32>(pair)?[..] {
-                [first, second] => Ok((first, second)),
-                _ => Err(PyValueError::new_err("pairs of two floats are expected")),
-            });
-            AnyObject::FloatPairVector(pairs.collect::<PyResult<_>>()?)
-        }
+        ObjectType::FloatPairVector => AnyObject::FloatPairVector(pairs(value, vector, "floats")?),
         ObjectType::Token => AnyObject::Token(Token(keys::from_python(value)?)),
         ObjectType::TokenVector => AnyObject::TokenVector(TokenVector(
             items(value)?.iter().map(keys::from_python).collect::<PyResult<_>>()?,
@@ -279,6 +252,19 @@ fn pair<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'p
         Ok([first, second]) => Ok((first, second)),
         Err(_) => Err(errors::wrong_type("a pair", value)),
     }
+}
+
+/// Pairs of two numbers.
+fn pairs<T: Copy>(
+    value: &Bound<'_, PyAny>,
+    read: impl Fn(&Bound<'_, PyAny>) -> PyResult<Vec<T>>,
+    what: &str,
+) -> PyResult<Vec<(T, T)>> {
+    let pair = |pair: &Bound<'_, PyAny>| match read(pair)?[..] {
+        [first, second] => Ok((first, second)),
+        _ => Err(PyValueError::new_err(format!("pairs of two {what} are expected"))),
+    };
+    items(value)?.iter().map(pair).collect()
 }
 
 /// Frames of pairs of a number and something else.
@@ -423,4 +409,11 @@ fn sparse<T: Element + Copy>(value: &Bound<'_, PyAny>) -> PyResult<Vec<SparseVec
             .collect(),
     };
     Ok(ends.windows(2).map(row).collect())
+}
+
+/// The one row of a sparse matrix.
+fn sparse_row<T: Element + Copy>(value: &Bound<'_, PyAny>) -> PyResult<SparseVector<T>> {
+    let [row] = <[_; 1]>::try_from(sparse(value)?)
+        .map_err(|_| PyValueError::new_err("a sparse vector has one row"))?;
+    Ok(row)
 }

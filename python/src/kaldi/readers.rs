@@ -14,13 +14,17 @@ use seqfeed_core::{Error, Key};
 use crate::kaldi::{Origin, Random, Sequential, Value, Wanted, lent};
 use crate::keys::Name;
 
-/// A reader in order: what it reads the next object in the place of, and what makes it a value.
-struct InOrder<T: Holder>(SequentialReader<T>, fn() -> T, fn(T) -> Value);
+/// Makes a value of the object of a key.
+type ToValue<T> = fn(T, Key<'_>) -> Result<Value>;
+
+/// A reader in order, and what it reads the next object in the place of.
+struct InOrder<T: Holder>(SequentialReader<T>, fn() -> T, ToValue<T>);
 
 impl<T: Holder + Default> Sequential for InOrder<T> {
     fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>> {
         let mut object = self.1();
-        Ok(self.0.next_into(key, &mut object)?.then(|| self.2(object)))
+        let found = self.0.next_into(key, &mut object)?;
+        found.then(|| self.2(object, Key(key))).transpose()
     }
 
     fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
@@ -28,7 +32,7 @@ impl<T: Holder + Default> Sequential for InOrder<T> {
     }
 
     fn value(&mut self) -> Result<Value> {
-        self.0.take_value().map(self.2)
+        self.2(self.0.take_value()?, Key(b""))
     }
 
     fn skipped(&self) -> u64 {
@@ -36,16 +40,16 @@ impl<T: Holder + Default> Sequential for InOrder<T> {
     }
 }
 
-/// A reader for random access, and what makes its objects values.
-struct ByKey<T>(RandomAccessReader<T>, fn(T) -> Value);
+/// A reader for random access.
+struct ByKey<T>(RandomAccessReader<T>, ToValue<T>);
 
 impl<T: Holder + Clone> Random for ByKey<T> {
     fn take(&mut self, key: Key<'_>) -> Result<Option<Value>> {
-        Ok(self.0.take(key)?.map(self.1))
+        self.0.take(key)?.map(|object| self.1(object, key)).transpose()
     }
 
     fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<Value>> {
-        Ok(self.0.take_part(key, range)?.map(self.1))
+        self.0.take_part(key, range)?.map(|object| self.1(object, key)).transpose()
     }
 
     fn contains(&mut self, key: Key<'_>) -> Result<bool> {
@@ -100,60 +104,19 @@ pub(crate) fn open_mapped(
     Ok(Box::new(Mapped { table, map: reader, map_name: map.clone() }))
 }
 
-/// A reader that was not told what there is: names of objects are no objects.
-struct Guessed<R>(R);
-
-impl<R: Sequential> Sequential for Guessed<R> {
-    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>> {
-        let value = self.0.next(key)?;
-        check_guess(value.as_ref(), Key(key))?;
-        Ok(value)
-    }
-
-    fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
-        self.0.next_key(key)
-    }
-
-    fn value(&mut self) -> Result<Value> {
-        let value = self.0.value()?;
-        check_guess(Some(&value), Key(b""))?;
-        Ok(value)
-    }
-
-    fn skipped(&self) -> u64 {
-        self.0.skipped()
-    }
-}
-
-impl<R: Random> Random for Guessed<R> {
-    fn take(&mut self, key: Key<'_>) -> Result<Option<Value>> {
-        let value = self.0.take(key)?;
-        check_guess(value.as_ref(), key)?;
-        Ok(value)
-    }
-
-    fn take_part(&mut self, key: Key<'_>, range: &Range) -> Result<Option<Value>> {
-        self.0.take_part(key, range)
-    }
-
-    fn contains(&mut self, key: Key<'_>) -> Result<bool> {
-        self.0.contains(key)
-    }
-}
-
-/// Fails for what stands in script files: places in archives (`feats.ark:13`) and commands
-/// (`sox a.wav - |`).
-pub(crate) fn check_guess(value: Option<&Value>, key: Key<'_>) -> Result<()> {
-    let name = match value {
-        Some(Value::Object(AnyObject::Token(Token(name)))) => name.clone(),
-        Some(Value::Object(AnyObject::TokenVector(TokenVector(words)))) => words.join(&b' '),
-        _ => return Ok(()),
+/// The value of an object whose type nobody has said. It is no name of an object, as they stand in
+/// script files: places in archives (`feats.ark:13`) and commands (`sox a.wav - |`).
+fn guessed(object: AnyObject, key: Key<'_>) -> Result<Value> {
+    let name = match &object {
+        AnyObject::Token(Token(name)) => name.clone(),
+        AnyObject::TokenVector(TokenVector(words)) => words.join(&b' '),
+        _ => return Ok(Value::Object(object)),
     };
     let parsed = RxFilename::parse(OsStr::from_bytes(&name));
     let is_name =
         parsed.is_ok_and(|name| name.offset().is_some() || name.location().command().is_some());
     if !is_name {
-        return Ok(());
+        return Ok(Value::Object(object));
     }
     let name = name.escape_ascii();
     let what = format!("the value is the name of an object, `{name}`: is this a script file?");
@@ -162,6 +125,14 @@ pub(crate) fn check_guess(value: Option<&Value>, key: Key<'_>) -> Result<()> {
     Err(error.with_help(
         "open it with `scp:` instead of `ark:`; as words, with object_type=\"token\" or \"token-vector\"",
     ))
+}
+
+/// What makes values of objects of a type, or of the type that they say.
+fn to_value(object_type: Option<ObjectType>) -> ToValue<AnyObject> {
+    match object_type {
+        Some(_) => |object, _| Ok(Value::Object(object)),
+        None => guessed,
+    }
 }
 
 /// What opens names, by the arguments of readers.
@@ -184,11 +155,15 @@ pub(crate) fn open_sequential(
         Some(Wanted::Own(own)) => return own.open_sequential(origin, options),
         Some(Wanted::Shape) => {
             let reader = origin.open(options)?;
-            return Ok(Box::new(InOrder(reader, MatrixShape::default, Value::Shape)));
+            return Ok(Box::new(InOrder(reader, MatrixShape::default, |shape, _| {
+                Ok(Value::Shape(shape))
+            })));
         }
         Some(Wanted::WaveInfo) => {
             let reader = origin.open(options)?;
-            return Ok(Box::new(InOrder(reader, WaveInfo::default, Value::WaveInfo)));
+            return Ok(Box::new(InOrder(reader, WaveInfo::default, |info, _| {
+                Ok(Value::WaveInfo(info))
+            })));
         }
         Some(Wanted::Object(object_type)) => Some(object_type),
         None => None,
@@ -200,8 +175,7 @@ pub(crate) fn open_sequential(
         Some(ObjectType::DoubleMatrix) => || AnyObject::DoubleMatrix(lent::matrix()),
         Some(_) => AnyObject::default,
     };
-    let reader = InOrder(reader, empty, Value::Object);
-    Ok(if object_type.is_none() { Box::new(Guessed(reader)) } else { Box::new(reader) })
+    Ok(Box::new(InOrder(reader, empty, to_value(object_type))))
 }
 
 /// Opens a table for random access.
@@ -210,20 +184,20 @@ pub(crate) fn open_random(
     wanted: Option<Wanted>,
     options: &ReadOptions,
 ) -> Result<Box<dyn Random>> {
-    let open = |object_type| -> Result<ByKey<AnyObject>> {
-        let options = ReadOptions { object_type, ..options.clone() };
-        let reader = RandomAccessReader::<AnyObject>::open_with(rspecifier, &options)?;
-        Ok(ByKey(reader, Value::Object))
-    };
-    Ok(match wanted {
-        None => Box::new(Guessed(open(None)?)),
-        Some(Wanted::Object(object_type)) => Box::new(open(Some(object_type))?),
+    let object_type = match wanted {
         Some(Wanted::Own(own)) => return own.open_random(rspecifier, options),
         Some(Wanted::Shape) => {
-            Box::new(ByKey(RandomAccessReader::open_with(rspecifier, options)?, Value::Shape))
+            let reader = RandomAccessReader::open_with(rspecifier, options)?;
+            return Ok(Box::new(ByKey(reader, |shape, _| Ok(Value::Shape(shape)))));
         }
         Some(Wanted::WaveInfo) => {
-            Box::new(ByKey(RandomAccessReader::open_with(rspecifier, options)?, Value::WaveInfo))
+            let reader = RandomAccessReader::open_with(rspecifier, options)?;
+            return Ok(Box::new(ByKey(reader, |info, _| Ok(Value::WaveInfo(info)))));
         }
-    })
+        Some(Wanted::Object(object_type)) => Some(object_type),
+        None => None,
+    };
+    let options = ReadOptions { object_type, ..options.clone() };
+    let reader = RandomAccessReader::open_with(rspecifier, &options)?;
+    Ok(Box::new(ByKey(reader, to_value(object_type))))
 }

@@ -1,5 +1,7 @@
 //! Kaldi's objects as Python's values.
 
+use std::slice;
+
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -52,22 +54,10 @@ fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bound<'_, PyA
         }
         AnyObject::FloatVector(vector) => vector.0.into_pyarray(py).into_any(),
         AnyObject::DoubleVector(vector) => vector.0.into_pyarray(py).into_any(),
-        AnyObject::SparseMatrix(matrix) => {
-            let cols = matrix.cols();
-            sparse_rows(py, &matrix.rows, cols)?
-        }
-        AnyObject::SparseVector(vector) => {
-            let dim = vector.dim;
-            sparse_rows(py, &[vector], dim)?
-        }
-        AnyObject::DoubleSparseMatrix(matrix) => {
-            let cols = matrix.cols();
-            sparse_rows(py, &matrix.rows, cols)?
-        }
-        AnyObject::DoubleSparseVector(vector) => {
-            let dim = vector.dim;
-            sparse_rows(py, &[vector], dim)?
-        }
+        AnyObject::SparseMatrix(matrix) => sparse_rows(py, &matrix.rows, matrix.cols())?,
+        AnyObject::SparseVector(row) => sparse_rows(py, slice::from_ref(&row), row.dim)?,
+        AnyObject::DoubleSparseMatrix(matrix) => sparse_rows(py, &matrix.rows, matrix.cols())?,
+        AnyObject::DoubleSparseVector(row) => sparse_rows(py, slice::from_ref(&row), row.dim)?,
         AnyObject::FloatPackedMatrix(matrix) => packed(py, matrix)?,
         AnyObject::DoublePackedMatrix(matrix) => packed(py, matrix)?,
         AnyObject::Int8(number) => number.into_pyobject(py)?.into_any(),
@@ -91,14 +81,8 @@ fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bound<'_, PyA
         AnyObject::Int32VectorVector(vectors) => {
             list(py, vectors.into_iter().map(|vector| Ok(vector.into_pyarray(py).into_any())))?
         }
-        AnyObject::Int32PairVector(pairs) => {
-            let values = pairs.iter().flat_map(|&(a, b)| [a, b]).collect::<Vec<i32>>();
-            values::array(py, &[pairs.len(), 2], values)?
-        }
-        AnyObject::FloatPairVector(pairs) => {
-            let values = pairs.iter().flat_map(|&(a, b)| [a, b]).collect::<Vec<f32>>();
-            values::array(py, &[pairs.len(), 2], values)?
-        }
+        AnyObject::Int32PairVector(pairs) => pair_array(py, &pairs)?,
+        AnyObject::FloatPairVector(pairs) => pair_array(py, &pairs)?,
         AnyObject::Token(token) => keys::to_python(py, &token.0)?.into_any(),
         AnyObject::TokenVector(words) => {
             list(py, words.0.iter().map(|word| Ok(keys::to_python(py, word)?.into_any())))?
@@ -143,6 +127,14 @@ fn matrix_array<T: numpy::Element>(
     matrix: Matrix<T>,
 ) -> PyResult<Bound<'_, PyAny>> {
     values::array(py, &[matrix.rows, matrix.cols], matrix.values)
+}
+
+fn pair_array<'py, T: numpy::Element + Copy>(
+    py: Python<'py>,
+    pairs: &[(T, T)],
+) -> PyResult<Bound<'py, PyAny>> {
+    let values = pairs.iter().flat_map(|&(first, second)| [first, second]).collect();
+    values::array(py, &[pairs.len(), 2], values)
 }
 
 fn packed<T: numpy::Element>(

@@ -144,10 +144,6 @@ impl Backend for CorpusTable {
         Ok(Box::new(CorpusWalk { table: self.clone(), blocks, next: 0, loaded: 0..0 }))
     }
 
-    fn streams(&self) -> Vec<Stream> {
-        self.corpus.streams().to_vec()
-    }
-
     fn corpus(&self) -> Option<Arc<Corpus>> {
         Some(Arc::clone(&self.corpus))
     }

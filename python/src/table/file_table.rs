@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use seqfeed::Stream;
 use seqfeed::kaldi::ReadOptions;
 
 use super::kaldi_table::cut_value;
@@ -66,10 +65,6 @@ impl Backend for FileTable {
 
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>> {
         Ok(Box::new(EntriesWalk { entries: Arc::clone(&self.entries), next: 0 }))
-    }
-
-    fn streams(&self) -> Vec<Stream> {
-        Vec::new()
     }
 }
 

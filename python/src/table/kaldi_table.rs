@@ -4,7 +4,7 @@ use std::ops::Range as Rows;
 use std::sync::Mutex;
 
 use seqfeed::kaldi::{AnyObject, Range, ReadOptions, Rspecifier, TableKind, is_token};
-use seqfeed::{ErrorKind, Problem, Stream};
+use seqfeed::{ErrorKind, Problem};
 use seqfeed_core::Key;
 
 use crate::forks::lock;
@@ -99,10 +99,6 @@ impl Backend for KaldiTable {
 
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>> {
         Ok(Box::new(KaldiWalk(self.in_order()?)))
-    }
-
-    fn streams(&self) -> Vec<Stream> {
-        Vec::new()
     }
 }
 

@@ -73,16 +73,17 @@ impl Decoder {
     ///
     /// As [`decode`](Self::decode), and if the values are others ([`Storage::Shorts`]).
     pub fn decode_i16(&self, bytes: &[u8], out: &mut [i16]) -> Result<()> {
-        self.integers(bytes, out, |value| value)
-    }
-
-    /// Decodes waveforms and symbols, as wide as class numbers are in blocks.
-    ///
-    /// # Errors
-    ///
-    /// As [`decode_i16`](Self::decode_i16).
-    pub fn decode_i32(&self, bytes: &[u8], out: &mut [i32]) -> Result<()> {
-        self.integers(bytes, out, i32::from)
+        if self.storage != Storage::Shorts {
+            return Err(Error::usage("only waveforms and symbols are integers")
+                .with_help("other kinds are read as floats"));
+        }
+        self.check(bytes, out.len())?;
+        let pairs = out.iter_mut().zip(bytes.as_chunks::<2>().0);
+        match self.order {
+            ByteOrder::Big => pairs.for_each(|(o, &v)| *o = i16::from_be_bytes(v)),
+            ByteOrder::Little => pairs.for_each(|(o, &v)| *o = i16::from_le_bytes(v)),
+        }
+        Ok(())
     }
 
     /// Whether frames of the file are floats in bytes, which need no second place to be decoded.
@@ -108,20 +109,6 @@ impl Decoder {
             bytes.len(),
             self.columns
         )))
-    }
-
-    fn integers<T>(&self, bytes: &[u8], out: &mut [T], widen: impl Fn(i16) -> T) -> Result<()> {
-        if self.storage != Storage::Shorts {
-            return Err(Error::usage("only waveforms and symbols are integers")
-                .with_help("other kinds are read as floats"));
-        }
-        self.check(bytes, out.len())?;
-        let pairs = out.iter_mut().zip(bytes.as_chunks::<2>().0);
-        match self.order {
-            ByteOrder::Big => pairs.for_each(|(o, &v)| *o = widen(i16::from_be_bytes(v))),
-            ByteOrder::Little => pairs.for_each(|(o, &v)| *o = widen(i16::from_le_bytes(v))),
-        }
-        Ok(())
     }
 
     /// Decodes 16-bit integers, whatever they stand for.

@@ -170,27 +170,11 @@ impl ParamFile {
         read().inspect_err(|_| out.truncate(start))
     }
 
-    /// Reads frames of waveforms and symbols as integers.
-    ///
-    /// # Errors
-    ///
-    /// As [`read_frames`](Self::read_frames), and when the values are no integers.
-    pub fn read_i32(&self, frames: Range<u64>, out: &mut [i32]) -> Result<()> {
-        self.check(&frames, out.len(), 1)?;
-        let mut buffer = vec![0; self.piece_bytes(&frames)];
-        let mut rest = out;
-        self.pieces(&frames, &mut buffer, |bytes| {
-            let (part, behind) = std::mem::take(&mut rest).split_at_mut(bytes.len() / 2);
-            rest = behind;
-            self.decoder.decode_i32(bytes, part)
-        })
-    }
-
     /// Reads frames of waveforms and symbols as they are.
     ///
     /// # Errors
     ///
-    /// As [`read_i32`](Self::read_i32).
+    /// As [`read_frames`](Self::read_frames), and when the values are no integers.
     pub fn read_i16(&self, frames: Range<u64>, out: &mut [i16]) -> Result<()> {
         self.check(&frames, out.len(), 1)?;
         let mut buffer = vec![0; self.piece_bytes(&frames)];

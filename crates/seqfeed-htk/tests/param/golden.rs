@@ -65,13 +65,11 @@ fn files_are_read_as_htk_reads_them_and_written_as_it_writes_them() {
         if file.layout().storage() == Storage::Shorts {
             let mut shorts = vec![0; values.len()];
             file.read_i16(0..file.frames(), &mut shorts).unwrap();
-            let mut ints = vec![0; values.len()];
-            file.read_i32(0..file.frames(), &mut ints).unwrap();
             let found: Vec<u32> =
                 shorts.iter().map(|&value| value.cast_unsigned().into()).collect();
             assert_eq!(found, expected, "{name}");
-            for ((&short, &int), &float) in shorts.iter().zip(&ints).zip(&values) {
-                assert_eq!((i32::from(short), f32::from(short)), (int, float));
+            for (&short, &float) in shorts.iter().zip(&values) {
+                assert_eq!(f32::from(short), float);
             }
             let mut again = Vec::new();
             encoding(&file).encode(Values::Shorts(&shorts), file.columns(), &mut again).unwrap();

@@ -112,8 +112,17 @@ impl Excuses {
         self.report.skip(damage);
     }
 
-    /// The same, where who asks again for what is behind the same damage is told nothing new. Fails
-    /// where the error is none of the data.
+    /// Fails for the reason why a table could not be read on, unless `p` excuses it.
+    pub(crate) fn excuse(&mut self, damage: Option<&Error>, permissive: bool) -> Result<()> {
+        match damage {
+            None => Ok(()),
+            Some(error) if permissive => self.skip_once(error.clone()),
+            Some(error) => Err(error.clone()),
+        }
+    }
+
+    /// As [`skip`](Self::skip), but tells of the same damage only once. Fails where the error is
+    /// none of the data.
     pub(crate) fn skip_once(&mut self, error: Error) -> Result<()> {
         let damage = error.damage()?;
         let words = damage.to_string();

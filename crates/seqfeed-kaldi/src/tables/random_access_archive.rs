@@ -176,11 +176,7 @@ impl<T: Holder> RandomAccessArchive<T> {
 
     /// Fails if the archive could not be read to its end, unless `p` excuses that.
     fn excuse_damage(&mut self) -> Result<()> {
-        match &self.damage {
-            None => Ok(()),
-            Some(error) if self.rspecifier.permissive => self.excuses.skip_once(error.clone()),
-            Some(error) => Err(error.clone()),
-        }
+        self.excuses.excuse(self.damage.as_ref(), self.rspecifier.permissive)
     }
 
     /// Reads a key and goes over its object; its number, or nothing at the end.

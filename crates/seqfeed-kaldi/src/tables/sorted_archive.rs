@@ -99,11 +99,7 @@ impl<T: Holder> SortedArchive<T> {
 
     /// Fails if the archive could not be read on, unless `p` excuses that.
     fn excuse_damage(&mut self) -> Result<()> {
-        match &self.damage {
-            None => Ok(()),
-            Some(error) if self.rspecifier.permissive => self.excuses.skip_once(error.clone()),
-            Some(error) => Err(error.clone()),
-        }
+        self.excuses.excuse(self.damage.as_ref(), self.rspecifier.permissive)
     }
 
     fn end(&mut self, damage: Option<Error>) {
