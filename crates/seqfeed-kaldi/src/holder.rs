@@ -1,4 +1,4 @@
-//! What can be held in a table.
+//! The trait of types that tables can hold.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -11,10 +11,10 @@ use crate::{OBJECT, SCRIPT};
 
 pub use crate::mode::Mode;
 
-/// A type of objects that tables hold: how one is read from an archive or file, and written there.
+/// A type of objects that tables hold. It can be read from an archive or file, and written there.
 ///
-/// All readers and writers of tables take any type that has this; Kaldi's own types have it
-/// already. An own type needs [`read`](Self::read) and [`write`](Self::write):
+/// All readers and writers of tables take any type with this trait. Kaldi's own types have it. A
+/// type of your own needs [`read`](Self::read) and [`write`](Self::write):
 ///
 /// ```
 /// use seqfeed_core::{Key, Result};
@@ -60,61 +60,62 @@ pub use crate::mode::Mode;
 /// # Ok::<(), seqfeed_core::Error>(())
 /// ```
 pub trait Holder: Sized + Send + 'static {
-    /// What an object is called in messages: "float matrix".
+    /// The name of the type in messages: "float matrix".
     const TYPE: &'static str;
 
-    /// Whether the binary form begins with `\0B`, and is told from text by it.
+    /// Whether the binary form begins with `\0B`, which distinguishes it from text.
     ///
-    /// Where this is false (tokens, waves, OpenFst's formats), [`read`](Self::read) has to find out
-    /// itself what there is; the mode that it is given says nothing.
+    /// If this is false (tokens, waves, OpenFst's formats), [`read`](Self::read) has to find out
+    /// the form itself; the mode that it is given means nothing.
     const HEADER: bool = true;
 
-    /// What the objects of a table are read as, where they can be of several types: one decision
-    /// for a table, before its first object is read.
+    /// The type to read the objects of a table as, if they can be of several types. It is decided
+    /// once for a table, before its first object is read.
     #[doc(hidden)]
     fn typing(table: &Rspecifier, options: &ReadOptions) -> Result<Typing> {
         let _ = (table, options);
         Ok(Typing::default())
     }
 
-    /// What the objects of an archive are read as that is a stream.
+    /// The type to read the objects of an archive as, if the archive is a stream.
     #[doc(hidden)]
     fn typing_of_stream(options: &ReadOptions) -> Typing {
         let _ = options;
         Typing::default()
     }
 
-    /// Reads an object; the reader stands behind the `\0B`, or at the object's first byte of text
-    /// (in an archive: behind the blank after the key).
+    /// Reads an object. The reader stands behind the `\0B`, or at the object's first byte of text
+    /// (in an archive, behind the blank after the key).
     ///
-    /// Reads no further than the object's end (with its line's end, in text).
+    /// It reads up to the end of the object, and no further. In text, this includes the end of the
+    /// line.
     ///
     /// # Errors
     ///
-    /// Fails if there is no such object, placed where that became clear.
+    /// Fails if there is no such object. The place is where this became clear.
     fn read(reader: &mut ObjectReader, mode: Mode) -> Result<Self>;
 
-    /// Reads an object in the place of an older one, whose memory may be used again.
+    /// Reads an object into an older one, to use its memory again.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read). The value is then anything.
+    /// As [`read`](Self::read). The value is then unspecified.
     fn read_into(&mut self, reader: &mut ObjectReader, mode: Mode) -> Result<()> {
         *self = Self::read(reader, mode)?;
         Ok(())
     }
 
-    /// Reads over an object. Worth an implementation of its own where headers tell the length.
+    /// Skips an object. Implement it if headers give the length.
     ///
     /// # Errors
     ///
-    /// Fails if there is no such object, as far as that can be seen.
+    /// Fails if it is visible that there is no such object.
     fn skip(reader: &mut ObjectReader, mode: Mode) -> Result<()> {
         Self::read(reader, mode).map(drop)
     }
 
-    /// Reads a part of an object without reading all of it, if that can be done; otherwise reads
-    /// nothing at all and gives nothing.
+    /// Reads a part of an object without reading all of it, if possible. Otherwise it reads nothing
+    /// and returns `None`.
     ///
     /// # Errors
     ///
@@ -124,16 +125,16 @@ pub trait Holder: Sized + Send + 'static {
         Ok(None)
     }
 
-    /// Appends an object, as it stands behind the `\0B` or as text.
+    /// Appends an object, as text or in the binary form without `\0B`.
     ///
     /// # Errors
     ///
-    /// Fails if the format has no way to say this value, or not in this mode.
+    /// Fails if the format cannot hold this value, or not in this mode.
     fn write(&self, out: &mut Vec<u8>, mode: Mode) -> Result<()>;
 
-    /// As [`write`](Self::write), except for bytes at the object's end that lie in memory just as
-    /// they are written: these are given instead, so that who writes large objects does not copy
-    /// them once more.
+    /// The same as [`write`](Self::write), but may leave out bytes at the end of the object that
+    /// lie in memory in the written form. These are returned instead, so that large objects are not
+    /// copied once more.
     ///
     /// # Errors
     ///
@@ -143,17 +144,17 @@ pub trait Holder: Sized + Send + 'static {
         Ok(&[])
     }
 
-    /// How many rows (of a vector: elements) there are for a range to count, in types that
-    /// have ranges.
+    /// The number of rows (for a vector, of elements) that a range counts, for types that have
+    /// ranges.
     fn rows(&self) -> Option<usize> {
         None
     }
 
-    /// The part of an object that a range in a script file means.
+    /// The part of an object for a range in a script file.
     ///
     /// # Errors
     ///
-    /// Fails if the type knows no ranges, or if the range does not fit the object.
+    /// Fails if the type has no ranges, or if the range does not fit the object.
     fn extract(&self, range: &Range) -> Result<Self> {
         let _ = range;
         let what = format!("an object of type {} has no ranges", Self::TYPE);
@@ -162,8 +163,8 @@ pub trait Holder: Sized + Send + 'static {
     }
 }
 
-/// Appends an object with the `\0B` before it where its type has one: what stands behind the key in
-/// an archive, or alone in a file.
+/// Appends an object, with `\0B` before it if its type has one. This is the form behind the key in
+/// an archive, and alone in a file.
 ///
 /// # Errors
 ///
@@ -175,7 +176,7 @@ pub fn write_object<T: Holder>(value: &T, out: &mut Vec<u8>, mode: Mode) -> Resu
     value.write(out, mode)
 }
 
-/// As [`write_object`], except for the bytes that [`Holder::write_start`] gives.
+/// The same as [`write_object`], without the bytes that [`Holder::write_start`] returns.
 pub(crate) fn write_object_start<'a, T: Holder>(
     value: &'a T,
     out: &mut Vec<u8>,
@@ -188,8 +189,8 @@ pub(crate) fn write_object_start<'a, T: Holder>(
 }
 
 impl ObjectReader {
-    /// Reads an object with its `\0B`, if its type has one: what stands behind the key in an
-    /// archive, or alone in a file.
+    /// Reads an object with its `\0B`, if its type has one: from behind the key in an archive, or
+    /// from a file of its own.
     ///
     /// # Errors
     ///
@@ -199,7 +200,7 @@ impl ObjectReader {
         T::read(self, mode)
     }
 
-    /// Reads an object in the place of an older one.
+    /// Reads an object into an older one.
     ///
     /// # Errors
     ///
@@ -209,7 +210,7 @@ impl ObjectReader {
         value.read_into(self, mode)
     }
 
-    /// Reads over an object.
+    /// Skips an object.
     ///
     /// # Errors
     ///
@@ -219,10 +220,10 @@ impl ObjectReader {
         T::skip(self, mode)
     }
 
-    /// Reads a part of an object if that can be done without reading all of it; otherwise gives
-    /// nothing, and the object is still to be read.
+    /// Reads a part of an object if this is possible without reading all of it. Otherwise returns
+    /// `None`, and the object can still be read.
     pub(crate) fn read_part<T: Holder>(&mut self, range: &Range) -> Result<Option<T>> {
-        // The mark stays where it is until it is clear that a part will be read.
+        // The mark is consumed only when it is clear that a part will be read.
         let start = self.position();
         let mode = self.read_mode::<T>()?;
         let part = T::read_part(self, mode, range)?;

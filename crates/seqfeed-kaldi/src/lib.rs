@@ -8,13 +8,11 @@
 //! ```
 //!
 //! [`SequentialReader`], [`RandomAccessReader`], [`MappedReader`] and [`TableWriter`] read and
-//! write tables of any type that is a [`Holder`]: all of Kaldi's are, from [`Matrix`] to
-//! [`CompactLattice`]. An [`AnyObject`] finds out the type while it reads. [`load`] and [`save`]
-//! take one object by its name; [`ObjectReader`] and [`ObjectWriter`] several behind one header.
-//! [`TableSource`] makes a [`Source`](seqfeed_core::Source) of tables for the feed.
-//! [`Rspecifier`], [`Wspecifier`], [`ScriptLine`] and [`Range`] parse the names of tables and of
-//! objects.
-//!
+//! write tables of any type that is a [`Holder`]. All of Kaldi's types are, from [`Matrix`] to
+//! [`CompactLattice`]. [`AnyObject`] finds the type while it reads. [`load`] and [`save`] take one
+//! object by its name; [`ObjectReader`] and [`ObjectWriter`] take several behind one header.
+//! [`TableSource`] makes a [`Source`](seqfeed_core::Source) of tables for the feed. [`Rspecifier`],
+//! [`Wspecifier`], [`ScriptLine`] and [`Range`] parse the names of tables and of objects.
 //! The crate accepts and refuses the same input as Kaldi 5.5, and writes the same bytes, except
 //! where Kaldi has a bug. The tests compare both with files and results of the original.
 

@@ -3,7 +3,7 @@
 /// The two forms of every object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Raw numbers behind a `\0B`.
+    /// Raw numbers after a `\0B`.
     Binary,
     /// Characters.
     Text,

@@ -1,4 +1,4 @@
-//! Reading objects from a stream of bytes, with the place of everything.
+//! Reads objects from a stream of bytes, and knows the position of everything.
 
 use std::io::{BufRead, Read};
 
@@ -10,19 +10,19 @@ use crate::mode::Mode;
 use crate::tables::typing::Typing;
 use crate::{ARCHIVE, OBJECT};
 
-/// Memory is taken in steps of this size where it is not known how much there is to read, so that a
-/// size that lies costs no more than the data that are there.
+/// If the amount of data is unknown, memory is taken in steps of this size. So a false size costs
+/// no more memory than there are data.
 const STEP: usize = 1 << 20;
 
-/// A stream of bytes that objects are read from: an archive, or a file with an object in it.
+/// A stream of bytes to read objects from: an archive, or a file with an object in it.
 ///
-/// Counts bytes, so that every error says where it is.
+/// It counts bytes, so every error has a position.
 #[derive(Debug)]
 pub struct ObjectReader {
     input: Input,
-    /// The mode of the object that is next, if its `\0B` was read already.
+    /// The mode of the next object, if its `\0B` was read already.
     pub(crate) mode_read: Option<Mode>,
-    /// What objects of any type are read as.
+    /// The type for objects of any type.
     pub(crate) typing: Typing,
 }
 
@@ -59,19 +59,19 @@ impl ObjectReader {
         self.input.position()
     }
 
-    /// Copies the rest of the stream into a temporary file, so that it can be [gone
-    /// back](Self::seek) to this place.
+    /// Copies the rest of the stream into a temporary file, so that it can [go back](Self::seek) to
+    /// this position.
     ///
     /// # Errors
     ///
-    /// As [`Input::spooled`]. Nothing more can be read then.
+    /// As [`Input::spooled`]. Nothing more can be read after an error.
     pub(crate) fn spool(&mut self) -> Result<()> {
         let input = std::mem::replace(&mut self.input, Input::from_reader("", std::io::empty()));
         self.input = input.spooled()?;
         Ok(())
     }
 
-    /// Ends reading: a command that failed is an error here.
+    /// Ends reading. A failed command is an error here.
     ///
     /// # Errors
     ///
@@ -80,15 +80,16 @@ impl ObjectReader {
         self.input.finish()
     }
 
-    /// What is buffered; empty only at the end.
+    /// The buffered bytes; empty only at the end.
     ///
     /// # Errors
     ///
-    /// Fails if reading does.
+    /// Fails if reading fails.
     pub fn fill(&mut self) -> Result<&[u8]> {
         // Borrowed again on success, since the borrow checker does not see that an error ends it.
         match self.input.fill_buf() {
-            // The end is not asked for twice: on a terminal, that would be two.
+            // The end is not asked for twice: on a terminal, the user would have to end the input
+            // twice.
             Ok([]) => return Ok(&[]),
             Ok(_) => {}
             Err(error) => return Err(self.input.error(error)),
@@ -96,11 +97,11 @@ impl ObjectReader {
         Ok(self.input.fill_buf().unwrap_or_default())
     }
 
-    /// At least the next `count` bytes side by side; fewer only where the stream ends before.
+    /// At least the next `count` bytes, contiguous; fewer only at the end of the stream.
     ///
     /// # Errors
     ///
-    /// Fails if reading does.
+    /// Fails if reading fails.
     pub fn ensure(&mut self, count: usize) -> Result<&[u8]> {
         match self.input.ensure(count) {
             Ok(_) => {}
@@ -109,16 +110,16 @@ impl ObjectReader {
         Ok(self.input.ensure(0).unwrap_or_default())
     }
 
-    /// Goes on behind the next `count` bytes, which must be buffered.
+    /// Skips the next `count` bytes, which must be buffered.
     pub fn consume(&mut self, count: usize) {
         self.input.consume(count);
     }
 
-    /// The next byte, without reading it.
+    /// The next byte, without consuming it.
     ///
     /// # Errors
     ///
-    /// Fails if reading does.
+    /// Fails if reading fails.
     pub fn peek(&mut self) -> Result<Option<u8>> {
         Ok(self.fill()?.first().copied())
     }
@@ -127,7 +128,7 @@ impl ObjectReader {
     ///
     /// # Errors
     ///
-    /// Fails if reading does.
+    /// Fails if reading fails.
     pub fn next_byte(&mut self) -> Result<Option<u8>> {
         let byte = self.peek()?;
         if byte.is_some() {
@@ -148,7 +149,7 @@ impl ObjectReader {
         Error::format(format, problem).in_file(self.name()).at_byte(position)
     }
 
-    /// The error that something else stands here than was expected.
+    /// The error for other bytes here than expected.
     pub fn unexpected(&mut self, format: &'static str, expected: &'static str) -> Error {
         match self.fill() {
             Ok(buffer) => {
@@ -159,17 +160,17 @@ impl ObjectReader {
         }
     }
 
-    /// The error that the stream ends here.
+    /// The error for a stream that ends here.
     #[must_use]
     pub fn unexpected_end(&self, inside: &'static str, missing: Option<u64>) -> Error {
         self.error(OBJECT, Problem::UnexpectedEnd { inside, missing })
     }
 
-    /// Fills `out`; `inside` says in messages what is being read.
+    /// Fills `out`; `inside` names the data in messages.
     ///
     /// # Errors
     ///
-    /// Fails if the stream ends before.
+    /// Fails if the stream ends before that.
     pub fn read_exact(&mut self, mut out: &mut [u8], inside: &'static str) -> Result<()> {
         while !out.is_empty() {
             let count = self.input.read(out).map_err(|error| self.input.error(error))?;
@@ -185,7 +186,7 @@ impl ObjectReader {
     ///
     /// # Errors
     ///
-    /// Fails if the stream ends before.
+    /// Fails if the stream ends before that.
     pub fn read_array<const N: usize>(&mut self, inside: &'static str) -> Result<[u8; N]> {
         let mut bytes = [0; N];
         let buffer = self.fill()?;
@@ -198,11 +199,11 @@ impl ObjectReader {
         Ok(bytes)
     }
 
-    /// Reads over `count` bytes.
+    /// Skips `count` bytes.
     ///
     /// # Errors
     ///
-    /// Fails if the stream ends before.
+    /// Fails if the stream ends before that.
     pub fn skip_bytes(&mut self, count: u64, inside: &'static str) -> Result<()> {
         self.check_there(count, inside)?;
         let mut left = count;
@@ -216,11 +217,11 @@ impl ObjectReader {
         Ok(())
     }
 
-    /// Fails if it is known that there are fewer bytes than `count` left.
+    /// Fails if fewer than `count` bytes are known to be left.
     ///
     /// # Errors
     ///
-    /// With the number of bytes that are missing.
+    /// With the number of missing bytes.
     pub fn check_there(&mut self, count: u64, inside: &'static str) -> Result<()> {
         let Some(left) = self.left(count) else { return Ok(()) };
         match count.checked_sub(left) {
@@ -231,26 +232,26 @@ impl ObjectReader {
         }
     }
 
-    /// How many bytes are left, where that is known (in plain files).
+    /// The number of bytes left, if known (in plain files).
     pub(crate) fn left(&mut self, wanted: u64) -> Option<u64> {
         self.input.remaining(wanted)
     }
 
-    /// Goes to a position of a plain file; false, and nothing happens, in any other stream.
+    /// Goes to a position of a plain file. For any other stream it does nothing and returns false.
     ///
     /// # Errors
     ///
-    /// Fails if the operating system does.
+    /// Fails if the operating system fails.
     pub fn seek(&mut self, position: u64) -> Result<bool> {
         self.input.seek(position).map_err(|error| self.input.error(error))
     }
 
-    /// Reads `count` little-endian values in the place of what `values` holds. No more memory is
-    /// taken than there are data.
+    /// Reads `count` little-endian values, and replaces the contents of `values`. Takes no more
+    /// memory than there are data.
     ///
     /// # Errors
     ///
-    /// Fails if the stream ends before.
+    /// Fails if the stream ends before that.
     pub fn read_values<T: LittleEndian>(
         &mut self,
         count: usize,
@@ -277,20 +278,20 @@ impl ObjectReader {
         Ok(())
     }
 
-    /// Reads over white space; whether something follows.
+    /// Skips white space. Returns whether something follows.
     ///
     /// # Errors
     ///
-    /// Fails if reading does.
+    /// Fails if reading fails.
     pub fn skip_space(&mut self) -> Result<bool> {
         self.skip_while(is_space)
     }
 
-    /// Reads over spaces and tabs; whether something follows.
+    /// Skips spaces and tabs. Returns whether something follows.
     ///
     /// # Errors
     ///
-    /// Fails if reading does.
+    /// Fails if reading fails.
     pub fn skip_blanks(&mut self) -> Result<bool> {
         self.skip_while(|byte| matches!(byte, b' ' | b'\t'))
     }
@@ -310,20 +311,20 @@ impl ObjectReader {
         }
     }
 
-    /// Most bytes of a key, a word or a number.
+    /// The most bytes of a key, a word or a number.
     pub(crate) fn line_limit(&self) -> usize {
         self.input.line_limit()
     }
 
-    /// Reads to the end of the line, in the place of what `line` holds; the line's end is read but
-    /// not given. Whether there was one.
+    /// Reads to the end of the line, and replaces the contents of `line`. The end of the line is
+    /// consumed, but not returned. Returns whether there was one.
     ///
     /// # Errors
     ///
-    /// Fails if reading does.
+    /// Fails if reading fails.
     pub fn read_line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
         line.clear();
-        // Bytes of the last word, or of the blanks behind it.
+        // The bytes of the last word, or of the blanks behind it.
         let mut run = 0;
         loop {
             let limit = self.input.line_limit();
@@ -353,20 +354,21 @@ impl ObjectReader {
         }
     }
 
-    /// Reads a line of a script file without its end, in the place of what `line` holds; `false` at
-    /// the end of the data. It may be as long as the [limit](Input::line_limit) says.
+    /// Reads a line of a script file without its end, and replaces the contents of `line`. Returns
+    /// `false` at the end of the data. The line may have the length of the
+    /// [limit](Input::line_limit).
     pub(crate) fn read_script_line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
         let any = self.input.next_line(line)?;
         line.pop_if(|&mut byte| byte == b'\n');
         Ok(any)
     }
 
-    /// Reads a token: bytes up to white space, of which one byte is read with it. In text, white
-    /// space before it is read over.
+    /// Reads a token: bytes up to white space, and one byte of this white space. In text, white
+    /// space before the token is skipped.
     ///
     /// # Errors
     ///
-    /// Fails if there is none, or no white space behind it.
+    /// Fails if there is no token, or no white space behind it.
     pub fn read_token(&mut self, mode: Mode) -> Result<Vec<u8>> {
         if mode == Mode::Text {
             self.skip_space()?;
@@ -382,7 +384,7 @@ impl ObjectReader {
         Ok(token)
     }
 
-    /// Appends bytes up to white space or the end.
+    /// Appends the bytes up to white space or the end.
     pub(crate) fn read_word(&mut self, word: &mut Vec<u8>) -> Result<()> {
         loop {
             let buffer = self.fill()?;
@@ -401,12 +403,12 @@ impl ObjectReader {
         }
     }
 
-    /// Reads a token that must be this one. As in Kaldi, the `<` of a token in angle brackets may
-    /// be gone (`Nnet3Eg>`).
+    /// Reads a token that must be the given one. As in Kaldi, the `<` of a token in angle brackets
+    /// may be missing (`Nnet3Eg>`).
     ///
     /// # Errors
     ///
-    /// Fails if it is another one.
+    /// Fails if it is another token.
     pub fn expect_token(&mut self, token: &str, mode: Mode) -> Result<()> {
         if mode == Mode::Text {
             self.skip_space()?;
@@ -420,11 +422,11 @@ impl ObjectReader {
         Err(self.error_at(start, OBJECT, problem))
     }
 
-    /// The first byte of the next token, without its `<`. Nothing of it is read.
+    /// The first byte of the next token, without its `<`. Nothing is consumed.
     ///
     /// # Errors
     ///
-    /// Fails if reading does.
+    /// Fails if reading fails.
     pub fn peek_token(&mut self, mode: Mode) -> Result<Option<u8>> {
         if mode == Mode::Text {
             self.skip_space()?;
@@ -435,12 +437,12 @@ impl ObjectReader {
         })
     }
 
-    /// Reads the next key of an archive with the blank behind it, in the place of what `key` holds;
-    /// `false` at the end.
+    /// Reads the next key of an archive with the blank behind it, and replaces the contents of
+    /// `key`. Returns `false` at the end.
     ///
     /// # Errors
     ///
-    /// Fails if the archive ends inside of a key, or something else than a blank or a line's end
+    /// Fails if the archive ends inside a key, or if anything but a blank or the end of a line
     /// stands behind it.
     pub fn read_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
         key.clear();
@@ -450,7 +452,7 @@ impl ObjectReader {
         self.read_word(key)?;
         match self.peek()? {
             Some(b' ' | b'\t') => self.consume(1),
-            // The object begins with the line's end: an empty vector, for instance.
+            // The end of the line belongs to the object: an empty vector, for instance.
             Some(b'\n') => {}
             None => {
                 let problem = Problem::UnexpectedEnd { inside: "a key", missing: None };
@@ -462,9 +464,9 @@ impl ObjectReader {
     }
 }
 
-/// Numbers that lie in files in little-endian order.
+/// Numbers that files hold in little-endian order.
 pub trait LittleEndian: Pod {
-    /// Changes the order of the bytes, on machines that have the other one.
+    /// Reverses the bytes, on big-endian machines.
     fn swap(&mut self);
 }
 
@@ -484,8 +486,8 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-/// Whether bytes may be a token or a key, Kaldi's `IsToken`: not empty, and neither white space nor
-/// control characters.
+/// Whether bytes can be a token or a key, by Kaldi's `IsToken`: not empty, and without white space
+/// or control characters.
 ///
 /// ```
 /// use seqfeed_kaldi::is_token;

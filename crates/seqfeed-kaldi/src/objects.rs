@@ -1,4 +1,4 @@
-//! Kaldi's objects, each binary and as text, as Kaldi writes them.
+//! Kaldi's objects, in binary form and as text, byte for byte.
 
 pub(crate) mod any;
 pub(crate) mod basic;

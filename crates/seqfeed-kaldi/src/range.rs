@@ -8,10 +8,11 @@ use seqfeed_core::{Error, Problem, Result};
 use crate::SCRIPT;
 use crate::object_reader::is_space;
 
-/// Rows (or elements) beyond the end that a range may name, as in Kaldi; they are left out.
+/// The number of rows (or elements) that a range may reach beyond the end, as in Kaldi. They are
+/// left out.
 const TOLERANCE: u64 = 3;
 
-/// First and last row or column, both counted in; `None` means all.
+/// First and last row or column, both included; `None` means all.
 pub type Span = Option<(u32, u32)>;
 
 /// A range of rows and columns.
@@ -24,16 +25,16 @@ pub struct Range {
 }
 
 impl Range {
-    /// What an error names when a range of rows begins behind the end, but ends near enough to it
-    /// to be let through by Kaldi's own check.
+    /// The name in the error for a range of rows that begins behind the end, but ends near enough
+    /// to pass Kaldi's own check.
     pub const FIRST_ROW: &'static str = "first row of the range";
 
-    /// Reads what stands between the brackets: `rows` or `rows,cols`, each `a:b` (inclusive), `:`
-    /// (all), or nothing (all; Kaldi's documents promise that, its programs refuse it).
+    /// Parses the text between the brackets: `rows` or `rows,cols`. Each is `a:b` (inclusive), `:`
+    /// (all), or empty (all; Kaldi's documentation allows this, its programs refuse it).
     ///
     /// # Errors
     ///
-    /// Fails if it is something else.
+    /// Fails if it has another form.
     pub fn parse(text: &str) -> Result<Self> {
         let mut parts = text.split(',');
         let (rows, cols) = (parts.next().unwrap_or_default(), parts.next());
@@ -54,7 +55,7 @@ impl Range {
         Ok(Self { rows: span(rows)?, cols: cols.map_or(Ok(None), span)? })
     }
 
-    /// Splits a name into the name alone and the range in brackets behind it, if there is one.
+    /// Splits a name from the range in brackets behind it, if there is one.
     ///
     /// ```
     /// use seqfeed_kaldi::Range;
@@ -66,7 +67,7 @@ impl Range {
     ///
     /// # Errors
     ///
-    /// Fails if a name ends with a bracket, but there is no range in it.
+    /// Fails if a name ends with a bracket, but has no range.
     pub fn split_name(name: &OsStr) -> Result<(&OsStr, Option<Self>)> {
         let unexpected = || {
             let expected = "a name with one range in brackets behind it".into();
@@ -82,7 +83,7 @@ impl Range {
         Ok((OsStr::from_bytes(alone), Some(range)))
     }
 
-    /// The rows of an object of `rows` rows: first one and number.
+    /// The rows for an object with `rows` rows: the first one and their number.
     ///
     /// # Errors
     ///
@@ -91,7 +92,7 @@ impl Range {
         clip(self.rows, rows, TOLERANCE, [Self::FIRST_ROW, "last row of the range"])
     }
 
-    /// The columns of an object of `cols` columns: first one and number.
+    /// The columns for an object with `cols` columns: the first one and their number.
     ///
     /// # Errors
     ///
@@ -101,7 +102,8 @@ impl Range {
     }
 }
 
-/// A name and the range in brackets behind it, if there is one; nothing, if the brackets are wrong.
+/// A name and the text in the brackets behind it, if there are any. `None` if the brackets are
+/// wrong.
 pub(crate) fn split_range(name: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     let Some(inner) = name.strip_suffix(b"]") else { return Some((name, None)) };
     let open = inner.iter().position(|&byte| byte == b'[').filter(|&open| open > 0)?;
@@ -109,7 +111,7 @@ pub(crate) fn split_range(name: &[u8]) -> Option<(&[u8], Option<&[u8]>)> {
     (!range.contains(&b'[')).then(|| (trim(name), Some(range)))
 }
 
-/// Takes white space in C's sense off both ends.
+/// Removes white space, by C's definition, from both ends.
 pub(crate) fn trim(mut text: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = text
         && is_space(*first)

@@ -9,25 +9,25 @@ use crate::SCRIPT;
 use crate::object_reader::is_space;
 use crate::range::{Range, split_range, trim};
 
-/// A line of a script file: key, rxfilename, and perhaps a range.
+/// A line of a script file: key, rxfilename, and an optional range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptLine<'a> {
     /// The key.
     pub key: Key<'a>,
-    /// Where the object is, without the range.
+    /// The name of the object, without the range.
     pub rxfilename: &'a OsStr,
-    /// Which part of it is meant.
+    /// The part of the object.
     pub range: Option<Range>,
-    /// Name and range as they stand in the line.
+    /// Name and range as in the line.
     pub(crate) rest: &'a [u8],
 }
 
 impl<'a> ScriptLine<'a> {
-    /// Reads a line, with or without its end (`\n` or `\r\n`).
+    /// Parses a line, with or without its end (`\n` or `\r\n`).
     ///
     /// # Errors
     ///
-    /// Fails if the line is blank, has no second field, or a range that is none.
+    /// Fails if the line is blank, has no second field, or has an invalid range.
     pub fn parse(line: &'a [u8]) -> Result<Self> {
         let (key, rest) = Self::split(line)?;
         let unexpected = |expected: &'static str| {
@@ -44,7 +44,7 @@ impl<'a> ScriptLine<'a> {
         Ok(Self { key, rxfilename: OsStr::from_bytes(rxfilename), range, rest })
     }
 
-    /// The key and what stands behind it.
+    /// The key and the rest of the line.
     pub(crate) fn split(line: &'a [u8]) -> Result<(Key<'a>, &'a [u8])> {
         let line = trim(line);
         let end = line.iter().position(|&byte| is_space(byte)).unwrap_or(line.len());

@@ -11,12 +11,12 @@ use crate::object_reader::{ObjectReader, is_token};
 use crate::objects::basic::Basic;
 use crate::range::Range;
 
-/// Reads one object from where a name points: Kaldi's `ReadKaldiObject`.
+/// Reads one object by its name: Kaldi's `ReadKaldiObject`.
 ///
 /// The name is a file (`final.mat`), an object in an archive (`feats.ark:119`), standard input
-/// (`-`) or, where the opener allows it, a command (`gunzip -c final.mat.gz |`). A range may stand
-/// behind it in brackets, as in script files: `feats.ark:119[0:4]` is the first five rows. Of a
-/// matrix that is not compressed only these are read.
+/// (`-`) or, if the opener allows it, a command (`gunzip -c final.mat.gz |`). As in script files, a
+/// range in brackets may follow: `feats.ark:119[0:4]` is the first five rows. If a matrix is not
+/// compressed, only these rows are read.
 ///
 /// ```
 /// use seqfeed_io::Opener;
@@ -36,8 +36,8 @@ use crate::range::Range;
 ///
 /// # Errors
 ///
-/// Fails if the name is none or not allowed, if there is no such object, if the range does not fit
-/// it, or if the command failed. What stands behind the object is not looked at.
+/// Fails if the name is invalid or not allowed, if there is no such object, if the range does not
+/// fit it, or if the command failed. Bytes after the object are ignored.
 pub fn load<T: Holder>(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<T> {
     let (name, range) = Range::split_name(name.as_ref())?;
     let mut reader = ObjectReader::open(&RxFilename::parse(name)?, opener)?;
@@ -56,13 +56,13 @@ pub fn load<T: Holder>(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> 
     Ok(value)
 }
 
-/// Writes one object to where a name points: Kaldi's `WriteKaldiObject`. A file appears under its
-/// name when it is whole. [`load`] has an example.
+/// Writes one object to a name: Kaldi's `WriteKaldiObject`. A file appears under its name when it
+/// is whole. [`load`] has an example.
 ///
 /// # Errors
 ///
-/// Fails if the name is none or not allowed, if the format has no way to say this value, or if
-/// writing fails.
+/// Fails if the name is invalid or not allowed, if the format cannot hold this value, or if writing
+/// fails.
 pub fn save<T: Holder>(
     name: &(impl AsRef<OsStr> + ?Sized),
     value: &T,
@@ -81,7 +81,7 @@ pub fn save<T: Holder>(
 ///
 /// # Errors
 ///
-/// Fails if it is no token: empty, or with white space or control characters in it.
+/// Fails if it is not a token: empty, or with white space or control characters.
 pub fn write_token(token: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<()> {
     let token = token.as_ref();
     if !is_token(token) {
@@ -94,11 +94,11 @@ pub fn write_token(token: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Writes several objects, tokens and basic values behind one header, as Kaldi's models are:
-/// `InitKaldiOutputStream` and what follows it.
+/// Writes several objects, tokens and basic values behind one header, as in Kaldi's models:
+/// `InitKaldiOutputStream` and the writes after it.
 ///
-/// A file appears under its name when the writer is [closed](Self::close); one that is dropped
-/// before leaves nothing. What it writes is read by an [`ObjectReader`] after
+/// A file appears under its name when the writer is [closed](Self::close). A writer that is dropped
+/// before leaves nothing. An [`ObjectReader`] reads the file after
 /// [`read_header`](ObjectReader::read_header):
 ///
 /// ```
@@ -134,7 +134,7 @@ pub fn write_token(token: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<()> {
 pub struct ObjectWriter {
     output: Output,
     mode: Mode,
-    /// One value at a time, so that a value that cannot be written leaves nothing of itself.
+    /// One value at a time, so that a value that cannot be written leaves no part of itself.
     value: Vec<u8>,
 }
 
@@ -143,7 +143,7 @@ impl ObjectWriter {
     ///
     /// # Errors
     ///
-    /// Fails if the name is none or not allowed, or if it cannot be written to.
+    /// Fails if the name is invalid or not allowed, or if it cannot be written to.
     pub fn create(
         name: &(impl AsRef<OsStr> + ?Sized),
         mode: Mode,
@@ -170,7 +170,7 @@ impl ObjectWriter {
     ///
     /// # Errors
     ///
-    /// Fails if it is no token, or if writing fails.
+    /// Fails if it is not a token, or if writing fails.
     pub fn write_token(&mut self, token: impl AsRef<[u8]>) -> Result<()> {
         self.add(|out, _| write_token(token, out))
     }
@@ -179,7 +179,7 @@ impl ObjectWriter {
     ///
     /// # Errors
     ///
-    /// Fails if writing does.
+    /// Fails if writing fails.
     pub fn write_basic(&mut self, value: impl Basic) -> Result<()> {
         self.add(|out, mode| {
             value.write_basic(out, mode);
@@ -196,14 +196,14 @@ impl ObjectWriter {
         self.add(|out, mode| value.write(out, mode))
     }
 
-    /// Writes text that makes the text form easier to read, such as a line's end. Nothing in
-    /// binary mode.
+    /// Writes text that makes the text form easier to read, such as the end of a line. Writes
+    /// nothing in binary mode.
     ///
     /// [`expect_pretty`](ObjectReader::expect_pretty) reads it; white space alone needs no reading.
     ///
     /// # Errors
     ///
-    /// Fails if writing does.
+    /// Fails if writing fails.
     pub fn write_pretty(&mut self, text: &str) -> Result<()> {
         self.add(|out, mode| {
             if mode == Mode::Text {
@@ -217,7 +217,7 @@ impl ObjectWriter {
     ///
     /// # Errors
     ///
-    /// Fails if writing or the command does.
+    /// Fails if writing fails, or if the command fails.
     pub fn close(self) -> Result<()> {
         self.output.finish()
     }
@@ -231,12 +231,12 @@ impl ObjectWriter {
 }
 
 impl ObjectReader {
-    /// Reads over the `\0B` at the beginning, where there is one, and says which form follows:
-    /// Kaldi's `InitKaldiInputStream`. What stands behind it is read with this mode.
+    /// Reads the `\0B` at the beginning, if there is one, and returns the mode: Kaldi's
+    /// `InitKaldiInputStream`. Use this mode to read the rest.
     ///
     /// # Errors
     ///
-    /// Fails if a zero byte stands here without the `B`.
+    /// Fails if there is a zero byte without the `B`.
     pub fn read_header(&mut self) -> Result<Mode> {
         match self.ensure(2)? {
             [0, b'B', ..] => {
@@ -248,7 +248,7 @@ impl ObjectReader {
         }
     }
 
-    /// Reads an object that has no header of its own, since it stands behind the header of all.
+    /// Reads an object without a header of its own, after the common header.
     ///
     /// # Errors
     ///
@@ -257,11 +257,11 @@ impl ObjectReader {
         T::read(self, mode)
     }
 
-    /// Whether nothing is left. White space at the end of text is nothing.
+    /// Whether nothing is left. White space at the end of text does not count.
     ///
     /// # Errors
     ///
-    /// Fails if reading does.
+    /// Fails if reading fails.
     pub fn at_end(&mut self, mode: Mode) -> Result<bool> {
         match mode {
             Mode::Binary => Ok(self.peek()?.is_none()),
@@ -269,8 +269,8 @@ impl ObjectReader {
         }
     }
 
-    /// Reads text that stands in the text form only: Kaldi's `ExpectPretty`. White space before it
-    /// is read over; white space in it stands for any white space.
+    /// Reads text that only the text form has: Kaldi's `ExpectPretty`. White space before it is
+    /// skipped; white space in it matches any white space.
     ///
     /// ```
     /// use seqfeed_kaldi::{Mode, ObjectReader};

@@ -1,4 +1,4 @@
-//! Objects whose type is learned from the data.
+//! Objects of any type; the type is found from the data.
 
 use seqfeed_core::Result;
 
@@ -28,14 +28,14 @@ use crate::tables::typing::{Need, Typing};
 
 macro_rules! any_object {
     ($($(#[$doc:meta])* $variant:ident($type:ty) = $name:literal,)*) => {
-        /// An object of any type, for programs that learn the type from the data.
+        /// An object of any type, for programs that find the type from the data.
         ///
-        /// Binary objects say what they are, except for integers: how they follow one another, and
-        /// what stands behind them, tells. Text is told by its form: a line of integers is a
-        /// vector of them. Written again in the mode in which it was read, an object gives the
-        /// bytes that it was read from (if Kaldi wrote them). What cannot be told apart (an empty
-        /// matrix and an empty vector as text) is read as the simpler type;
-        /// [`read_as`](Self::read_as) settles it.
+        /// Most binary objects say their type. Integers do not: their type is found from their
+        /// order and from the bytes behind them. Text is recognised by its form: a line of integers
+        /// is a vector of integers. An object that is written again in the mode in which it was
+        /// read gives the same bytes (if Kaldi wrote them). Some objects cannot be told apart, such
+        /// as an empty matrix and an empty vector as text. They are read as the simpler type;
+        /// [`read_as`](Self::read_as) takes a given type instead.
         ///
         /// ```
         /// use seqfeed_kaldi::{AnyObject, ObjectReader, ObjectType};
@@ -60,7 +60,7 @@ macro_rules! any_object {
                 }
             }
 
-            /// Reads an object of a known type, with its `\0B` where it has one.
+            /// Reads an object of a known type, with its `\0B` if it has one.
             ///
             /// # Errors
             ///
@@ -133,7 +133,7 @@ macro_rules! any_object {
         }
 
         impl ObjectReader {
-            /// Reads over an object of a type.
+            /// Skips an object of a type.
             pub(crate) fn skip_as(&mut self, object_type: ObjectType) -> Result<()> {
                 match object_type {
                     $(ObjectType::$variant => self.skip::<$type>(),)*
@@ -146,8 +146,8 @@ macro_rules! any_object {
 with_object_types!(any_object);
 
 impl AnyObject {
-    /// Other types that the object's bytes fit as well, where nothing in them says which it is:
-    /// small binary ones, and numbers. As text they look otherwise.
+    /// Other types that fit the bytes of the object too, if nothing in them tells the type: small
+    /// binary objects, and numbers. As text they would look different.
     ///
     /// ```
     /// use seqfeed_kaldi::{AnyObject, ObjectType, Posterior};
@@ -182,13 +182,12 @@ impl AnyObject {
 }
 
 impl ObjectReader {
-    /// Reads an object of the type that its bytes tell, with its `\0B` where it has one. Unlike
-    /// [`read`](Self::read), it does not choose where the bytes of a binary object fit several
-    /// types.
+    /// Reads an object, and finds its type from the bytes, with its `\0B` if it has one. Unlike
+    /// [`read`](Self::read), it does not choose if a binary object fits several types.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), and where several types fit.
+    /// As [`read`](Self::read), and if several types fit.
     pub fn read_any(&mut self) -> Result<AnyObject> {
         self.typing = Typing::by_object(Need::Values, false);
         self.read()
@@ -196,7 +195,7 @@ impl ObjectReader {
 }
 
 impl Default for AnyObject {
-    /// An empty float matrix: the most common type, in whose place others are read.
+    /// An empty float matrix: the most common type. Others are read into it.
     fn default() -> Self {
         Self::FloatMatrix(Matrix::default())
     }
@@ -246,7 +245,7 @@ impl Holder for AnyObject {
 
     fn read_part(reader: &mut ObjectReader, _: Mode, range: &Range) -> Result<Option<Self>> {
         if !reader.seek(reader.position())? {
-            // Its type could not be told again from what stands behind the mark.
+            // The bytes behind the mark would not tell the type again.
             return Ok(None);
         }
         let object_type = type_of_next(reader)?;

@@ -1,4 +1,4 @@
-//! Numbers and booleans alone: Kaldi's basic types.
+//! Single numbers and booleans: Kaldi's basic types.
 
 use std::fmt;
 use std::ops::Neg;
@@ -12,7 +12,7 @@ use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::{ObjectReader, is_space};
 
-/// Digits that Kaldi writes floats with, `f64` too.
+/// The number of digits with which Kaldi writes floats, also `f64`.
 pub(crate) const DIGITS: usize = 7;
 
 /// A basic type: an integer of 8 to 64 bits, `f32`, `f64` or `bool`.
@@ -29,15 +29,15 @@ pub trait Basic: Copy + Default + PartialEq + fmt::Debug + Send + 'static {
     /// Bytes in binary, with the size byte.
     const BINARY_BYTES: usize;
 
-    /// The fewest and the most bytes that it may take in binary: floats are read from either width.
+    /// The fewest and the most bytes of a binary value: floats of either width can be read.
     const WIDTHS: (usize, usize) = (Self::BINARY_BYTES, Self::BINARY_BYTES);
 
-    /// Reads the value in the first [`BINARY_BYTES`](Self::BINARY_BYTES) bytes; nothing, if the
-    /// size byte is wrong.
+    /// Reads the value in the first [`BINARY_BYTES`](Self::BINARY_BYTES) bytes. `None` if the size
+    /// byte is wrong.
     fn from_binary(bytes: &[u8]) -> Option<Self>;
 
-    /// Reads a value at the front of `text`, without white space before it, as C++'s `>>` does: the
-    /// value and its length. What does not fit the type is nothing.
+    /// Reads a value at the front of `text`, without white space before it, as C++'s `>>` does.
+    /// Returns the value and its length, or `None` if it does not fit the type.
     fn from_text(text: &[u8]) -> Option<(Self, usize)>;
 
     /// Appends the value.
@@ -54,7 +54,7 @@ pub trait Basic: Copy + Default + PartialEq + fmt::Debug + Send + 'static {
         let buffer = reader.ensure(Self::BINARY_BYTES)?;
         let there = buffer.len().min(Self::BINARY_BYTES);
         bytes[..there].copy_from_slice(&buffer[..there]);
-        // The size byte is worth a look even where the rest is missing.
+        // The size byte can be checked even if the rest is missing.
         let wrong = there > 0 && Self::BINARY_BYTES > 1 && {
             let mut probe = bytes.to_vec();
             probe[there..].fill(0);
@@ -73,7 +73,7 @@ pub trait Basic: Copy + Default + PartialEq + fmt::Debug + Send + 'static {
     }
 }
 
-/// The problem that a size byte is not that of a type.
+/// The problem for a wrong size byte.
 pub(crate) fn wrong_tag<B: Basic>(found: u8) -> Problem {
     let expected = match B::NAME {
         "bool" => "T or F".into(),
@@ -121,7 +121,7 @@ integer! {
     u64, "uint64", 0xf8;
 }
 
-/// `inf`, `infinity` or `nan` in any case, perhaps with a sign: Kaldi writes them.
+/// `inf`, `infinity` or `nan` in any case, with or without a sign: Kaldi writes them.
 pub(crate) fn float_word<T: Neg<Output = T>>(
     text: &[u8],
     infinity: T,
@@ -220,8 +220,8 @@ impl Basic for bool {
 }
 
 impl ObjectReader {
-    /// Reads a basic value inside of an object. In text, white space before it is read over, and
-    /// the value ends where it cannot go on.
+    /// Reads a basic value inside an object. In text, white space before it is skipped, and the
+    /// value ends at the first byte that cannot belong to it.
     ///
     /// # Errors
     ///
@@ -280,7 +280,7 @@ impl<B: Basic> Holder for B {
     }
 }
 
-/// Fails if a line that must have an end has none.
+/// Fails if the line has no end but must have one.
 pub(crate) fn expect_line_end(reader: &ObjectReader, ended: bool) -> Result<()> {
     if ended {
         return Ok(());
@@ -289,10 +289,10 @@ pub(crate) fn expect_line_end(reader: &ObjectReader, ended: bool) -> Result<()> 
     Err(error.with_help("the last line has no end: the file may be cut short"))
 }
 
-/// Values on a line of text.
+/// The values on a line of text.
 pub(crate) struct LineValues<'a> {
     reader: &'a ObjectReader,
-    /// Where the line begins.
+    /// The position of the line.
     start: u64,
     line: &'a [u8],
     at: usize,
@@ -313,7 +313,7 @@ impl<'a> LineValues<'a> {
         self.line.get(self.at).copied()
     }
 
-    /// Reads over a byte.
+    /// Skips a byte.
     pub(crate) fn consume(&mut self) {
         self.at += 1;
     }
@@ -329,11 +329,11 @@ impl<'a> LineValues<'a> {
         }
     }
 
-    /// Appends all values that are left.
+    /// Appends all remaining values.
     pub(crate) fn append_to<B: Basic>(&mut self, values: &mut Vec<B>) -> Result<()> {
         let mut at = self.at;
         loop {
-            // Between two values there is one blank, mostly.
+            // There is mostly one blank between two values.
             at += usize::from(self.line.get(at) == Some(&b' '));
             match self.line.get(at) {
                 None => break,

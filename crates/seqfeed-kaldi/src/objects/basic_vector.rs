@@ -15,8 +15,7 @@ use crate::object_reader::ObjectReader;
 use crate::objects::basic::{Basic, LineValues, expect_line_end, wrong_tag};
 use crate::objects::matrix::{size, write_size};
 
-/// Memory for values is taken in steps of this many at most, where it is not known how
-/// much there is.
+/// If the amount of data is unknown, memory is taken in steps of at most this many values.
 const STEP: usize = 1 << 17;
 
 impl<B: Basic> Holder for Vec<B> {
@@ -63,7 +62,7 @@ impl<B: Basic> Holder for Vec<B> {
     }
 }
 
-/// Reads a count of things of at least `bytes` bytes each.
+/// Reads a count of elements of at least `bytes` bytes each.
 pub(crate) fn read_count(reader: &mut ObjectReader, bytes: usize) -> Result<usize> {
     let start = reader.position();
     let count = reader.read_basic(Mode::Binary)?;
@@ -73,7 +72,7 @@ pub(crate) fn read_count(reader: &mut ObjectReader, bytes: usize) -> Result<usiz
     Ok(count)
 }
 
-/// Appends values that lie one after another, each with its size byte.
+/// Appends consecutive values, each with its size byte.
 fn append_tagged<B: Basic>(
     reader: &mut ObjectReader,
     count: usize,
@@ -92,8 +91,7 @@ fn append_tagged<B: Basic>(
         let read = values.len() - before;
         reader.consume(read * B::BINARY_BYTES);
         if read < whole || whole == 0 {
-            // A value by itself says what is wrong, or is read otherwise (floats of the
-            // other width).
+            // Reading a single value gives the error, or reads a float of the other width.
             values.push(B::read_binary(reader)?);
         }
     }
@@ -201,8 +199,8 @@ impl<B: Basic> Holder for Vec<(B, B)> {
     }
 }
 
-/// Vectors of integers as `WriteIntegerVector` writes them: alone in files, and inside of other
-/// objects. (In tables, integer vectors are `Vec`s, which are stored otherwise.)
+/// Vectors of integers as `WriteIntegerVector` writes them: alone in files, and inside other
+/// objects. (In tables, integer vectors are `Vec`s, which have another form.)
 ///
 /// ```text
 /// binary   size of a value:u8 count:i32 values
@@ -214,7 +212,7 @@ pub struct IntegerVector<B>(
     pub Vec<B>,
 );
 
-/// Pairs of integers, as [`IntegerVector`] but `[ 1,2 3,4 ]` in text.
+/// Pairs of integers: like [`IntegerVector`], but `[ 1,2 3,4 ]` in text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntegerPairVector<B>(
     /// The pairs.
@@ -278,7 +276,7 @@ fn expect_open(reader: &mut ObjectReader) -> Result<()> {
     Ok(())
 }
 
-/// Whether the closing bracket follows; it is read.
+/// Whether the closing bracket follows. It is consumed.
 fn closes(reader: &mut ObjectReader) -> Result<bool> {
     if !reader.skip_space()? {
         return Err(reader.unexpected_end("a vector of integers", None));

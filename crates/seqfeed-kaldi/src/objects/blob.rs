@@ -1,4 +1,4 @@
-//! Bytes of any kind, as the Python package `kaldi_native_io` keeps them in tables.
+//! Bytes of any kind, as the Python package `kaldi_native_io` stores them in tables.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -7,17 +7,17 @@ use crate::holder::{Holder, Mode};
 use crate::object_reader::ObjectReader;
 use crate::range::Range;
 
-/// What stands before the length.
+/// The bytes before the length.
 const MARK: [u8; 4] = 0x2022_1114u32.to_le_bytes();
 
-/// Bytes of any kind: `kaldi_native_io`'s blobs; Kaldi itself knows none.
+/// Bytes of any kind: the blobs of `kaldi_native_io`. Kaldi itself does not have them.
 ///
 /// ```text
 /// binary   14 11 22 20 length:i64 bytes
 /// text     none
 /// ```
 ///
-/// Never found by itself: its type must be named.
+/// The type must be named: it is never found from the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blob(pub Vec<u8>);
 

@@ -16,7 +16,7 @@ pub struct CompressedHeader {
     pub format: u8,
     /// The smallest value.
     pub min: f32,
-    /// The largest value less the smallest.
+    /// The difference between the largest and the smallest value.
     pub range: f32,
     /// Number of rows.
     pub rows: u32,
@@ -37,7 +37,7 @@ impl CompressedHeader {
         let word = |i: usize| [bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]];
         let (rows, cols) = (i32::from_le_bytes(word(8)), i32::from_le_bytes(word(12)));
         if cols == 0 {
-            // Kaldi takes no columns for an empty matrix, whatever the rest says.
+            // For Kaldi, a matrix without columns is empty, whatever the rest says.
             return Ok(Self::EMPTY);
         }
         let (rows, cols) = sizes(rows, cols)?;
@@ -50,7 +50,7 @@ impl CompressedHeader {
         Ok(Self { format, min, range, rows, cols })
     }
 
-    /// Bytes of data behind the header.
+    /// Bytes of data after the header.
     pub(crate) fn data_len(&self) -> Result<u64> {
         let codes = data_len(self.rows, self.cols, if self.format == 2 { 2 } else { 1 })?;
         let levels = if self.format == 1 { u64::from(self.cols) * LEVEL_BYTES as u64 } else { 0 };
@@ -89,8 +89,8 @@ impl CompressedHeader {
     }
 }
 
-/// The end of an empty matrix as Kaldi writes it: a number of arbitrary value and 16 bytes of
-/// zeros, of which it reads only 16. No key and no object inside of another one begins with these.
+/// The surplus end of an empty matrix as Kaldi writes it: a number of arbitrary value and 16 zero
+/// bytes, of which it reads only 16. No key and no object inside another one begins with these.
 pub(crate) const SURPLUS: &[u8] = &[0; 4];
 
 pub(crate) fn count(what: &'static str, value: i32) -> Result<u32> {

@@ -6,7 +6,7 @@
 //! CM2      rows x cols u16, row after row          CM3      rows x cols u8, row after row
 //! ```
 //!
-//! Values come out bit for bit as Kaldi's, and bytes are those that Kaldi writes.
+//! Values are bit for bit the same as Kaldi's, and Kaldi writes the same bytes.
 
 mod compress;
 mod method;
@@ -29,9 +29,9 @@ use crate::range::Range;
 /// text     as a matrix of 32-bit floats
 /// ```
 ///
-/// Is read from any of `CM`, `CM2`, `CM3`, and from `FM`, `DM` and text, which are then compressed
-/// by the method [`Auto`](CompressionMethod::Auto). An empty one, after which Kaldi writes 4 bytes
-/// too many, is read with or without them, and written without.
+/// It can be read from `CM`, `CM2` and `CM3`, and from `FM`, `DM` and text; these are then
+/// compressed by the method [`Auto`](CompressionMethod::Auto). Kaldi writes 4 bytes too many for an
+/// empty matrix. It is read with or without them, and written without.
 ///
 /// ```
 /// use seqfeed_kaldi::{CompressedMatrix, CompressionMethod, Matrix};
@@ -46,7 +46,7 @@ use crate::range::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompressedMatrix {
     header: CompressedHeader,
-    /// What stands behind the header in the file.
+    /// The bytes after the header in the file.
     data: Vec<u8>,
 }
 
@@ -61,9 +61,9 @@ impl CompressedMatrix {
     ///
     /// # Errors
     ///
-    /// Fails if the matrix has infinite values or ones that are no numbers, or a range too wide for
-    /// 32-bit floats, and the method goes from the least to the greatest value (Kaldi aborts at
-    /// most of these); or if its sizes are impossible.
+    /// Fails in two cases. The method may need the least and the greatest value, and the matrix may
+    /// have infinite values or NaN, or a range too wide for 32-bit floats (Kaldi aborts at most of
+    /// these). Or the matrix has impossible sizes.
     pub fn compress<T: Float>(matrix: &Matrix<T>, method: CompressionMethod) -> Result<Self> {
         compress::compress(matrix, method)
     }
@@ -104,7 +104,7 @@ impl CompressedMatrix {
         matrix.decompress(&self.header, &self.data);
     }
 
-    /// Decompresses the part that a range in a script file means, and nothing else.
+    /// Decompresses only the part that a range in a script file means.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl Holder for CompressedMatrix {
         Ok(())
     }
 
-    /// Keeps the codes of the part, whose values are thus exactly the same.
+    /// Keeps the codes of the part, so its values are exactly the same.
     fn rows(&self) -> Option<usize> {
         Some(self.header.rows as usize)
     }

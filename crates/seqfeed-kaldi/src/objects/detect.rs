@@ -1,4 +1,4 @@
-//! Finding out what an object is.
+//! Finds the type of an object from its bytes.
 
 use seqfeed_core::Result;
 use seqfeed_core::number_text::ParseInteger;
@@ -8,12 +8,13 @@ use crate::object_reader::{ObjectReader, is_space, is_token};
 use crate::objects::object_type::ObjectType;
 use crate::objects::text_fits::{Line, bracketed_types, is_bracketed, is_matrix};
 
-/// Bytes that are looked at: where integers follow one another so far, they do so to the end.
+/// The number of bytes to look at. Integers that follow one another in all of them do so to the
+/// end.
 const WINDOW: usize = 1 << 12;
 
-/// The type of the object that is next. Nothing is read.
+/// The type of the next object. Nothing is consumed.
 pub(crate) fn detect(reader: &mut ObjectReader) -> Result<ObjectType> {
-    // Most binary objects say what they are at once.
+    // Most binary objects say their type at once.
     let buffered = reader.fill()?;
     if let [0, b'B', b'A'..=b'Z' | b'<', ..] = buffered
         && (buffered.len() > 32 || says_its_type(&buffered[2..]))
@@ -37,7 +38,7 @@ pub(crate) fn detect(reader: &mut ObjectReader) -> Result<ObjectType> {
     })
 }
 
-/// Whether a binary object begins with a whole word that says its type, whatever follows.
+/// Whether a binary object begins with a whole word for its type, whatever follows.
 fn says_its_type(bytes: &[u8]) -> bool {
     let Some(end) = bytes.iter().position(|&byte| is_space(byte)) else { return false };
     let words: [&[u8]; 11] = [
@@ -56,8 +57,8 @@ fn says_its_type(bytes: &[u8]) -> bool {
     words.contains(&&bytes[..end])
 }
 
-/// The bytes that an object's type is told from, and whether the stream ends with them. No more are
-/// waited for than are needed: what comes slowly is passed on at once.
+/// The bytes that tell the type of an object, and whether the stream ends with them. It waits for
+/// no more bytes than needed, so that slow data are passed on at once.
 fn window(reader: &mut ObjectReader) -> Result<(&[u8], bool)> {
     let ended = loop {
         let buffered = reader.fill()?;
@@ -73,7 +74,7 @@ fn window(reader: &mut ObjectReader) -> Result<(&[u8], bool)> {
     Ok((&buffered[..buffered.len().min(WINDOW)], ended))
 }
 
-/// Whether text has all that its type is told from: its line, or its lines up to the closing
+/// Whether the text is long enough to tell its type: its line, or its lines up to the closing
 /// bracket.
 fn is_whole_text(text: &[u8]) -> bool {
     let Some(end) = memchr::memchr(b'\n', text) else { return false };
@@ -99,8 +100,8 @@ fn fst_type(bytes: &[u8]) -> Option<ObjectType> {
     }
 }
 
-/// The type of a transducer as text, which begins with the end of a line, from its first line
-/// with a weight.
+/// The type of a transducer as text, from its first line with a weight. The text begins with the
+/// end of a line.
 fn fst_text_type(text: &[u8]) -> Option<ObjectType> {
     let mut found = None;
     for line in text.split(|&byte| byte == b'\n').skip(1) {
@@ -112,7 +113,7 @@ fn fst_text_type(text: &[u8]) -> Option<ObjectType> {
             (2 | 4, 2) | (3, _) => return Some(ObjectType::CompactLattice),
             (2 | 5, 1) => return Some(ObjectType::Lattice),
             (5, 0) => return Some(ObjectType::Fst),
-            // Without a weight it may be any.
+            // Without a weight it may be any type.
             (1 | 2 | 4, _) => found = Some(ObjectType::Fst),
             _ => return None,
         }
@@ -130,7 +131,7 @@ fn numpy_type(bytes: &[u8]) -> Option<ObjectType> {
     }
 }
 
-/// The type of a binary object, from what follows `\0B`.
+/// The type of a binary object, from the bytes after `\0B`.
 fn binary_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
     let word = bytes.split(|&byte| is_space(byte)).next().unwrap_or_default();
     Some(match word {
@@ -152,8 +153,8 @@ fn binary_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
     })
 }
 
-/// Whether the first value of a sparse vector or matrix has 64 bits. Rows without values are passed
-/// over, as far as they can be seen.
+/// Whether the first value of a sparse vector or matrix has 64 bits. Visible rows without values
+/// are skipped.
 fn has_doubles(bytes: &[u8]) -> bool {
     const COUNT: usize = 5;
     // `SM ` and the number of rows.
@@ -169,30 +170,30 @@ fn has_doubles(bytes: &[u8]) -> bool {
     }
 }
 
-/// What an object may be, from its first bytes: what it is taken for, and all types that they fit,
-/// those with which the object ends at the same place; none, if the object itself says what it is.
+/// The possible types of an object, from its first bytes: the type it is taken for, and all types
+/// with which it ends at the same position. There are none if the object itself says its type.
 #[derive(Clone)]
 pub(crate) struct Fits {
     pub(crate) taken: ObjectType,
     pub(crate) types: Vec<ObjectType>,
     pub(crate) binary: bool,
-    /// A line without words, which is of any type that has many values on a line.
+    /// Whether it is a line without words, which may be of any type with many values on a line.
     pub(crate) empty: bool,
-    /// Numbers on a line that are written otherwise by the type they are taken for.
+    /// Whether the line has numbers that the type it is taken for would write otherwise.
     pub(crate) noncanonical: bool,
 }
 
 impl Fits {
-    /// The type of a text that says what others of its table are, which fit it too: words that are
-    /// no number, or a matrix of several rows.
+    /// The type, if this text decides the type of all objects in its table that fit it too: words
+    /// that are not numbers, or a matrix of several rows.
     pub(crate) fn settles(&self) -> Option<ObjectType> {
         let certain = matches!(self.types[..], [ObjectType::TokenVector]) && !self.empty;
         (!self.binary && (certain || is_matrix(self.taken))).then_some(self.taken)
     }
 }
 
-/// What the object that is next may be, which was [taken](detect) for one of a type. Nothing is
-/// read.
+/// The possible types of the next object, which was [taken](detect) for one of `taken`. Nothing is
+/// consumed.
 pub(crate) fn fits(reader: &mut ObjectReader, taken: ObjectType) -> Result<Fits> {
     let binary = reader.peek()? == Some(0);
     let mut fits = Fits { taken, types: Vec::new(), binary, empty: false, noncanonical: false };
@@ -212,11 +213,11 @@ pub(crate) fn fits(reader: &mut ObjectReader, taken: ObjectType) -> Result<Fits>
             fits.noncanonical = !line.is_canonical(taken);
         }
     }
-    // Most objects are not looked at further: more bytes may be long in coming.
+    // Most objects are not looked at further, since more bytes may come slowly.
     Ok(fits)
 }
 
-/// Whether what was taken for an object of a type may be one of another, in binary form or as text.
+/// Whether an object that was taken for one type may be of another, in binary form or as text.
 fn may_be_another(taken: ObjectType) -> bool {
     use ObjectType as T;
     matches!(
@@ -237,8 +238,7 @@ fn may_be_another(taken: ObjectType) -> bool {
     )
 }
 
-/// Whether bits are those of a float that somebody means: nothing that is next to zero or
-/// beyond measure.
+/// Whether bits are those of a plausible float: neither next to zero nor enormous.
 fn is_likely_float(bits: u32) -> bool {
     let value = f32::from_bits(bits);
     let likely = (1e-30..1e30).contains(&value.abs()) || value == 0.0;
@@ -251,13 +251,13 @@ fn is_likely_double(bits: u64) -> bool {
     likely || value.is_infinite() || bits << 1 == 0x7ff8_0000_0000_0000 << 1
 }
 
-/// The types that a whole binary object fits which was taken for one, from what follows `\0B`.
+/// The types that fit a whole binary object, from the bytes after `\0B`.
 pub(crate) fn fitting_types(bytes: &[u8], taken: ObjectType) -> Vec<ObjectType> {
     Tagged { bytes, ended: true }.types(taken)
 }
 
-/// The type of values with size bytes. Their structures are tried one after another; the right one
-/// ends where another key can begin.
+/// The type of values with size bytes. Possible structures are tried one after another. The right
+/// one ends where another key can begin.
 fn tagged_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
     let tagged = Tagged { bytes, ended };
     let ends = |at: Option<usize>| at.is_some_and(|at| tagged.may_end(at));
@@ -271,7 +271,7 @@ fn tagged_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
         b'T' | b'F' if tagged.may_end(1) => Some(ObjectType::Bool),
         8 => {
             let value = i64::from_le_bytes(*bytes.get(1..)?.first_chunk()?);
-            // Doubles of the magnitudes that occur are huge as integers.
+            // Doubles of usual magnitudes are huge as integers.
             let integer = value.unsigned_abs() < 1 << 52;
             Some(if integer { ObjectType::Int64 } else { ObjectType::Double })
         }
@@ -302,10 +302,10 @@ fn tagged_type(bytes: &[u8], ended: bool) -> Option<ObjectType> {
     }
 }
 
-/// Values with the size byte 4, as far as they can be seen.
+/// The visible values with the size byte 4.
 struct Tagged<'a> {
     bytes: &'a [u8],
-    /// The stream ends with these bytes.
+    /// Whether the stream ends with these bytes.
     ended: bool,
 }
 
@@ -318,8 +318,8 @@ impl Tagged<'_> {
         }
     }
 
-    /// Whether an object may end at an offset: the stream does, a key may begin there, or it lies
-    /// beyond what can be seen.
+    /// Whether an object may end at an offset: the stream ends there, a key may begin there, or it
+    /// lies beyond the visible bytes.
     fn may_end(&self, at: usize) -> bool {
         let Some(behind) = self.bytes.get(at..) else { return !self.ended };
         let key = behind.trim_ascii_start();
@@ -327,7 +327,7 @@ impl Tagged<'_> {
         is_token(&key[..len]) || key.is_empty()
     }
 
-    /// Reads a count and so many times `each` values at an offset: where they end.
+    /// Reads a count and that many times `each` values at an offset. Returns the end.
     fn vector(&self, at: usize, each: usize) -> Option<usize> {
         let count = usize::try_from(self.integer(at)?).ok()?;
         let end = count.checked_mul(5 * each)?.checked_add(at + 5)?;
@@ -336,7 +336,8 @@ impl Tagged<'_> {
         (fits && (end == seen || !self.ended)).then_some(end)
     }
 
-    /// Reads a count and so many values of `size` bytes, which stands before each: where they end.
+    /// Reads a count and that many values of `size` bytes, each with its size byte. Returns the
+    /// end.
     fn sized(&self, size: u8) -> Option<usize> {
         let count = usize::try_from(self.integer(0)?).ok()?;
         let each = usize::from(size) + 1;
@@ -346,7 +347,7 @@ impl Tagged<'_> {
         (fits && (end == seen || !self.ended)).then_some(end)
     }
 
-    /// Reads a count of vectors: where they end.
+    /// Reads a count of vectors. Returns the end.
     fn vectors(&self, each: usize) -> Option<usize> {
         let count = usize::try_from(self.integer(0)?).ok()?;
         let mut at = 5;
@@ -359,8 +360,7 @@ impl Tagged<'_> {
         Some(at)
     }
 
-    /// The types that an object fits which was taken for one: those with which it ends at
-    /// the same place.
+    /// The types that fit an object: those with which it ends at the same position as with `taken`.
     fn types(&self, taken: ObjectType) -> Vec<ObjectType> {
         use ObjectType as T;
         let bits = |value: i32| u32::from_ne_bytes(value.to_ne_bytes());
@@ -406,7 +406,7 @@ impl Tagged<'_> {
                     likely &= is_likely_float(bits(value));
                     any |= value != 0;
                 }
-                // As floats, values of integers are next to zero; zeros may be either.
+                // As floats, integers are values next to zero. Zeros may be either.
                 for (integers, floats) in [
                     (T::Int32, T::Float),
                     (T::Int32Vector, T::FloatBasicVector),
@@ -428,7 +428,7 @@ impl Tagged<'_> {
     /// Whether frames follow whose entries have a vector each.
     fn gauss_posterior(&self) -> bool {
         let mut at = 5;
-        // Frames without entries say nothing.
+        // Frames without entries do not tell.
         while self.integer(at) == Some(0) {
             at += 5;
         }
@@ -458,7 +458,7 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
         });
     }
     if trimmed.is_empty() && line.len() < text.len() {
-        // Behind an empty line there are states, or this is an empty line.
+        // After an empty line there are states, or this is an empty line.
         let next = text[line.len() + 1..].split(|&byte| byte == b'\n').next().unwrap_or_default();
         if next.first().is_some_and(u8::is_ascii_digit) && line_of_states(next) {
             return fst_text_type(text);
@@ -477,7 +477,7 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
         return Some(ObjectType::SparseVector);
     }
     if line.len() == text.len() && !ended {
-        // No line of numbers or words is that long and of one kind only by chance.
+        // A line of numbers or words this long is not of one kind by chance.
         return line_type(line);
     }
     // `T n id  [ v ]`: frames of entries with a vector.
@@ -492,8 +492,8 @@ fn text_type(text: &[u8], ended: bool) -> Option<ObjectType> {
     line_type(line)
 }
 
-/// Whether a value up to the first closing bracket is too large or too small for 32 bits. (Infinite
-/// ones are not.)
+/// Whether a value before the first closing bracket is too large or too small for 32 bits.
+/// (Infinite values are not.)
 fn beyond_floats(text: &[u8]) -> bool {
     let values = &text[..memchr::memchr(b']', text).unwrap_or(text.len())];
     if memchr::memchr2(b'e', b'E', values).is_none() {
@@ -507,15 +507,15 @@ fn beyond_floats(text: &[u8]) -> bool {
     })
 }
 
-/// Whether a line is one of a transducer rather than the next entry of an archive: tabs, or a state
-/// alone.
+/// Whether a line belongs to a transducer, and is not the next entry of an archive: it has tabs, or
+/// a single state.
 fn line_of_states(line: &[u8]) -> bool {
     line.contains(&b'\t') || line.iter().all(u8::is_ascii_digit)
 }
 
 fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
-    // Kaldi writes matrices and vectors with a space before the bracket; posteriors, with one
-    // behind each; symmetric and triangular matrices, with none.
+    // Kaldi writes matrices and vectors with a space before the bracket, posteriors with a space
+    // after each bracket, and symmetric and triangular matrices with none.
     let spaced = !text.starts_with(b"[");
     if line.len() > 1 {
         let frames = line.iter().filter(|&&byte| byte == b'[').count();
@@ -532,7 +532,7 @@ fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
             (_, false) => ObjectType::FloatMatrix,
         };
     }
-    // Rows of one, two, three values make a triangle.
+    // Rows of one, two, three values form a triangle.
     let mut rows = text.split(|&byte| byte == b'\n').skip(1);
     let first = rows.next().unwrap_or_default();
     let values = |row: &[u8]| {
@@ -545,8 +545,8 @@ fn bracketed_type(text: &[u8], line: &[u8]) -> ObjectType {
     if triangle { ObjectType::FloatPackedMatrix } else { ObjectType::FloatMatrix }
 }
 
-/// Whether a line has integers without signs alone, so short that they fit: most integer vectors,
-/// told in one pass.
+/// Whether a line has only integers without signs that are short enough to fit. This covers most
+/// integer vectors in one pass.
 fn is_short_integers(line: &[u8]) -> bool {
     let (mut any, mut digits) = (false, 0);
     for byte in line {
@@ -559,8 +559,8 @@ fn is_short_integers(line: &[u8]) -> bool {
     any
 }
 
-/// The type of what stands on one line without brackets. What has control characters is no text:
-/// the object begins elsewhere.
+/// The type of a line without brackets. A line with control characters is not text: the object
+/// begins elsewhere.
 fn line_type(line: &[u8]) -> Option<ObjectType> {
     if is_short_integers(line) {
         return Some(ObjectType::Int32Vector);
@@ -576,7 +576,7 @@ fn line_type(line: &[u8]) -> Option<ObjectType> {
             && std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok())
     };
     if words().next().is_none() {
-        // Whatever it is, it is read back from an empty line.
+        // It reads back from an empty line with any type.
         return Some(ObjectType::TokenVector);
     }
     let paired = words().any(|word| word == b";");
@@ -602,7 +602,7 @@ fn line_type(line: &[u8]) -> Option<ObjectType> {
         (Some(word), None) if fits::<i64>(word) => ObjectType::Int64,
         (Some(word), None) if fits::<u64>(word) => ObjectType::Uint64,
         (Some(word), None) if number(word) && line.ends_with(b" ") => ObjectType::Float,
-        // Kaldi writes a space behind each word of a vector.
+        // Kaldi writes a space after each word of a vector.
         (Some(_), None) if !line.ends_with(b" ") => ObjectType::Token,
         _ => ObjectType::TokenVector,
     })

@@ -1,4 +1,4 @@
-//! Examples for training neural networks: Kaldi's nnet3 and chain.
+//! Examples for training neural networks, for Kaldi's nnet3 and chain.
 //!
 //! ```text
 //! <Nnet3Eg> <NumIo> n, n times <NnetIo>, </Nnet3Eg>
@@ -29,7 +29,7 @@ use crate::objects::matrix::size;
 pub struct NnetIo {
     /// Its name: `input`, `ivector`, `output`.
     pub name: String,
-    /// What each row of the features stands for.
+    /// The meaning of each row of the features.
     pub indexes: Vec<Index>,
     /// A row for each index.
     pub features: GeneralMatrix,
@@ -88,17 +88,17 @@ impl Holder for NnetExample {
     }
 }
 
-/// Reads how many things follow.
+/// Reads a count.
 fn read_size(reader: &mut ObjectReader, mode: Mode) -> Result<usize> {
     let start = reader.position();
     let count = reader.read_basic(mode)?;
     size("count", count).map_err(|error| error.in_file(reader.name()).at_byte(start))
 }
 
-/// Most parts that Kaldi reads of an example; it reads no example without any.
+/// The most parts that Kaldi reads of an example. It does not read examples without parts.
 const MOST_PARTS: usize = 1_000_000;
 
-/// Writes how many parts of an example follow.
+/// Writes the number of parts of an example.
 fn write_count(out: &mut Vec<u8>, count: usize, mode: Mode) -> Result<()> {
     if !(1..=MOST_PARTS).contains(&count) {
         let (what, found) = ("number of inputs or outputs", count as i64);
@@ -108,7 +108,7 @@ fn write_count(out: &mut Vec<u8>, count: usize, mode: Mode) -> Result<()> {
     write_size_of(out, count, mode)
 }
 
-/// Writes how many things follow.
+/// Writes a count.
 fn write_size_of(out: &mut Vec<u8>, count: usize, mode: Mode) -> Result<()> {
     let Ok(count) = i32::try_from(count) else {
         let what = format!("{count} are more than the format can say");

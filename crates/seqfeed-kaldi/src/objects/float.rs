@@ -1,4 +1,4 @@
-//! The two types of floats that matrices and vectors have, and their text.
+//! The two types of floats in matrices and vectors, and their text.
 
 use std::ops::Neg;
 
@@ -13,7 +13,7 @@ use crate::objects::basic::{Basic, DIGITS, float_word};
 
 /// `f32` or `f64`.
 ///
-/// Either type of a matrix or vector is read from files of both, converted as Kaldi does.
+/// Matrices and vectors of either type can be read from files of both, converted as by Kaldi.
 pub trait Float: LittleEndian + Basic + PartialOrd + Neg<Output = Self> {
     /// `F` or `D`, as in the tokens `FM`, `DV`.
     const LETTER: u8;
@@ -29,8 +29,8 @@ pub trait Float: LittleEndian + Basic + PartialOrd + Neg<Output = Self> {
     fn from_f32(value: f32) -> Self;
     /// Converts, rounding to the nearest.
     fn to_f32(self) -> f32;
-    /// Reads a number at the front of `text` as C++'s `>>` does, correctly rounded: its value and
-    /// length.
+    /// Reads a number at the front of `text` as C++'s `>>` does, correctly rounded. Returns its
+    /// value and length.
     fn parse_text(text: &[u8]) -> Option<(Self, usize)>;
 }
 
@@ -72,13 +72,13 @@ pub(crate) fn write_float<T: Float>(out: &mut Vec<u8>, value: T) {
     out.push(b' ');
 }
 
-/// A word longer than this is looked for in larger and larger steps.
+/// The first step of looking for the end of a long word; further steps grow.
 const STEP: usize = 1 << 16;
 
-/// What stands between brackets.
+/// The arrangement of floats between brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Brackets {
-    /// Rows, each ended by a line's end or a semicolon.
+    /// Rows, each ended by the end of a line or a semicolon.
     Rows,
     /// One row, on one line.
     OneRow,
@@ -90,13 +90,13 @@ pub(crate) enum Brackets {
 pub(crate) struct TextRows {
     pub(crate) rows: usize,
     pub(crate) cols: usize,
-    /// There was a line's end right behind the opening bracket, as there is in matrices.
+    /// Whether a line ended right after the opening bracket, as in matrices.
     pub(crate) is_matrix: bool,
 }
 
-/// Reads floats in brackets, in the place of what `values` holds.
+/// Reads floats in brackets, and replaces the contents of `values`.
 ///
-/// What Kaldi reads is read. Besides, `-inf` and `-nan` are, which Kaldi writes but does not read.
+/// It reads all that Kaldi reads, and also `-inf` and `-nan`, which Kaldi writes but does not read.
 pub(crate) fn read_rows<T: Float>(
     reader: &mut ObjectReader,
     brackets: Brackets,
@@ -116,8 +116,8 @@ pub(crate) fn read_rows<T: Float>(
         }
     };
     reader.consume(opening);
-    // No more is asked for than is there, as long as that says something: behind the text of a live
-    // pipe nothing may come for a while.
+    // No more bytes are asked for than are available, if possible. Behind the text of a live pipe
+    // nothing may come for a while.
     let (mut want, limit) = (1, reader.line_limit());
     loop {
         let buffer = reader.ensure(want)?;
@@ -144,7 +144,7 @@ pub(crate) fn read_rows<T: Float>(
         }
     }
     let (rows, cols) = (parsing.rows, parsing.cols);
-    // The line's end belongs to the object; anything else is the next key.
+    // The end of the line belongs to the object. Anything else is the next key.
     match reader.peek()? {
         Some(b'\n') => reader.consume(1),
         Some(b'\r') => {
@@ -163,13 +163,13 @@ struct Parsing<'a, T> {
     values: &'a mut Vec<T>,
     rows: usize,
     cols: usize,
-    /// Where the row that is being read begins in `values`.
+    /// The start of the current row in `values`.
     row_start: usize,
     first: bool,
 }
 
 enum Found {
-    /// All of the buffer is read that can be.
+    /// More bytes are needed.
     More,
     /// The closing bracket.
     End,
@@ -177,7 +177,7 @@ enum Found {
 }
 
 impl<T: Float> Parsing<'_, T> {
-    /// Reads as much of the buffer as is clear without what follows it: how much that is.
+    /// Reads as much of the buffer as is clear without further bytes. Returns its length.
     fn go_on(&mut self, buffer: &[u8], at_end: bool) -> (usize, Found) {
         let mut at = 0;
         while let Some(&byte) = buffer.get(at) {
@@ -228,8 +228,8 @@ impl<T: Float> Parsing<'_, T> {
         (at, Found::More)
     }
 
-    /// Whether a byte may stand behind a number: in a matrix any (`1-2` are two numbers), in a
-    /// vector white space or the bracket.
+    /// Whether a byte may follow a number: any byte in a matrix (`1-2` are two numbers), white
+    /// space or the bracket in a vector.
     fn may_follow(&self, byte: Option<&u8>) -> bool {
         self.brackets != Brackets::OneRow || byte.is_none_or(|&byte| is_space(byte) || byte == b']')
     }
@@ -241,8 +241,8 @@ impl<T: Float> Parsing<'_, T> {
         }
     }
 
-    /// A word that is no number of digits: `inf`, `infinity` or `nan` in any case, perhaps with a
-    /// minus. Its length, or nothing if the buffer may not hold all of it.
+    /// A word instead of digits: `inf`, `infinity` or `nan` in any case, with or without a minus.
+    /// Returns its length, or `None` if the buffer may not hold all of it.
     fn word(&mut self, rest: &[u8], at_end: bool) -> Result<Option<usize>, Problem> {
         let Some(len) =
             rest.iter().position(|&byte| is_space(byte)).or(at_end.then_some(rest.len()))

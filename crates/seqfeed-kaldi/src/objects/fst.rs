@@ -7,8 +7,8 @@
 //! text     LF, lines `from to ilabel olabel weight` and `state weight`, an empty line
 //! ```
 //!
-//! Weights that are the neutral one are left out of text. Nothing of this has a `\0B`: the magic or
-//! the line's end tells.
+//! Neutral weights are left out of text. None of these formats has a `\0B`: the magic number or the
+//! end of a line tells binary from text.
 
 mod binary;
 mod compact_acceptor;
@@ -27,10 +27,10 @@ use crate::OBJECT;
 use crate::holder::{Holder, Mode};
 use crate::object_reader::{ObjectReader, is_space};
 
-/// Digits of weights in text, where no object with a `\0B` is around.
+/// Digits of weights in text, outside of objects with a `\0B`.
 const DIGITS: usize = 6;
 
-/// A transducer whose states and arcs lie in memory one after another: OpenFst's `VectorFst`.
+/// A transducer with its states and arcs in memory one after another: OpenFst's `VectorFst`.
 ///
 /// ```
 /// use seqfeed_kaldi::{FstArc, FstState, TropicalWeight, VectorFst};
@@ -48,20 +48,19 @@ const DIGITS: usize = 6;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorFst<W> {
-    /// The state where paths begin; nothing in an empty transducer.
+    /// The state where paths begin; `None` in an empty transducer.
     pub start: Option<u32>,
     /// The states.
     pub states: Vec<FstState<W>>,
-    /// The property bits of the file that it was read from, with which it is written again.
-    /// Where there are none, those are written that OpenFst would. Take them away if you change
-    /// the transducer.
+    /// The property bits of the file that it was read from. They are written again. If there are
+    /// none, OpenFst's bits are written. Remove them if you change the transducer.
     pub properties: Option<u64>,
 }
 
 /// A state of a transducer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FstState<W> {
-    /// The weight of paths that end here; nothing if none may.
+    /// The weight of paths that end here; `None` if no path may.
     pub final_weight: Option<W>,
     /// Arcs that leave the state.
     pub arcs: Vec<FstArc<W>>,
@@ -76,17 +75,17 @@ pub struct FstArc<W> {
     pub olabel: i32,
     /// Weight.
     pub weight: W,
-    /// Where it leads.
+    /// The next state.
     pub next_state: u32,
 }
 
 /// A transducer over OpenFst's `StdArc`: grammars, training graphs.
 pub type StdVectorFst = VectorFst<TropicalWeight>;
 
-/// A lattice: transition identifiers in, words out; costs of graph and acoustics.
+/// A lattice: transition identifiers in, words out, with costs of graph and acoustics.
 pub type Lattice = VectorFst<LatticeWeight>;
 
-/// A lattice whose arcs have one word each and its transition identifiers in the weight.
+/// A lattice with one word on each arc, and its transition identifiers in the weight.
 pub type CompactLattice = VectorFst<CompactLatticeWeight>;
 
 impl<W> Default for VectorFst<W> {
@@ -101,7 +100,7 @@ impl<W> Default for FstState<W> {
     }
 }
 
-/// Whether text is next, or else a binary transducer.
+/// Whether text is next. Otherwise it is a binary transducer.
 fn is_text(reader: &mut ObjectReader) -> Result<bool> {
     match reader.peek()? {
         Some(0xd6) => Ok(false),
@@ -136,7 +135,7 @@ impl Holder for Lattice {
     const TYPE: &'static str = "lattice";
     const HEADER: bool = false;
 
-    /// Reads a lattice of either kind; a compact one is taken apart.
+    /// Reads a lattice of either kind. A compact one is converted.
     fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
         let (plain, compact) = read_lattice(reader)?;
         Ok(plain.or_else(|| Some(compact?.to_lattice())).unwrap_or_default())
@@ -154,7 +153,7 @@ impl Holder for CompactLattice {
     const TYPE: &'static str = "compact lattice";
     const HEADER: bool = false;
 
-    /// Reads a lattice of either kind; chains of a plain one are put together.
+    /// Reads a lattice of either kind. Chains of a plain one are joined.
     fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
         let (plain, compact) = read_lattice(reader)?;
         Ok(compact.or_else(|| Some(plain?.to_compact())).unwrap_or_default())
@@ -168,7 +167,7 @@ impl Holder for CompactLattice {
     }
 }
 
-/// Reads a lattice as the kind that it is, or as both if its text can be either.
+/// Reads a lattice as its own kind, or as both if its text fits both.
 fn read_lattice(reader: &mut ObjectReader) -> Result<(Option<Lattice>, Option<CompactLattice>)> {
     if is_text(reader)? {
         return text::read_lattice_text(reader);

@@ -9,8 +9,8 @@ use crate::objects::basic_vector::read_count;
 use crate::objects::matrix::{size, write_size};
 use crate::objects::vector::Vector;
 
-/// For each frame numbers (of a transition, a state), each with a vector of weights, one for each
-/// Gaussian of it: Kaldi's `GaussPost`.
+/// For each frame, numbers (of a transition or a state), each with a vector of weights for its
+/// Gaussians: Kaldi's `GaussPost`.
 ///
 /// ```text
 /// binary   04 frames:i32, for each: 04 n:i32, n times 04 number:i32 FV SP 04 dim:i32 weights
@@ -37,7 +37,7 @@ impl Holder for GaussPosterior {
         let mut frames = Vec::new();
         for _ in 0..count(reader, mode, 5)? {
             let mut frame = Vec::new();
-            // The least that an entry takes: a tagged number, "FV ", a tagged dimension.
+            // The least size of an entry: a tagged number, "FV ", a tagged dimension.
             for _ in 0..count(reader, mode, 13)? {
                 frame.push((reader.read_basic(mode)?, Vector::read(reader, mode)?));
             }
@@ -70,7 +70,7 @@ impl Holder for GaussPosterior {
     }
 }
 
-/// Reads a count of things that take at least `bytes` each in binary.
+/// Reads a count of elements that take at least `bytes` each in binary.
 fn count(reader: &mut ObjectReader, mode: Mode, bytes: usize) -> Result<usize> {
     if mode == Mode::Binary {
         return read_count(reader, bytes);

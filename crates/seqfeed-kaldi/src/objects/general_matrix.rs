@@ -9,7 +9,7 @@ use crate::objects::matrix::Matrix;
 use crate::objects::sparse::SparseMatrix;
 use crate::range::Range;
 
-/// A matrix in any of three forms: Kaldi's `GeneralMatrix`. A compressed one is kept as it is.
+/// A matrix in any of three forms: Kaldi's `GeneralMatrix`. A compressed matrix stays compressed.
 ///
 /// An empty matrix of any form is written as a full one.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub enum GeneralMatrix {
     Full(Matrix<f32>),
     /// One or two bytes a value.
     Compressed(CompressedMatrix),
-    /// Those values that are not zero.
+    /// Only the values other than zero.
     Sparse(SparseMatrix<f32>),
 }
 
@@ -62,8 +62,8 @@ impl GeneralMatrix {
         }
     }
 
-    /// Multiplies all values by a factor, in the form that they have: of a compressed matrix the
-    /// smallest value and the range, as Kaldi does.
+    /// Multiplies all values by a factor. The form stays: in a compressed matrix only the smallest
+    /// value and the range change, as in Kaldi.
     pub fn scale(&mut self, factor: f32) {
         match self {
             Self::Full(matrix) => matrix.values.iter_mut().for_each(|value| *value *= factor),
@@ -103,7 +103,7 @@ impl Holder for GeneralMatrix {
         }
     }
 
-    /// The rows and columns as a full matrix, as Kaldi does.
+    /// The rows and columns as a full matrix, as in Kaldi.
     fn rows(&self) -> Option<usize> {
         match self {
             Self::Full(matrix) => Holder::rows(matrix),

@@ -1,4 +1,4 @@
-//! Matrices as HTK's parameter files.
+//! Matrices in the form of HTK's parameter files.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -15,33 +15,33 @@ const COMPRESSED: u16 = 0o2000;
 const CHECKSUM: u16 = 0o10000;
 const INDEXED: u16 = 0o40000;
 
-/// The checksum is a number modulo this one.
+/// The modulus of the checksum.
 const MODULUS: u32 = 36897;
 
-/// A matrix of features with what an HTK file says about them.
+/// A matrix of features with the header of an HTK file.
 ///
 /// ```text
 /// rows:i32 sample_period:i32 bytes of a row:i16 kind:u16 values [checksum:u16]     all big-endian
 /// ```
 ///
-/// Files of floats are read. Compressed ones, and those of kinds whose values are 16-bit integers
-/// (waveforms, IREFC, discrete), are refused as Kaldi refuses them.
+/// Only files of floats are read. Compressed files, and kinds with 16-bit integers (waveforms,
+/// IREFC, discrete), are refused, as by Kaldi.
 ///
-/// Kinds with the bit 010000 (`_K`) have a checksum behind the values. It is read and checked, and
-/// written (Kaldi does neither). A stream that ends without one is accepted, as such files are what
-/// Kaldi writes.
+/// Kinds with the bit 010000 (`_K`) have a checksum after the values. It is read, checked and
+/// written; Kaldi does none of this. A stream that ends without a checksum is accepted, since Kaldi
+/// writes such files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HtkMatrix {
     /// A row for each frame.
     pub matrix: Matrix<f32>,
-    /// From one frame to the next, in units of 100 ns: 100000 for 10 ms.
+    /// The time from one frame to the next, in units of 100 ns: 100000 for 10 ms.
     pub sample_period: i32,
-    /// What the values are (6 for MFCC, 9 for whatever the user likes), and bits that say more.
+    /// The kind of the values (6 for MFCC, 9 for user-defined), with bits for qualifiers.
     pub kind: u16,
 }
 
 impl From<Matrix<f32>> for HtkMatrix {
-    /// With what Kaldi writes by default: 10 ms, kind 9 (USER).
+    /// With Kaldi's defaults: 10 ms, kind 9 (USER).
     fn from(matrix: Matrix<f32>) -> Self {
         Self { matrix, sample_period: 100_000, kind: 9 }
     }
@@ -120,7 +120,7 @@ impl Holder for HtkMatrix {
     }
 }
 
-/// Fails if the values of a kind are no floats.
+/// Fails if the values of a kind are not floats.
 fn check_kind(kind: u16) -> Result<()> {
     let what = match kind & 0o77 {
         _ if kind & COMPRESSED != 0 => "compressed values (_C)",

@@ -16,7 +16,7 @@ use crate::range::Range;
 /// text     SP [ LF SP SP 1 SP 2 SP LF SP SP 3 SP 4 SP ] LF
 /// ```
 ///
-/// Is read from any of `FM`, `DM`, `CM`, `CM2`, `CM3` and from text.
+/// It can be read from `FM`, `DM`, `CM`, `CM2`, `CM3` and from text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix<T> {
     /// Number of rows.
@@ -40,9 +40,9 @@ impl<T> Matrix<T> {
 }
 
 impl<T: Float> Matrix<T> {
-    /// Reads a matrix as [`Holder::read`] does and adds its values to those that are here: Kaldi's
-    /// `Read` with `add = true`. An empty matrix takes over what is read, and nothing is added by
-    /// an empty one.
+    /// Reads a matrix as [`Holder::read`] does, and adds its values to the present ones: Kaldi's
+    /// `Read` with `add = true`. An empty matrix takes the read values over; reading an empty one
+    /// adds nothing.
     ///
     /// ```
     /// use seqfeed_kaldi::{Matrix, Mode, ObjectReader};
@@ -79,12 +79,12 @@ impl<T: Float> Matrix<T> {
     /// Takes the values of a compressed matrix, whose data stand behind the header.
     pub(super) fn decompress(&mut self, header: &CompressedHeader, data: &[u8]) {
         (self.rows, self.cols) = (header.rows as usize, header.cols as usize);
-        // What is there already is written over, not cleared.
+        // Old values are overwritten, not cleared first.
         self.values.resize(self.rows * self.cols, T::default());
         header.decompress(data, 0..self.rows, 0..self.cols, &mut self.values);
     }
 
-    /// Appends what stands before the values.
+    /// Appends the header before the values.
     fn write_header(&self, out: &mut Vec<u8>) -> Result<()> {
         out.extend_from_slice(&[T::LETTER, b'M', b' ']);
         write_size(out, self.rows)?;
@@ -95,7 +95,7 @@ impl<T: Float> Matrix<T> {
 /// Adds values to as many others.
 pub(crate) fn add<T: Float>(sums: &mut [T], values: &[T]) {
     for (sum, &value) in sums.iter_mut().zip(values) {
-        // Of two `f32` the sum of the next wider type, rounded, is their own sum.
+        // For two `f32`, the rounded sum of the wider type is their own sum.
         *sum = T::from_f64(sum.to_f64() + value.to_f64());
     }
 }
@@ -211,14 +211,14 @@ impl<T: Float> Holder for Matrix<T> {
     }
 }
 
-/// What stands before the values of a binary matrix.
+/// The header before the values of a binary matrix.
 pub(crate) enum MatrixHeader {
     Full {
         letter: u8,
         rows: usize,
         cols: usize,
     },
-    /// The token is read, what follows it is not.
+    /// The token has been read, the data after it have not.
     Compressed([u8; 3]),
 }
 
@@ -243,7 +243,7 @@ impl MatrixHeader {
     }
 }
 
-/// The error that an object is of another type than wanted.
+/// The error for an object of another type.
 pub(crate) fn wrong_token(
     reader: &ObjectReader,
     start: u64,
@@ -265,8 +265,8 @@ pub(crate) fn wrong_token(
     reader.error_at(start, OBJECT, problem).with_help(help)
 }
 
-/// Rows and columns that can be: not negative, not one of them alone zero, and few enough values
-/// for their bytes to be counted.
+/// Rows and columns that are possible: not negative, both zero or none, and few enough values to
+/// count their bytes.
 pub(crate) fn shape(rows: i32, cols: i32) -> Result<(usize, usize)> {
     let rows = size("number of rows", rows)?;
     let cols = size("number of columns", cols)?;
@@ -275,7 +275,7 @@ pub(crate) fn shape(rows: i32, cols: i32) -> Result<(usize, usize)> {
     Ok((rows, cols))
 }
 
-/// Fails if there are more values than bytes of them can be counted.
+/// Fails if there are too many values to count their bytes.
 pub(crate) fn check_count(values: usize) -> Result<()> {
     if values > usize::MAX / 16 {
         let what = format!("{values} values are more than any file can hold");
@@ -292,7 +292,7 @@ pub(crate) fn check_shape(rows: usize, cols: usize, values: usize) -> Result<()>
     Ok(())
 }
 
-/// A size or count that was read: not negative.
+/// A size or count that must not be negative.
 pub(crate) fn size(what: &'static str, value: i32) -> Result<usize> {
     usize::try_from(value).map_err(|_| {
         let allowed = "0 or more".into();
@@ -329,12 +329,12 @@ pub(crate) fn write_values<T: Float>(out: &mut Vec<u8>, values: &[T]) {
     }
 }
 
-/// Bytes of a value behind a token that begins with `F` or `D`.
+/// Bytes of a value after a token that begins with `F` or `D`.
 pub(crate) fn width(letter: u8) -> u64 {
     if letter == b'F' { 4 } else { 8 }
 }
 
-/// Reads floats that lie in the file as `letter` says.
+/// Reads floats of the type that `letter` gives.
 pub(crate) fn read_floats<T: Float>(
     reader: &mut ObjectReader,
     letter: u8,

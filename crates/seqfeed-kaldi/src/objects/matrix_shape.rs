@@ -9,9 +9,9 @@ use crate::objects::compressed_header::CompressedHeader;
 use crate::objects::matrix::{Matrix, MatrixHeader, width};
 use crate::range::Range;
 
-/// Rows and columns of a matrix, read from any table of matrices; the values are read over.
+/// Rows and columns of a matrix, from any table of matrices. The values are skipped.
 ///
-/// From a script file of binary matrices, that is one small read for each.
+/// In a script file of binary matrices, this takes one small read for each matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixShape {
     /// Number of rows.
@@ -45,7 +45,7 @@ impl Holder for MatrixShape {
         Matrix::<f32>::skip(reader, mode)
     }
 
-    /// Always fails: a shape alone is no object.
+    /// Always fails: a shape alone is not an object.
     fn write(&self, _: &mut Vec<u8>, _: Mode) -> Result<()> {
         let what = "a matrix without its values".into();
         Err(Error::format(OBJECT, Problem::Unsupported(what)))

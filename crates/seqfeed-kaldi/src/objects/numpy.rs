@@ -1,4 +1,4 @@
-//! Arrays of NumPy in tables.
+//! NumPy's arrays in tables.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -13,23 +13,24 @@ const NPY: &str = "npy array";
 
 const MAGIC: [u8; 6] = *b"\x93NUMPY";
 
-/// Headers of arrays of numbers have some hundred bytes at most; more is a lie.
+/// Headers of arrays of numbers have some hundred bytes; a longer one is false.
 const MOST_HEADER: u32 = 1 << 16;
 
-/// An array of floats of one or two dimensions, stored as NumPy's `.npy` files are.
+/// An array of floats with one or two dimensions, in the form of NumPy's `.npy` files.
 ///
 /// ```text
 /// \x93NUMPY 1 0 length:u16 {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } LF values
 /// ```
 ///
-/// Blanks before the line's end make all before the values a multiple of 64 bytes. Either type of
-/// float is read from either. Read are besides, which Kaldi refuses: headers of other lengths, the
-/// order of Fortran, big-endian values, and files without Kaldi's `\0B` in front. There is no text.
+/// Blanks before the end of the line make everything before the values a multiple of 64 bytes.
+/// Either type of float can be read from either. These are read too, though Kaldi refuses them:
+/// headers of other lengths, Fortran order, big-endian values, and files without Kaldi's `\0B` in
+/// front. There is no text form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NumpyArray<T> {
     /// One or two dimensions.
     pub shape: Vec<usize>,
-    /// The values, the last dimension fastest.
+    /// The values; the last dimension runs fastest.
     pub values: Vec<T>,
 }
 
@@ -46,7 +47,7 @@ impl<T> From<Matrix<T>> for NumpyArray<T> {
 }
 
 impl<T> NumpyArray<T> {
-    /// The array as a matrix, if it has two dimensions of which none is zero (or both).
+    /// The array as a matrix, if it has two dimensions, and both or none of them are zero.
     #[must_use]
     pub fn into_matrix(self) -> Option<Matrix<T>> {
         match self.shape[..] {
@@ -92,7 +93,7 @@ impl<T: Float> Holder for NumpyArray<T> {
         let width = size_of::<T>();
         let mut header =
             format!("{{'descr': '<f{width}', 'fortran_order': False, 'shape': {shape}, }}");
-        // Magic, version and length have 10 bytes, the line's end one.
+        // Magic, version and length have 10 bytes; the end of the line has one.
         let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
         header.extend(std::iter::repeat_n(' ', length - 1 - header.len()));
         header.push('\n');
@@ -105,7 +106,7 @@ impl<T: Float> Holder for NumpyArray<T> {
     }
 }
 
-/// What stands before the values.
+/// The header before the values.
 struct Header {
     /// `F` for 32 bits, `D` for 64.
     letter: u8,
@@ -154,8 +155,8 @@ fn elements(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |count, &dimension| count.checked_mul(dimension))
 }
 
-/// Understands the dictionary in a header: Python's notation, but nothing of it that NumPy does not
-/// write there.
+/// Parses the dictionary in a header. It accepts only the part of Python's notation that NumPy
+/// writes there.
 fn parse(text: &[u8]) -> std::result::Result<Header, Problem> {
     let mut words = Words { text, at: 0 };
     let (mut descr, mut fortran, mut shape) = (None, None, None);
@@ -207,7 +208,7 @@ fn parse(text: &[u8]) -> std::result::Result<Header, Problem> {
     Ok(Header { letter, big_endian, fortran, shape, count })
 }
 
-/// The text of a header, word for word.
+/// The text of a header, read word by word.
 struct Words<'a> {
     text: &'a [u8],
     at: usize,
@@ -224,7 +225,7 @@ impl<'a> Words<'a> {
         Problem::Unexpected { expected: expected.into(), found: rest[..rest.len().min(16)].into() }
     }
 
-    /// Whether the next byte is this one; then it is read.
+    /// Whether the next byte is this one. If so, it is consumed.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_space();
         let is = self.text.get(self.at) == Some(&byte);
@@ -241,7 +242,7 @@ impl<'a> Words<'a> {
         Err(Problem::Unexpected { expected, found: rest[..rest.len().min(16)].into() })
     }
 
-    /// What stands between quotes.
+    /// The text between quotes.
     fn string(&mut self) -> std::result::Result<&'a [u8], Problem> {
         let quote = if self.take(b'\'') {
             b'\''
@@ -269,7 +270,7 @@ impl<'a> Words<'a> {
         Err(self.unexpected("True or False in the header"))
     }
 
-    /// A tuple of numbers: `()`, `(1,)`, `(1, 2)`, `(1, 2,)`; `(1)` too, though that is none.
+    /// A tuple of numbers: `()`, `(1,)`, `(1, 2)`, `(1, 2,)`; also `(1)`, though it is not a tuple.
     fn shape(&mut self) -> std::result::Result<Vec<usize>, Problem> {
         self.expect(b'(')?;
         let mut shape = Vec::new();
@@ -313,7 +314,7 @@ fn read_big_endian<T: Float>(
     Ok(read.into_iter().map(|bits| T::from_f64(f64::from_bits(bits.swap_bytes()))).collect())
 }
 
-/// Row after row, from column after column.
+/// Converts the order of columns to the order of rows.
 fn transposed<T: Copy>(values: &[T], rows: usize, cols: usize) -> Vec<T> {
     let mut by_rows = Vec::with_capacity(values.len());
     for row in 0..rows.min(values.len()) {

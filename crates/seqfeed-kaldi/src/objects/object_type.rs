@@ -64,7 +64,7 @@ macro_rules! with_object_types {
             Int32PairVector(Vec<(i32, i32)>) = "int32-pair-vector",
             /// A vector of pairs of floats.
             FloatPairVector(Vec<(f32, f32)>) = "float-pair-vector",
-            /// A vector of floats as `std::vector<float>` is written. It is never found by itself:
+            /// A vector of floats as `std::vector<float>` is written. It is never found from the data:
             /// only its values tell it from a vector of int32.
             FloatBasicVector(Vec<f32>) = "float-basic-vector",
             /// A vector of doubles as `std::vector<double>` is written.
@@ -79,7 +79,7 @@ macro_rules! with_object_types {
             GaussPosterior(GaussPosterior) = "gauss-posterior",
             /// [`Wave`](crate::Wave).
             Wave(Wave) = "wave",
-            /// [`HtkMatrix`](crate::HtkMatrix): never found by itself, since nothing marks it.
+            /// [`HtkMatrix`](crate::HtkMatrix): never found from the data, since it has no mark.
             HtkMatrix(HtkMatrix) = "htk-matrix",
             /// [`NnetExample`](crate::NnetExample).
             NnetExample(NnetExample) = "nnet-example",
@@ -91,7 +91,7 @@ macro_rules! with_object_types {
             Lattice(Lattice) = "lattice",
             /// [`CompactLattice`](crate::CompactLattice).
             CompactLattice(CompactLattice) = "compact-lattice",
-            /// [`Blob`](crate::Blob): never found by itself.
+            /// [`Blob`](crate::Blob): never found from the data.
             Blob(Blob) = "blob",
             /// [`NumpyArray<f32>`](crate::NumpyArray).
             FloatNumpyArray(NumpyArray<f32>) = "float-numpy-array",
@@ -104,7 +104,7 @@ pub(crate) use with_object_types;
 
 macro_rules! object_types {
     ($($(#[$doc:meta])* $variant:ident($type:ty) = $name:literal,)*) => {
-        /// The types of objects by their names, as they are given on command lines.
+        /// The types of objects, with their names on command lines.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ObjectType {

@@ -26,9 +26,9 @@ pub struct PackedMatrix<T> {
 }
 
 impl<T: Float> PackedMatrix<T> {
-    /// Reads a matrix as [`Holder::read`] does and adds its values to those that are here, as
-    /// [`Matrix::read_add`](crate::Matrix::read_add) does: Kaldi's `PackedMatrix::Read` with `add =
-    /// true`.
+    /// Reads a matrix as [`Holder::read`] does, and adds its values to the present ones, as
+    /// [`Matrix::read_add`](crate::Matrix::read_add) does: Kaldi's `PackedMatrix::Read` with
+    /// `add = true`.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl<T: Float> PackedMatrix<T> {
     }
 }
 
-/// Values of a triangle.
+/// The number of values of a triangle.
 fn triangle(size: usize) -> Option<usize> {
     Some(size.checked_mul(size.checked_add(1)?)? / 2)
 }
@@ -80,7 +80,7 @@ impl<T: Float> Holder for PackedMatrix<T> {
             return Ok(Self { size, values });
         }
         let (letter, size) = read_header(reader)?;
-        // A size of 31 bits: no overflow.
+        // A size has 31 bits, so there is no overflow.
         read_floats(reader, letter, size * (size + 1) / 2, &mut values)?;
         Ok(Self { size, values })
     }

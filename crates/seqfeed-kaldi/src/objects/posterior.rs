@@ -1,4 +1,4 @@
-//! Posteriors: for each frame, some numbered things with weights.
+//! Posteriors: for each frame, numbers with weights.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -9,23 +9,23 @@ use crate::objects::basic::{Basic, LineValues};
 use crate::objects::basic_vector::read_count;
 use crate::objects::matrix::write_size;
 
-/// More frames than this are refused, as Kaldi does.
+/// The most frames, as in Kaldi.
 const MOST_FRAMES: usize = 10_000_000;
 
 /// Bytes of an entry as Kaldi writes it: an int32 and a float, each behind its size byte.
 const ENTRY: usize = 10;
 
-/// Memory is taken for this many frames or entries at most before they have been seen.
+/// Memory is taken for at most this many frames or entries before they have been read.
 const STEP: usize = 1 << 12;
 
-/// For each frame pairs of a number (of a transition, a state, a phone) and its weight.
+/// For each frame, pairs of a number (of a transition, a state, a phone) and its weight.
 ///
 /// ```text
 /// binary   04 frames:i32, for each: 04 n:i32, n times 04 number:i32 04 weight:f32
 /// text     [ 1 0.5 2 0.25 ] [ 3 1 ] [ ] LF
 /// ```
 ///
-/// Weights of 64 bits (behind the size byte 8) are read too.
+/// Weights of 64 bits (with the size byte 8) are read too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Posterior(
     /// The pairs of each frame.
@@ -95,8 +95,8 @@ fn too_many(frames: usize) -> Error {
     Error::format(OBJECT, problem)
 }
 
-/// Appends the frames that lie whole in `buffer` and look as Kaldi writes them, until there are
-/// `count`: the number of bytes they take.
+/// Appends the frames that lie whole in `buffer` and have Kaldi's form, until there are `count`.
+/// Returns the number of bytes that they take.
 fn take_frames(buffer: &[u8], count: usize, frames: &mut Vec<Vec<(i32, f32)>>) -> usize {
     let mut rest = buffer;
     while frames.len() < count {
@@ -116,7 +116,7 @@ fn take_frames(buffer: &[u8], count: usize, frames: &mut Vec<Vec<(i32, f32)>>) -
     buffer.len() - rest.len()
 }
 
-/// Appends the entries at the front of `bytes` that look as Kaldi writes them: their bytes.
+/// Appends the entries at the front of `bytes` that have Kaldi's form. Returns their bytes.
 fn take_entries(bytes: &[u8], frame: &mut Vec<(i32, f32)>) -> usize {
     let mut used = 0;
     for &[tag, a, b, c, d, weight_tag, e, f, g, h] in bytes.as_chunks::<ENTRY>().0 {
@@ -129,7 +129,7 @@ fn take_entries(bytes: &[u8], frame: &mut Vec<(i32, f32)>) -> usize {
     used
 }
 
-/// Reads a frame that does not lie whole in the buffer, or is otherwise unusual.
+/// Reads a frame that does not lie whole in the buffer, or has another form.
 fn read_frame(reader: &mut ObjectReader) -> Result<Vec<(i32, f32)>> {
     let count = read_count(reader, ENTRY)?;
     let mut frame = Vec::with_capacity(count.min(STEP));
@@ -139,7 +139,7 @@ fn read_frame(reader: &mut ObjectReader) -> Result<Vec<(i32, f32)>> {
         let used = take_entries(&buffer[..buffer.len().min(most)], &mut frame);
         reader.consume(used);
         if used == 0 {
-            // A value by itself says what is wrong, or is read otherwise (weights of 64 bits).
+            // Reading a single value gives the error, or reads a weight of 64 bits.
             frame.push((reader.read_basic(Mode::Binary)?, reader.read_basic(Mode::Binary)?));
         }
     }
@@ -149,7 +149,7 @@ fn read_frame(reader: &mut ObjectReader) -> Result<Vec<(i32, f32)>> {
 fn read_text(reader: &mut ObjectReader) -> Result<Posterior> {
     let start = reader.position();
     let mut line = Vec::new();
-    // A line with frames needs no end; nothing at all is no object.
+    // A line with frames needs no end, but an empty rest is no object.
     if !reader.read_line(&mut line)? && line.is_empty() {
         return Err(reader.unexpected_end("a posterior", None));
     }

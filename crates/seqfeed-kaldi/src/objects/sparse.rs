@@ -11,7 +11,7 @@ use crate::objects::float::{Float, write_float};
 use crate::objects::matrix::{Matrix, size, write_size, wrong_token};
 use crate::range::Range;
 
-/// A vector of which few elements are not zero: Kaldi's `SparseVector`.
+/// A vector with few elements other than zero: Kaldi's `SparseVector`.
 ///
 /// ```text
 /// binary   SV SP 04 dim:i32 04 n:i32, n times: 04 index:i32 04 value:f32     (or 08 value:f64)
@@ -21,11 +21,11 @@ use crate::range::Range;
 pub struct SparseVector<T> {
     /// Number of elements.
     pub dim: usize,
-    /// Index and value of those that are not zero.
+    /// Index and value of the elements other than zero.
     pub pairs: Vec<(i32, T)>,
 }
 
-/// Most values of a matrix with its zeros: a few bytes can stand for any number of them.
+/// The most values of a matrix with its zeros: a few bytes can stand for any number of zeros.
 const MOST_VALUES: usize = 1 << 30;
 
 /// A matrix of sparse rows: Kaldi's `SparseMatrix`.
@@ -64,7 +64,7 @@ impl<T: Float> SparseVector<T> {
 }
 
 impl<T: Float> SparseMatrix<T> {
-    /// Number of columns: that of the first row, since it must be the same in all.
+    /// Number of columns: that of the first row, since all rows must agree.
     #[must_use]
     pub fn cols(&self) -> usize {
         self.rows.first().map_or(0, |row| row.dim)
@@ -74,8 +74,8 @@ impl<T: Float> SparseMatrix<T> {
     ///
     /// # Errors
     ///
-    /// Fails if it has more values than memory can hold, an index is out of range, or rows are of
-    /// different dimensions.
+    /// Fails if it has more values than fit in memory, if an index is out of range, or if rows
+    /// differ in dimension.
     pub fn to_matrix(&self) -> Result<Matrix<T>> {
         let (rows, cols) = (self.rows.len(), self.cols());
         let count = rows.checked_mul(cols);
@@ -224,7 +224,7 @@ impl<T: Float> Holder for SparseMatrix<T> {
     }
 }
 
-/// Fails if a row of a matrix has another dimension than the first.
+/// Fails if a row differs in dimension from the first one.
 fn check_dim<T>(row: &SparseVector<T>, cols: usize) -> Result<()> {
     if row.dim == cols {
         return Ok(());

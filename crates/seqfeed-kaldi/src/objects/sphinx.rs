@@ -1,4 +1,4 @@
-//! Matrices as files of Sphinx's features.
+//! Matrices in the form of Sphinx's feature files.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -10,17 +10,17 @@ use crate::range::Range;
 /// The name of the format in messages.
 const SPHINX: &str = "Sphinx file";
 
-/// A matrix of features as Sphinx stores them: the number of values, and the values.
+/// A matrix of features in Sphinx's form: the number of values, and the values.
 ///
 /// ```text
 /// values:i32 values     big-endian
 /// ```
 ///
-/// The file does not say how many columns there are: `COLS`. Its byte order is that of the machine
-/// it was made on. Kaldi reads big-endian files but makes little-endian ones; here either is read,
-/// and big-endian ones are written. The order is the one in which the count is a multiple of `COLS`
-/// and there are as many values: exactly, or at least (in archives). Where both orders would do, it
-/// is that of the lower count.
+/// The file does not have the number of columns: it is `COLS`. Its byte order is that of the
+/// machine where it was made. Kaldi reads big-endian files but makes little-endian ones. Here
+/// either is read, and big-endian ones are written. The order is the one in which the count is a
+/// multiple of `COLS` and fits the length: exactly, or at most (in archives). If both orders fit,
+/// the one with the lower count is taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SphinxMatrix<const COLS: usize = 13>(
     /// A row for each frame.
@@ -47,7 +47,7 @@ impl<const COLS: usize> Holder for SphinxMatrix<COLS> {
             if count.checked_rem(COLS)? != 0 || reader.check_there(bytes, "").is_err() {
                 return None;
             }
-            // There is not one byte more.
+            // No further byte follows.
             let exact = reader.check_there(bytes + 1, "").is_err();
             Some((!exact, count))
         };

@@ -1,4 +1,4 @@
-//! The types that an object may be of which stands as text, where several fit.
+//! The possible types of an object as text, if several fit.
 
 use crate::holder::Mode;
 use crate::object_reader::is_space;
@@ -17,7 +17,7 @@ const NUMBERS: [ObjectType; 4] = [
 const NUMBER: [ObjectType; 4] =
     [ObjectType::Int32, ObjectType::Int64, ObjectType::Float, ObjectType::Double];
 
-/// Whether a line that is read as one of this type is kept word by word.
+/// Whether a line of this type keeps its words.
 pub(crate) fn is_words(object_type: ObjectType) -> bool {
     matches!(object_type, ObjectType::Token | ObjectType::TokenVector)
 }
@@ -35,8 +35,8 @@ pub(crate) fn is_matrix(object_type: ObjectType) -> bool {
     matches!(object_type, ObjectType::FloatMatrix | ObjectType::DoubleMatrix)
 }
 
-/// The types that brackets fit which were taken for one: a vector may be a matrix of one row,
-/// floats fit doubles, and brackets with nothing between them fit all.
+/// The types that fit a text in brackets: a vector may be a matrix of one row, floats fit doubles,
+/// and empty brackets fit all.
 pub(crate) fn bracketed_types(text: &[u8], taken: ObjectType) -> Vec<ObjectType> {
     use ObjectType as T;
     let all = [T::FloatVector, T::DoubleVector, T::FloatMatrix, T::DoubleMatrix];
@@ -53,7 +53,7 @@ pub(crate) fn bracketed_types(text: &[u8], taken: ObjectType) -> Vec<ObjectType>
     all.into_iter().filter(fits).collect()
 }
 
-/// Whether an object of a type may stand on an empty line.
+/// Whether an object of a type can be an empty line.
 pub(crate) fn may_be_empty(object_type: ObjectType) -> bool {
     use ObjectType as T;
     NUMBERS.contains(&object_type)
@@ -79,8 +79,8 @@ impl<'a> Line<'a> {
         words(self.line).next().is_none()
     }
 
-    /// The types that the line fits which was taken for one: those of numbers, then words, of which
-    /// the first type is written with the same blank at the end.
+    /// The types that fit the line: those of numbers, then those of words. The first type of words
+    /// is the one that writes the same blank at the end.
     pub(crate) fn types(&self, taken: ObjectType) -> Vec<ObjectType> {
         use ObjectType as T;
         let (integers, numbers) = match taken {
@@ -118,7 +118,7 @@ impl<'a> Line<'a> {
         types
     }
 
-    /// Whether the type that the line was taken for writes the same words.
+    /// Whether the type `taken` would write the same words.
     pub(crate) fn is_canonical(&self, taken: ObjectType) -> bool {
         use ObjectType as T;
         let mut written = Vec::new();

@@ -1,4 +1,4 @@
-//! Words: always text, in binary tables too.
+//! Words. They are text in binary tables too.
 //!
 //! ```text
 //! Token          foo LF
@@ -14,7 +14,7 @@ use crate::holder::{Holder, Mode};
 use crate::object_reader::{ObjectReader, is_space, is_token};
 use crate::objects::basic::expect_line_end;
 
-/// One word: bytes, commonly UTF-8, of which none is white space.
+/// One word: bytes without white space, commonly UTF-8.
 ///
 /// ```
 /// use seqfeed_kaldi::{Mode, ObjectReader, Token, write_object};
@@ -71,7 +71,7 @@ impl Holder for Token {
                 }
                 Some(byte) if is_space(byte) => reader.consume(1),
                 Some(_) => {
-                    // An empty value makes the next key the value.
+                    // Without a word, the next key is taken for the value.
                     let help = "behind a key stands one word; is there none on the line before?";
                     let error = reader.unexpected(OBJECT, "the end of the line behind a token");
                     return Err(error.with_help(help));
@@ -104,7 +104,7 @@ pub struct TokenVector(
 );
 
 impl TokenVector {
-    /// The words as text; what is no UTF-8 is escaped.
+    /// The words as text. Bytes that are not UTF-8 are escaped.
     pub fn words(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|word| Key(word).to_text())
     }
@@ -134,7 +134,7 @@ impl Holder for TokenVector {
 
     fn read(reader: &mut ObjectReader, _: Mode) -> Result<Self> {
         let mut line = Vec::new();
-        // A line with words needs no end; nothing at all is no object.
+        // A line with words needs no end, but an empty rest is no object.
         if !reader.read_line(&mut line)? && line.is_empty() {
             return Err(reader.unexpected_end("a vector of tokens", None));
         }
@@ -152,7 +152,7 @@ impl Holder for TokenVector {
     }
 }
 
-/// Appends a word, which must be one in Kaldi's sense: not empty, no white space, no control bytes.
+/// Appends a word. It must be one by Kaldi's rules: not empty, no white space, no control bytes.
 fn write_word(out: &mut Vec<u8>, word: &[u8]) -> Result<()> {
     if !is_token(word) {
         let problem = Problem::Unexpected {

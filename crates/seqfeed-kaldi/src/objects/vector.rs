@@ -11,8 +11,7 @@ use crate::objects::matrix::{
 use crate::range::Range;
 use crate::{OBJECT, SCRIPT};
 
-/// A vector of floats: Kaldi's `Vector`. (A `Vec<f32>` is its `std::vector`, which is stored
-/// otherwise.)
+/// A vector of floats: Kaldi's `Vector`. (A `Vec<f32>` is `std::vector`, which has another form.)
 ///
 /// ```text
 /// binary   FV SP 04 dim:i32 values       (DV: f64)
@@ -31,7 +30,7 @@ impl<T> From<Vec<T>> for Vector<T> {
 }
 
 impl<T: Float> Vector<T> {
-    /// Reads a vector as [`Holder::read`] does and adds its values to those that are here, as
+    /// Reads a vector as [`Holder::read`] does, and adds its values to the present ones, as
     /// [`Matrix::read_add`](crate::Matrix::read_add) does.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Waves: WAVE files as they are, in archives too.
+//! Waves: WAVE files, also inside archives.
 
 use seqfeed_core::{Error, ErrorKind, Problem, Result};
 
@@ -7,16 +7,16 @@ use crate::object_reader::ObjectReader;
 use crate::objects::matrix::Matrix;
 use crate::objects::wave_header::{Encoding, WAVE, WaveHeader};
 
-/// Memory is taken for this many samples at most before they have been seen.
+/// Memory is taken for at most this many samples before they have been read.
 const STEP: usize = 1 << 19;
 
-/// Bytes of the header that is written.
+/// Bytes of a written header.
 const HEADER_BYTES: u32 = 44;
 
 /// Sound: Kaldi's `WaveData`.
 ///
 /// Samples have the values of 16-bit integers, from -32768 to 32767. Other encodings, which Kaldi
-/// refuses, are read with their full scale as that of 16 bits:
+/// refuses, are scaled to the full scale of 16 bits:
 ///
 /// ```text
 /// 8 bits, unsigned   (v - 128) * 256
@@ -28,11 +28,11 @@ const HEADER_BYTES: u32 = 44;
 /// ```
 ///
 /// Waves are written with a header of 44 bytes and 16-bit samples, cut off toward zero and limited
-/// to their range. Nothing but this can be told from a wave that was read: chunks other than format
-/// and samples are read over.
+/// to their range. Chunks other than format and samples are skipped when a wave is read, so they
+/// are lost.
 ///
-/// Sizes in headers of waves are often wrong. Where they say that there is more than there is, what
-/// is there is taken; [`warnings`](Self::warnings) tell.
+/// Sizes in the headers of waves are often wrong. If a header promises more samples than there are,
+/// the existing ones are read, and [`warnings`](Self::warnings) says so.
 ///
 /// ```
 /// use seqfeed_kaldi::{Matrix, Mode, ObjectReader, Wave, write_object};
@@ -53,7 +53,7 @@ pub struct Wave {
     pub sample_rate: f32,
     /// A row for each channel, a column for each sample.
     pub samples: Matrix<f32>,
-    /// What is wrong with the file that this was read from but did not keep it from being read.
+    /// Errors in the file that did not prevent reading it.
     pub warnings: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl Wave {
         self.samples.cols as f32 / self.sample_rate
     }
 
-    /// How many samples are out of the range of 16 bits, and are limited to it in writing.
+    /// The number of samples outside the range of 16 bits. They are limited to it when written.
     #[must_use]
     pub fn clipped(&self) -> usize {
         let out_of_range = |value: &&f32| value.trunc() > 32767.0 || value.trunc() < -32768.0;
@@ -136,7 +136,7 @@ impl Holder for Wave {
         let Some((bytes, riff)) = sizes else {
             return refuse("a wave of more than 4 GB");
         };
-        // Cut off, as Kaldi does; the comparison is false for what is no number.
+        // Cut off, as by Kaldi. The comparison is false for NaN.
         let rate = self.sample_rate.trunc();
         let byte_rate = f64::from(rate) * f64::from(align);
         if !(rate >= 0.0 && byte_rate <= f64::from(u32::MAX)) {
@@ -159,7 +159,7 @@ impl Holder for Wave {
         let (written, _) = out[start..].as_chunks_mut::<2>();
         for (channel, row) in values.chunks_exact(*samples).enumerate() {
             for (to, &value) in written[channel..].iter_mut().step_by(*channels).zip(row) {
-                // The conversion cuts off toward zero and keeps to the range.
+                // The conversion cuts off toward zero and limits the range.
                 *to = (value as i16).to_le_bytes();
             }
         }
@@ -167,39 +167,38 @@ impl Holder for Wave {
     }
 }
 
-/// What the header of a wave says: Kaldi's `WaveInfo`.
+/// The header of a wave: Kaldi's `WaveInfo`.
 ///
-/// Reading one from a table reads over the samples, so that this works with archives too (in Kaldi
-/// it does not). Where there is a file with a wave in it, and nothing else,
-/// [`read_header`](Self::read_header) spares that.
+/// Reading one from a table skips the samples, so it works with archives too (in Kaldi it does
+/// not). For a file with a single wave, [`read_header`](Self::read_header) does not even skip them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WaveInfo {
     /// Samples a second.
     pub sample_rate: f32,
     /// Number of channels.
     pub channels: usize,
-    /// Samples of each channel, as the header says; nothing if they go on to the end of the stream.
+    /// Samples of each channel, from the header. `None` if they go on to the end of the stream.
     pub samples: Option<u64>,
     /// Bytes of a sample of all channels.
     pub block_align: u64,
     /// Whether numbers are big-endian (RIFX).
     pub big_endian: bool,
-    /// What is wrong with the file but did not keep it from being read.
+    /// Errors in the file that did not prevent reading it.
     pub warnings: Vec<String>,
 }
 
 impl WaveInfo {
-    /// Length in seconds, as the header says; nothing if samples go on to the end of the stream.
+    /// Length in seconds, from the header. `None` if samples go on to the end of the stream.
     #[must_use]
     pub fn duration(&self) -> Option<f32> {
         Some(self.samples? as f32 / self.sample_rate)
     }
 
-    /// Reads the header of a wave, and nothing of the samples.
+    /// Reads the header of a wave, and no samples.
     ///
     /// # Errors
     ///
-    /// Fails if there is none, or if the samples are not of a kind that [`Wave`] reads.
+    /// Fails if there is no header, or if [`Wave`] cannot read samples of this kind.
     pub fn read_header(reader: &mut ObjectReader) -> Result<Self> {
         Ok(Self::new(WaveHeader::read(reader)?))
     }
@@ -226,14 +225,14 @@ impl Holder for WaveInfo {
         Ok(Self::new(header))
     }
 
-    /// Always fails: a header alone is no object.
+    /// Always fails: a header alone is not an object.
     fn write(&self, _: &mut Vec<u8>, _: Mode) -> Result<()> {
         let what = "a wave without its samples".into();
         Err(Error::format(WAVE, Problem::Unsupported(what)))
     }
 }
 
-/// Reads the samples to their end or that of the stream, channels interleaved.
+/// Reads the samples to their end or the end of the stream, with channels interleaved.
 fn read_samples(
     reader: &mut ObjectReader,
     header: &WaveHeader,
@@ -249,7 +248,7 @@ fn read_samples(
             break;
         }
         let whole = there / width * width;
-        // The bytes after the last whole sample belong to the object as well.
+        // The bytes after the last whole sample belong to the object too.
         let taken = if whole == 0 { there } else { whole };
         decode(header.encoding, header.big_endian, &buffer[..whole], values);
         reader.consume(taken);
@@ -263,7 +262,7 @@ pub(crate) fn decode(encoding: Encoding, big_endian: bool, bytes: &[u8], values:
     fn extend<const N: usize>(values: &mut Vec<f32>, bytes: &[u8], decode: fn([u8; N]) -> f32) {
         values.extend(bytes.as_chunks().0.iter().map(|&bytes| decode(bytes)));
     }
-    /// Scales a sample of 32 bits, or of fewer in the upper ones.
+    /// Scales a sample of 32 bits. Shorter samples are in its upper bits.
     fn scaled(value: i32) -> f32 {
         value as f32 / 65536.0
     }
@@ -297,7 +296,7 @@ pub(crate) fn decode(encoding: Encoding, big_endian: bool, bytes: &[u8], values:
     }
 }
 
-/// Channels one after another, from interleaved ones.
+/// Separates interleaved channels.
 fn apart(interleaved: &[f32], channels: usize) -> Vec<f32> {
     let mut values = Vec::with_capacity(interleaved.len());
     for channel in 0..channels {
@@ -306,12 +305,12 @@ fn apart(interleaved: &[f32], channels: usize) -> Vec<f32> {
     values
 }
 
-/// Reads over the samples and what follows them.
+/// Skips the samples and the chunks after them.
 fn skip_samples(reader: &mut ObjectReader, header: &mut WaveHeader) -> Result<()> {
     let start = reader.position();
     match header.data.map(|bytes| reader.skip_bytes(bytes, "a wave")) {
         Some(Ok(())) => {}
-        // Fewer samples than the header says are no error.
+        // Fewer samples than in the header are not an error.
         Some(Err(error)) if !is_end(&error) => return Err(error),
         _ => loop {
             let buffered = reader.fill()?.len();
@@ -329,7 +328,7 @@ fn is_end(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Format { problem: Problem::UnexpectedEnd { .. }, .. })
 }
 
-/// Says so where there are fewer bytes of samples than the header says.
+/// Adds a warning if there are fewer bytes of samples than in the header.
 fn check_length(header: &mut WaveHeader, found: u64) {
     if let Some(expected) = header.data.filter(|&expected| found < expected) {
         header.warnings.push(format!(

@@ -1,4 +1,4 @@
-//! What stands before and behind the samples of a WAVE file.
+//! The chunks before and after the samples of a WAVE file.
 //!
 //! ```text
 //! RIFF size:u32 WAVE     RIFX: all numbers big-endian, samples too
@@ -21,13 +21,13 @@ const PCM: u32 = 1;
 const FLOAT: u32 = 3;
 const EXTENSIBLE: u32 = 0xfffe;
 
-/// What follows the format in the GUID of an extensible header.
+/// The bytes after the format in the GUID of an extensible header.
 const GUID_TAIL: [u8; 8] = [0x80, 0x00, 0x00, 0xaa, 0x00, 0x38, 0x9b, 0x71];
 
-/// Chunks behind the samples are looked at up to this many bytes.
+/// The most bytes after the samples that are looked at for chunks.
 const MOST_BEHIND: u64 = 1 << 20;
 
-/// How a sample is stored.
+/// The encoding of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     U8,
@@ -36,7 +36,7 @@ pub(crate) enum Encoding {
     I32,
     F32,
     F64,
-    /// Values as they are given out, as floats of 32 bits: in no file but the spool.
+    /// 32-bit floats with the final values. Only the spool has them.
     Values,
 }
 
@@ -72,10 +72,10 @@ pub(crate) struct WaveHeader {
     pub(crate) encoding: Encoding,
     pub(crate) rate: u32,
     pub(crate) channels: u16,
-    /// Bytes of the samples; nothing if they go on to the end of the stream, as programs say that
-    /// write to pipes.
+    /// Bytes of the samples. `None` if they go on to the end of the stream; programs that write to
+    /// pipes say so.
     pub(crate) data: Option<u64>,
-    /// Bytes behind the samples that the RIFF chunk has by its size.
+    /// Bytes of the RIFF chunk after the samples, by its size.
     pub(crate) behind: u64,
     pub(crate) warnings: Vec<String>,
 }
@@ -101,8 +101,8 @@ impl Fields<'_> {
         Ok(order(self.big_endian, bytes))
     }
 
-    /// Goes over the rest of a chunk, with the byte that fills up an odd size. Not all programs
-    /// write that byte (and Kaldi knows nothing of it); no name of a chunk begins with a zero.
+    /// Skips the rest of a chunk, with the byte that pads an odd size. Some programs do not write
+    /// that byte (and Kaldi ignores it), but no chunk name begins with a zero.
     fn skip_chunk(&mut self, bytes: u32) -> Result<()> {
         self.reader.skip_bytes(bytes.into(), "a chunk of a wave")?;
         if bytes % 2 == 1 && self.reader.peek()? == Some(0) {
@@ -137,7 +137,7 @@ impl Fields<'_> {
                 let what = "an extensible format without its extension".into();
                 return Err(wrong(self, Problem::Unsupported(what)));
             }
-            // The bits that are used, and which speakers the channels are for.
+            // The number of used bits, and the speakers of the channels.
             self.u16()?;
             self.u32()?;
             format = self.u32()?;
@@ -226,10 +226,10 @@ impl WaveHeader {
         }
         let data = fields.u32()?;
         let big_endian = fields.big_endian;
-        // Sizes of programs that do not know how much they will write; the last one is SoX's.
+        // Sizes from programs that do not know how much they will write; the last one is SoX's.
         let streamed = matches!(riff, 0 | u32::MAX) || matches!(data, 0 | u32::MAX | 0x7fff_f000);
         let (riff, data) = (u64::from(riff), u64::from(data));
-        // The RIFF chunk has what follows its own size.
+        // The RIFF chunk includes everything after its own size.
         let end = reader.position() - start - 8 + data;
         if !streamed && riff.abs_diff(end) > 1 {
             warnings.push(format!(
@@ -252,10 +252,10 @@ impl WaveHeader {
         u64::from(self.channels) * self.encoding.bytes() as u64
     }
 
-    /// Reads over the chunks behind the samples, so that the next key of an archive is found.
+    /// Skips the chunks after the samples, so that the next key of an archive is found.
     ///
-    /// Sizes in headers lie: nothing is read over but what really is a chain of chunks that ends
-    /// where the RIFF chunk ends.
+    /// Sizes in headers may be false. So only a chain of chunks that ends where the RIFF chunk ends
+    /// is skipped.
     pub(crate) fn skip_behind(&self, reader: &mut ObjectReader) -> Result<()> {
         let Some(data) = self.data else { return Ok(()) };
         let mut behind = self.behind;
@@ -280,8 +280,8 @@ fn order(big_endian: bool, bytes: [u8; 4]) -> u32 {
     if big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
 }
 
-/// Whether bytes are chunks one after another, each filled up to an even size (the last
-/// perhaps not).
+/// Whether bytes are consecutive chunks, each padded to an even size (the last one may lack the
+/// padding).
 fn are_chunks(mut bytes: &[u8], big_endian: bool) -> bool {
     while let Some((&[a, b, c, d, size @ ..], rest)) = bytes.split_first_chunk::<8>() {
         let size = order(big_endian, size) as usize;

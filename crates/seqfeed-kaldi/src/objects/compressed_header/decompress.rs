@@ -1,4 +1,4 @@
-//! Decompressing, bit for bit as Kaldi does: every step is rounded to 32 bits where Kaldi's is.
+//! Decompression, bit for bit as by Kaldi: each step that Kaldi rounds to 32 bits is rounded here.
 
 use std::array;
 use std::ops::Range;
@@ -7,26 +7,27 @@ use super::CompressedHeader;
 use super::levels::{self, LEVEL_BYTES, LevelCodes};
 use crate::objects::float::Float;
 
-/// Columns that are decompressed side by side: their tables, 16 KiB of 32-bit floats, fit into the
-/// first-level cache, and a row of them is a cache line.
+/// The number of columns that are decompressed side by side. Their tables, 16 KiB of 32-bit floats,
+/// fit into the first-level cache, and a row of them is a cache line.
 const COLUMNS: usize = 16;
 
-/// Columns that the innermost loop writes.
+/// The number of columns that the innermost loop writes.
 const TOGETHER: usize = 4;
 
-/// Rows that are decompressed before the next columns: their part of the output fits there too.
+/// The number of rows that are decompressed before the next columns: their part of the output fits
+/// into the cache too.
 const ROWS: usize = 64;
 
-/// Fewer rows than this are computed one by one, since a table of 256 values is not worth it.
+/// Fewer rows than this are computed one by one: a table of 256 values would take longer.
 const FEW_ROWS: usize = 64;
 
 impl CompressedHeader {
-    /// Decompresses a range of rows and columns of `data` (all bytes behind the header) to `out`,
+    /// Decompresses a range of rows and columns of `data` (all bytes after the header) to `out`,
     /// row after row.
     ///
     /// # Panics
     ///
-    /// If the ranges don't lie in the matrix, or `data` or `out` are too short.
+    /// If the ranges do not lie in the matrix, or `data` or `out` are too short.
     pub(crate) fn decompress<T: Float>(
         &self,
         data: &[u8],
@@ -38,7 +39,7 @@ impl CompressedHeader {
         if out.is_empty() {
             return;
         }
-        // The constants are doubles in Kaldi; their product with the range is rounded once.
+        // The constants are doubles in Kaldi. Their product with the range is rounded once.
         let increment = |steps: f64| (f64::from(self.range) * (1.0 / steps)) as f32;
         let min = self.min;
         match self.format {
@@ -56,7 +57,7 @@ impl CompressedHeader {
         }
     }
 
-    /// Decompresses codes that stand row after row.
+    /// Decompresses codes in the order of rows.
     #[inline]
     fn for_parts<T: Float, C>(
         &self,
@@ -81,7 +82,7 @@ impl CompressedHeader {
         }
     }
 
-    /// Decompresses bytes that stand column after column.
+    /// Decompresses bytes in the order of columns.
     fn decompress_columns<T: Float>(
         &self,
         data: &[u8],
@@ -154,11 +155,11 @@ fn look_up_four<T: Float>(
     }
 }
 
-/// What the bytes of a column mean: three straight lines between its levels.
+/// The values of the bytes of a column: three straight lines between its levels.
 struct Scale {
-    /// Where the lines begin.
+    /// The beginnings of the lines.
     starts: [f32; 3],
-    /// How far they rise.
+    /// The rises of the lines.
     rises: [f32; 3],
 }
 

@@ -1,29 +1,29 @@
-//! The four levels of a column of the format `CM`, between which its values lie.
+//! The four levels of a column of the format `CM`. Its values lie between them.
 
 use super::CompressedHeader;
 
 /// Codes of the least value, the lower and the upper quartile and the greatest value of a column.
 pub(crate) type LevelCodes = [u16; 4];
 
-/// Bytes of them in a file.
+/// Their bytes in a file.
 pub(crate) const LEVEL_BYTES: usize = 8;
 
-/// The levels that stand before the columns.
+/// The levels before the columns.
 pub(crate) fn parse(bytes: [u8; LEVEL_BYTES]) -> LevelCodes {
     let [a, b, c, d, e, f, g, h] = bytes;
     [[a, b], [c, d], [e, f], [g, h]].map(u16::from_le_bytes)
 }
 
-/// What the codes mean.
+/// The values of the codes.
 pub(crate) fn values(header: &CompressedHeader, codes: LevelCodes) -> [f32; 4] {
-    // Rounded to 32 bits at each step, as Kaldi does.
+    // Rounded to 32 bits at each step, as by Kaldi.
     let step = header.range * 1.525_902_2e-5_f32;
     codes.map(|code| header.min + step * f32::from(code))
 }
 
-/// The levels of a column, from the codes of its values in any order; there must be one at least.
+/// The levels of a column, from the codes of its values in any order. There must be at least one.
 ///
-/// They always differ from one another: where the values don't, the codes are spread.
+/// All levels differ: if the values do not, the codes are spread.
 pub(crate) fn of_column(codes: &[u16]) -> LevelCodes {
     let rows = codes.len();
     let mut few = [0; 4];
@@ -42,12 +42,12 @@ pub(crate) fn of_column(codes: &[u16]) -> LevelCodes {
     [least, lower, upper, greatest]
 }
 
-/// The least code, those that stand at two places of the sorted codes, and the greatest.
+/// The least code, the codes at two places of the sorted codes, and the greatest code.
 fn quantiles(codes: &[u16], [low, high]: [usize; 2]) -> LevelCodes {
     let (least, greatest) =
         codes.iter().fold((u16::MAX, 0), |(a, b), &code| (a.min(code), b.max(code)));
-    // Bit by bit from the first one in which codes differ: counting is a loop without branches over
-    // neighbours, which is faster here than any sorting.
+    // It goes bit by bit from the first bit in which codes differ. Counting is a loop without
+    // branches over neighbours, which is faster here than any sorting.
     let open = 16 - (least ^ greatest).leading_zeros();
     let common = ((u32::from(least) >> open) << open) as u16;
     let (mut a, mut b) = (common, common);
@@ -64,10 +64,10 @@ fn quantiles(codes: &[u16], [low, high]: [usize; 2]) -> LevelCodes {
     [least, a, b, greatest]
 }
 
-/// How many codes are less than each of two.
+/// For each of two codes, the number of codes below it.
 fn count_below(codes: &[u16], [a, b]: [u16; 2]) -> [usize; 2] {
     let (mut below_a, mut below_b) = (0, 0);
-    // Counted in 16 bits, as wide as the codes, where they don't overflow.
+    // It counts in 16 bits, as wide as the codes, in chunks that do not overflow.
     for codes in codes.chunks(1 << 15) {
         let (mut some_a, mut some_b) = (0u16, 0u16);
         for &code in codes {

@@ -1,8 +1,8 @@
-//! Compressing, to the very bytes that Kaldi writes.
+//! Compression, byte for byte as by Kaldi.
 //!
-//! Kaldi computes the codes in double precision and truncates them. Here they are found in single
-//! precision, in loops that compilers turn into vector instructions; that the outcome is the same
-//! for every value is shown below.
+//! Kaldi computes the codes in double precision and truncates them. Here they are computed in
+//! single precision, in loops that compilers turn into vector instructions. The comments below show
+//! that the result is the same for every value.
 
 use bytemuck::Zeroable;
 use seqfeed_core::{Error, Problem, Result};
@@ -14,10 +14,10 @@ use crate::objects::compressed_header::levels::{self, LEVEL_BYTES};
 use crate::objects::float::Float;
 use crate::objects::matrix::{Matrix, check_shape};
 
-/// Columns that are taken out of the rows at a time: few enough for them to stay in the cache.
+/// The number of columns that are taken out of the rows at a time: few enough to stay in the cache.
 const COLUMNS: usize = 8;
 
-/// Added to a number below 2^22, it leaves the nearest integer in the last bits of the sum.
+/// Adding this to a number below 2^22 leaves the nearest integer in the last bits of the sum.
 const ROUNDING: f32 = (1u32 << 23) as f32;
 
 pub(super) fn compress<T: Float>(
@@ -78,11 +78,11 @@ fn unsupported(what: String) -> Error {
     Error::format(OBJECT, Problem::Unsupported(what.into()))
 }
 
-/// The least value and how far the greatest lies above it.
+/// The least value, and the difference to the greatest.
 ///
 /// # Errors
 ///
-/// Fails where that does not make a scale: infinite values, or ones that are no numbers.
+/// Fails if these make no scale, because of infinite values or NaN.
 fn extent(values: &[f32]) -> Result<(f32, f32)> {
     const LANES: usize = 8;
     let first = values[0];
@@ -109,7 +109,7 @@ fn extent(values: &[f32]) -> Result<(f32, f32)> {
     let mut min = low.iter().fold(first, |a, &b| if b < a { b } else { a });
     let mut max = high.iter().fold(first, |a, &b| if b > a { b } else { a });
     if min == 0.0 {
-        // Kaldi keeps the first of equal values, which shows in the sign of a zero.
+        // Kaldi keeps the first of equal values. This shows in the sign of a zero.
         min = values.iter().copied().find(|&value| value == 0.0).unwrap_or(min);
     }
     if max == min {
@@ -123,8 +123,8 @@ fn extent(values: &[f32]) -> Result<(f32, f32)> {
     Ok((min, range))
 }
 
-/// The code of a value: `trunc(y + 0.499)` with 64 bits, where `y` is its place on the scale times
-/// the highest code; 0 for what is no number.
+/// The code of a value: `trunc(y + 0.499)` with 64 bits, where `y` is its position on the scale
+/// times the highest code. 0 for NaN.
 #[inline]
 fn code(value: f32, min: f32, range: f32, top: f32) -> u32 {
     let place = (value - min) / range;
@@ -135,9 +135,9 @@ fn code(value: f32, min: f32, range: f32, top: f32) -> u32 {
 
 /// `trunc(y + 0.499)`, the sum in 64 bits, for 0 to 65535.
 ///
-/// The sum with 2^23 rounds to the nearest integer. That is wrong only where it rounds up a
-/// fraction less than 0.501 (as a 32-bit float, 0.499 is a bit more); the difference is exact,
-/// since both lie within a factor of 2 or `y` is below 1.
+/// The sum with 2^23 rounds to the nearest integer. That is wrong only if it rounds up a fraction
+/// less than 0.501 (as a 32-bit float, 0.499 is a bit more). The difference is exact, since both
+/// lie within a factor of 2, or `y` is below 1.
 #[inline]
 fn truncate_499(y: f32) -> u32 {
     let sum = y + ROUNDING;
@@ -177,7 +177,7 @@ fn columns(header: &CompressedHeader, values: &[f32]) -> Vec<u8> {
     data
 }
 
-/// Takes `count` columns from `first` on out of rows.
+/// Copies `count` columns out of rows, from column `first` on.
 fn transpose(
     values: &[f32],
     cols: usize,
@@ -206,10 +206,10 @@ fn transpose(
     }
 }
 
-/// The bytes of a column: where its values lie between its levels.
+/// The bytes of a column: the positions of its values between its levels.
 fn column_bytes(column: &[f32], [least, lower, upper, greatest]: [f32; 4], bytes: &mut [u8]) {
-    // Where levels coincide (a range too narrow for 32 bits), Kaldi's quotient is infinite or no
-    // number, and the conversion to an integer gives the end that 0 does here.
+    // If levels coincide (a range too narrow for 32 bits), Kaldi's quotient is infinite or NaN. Its
+    // conversion to an integer gives the end of the range, as 0 does here.
     let width = |low: f32, high: f32| if high == low { f32::NAN } else { high - low };
     let widths = [width(least, lower), width(lower, upper), width(upper, greatest)];
     for (&value, byte) in column.iter().zip(bytes) {

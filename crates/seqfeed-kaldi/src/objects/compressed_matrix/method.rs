@@ -1,10 +1,10 @@
-//! The ways to compress a matrix.
+//! The methods of compressing a matrix.
 
 use seqfeed_core::{Error, Problem, Result};
 
 use crate::OBJECT;
 
-/// How a matrix is compressed: Kaldi's `CompressionMethod`, by the same numbers (the
+/// A method of compression: Kaldi's `CompressionMethod`, with the same numbers (the
 /// `--compression-method` of its tools).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(i32)]

@@ -14,11 +14,11 @@ use crate::objects::vector::Vector;
 pub struct NnetChainSupervision {
     /// Name of the output.
     pub name: String,
-    /// What each frame stands for.
+    /// The meaning of each frame.
     pub indexes: Vec<Index>,
-    /// What is allowed.
+    /// The allowed paths.
     pub supervision: ChainSupervision,
-    /// How much each frame's derivatives count; empty: all of them fully.
+    /// The weights of each frame's derivatives; if empty, all are 1.
     pub deriv_weights: Vector<f32>,
 }
 

@@ -1,4 +1,4 @@
-//! What the rows of inputs and outputs stand for.
+//! The indexes of the rows of inputs and outputs.
 
 use seqfeed_core::{Problem, Result};
 
@@ -15,20 +15,20 @@ pub struct Index {
     pub n: i32,
     /// Time step.
     pub t: i32,
-    /// Any other place; 0 mostly.
+    /// Any other coordinate; mostly 0.
     pub x: i32,
 }
 
 /// Times and their differences below this take one byte.
 const SMALL: i32 = 125;
 
-/// Says that an index follows as three numbers.
+/// The mark of an index that follows as three numbers.
 const WHOLE: u8 = 127;
 
 /// Reads indexes with their `<I1V>`.
 ///
-/// In binary each is the difference of its time from the one before, as a byte, as long as nothing
-/// else changes; or a byte 127 and the three numbers.
+/// In binary, an index is one byte: the difference of its time from the one before, if nothing else
+/// changes. Otherwise it is a byte 127 and the three numbers.
 pub(super) fn read_indexes(reader: &mut ObjectReader, mode: Mode) -> Result<Vec<Index>> {
     reader.expect_token("<I1V>", mode)?;
     let count = read_size(reader, mode)?;

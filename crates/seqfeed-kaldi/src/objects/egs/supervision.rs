@@ -1,4 +1,4 @@
-//! What chain training is supervised by.
+//! The supervision of chain training.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -12,21 +12,21 @@ use crate::objects::fst::{
     StdVectorFst, read_compact_acceptor, read_fst_text, write_compact_acceptor, write_fst_text,
 };
 
-/// Digits of weights inside of an object with a `\0B`.
+/// Digits of weights inside an object with a `\0B`.
 const DIGITS: usize = 7;
 
 /// The supervision of one or more sequences: Kaldi's `chain::Supervision`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChainSupervision {
-    /// How much it counts.
+    /// Its weight.
     pub weight: f32,
     /// Number of sequences.
     pub num_sequences: i32,
-    /// Frames of each, after subsampling.
+    /// Frames of each sequence, after subsampling.
     pub frames_per_sequence: i32,
-    /// Number of labels (pdf-ids), which are from 1 to this in the transducers.
+    /// Number of labels (pdf-ids). In the transducers they run from 1 to this number.
     pub label_dim: i32,
-    /// The paths that are allowed.
+    /// The allowed paths.
     pub fsts: SupervisionFsts,
     /// The pdf-ids of an alignment, if they were kept.
     pub alignment_pdfs: Vec<i32>,
@@ -73,7 +73,7 @@ impl Holder for ChainSupervision {
         let frames_per_sequence = reader.read_basic(mode)?;
         reader.expect_token("<LabelDim>", mode)?;
         let label_dim = reader.read_basic(mode)?;
-        // Files of before end-to-end training do not say.
+        // Files from before end-to-end training do not say it.
         let mut end_to_end = false;
         if peek_element(reader, mode)? == Some(b'E') {
             reader.expect_token("<End2End>", mode)?;
@@ -146,8 +146,8 @@ fn write_fst(fst: &StdVectorFst, out: &mut Vec<u8>, mode: Mode) -> Result<()> {
     }
 }
 
-/// The first byte of the next token, unless a transducer as text is next, which begins with the
-/// end of a line.
+/// The first byte of the next token. `None` if a transducer as text is next; it begins with the end
+/// of a line.
 fn peek_element(reader: &mut ObjectReader, mode: Mode) -> Result<Option<u8>> {
     if mode == Mode::Text {
         reader.skip_blanks()?;
@@ -158,7 +158,7 @@ fn peek_element(reader: &mut ObjectReader, mode: Mode) -> Result<Option<u8>> {
     reader.peek_token(mode)
 }
 
-/// Reads how many things follow, for the other parts of examples.
+/// Reads a count, then that many elements.
 pub(super) fn read_counted<T: Holder>(
     reader: &mut ObjectReader,
     token: &'static str,
@@ -173,7 +173,7 @@ pub(super) fn read_counted<T: Holder>(
     Ok(all)
 }
 
-/// Writes things with their count before them, a line each.
+/// Writes the count of elements, then a line for each.
 pub(super) fn write_counted<T: Holder>(
     out: &mut Vec<u8>,
     token: &'static str,

@@ -10,16 +10,16 @@ use crate::object_reader::ObjectReader;
 const MAGIC: i32 = 0x7eb2_fdd6;
 /// The version of files that OpenFst writes, and the oldest that it reads.
 const VERSION: i32 = 2;
-/// The flags that tables of symbols follow.
+/// The flag for tables of symbols.
 const HAS_SYMBOLS: i32 = 3;
-/// The flag that there is padding between the parts.
+/// The flag for padding between the parts.
 const IS_ALIGNED: i32 = 4;
-/// Memory for arcs is taken in steps of this many at most.
+/// Memory for arcs is taken in steps of at most this many.
 const STEP: usize = 1 << 12;
-/// Longest name of a type that is believed.
+/// The longest accepted name of a type.
 const LONGEST_NAME: usize = 100;
 
-/// What stands before the states.
+/// The header before the states.
 pub(super) struct Header {
     pub(super) fst_type: Vec<u8>,
     pub(super) arc_type: Vec<u8>,
@@ -100,7 +100,7 @@ impl Header {
     }
 }
 
-/// The name of the arcs of the transducer that is next. Nothing is read.
+/// The arc type of the next transducer. Nothing is consumed.
 pub(super) fn peek_arc_type(reader: &mut ObjectReader) -> Result<Vec<u8>> {
     let bytes = reader.ensure(4 + 2 * (4 + LONGEST_NAME))?;
     let name_at = |at: usize| {
@@ -119,7 +119,7 @@ fn unsupported(what: String) -> Error {
     Error::format(OBJECT, Problem::Unsupported(what.into()))
 }
 
-/// Reads a transducer with arcs of one of some types.
+/// Reads a transducer with one of some arc types.
 pub(super) fn read<W: FstWeight>(
     reader: &mut ObjectReader,
     arc_types: &[&str],
@@ -146,7 +146,7 @@ pub(super) fn read<W: FstWeight>(
     let integer = if compact && wide(1) { 8 } else { 4 };
     let widths = Widths { float, integer };
     let least = W::least_bytes(widths);
-    // A transducer written to a stream does not know how many states it has.
+    // A transducer that was written to a stream does not say the number of states.
     let count = usize::try_from(header.states).ok();
     if let Some(count) = count {
         reader.check_there((count as u64).saturating_mul(least as u64 + 8), INSIDE)?;
@@ -181,13 +181,13 @@ pub(super) fn read<W: FstWeight>(
     Ok(fst)
 }
 
-/// The start state: -1 is none. What does not fit is caught by the check.
+/// The start state; -1 is none. The check finds a start that does not fit.
 pub(super) fn start_of(start: i64) -> Option<u32> {
     (start != -1).then(|| u32::try_from(start).unwrap_or(u32::MAX))
 }
 
 impl<W: FstWeight> VectorFst<W> {
-    /// Fails if an arc or the start leads to a state that is not there.
+    /// Fails if an arc or the start leads to a missing state.
     pub(super) fn check(&self) -> Result<()> {
         let count = self.states.len();
         let arcs = self.states.iter().flat_map(|state| &state.arcs).map(|arc| arc.next_state);

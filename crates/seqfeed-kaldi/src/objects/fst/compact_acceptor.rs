@@ -1,5 +1,4 @@
-//! OpenFst's binary files of the type `compact_acceptor`, which hold the supervision of chain
-//! training.
+//! OpenFst's binary files of the type `compact_acceptor`, with the supervision of chain training.
 //!
 //! ```text
 //! header, (states + 1) x end of the state's elements before it:u32
@@ -15,7 +14,7 @@ use crate::object_reader::ObjectReader;
 
 const TYPE: &[u8] = b"compact_acceptor";
 const INSIDE: &str = "a compact acceptor";
-/// The label of the element that is no arc but a final weight.
+/// The label of an element that is a final weight, not an arc.
 const FINAL: i32 = -1;
 
 pub(crate) fn read_compact_acceptor(reader: &mut ObjectReader) -> Result<StdVectorFst> {
@@ -83,7 +82,7 @@ pub(crate) fn write_compact_acceptor(fst: &StdVectorFst, out: &mut Vec<u8>) -> R
         );
         return Err(Error::format(OBJECT, Problem::Unsupported(what.into())));
     }
-    // Where the elements of each state end.
+    // The end of the elements of each state.
     let mut ends = vec![0u32];
     for state in &fst.states {
         let elements = state.arcs.len() + usize::from(state.final_weight.is_some());

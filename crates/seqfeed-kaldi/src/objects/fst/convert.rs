@@ -1,4 +1,4 @@
-//! Lattices into compact ones and back.
+//! Converts lattices to compact ones and back.
 
 use super::depth_first::depth_first;
 use super::{
@@ -6,8 +6,8 @@ use super::{
 };
 
 impl CompactLattice {
-    /// The same lattice with one transition identifier an arc: the word and the costs on the first
-    /// of a chain. States keep their numbers, new ones come behind.
+    /// The same lattice with one transition identifier on each arc. The word and the costs are on
+    /// the first arc of a chain. States keep their numbers; new states follow.
     #[must_use]
     pub fn to_lattice(&self) -> Lattice {
         let mut states: Vec<FstState<LatticeWeight>> = Vec::new();
@@ -51,17 +51,18 @@ impl CompactLattice {
 }
 
 impl Lattice {
-    /// The same lattice with a word an arc: chains of arcs without words are put together. The
-    /// states are in topological order if there is one, else as Kaldi finds them, depth first.
+    /// The same lattice with a word on each arc: chains of arcs without words are joined. The
+    /// states are in topological order if there is one, else in the order in which Kaldi finds
+    /// them, depth first.
     ///
     /// # Panics
     ///
-    /// If an arc leads to a state that is not there (which none does in a lattice that was read).
+    /// If an arc leads to a missing state. No lattice that was read has one.
     #[must_use]
     pub fn to_compact(&self) -> CompactLattice {
         let Some(start) = self.start else { return CompactLattice::default() };
         let inside = self.inside_of_chains(start);
-        // States are numbered as they are named first.
+        // States are numbered in the order of their first mention.
         let mut numbers: Vec<Option<u32>> = vec![None; self.states.len()];
         let mut states: Vec<FstState<CompactLatticeWeight>> = Vec::new();
         let mut number_of = |states: &mut Vec<FstState<_>>, state: usize| {
@@ -103,8 +104,8 @@ impl Lattice {
         CompactLattice { start, states, properties: None }.in_topological_order()
     }
 
-    /// Which states are inside of a chain: one way in, one way out, and no word on that. Chains
-    /// end: to a ring of such states nothing leads.
+    /// Which states are inside a chain: one arc in, one arc out without a word. A chain ends, since
+    /// no arc leads into a ring of such states.
     fn inside_of_chains(&self, start: u32) -> Vec<bool> {
         let mut arcs_in = vec![0u8; self.states.len()];
         for arc in self.states.iter().flat_map(|state| &state.arcs) {
@@ -122,7 +123,7 @@ impl Lattice {
 }
 
 impl CompactLattice {
-    /// Numbers the states so that arcs lead to higher ones; changes nothing if there is a cycle.
+    /// Numbers the states so that arcs lead to higher ones. Changes nothing if there is a cycle.
     fn in_topological_order(mut self) -> Self {
         let walk = depth_first(&self);
         let mut numbers = vec![0; self.states.len()];

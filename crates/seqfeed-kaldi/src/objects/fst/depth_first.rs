@@ -1,22 +1,23 @@
-//! Walking through a transducer depth first.
+//! A depth-first walk through a transducer.
 
 use super::VectorFst;
 
-/// What a walk finds out. It begins at the start state; states that cannot be reached from there
-/// follow, each in turn of its number, as OpenFst visits them.
+/// The result of a walk. It begins at the start state. States that cannot be reached from there
+/// follow in the order of their numbers, as OpenFst visits them.
 pub(super) struct DepthFirst {
-    /// The states as they were found.
+    /// The states in the order in which they were found.
     pub(super) found: Vec<usize>,
-    /// The states as they were left for the last time, all that can be reached from
-    /// them being left.
+    /// The states in the order in which they were left for the last time, when all states that can
+    /// be reached from them had been left.
     pub(super) left: Vec<usize>,
-    /// How many states were found from the start.
+    /// The number of states that were found from the start.
     pub(super) reached: usize,
-    /// The strongly connected component of each state. Arcs lead to the same or to a lower one.
+    /// The strongly connected component of each state. Arcs lead to the same or to a lower
+    /// component.
     pub(super) component: Vec<usize>,
 }
 
-/// Walks through a transducer. No arc or start may lead to a state that is not there.
+/// Walks through a transducer. No arc and no start may lead to a missing state.
 pub(super) fn depth_first<W>(fst: &VectorFst<W>) -> DepthFirst {
     const NEVER: usize = usize::MAX;
     let count = fst.states.len();
@@ -26,8 +27,7 @@ pub(super) fn depth_first<W>(fst: &VectorFst<W>) -> DepthFirst {
         reached: 0,
         component: vec![NEVER; count],
     };
-    // Tarjan's algorithm: a component is complete when the state of it that was found
-    // first is left.
+    // Tarjan's algorithm: a component is complete when its first found state is left.
     let mut found_at = vec![NEVER; count];
     let mut lowest = vec![NEVER; count];
     let (mut open, mut path, mut components) = (Vec::new(), Vec::new(), 0);

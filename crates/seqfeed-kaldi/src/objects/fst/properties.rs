@@ -1,8 +1,8 @@
 //! The property bits of OpenFst's headers.
 //!
-//! Most come in pairs, one that says yes and one that says no; where neither is set it is not
-//! known. OpenFst writes what it happens to know: for a transducer of type `vector` what it kept
-//! track of as it was built, for a `compact_acceptor` all of it, found out for the purpose.
+//! Most bits come in pairs, one for yes and one for no. If neither is set, the property is unknown.
+//! OpenFst writes what it knows: for a transducer of type `vector`, the properties that it tracked
+//! while building it; for a `compact_acceptor`, all of them, computed for the purpose.
 
 use super::depth_first::depth_first;
 use super::{FstWeight, VectorFst};
@@ -42,8 +42,8 @@ const NOT_STRING: u64 = 0x2000_0000_0000;
 const WEIGHTED_CYCLES: u64 = 0x4000_0000_0000;
 const UNWEIGHTED_CYCLES: u64 = 0x8000_0000_0000;
 
-/// The lower bits of all pairs that OpenFst had from the beginning. (Those about weighted cycles
-/// came later; files without them are from before.)
+/// The lower bits of all pairs that OpenFst has always had. (The pairs about weighted cycles came
+/// later; older files lack them.)
 const PAIRS: u64 = 0x1555_5555_0000;
 
 /// The bits for a file of type `vector`.
@@ -51,14 +51,15 @@ pub(super) fn of_vector<W: FstWeight>(fst: &VectorFst<W>) -> u64 {
     fst.properties.unwrap_or_else(|| as_built(fst)) | EXPANDED | MUTABLE
 }
 
-/// The bits for a file of type `compact_acceptor`, which cannot be changed where it lies.
+/// The bits for a file of type `compact_acceptor`, which cannot be changed in place.
 pub(super) fn of_compact<W: FstWeight>(fst: &VectorFst<W>) -> u64 {
     let knows_all = |bits: &u64| (bits | bits >> 1) & PAIRS == PAIRS;
     let bits = fst.properties.filter(knows_all).unwrap_or_else(|| all(fst));
     (bits & !MUTABLE) | EXPANDED
 }
 
-/// What is known of a transducer to which states, final weights and arcs were added one by one.
+/// The known properties of a transducer to which states, final weights and arcs were added one by
+/// one.
 fn as_built<W: FstWeight>(fst: &VectorFst<W>) -> u64 {
     let mut bits = shown(fst);
     if bits & TOP_SORTED != 0 {
@@ -73,7 +74,7 @@ fn as_built<W: FstWeight>(fst: &VectorFst<W>) -> u64 {
     bits
 }
 
-/// All there is to know of a transducer.
+/// All properties of a transducer.
 fn all<W: FstWeight>(fst: &VectorFst<W>) -> u64 {
     let either = |yes: bool, if_yes: u64, if_no: u64| if yes { if_yes } else { if_no };
     let walk = depth_first(fst);
@@ -113,7 +114,7 @@ fn all<W: FstWeight>(fst: &VectorFst<W>) -> u64 {
 /// Whether a final state can be reached from every state.
 fn all_end<W>(fst: &VectorFst<W>, left: &[usize], component: &[usize]) -> bool {
     let mut ends = vec![false; fst.states.len()];
-    // What a state leads to was left before it, but for states of its own component.
+    // Successors of a state were left before it, except in its own component.
     for &number in left {
         let state = &fst.states[number];
         let leads_on = state.arcs.iter().any(|arc| ends[component[arc.next_state as usize]]);
@@ -122,7 +123,7 @@ fn all_end<W>(fst: &VectorFst<W>, left: &[usize], component: &[usize]) -> bool {
     component.iter().all(|&component| ends[component])
 }
 
-/// Whether the states make one path in turn of their numbers.
+/// Whether the states make one path in the order of their numbers.
 fn is_string<W>(fst: &VectorFst<W>) -> bool {
     let Some((last, before)) = fst.states.split_last() else { return true };
     fst.start.is_none_or(|start| start == 0)
@@ -138,7 +139,7 @@ fn is_weight<W: FstWeight>(weight: &W) -> bool {
     *weight != W::zero() && *weight != W::one()
 }
 
-/// Properties that single states and arcs show, each with the opposite that holds if none does.
+/// Properties that single states and arcs show. Each has an opposite that holds if none shows it.
 const SHOWN: [(u64, u64); 8] = [
     (NOT_ACCEPTOR, ACCEPTOR),
     (EPSILONS, NO_EPSILONS),
@@ -150,7 +151,7 @@ const SHOWN: [(u64, u64); 8] = [
     (NOT_TOP_SORTED, TOP_SORTED),
 ];
 
-/// What the states and arcs say each by itself, or with the arc before.
+/// The properties that each state and arc shows alone, or together with the previous arc.
 fn shown<W: FstWeight>(fst: &VectorFst<W>) -> u64 {
     let mut seen = 0;
     for (number, state) in fst.states.iter().enumerate() {

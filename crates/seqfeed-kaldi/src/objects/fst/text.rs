@@ -7,23 +7,23 @@ use super::{CompactLattice, FstArc, FstState, FstWeight, Lattice, VectorFst};
 use crate::OBJECT;
 use crate::object_reader::{ObjectReader, is_space};
 
-/// Most columns that a line may have: an arc with two labels and a weight.
+/// The most columns of a line: an arc with two labels and a weight.
 const COLUMNS: usize = 5;
 
-/// Most states that are believed beyond those that lines name: states are numbered one by one.
+/// The most states beyond those that lines name: states are numbered one by one.
 const LOOSE: usize = 1 << 10;
 
-/// What a line says, of which state.
+/// The contents of a line, and its state.
 enum Entry<W> {
     Final(W),
     Arc(FstArc<W>),
 }
 
-/// What the lines of a transducer say. States are made when all are read, since only then it is
-/// clear how many there can be.
+/// The lines of a transducer. States are made when all lines are read: only then their number is
+/// known.
 struct Lines<W> {
     entries: Vec<(u32, Entry<W>)>,
-    /// The highest number of a state, and where the line with it is.
+    /// The highest number of a state, and the position of its line.
     highest: (u32, u64),
 }
 
@@ -32,7 +32,7 @@ impl<W: FstWeight> Lines<W> {
         Self { entries: Vec::new(), highest: (0, 0) }
     }
 
-    /// Takes in a line that begins at `start`.
+    /// Adds a line that begins at `start`.
     fn add(&mut self, start: u64, columns: &[&[u8]]) -> Result<(), Problem> {
         const STATE: &str = "a state";
         let labels = if W::ACCEPTOR { 1 } else { 2 };
@@ -70,7 +70,7 @@ impl<W: FstWeight> Lines<W> {
         Ok(())
     }
 
-    /// Makes the transducer; the state that is named first is the start.
+    /// Makes the transducer. The first state that is named is the start.
     fn finish(self, reader: &ObjectReader) -> Result<VectorFst<W>> {
         let (highest, line) = self.highest;
         let mut fst = VectorFst::default();
@@ -110,8 +110,9 @@ fn state(what: &'static str, column: &[u8]) -> Result<u32, Problem> {
     u32::try_from(integer(what, column)?).map_err(|_| invalid(what, column))
 }
 
-/// Reads the line's end before a transducer, then its lines up to an empty one or the end: `take`
-/// gets where each begins, and its columns (one more than there may be, where there are too many).
+/// Reads the end of a line before a transducer, then its lines up to an empty one or the end.
+/// `take` gets the position of each line and its columns. If there are too many columns, it gets
+/// one more than allowed.
 fn read_lines(
     reader: &mut ObjectReader,
     mut take: impl FnMut(u64, &[&[u8]]) -> Result<(), Problem>,
@@ -147,14 +148,13 @@ pub(crate) fn read_fst_text<W: FstWeight>(reader: &mut ObjectReader) -> Result<V
     lines.finish(reader)
 }
 
-/// Reads a lattice of the kind that its lines have. Where they can be read as both
-/// kinds, it is both.
+/// Reads a lattice of the kind that its lines have. If they fit both kinds, both are returned.
 pub(super) fn read_lattice_text(
     reader: &mut ObjectReader,
 ) -> Result<(Option<Lattice>, Option<CompactLattice>)> {
     let (mut plain, mut compact) = (Some(Lines::new()), Some(Lines::new()));
     read_lines(reader, |start, columns| {
-        // The last one that can be tells what is wrong with the line.
+        // The last possible kind gives the error for the line.
         let mut problem = None;
         if let Some(Err(found)) = plain.as_mut().map(|lines| lines.add(start, columns)) {
             (plain, problem) = (None, Some(found));
@@ -177,11 +177,11 @@ pub(crate) fn write_fst_text<W: FstWeight>(
     let mut number = itoa::Buffer::new();
     out.push(b'\n');
     let Some(start) = fst.start.map(|start| start as usize) else {
-        // Text cannot say that there is no start: without one there is nothing.
+        // Text cannot say that there is no start. Without a start nothing is written.
         out.push(b'\n');
         return Ok(());
     };
-    // The start comes first: readers take the first state for it.
+    // The start comes first, since readers take the first state as the start.
     let others = (0..fst.states.len()).filter(|&state| state != start);
     for state in std::iter::once(start).chain(others) {
         let FstState { final_weight, arcs } = &fst.states[state];
@@ -197,7 +197,7 @@ pub(crate) fn write_fst_text<W: FstWeight>(
             }
             write_weight(&arc.weight, out, digits);
         }
-        // A state without arcs is named in any case.
+        // A state without arcs is always written.
         let zero = arcs.is_empty().then(W::zero);
         if let Some(weight) = final_weight.as_ref().or(zero.as_ref()) {
             out.extend_from_slice(number.format(state).as_bytes());

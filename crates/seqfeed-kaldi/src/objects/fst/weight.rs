@@ -8,7 +8,7 @@ use crate::OBJECT;
 use crate::object_reader::ObjectReader;
 use crate::objects::matrix::size;
 
-/// The widths of what weights are made of, as arc types tell: 4 or 8 bytes.
+/// The widths of a weight's parts, from the arc type: 4 or 8 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Widths {
     pub(crate) float: usize,
@@ -22,34 +22,34 @@ pub trait FstWeight: Clone + PartialEq + std::fmt::Debug + Send + 'static {
     /// Whether arcs have one label, not two.
     const ACCEPTOR: bool;
 
-    /// The weight of what takes no part: infinity. Written for states that are not final.
+    /// The weight of an impossible path: infinity. It is written for states that are not final.
     fn zero() -> Self;
-    /// The weight that changes nothing.
+    /// The neutral weight.
     fn one() -> Self;
-    /// Fewest bytes in binary.
+    /// The fewest bytes in binary.
     fn least_bytes(widths: Widths) -> usize;
     /// Reads a weight.
     ///
     /// # Errors
     ///
-    /// Fails if the stream ends before, or a length is negative.
+    /// Fails if the stream ends before that, or a length is negative.
     fn read(reader: &mut ObjectReader, widths: Widths) -> Result<Self>;
     /// Appends the weight in 4-byte numbers.
     fn write(&self, out: &mut Vec<u8>);
-    /// Reads a weight that is all of `text`.
+    /// Reads a weight from the whole of `text`.
     fn parse(text: &[u8]) -> Option<Self>;
     /// Appends the weight as text.
     fn write_text(&self, out: &mut Vec<u8>, digits: usize);
 }
 
-/// The cost of a path is the sum along it, of several paths the least.
+/// The cost of a path is the sum along it. The cost of several paths is the least.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TropicalWeight(
     /// The cost.
     pub f32,
 );
 
-/// The costs of a lattice's arc; paths are compared by the sum of both.
+/// The costs of a lattice's arc. Paths are compared by the sum of both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatticeWeight {
     /// Cost of the graph: language model, pronunciation, transitions.
@@ -58,7 +58,7 @@ pub struct LatticeWeight {
     pub acoustic: f32,
 }
 
-/// The costs of a compact lattice's arc, and what it replaces.
+/// The costs of a compact lattice's arc, and its transition identifiers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompactLatticeWeight {
     /// The costs.
@@ -74,8 +74,8 @@ fn read_float(reader: &mut ObjectReader, widths: Widths) -> Result<f32> {
     })
 }
 
-/// Reads a float as C's `strtod` does (but for hexadecimal numbers), and rounds it: what is too
-/// large is infinite.
+/// Reads a float as C's `strtod` does (except hexadecimal numbers), and rounds it. A number that is
+/// too large becomes infinite.
 fn parse_float(text: &[u8]) -> Option<f32> {
     if text == b"BadNumber" {
         return Some(f32::NAN);
@@ -140,7 +140,7 @@ impl FstWeight for TropicalWeight {
 }
 
 impl LatticeWeight {
-    /// Both costs of one path after another.
+    /// The costs of two paths one after another.
     #[must_use]
     pub fn times(self, other: Self) -> Self {
         Self { graph: self.graph + other.graph, acoustic: self.acoustic + other.acoustic }
