@@ -1,7 +1,7 @@
 //! Tables as a [`Source`](seqfeed_core::Source) of sequences for the feed.
 //!
-//! Opening reads keys and headers only, so this knows the shape of objects apart from their data
-//! ([`header`]), and decodes parts of them straight into the feed's blocks ([`decode`]).
+//! Opening reads keys and headers only. So [`header`] knows the shape of objects apart from their
+//! data, and [`decode`] decodes parts of them straight into the feed's blocks.
 
 mod archive;
 mod decode;

@@ -1,4 +1,4 @@
-//! Rspecifiers and wspecifiers: what table, where, with which options.
+//! Rspecifiers and wspecifiers: the kind of a table, its name and its options.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -16,10 +16,10 @@ pub enum TableKind {
     Script,
 }
 
-/// Where a table is read from: `ark,s,cs:feats.ark`.
+/// The name of a table to read: `ark,s,cs:feats.ark`.
 ///
 /// The part before the first colon is a list of words: exactly one of `ark` and `scp`, and options.
-/// Everything behind the colon is the rxfilename.
+/// The rest is the rxfilename.
 ///
 /// ```
 /// use seqfeed_kaldi::{Rspecifier, TableKind};
@@ -36,9 +36,9 @@ pub struct Rspecifier {
     pub kind: TableKind,
     /// The name of the archive or script file.
     pub rxfilename: OsString,
-    /// `o`: each key is asked for once.
+    /// `o`: each key is asked for only once.
     pub once: bool,
-    /// `p`: what cannot be read counts as not there.
+    /// `p`: unreadable objects count as missing.
     pub permissive: bool,
     /// `s`: keys are sorted.
     pub sorted: bool,
@@ -49,7 +49,7 @@ pub struct Rspecifier {
 }
 
 impl Rspecifier {
-    /// Reads an rspecifier as Kaldi does.
+    /// Parses an rspecifier as Kaldi does.
     ///
     /// # Errors
     ///
@@ -94,11 +94,11 @@ impl Rspecifier {
     }
 }
 
-/// The options of rspecifiers, without those that say what kind of table it is.
+/// The options of rspecifiers, without the kinds of tables.
 const OPTIONS: [&str; 11] = ["b", "t", "o", "no", "p", "np", "s", "ns", "cs", "ncs", "bg"];
 
 impl Rspecifier {
-    /// Says what is wrong where no file was found because options stand behind the colon
+    /// Adds the cause to the error of a missing file, if options stand behind the colon
     /// (`ark:s,cs:feats.ark`).
     pub(crate) fn explain(&self, error: Error) -> Error {
         let name = shown_name(&self.rxfilename);
@@ -111,7 +111,7 @@ impl Rspecifier {
         error.with_help(format!("options stand before the colon: `{kind},{options}:{name}`"))
     }
 
-    /// The rspecifier from which [`parse`](Self::parse) makes the same.
+    /// The rspecifier that [`parse`](Self::parse) turns into the same value.
     #[must_use]
     pub fn name(&self) -> OsString {
         let mut name = OsString::from(if self.kind == TableKind::Archive { "ark" } else { "scp" });
@@ -135,13 +135,12 @@ impl fmt::Display for Rspecifier {
     }
 }
 
-/// Where a table is written to: `ark,scp:feats.ark,feats.scp`.
+/// The name of a table to write: `ark,scp:feats.ark,feats.scp`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wspecifier {
     /// The wxfilename of the archive.
     pub archive: Option<OsString>,
-    /// The wxfilename of the script file (with `scp` alone, the script file that says
-    /// where to write).
+    /// The wxfilename of the script file. With `scp` alone, the script file says where to write.
     pub script: Option<OsString>,
     /// `t`: as text.
     pub text: bool,
@@ -152,7 +151,7 @@ pub struct Wspecifier {
 }
 
 impl Wspecifier {
-    /// Reads a wspecifier as Kaldi does.
+    /// Parses a wspecifier as Kaldi does.
     ///
     /// # Errors
     ///
@@ -210,7 +209,7 @@ impl Wspecifier {
 }
 
 impl Wspecifier {
-    /// The wspecifier from which [`parse`](Self::parse) makes the same.
+    /// The wspecifier that [`parse`](Self::parse) turns into the same value.
     #[must_use]
     pub fn name(&self) -> OsString {
         let words = match (&self.archive, &self.script) {

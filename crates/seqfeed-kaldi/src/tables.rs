@@ -1,4 +1,4 @@
-//! Tables: reading objects by their keys, in order and out of it, and writing them.
+//! Tables: reads objects in order or by their keys, and writes them.
 
 pub(crate) mod find_type;
 pub(crate) mod key_index;

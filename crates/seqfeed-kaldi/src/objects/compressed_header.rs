@@ -100,7 +100,7 @@ pub(crate) fn count(what: &'static str, value: i32) -> Result<u32> {
     })
 }
 
-/// Rows and columns that can be: not negative, and not one of them alone zero.
+/// Rows and columns that are possible: not negative, and both zero or none.
 pub(crate) fn sizes(rows: i32, cols: i32) -> Result<(u32, u32)> {
     let (rows, cols) = (count("number of rows", rows)?, count("number of columns", cols)?);
     if (rows == 0) != (cols == 0) {

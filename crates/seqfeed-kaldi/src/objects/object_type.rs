@@ -64,8 +64,8 @@ macro_rules! with_object_types {
             Int32PairVector(Vec<(i32, i32)>) = "int32-pair-vector",
             /// A vector of pairs of floats.
             FloatPairVector(Vec<(f32, f32)>) = "float-pair-vector",
-            /// A vector of floats as `std::vector<float>` is written. It is never found from the data:
-            /// only its values tell it from a vector of int32.
+            /// A vector of floats as `std::vector<float>` is written. It is never found from the
+            /// data, since only its values differ from a vector of int32.
             FloatBasicVector(Vec<f32>) = "float-basic-vector",
             /// A vector of doubles as `std::vector<double>` is written.
             DoubleBasicVector(Vec<f64>) = "double-basic-vector",

@@ -1,4 +1,4 @@
-//! The index of a binary archive in a plain file: keys and headers are read, data skipped over.
+//! The index of a binary archive in a plain file: keys and headers are read, data are skipped.
 
 use seqfeed_core::{Error, Key, Problem, Result};
 use seqfeed_io::{DataFile, too_long};
@@ -8,7 +8,7 @@ use crate::ARCHIVE;
 use crate::object_reader::is_space;
 use crate::objects::compressed_header::SURPLUS;
 
-/// Bytes read at a time: enough for a key and a header.
+/// The bytes to read at a time: enough for a key and a header.
 const STEP: usize = 512;
 
 /// An archive, object by object.
@@ -22,11 +22,11 @@ pub(crate) struct ArchiveScan<'a> {
     start: u64,
 }
 
-/// What a scan finds.
+/// The result of a scan step.
 pub(crate) enum Found {
-    /// A binary object, and where it begins.
+    /// A binary object, and its position.
     Binary { header: Header, offset: u64 },
-    /// A text object: its key begins here, and it cannot be skipped over.
+    /// A text object, with the position of its key. It cannot be skipped.
     Text { key_offset: u64 },
 }
 
@@ -37,7 +37,7 @@ impl<'a> ArchiveScan<'a> {
 
     /// Reads the next key into `key`; `None` at the end.
     ///
-    /// Nothing behind an object that fails can be found.
+    /// After an object that fails nothing more can be found.
     pub(crate) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
         key.clear();
         while let Some(byte) = self.byte(self.position)? {
@@ -103,7 +103,7 @@ impl<'a> ArchiveScan<'a> {
         Ok(self.bytes(at, 1)?.first().copied())
     }
 
-    /// Up to `len` bytes from `at` on; fewer at the end of the file.
+    /// Up to `len` bytes from `at` on; fewer only at the end of the file.
     fn bytes(&mut self, at: u64, len: usize) -> Result<&[u8]> {
         let buffered = self.start..self.start + self.buffer.len() as u64;
         if !(buffered.contains(&at) && at + len as u64 <= buffered.end) {
@@ -118,7 +118,7 @@ impl<'a> ArchiveScan<'a> {
     }
 }
 
-/// The header at the front of `bytes`, which end early only where the file does.
+/// The header at the front of `bytes`. They end early only at the end of the file.
 pub(crate) fn header_at(bytes: &[u8], scalar: bool) -> Result<Header> {
     let header = Header::parse(bytes, scalar)?;
     if header.len > bytes.len() {

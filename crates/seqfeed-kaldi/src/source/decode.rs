@@ -1,4 +1,4 @@
-//! Decoding parts of binary objects into a block.
+//! Decodes parts of binary objects into a block.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use seqfeed_core::{Element, Error, Extent, Problem, Result};
 use super::header::Object;
 use crate::OBJECT;
 
-/// A part of an object: rows and columns. Elements of a vector are rows of one column, or one row.
+/// A part of an object: rows and columns. A vector has rows of one column, or a single row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) rows: Range<usize>,
@@ -32,12 +32,12 @@ pub(crate) fn bytes_of_rows(
     row * rows.start as u64..row * rows.end as u64
 }
 
-/// Decodes a part of an object into `out`. `data` begins at `part.rows.start`, except for
-/// compressed matrices, of which all data are needed.
+/// Decodes a part of an object into `out`. `data` begins at `part.rows.start`; compressed matrices
+/// need all data.
 ///
 /// # Errors
 ///
-/// Fails if an integer does not have its size byte.
+/// Fails if an integer lacks its size byte.
 pub(crate) fn decode(
     object: &Object,
     data: &[u8],
@@ -55,7 +55,7 @@ pub(crate) fn decode(
                 convert(&row[part.cols.start * width..part.cols.end * width], width, element, out);
             }
         }
-        // One row of all elements, or one row an element.
+        // One row of all elements; otherwise one row for each element.
         Object::Vector { width, .. } if part.rows.len() == 1 => {
             let width = width as usize;
             convert(&data[part.cols.start * width..part.cols.end * width], width, element, out);

@@ -1,4 +1,4 @@
-//! Where each sequence of a table lies, and what may be said of an object.
+//! The position of each sequence of a table, and the expected shape of objects.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use super::options::Role;
 use crate::OBJECT;
 use crate::range::Range;
 
-/// Where a sequence lies: 24 bytes.
+/// The position of a sequence: 24 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// Offset of the object (of its first row, in the spool).
+    /// Offset of the object, or in the spool of its first row.
     pub(crate) offset: u64,
     /// Number of the file; [`SPOOL`] for the spool.
     pub(crate) file: u32,
-    /// Rows before the first one that is meant.
+    /// Rows before the first wanted one.
     pub(crate) first_row: u32,
-    /// Rows of the object that are meant.
+    /// The number of wanted rows.
     pub(crate) rows: u32,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Entries {
     pub(crate) cols: HashMap<u32, (u32, u32)>,
 }
 
-/// What objects of a table may be.
+/// The expected form of a table's objects.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected {
     pub(crate) role: Role,
@@ -43,7 +43,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// An integer alone is meant where a vector could stand.
+    /// Whether a single integer is expected, where a vector could stand too.
     pub(crate) fn is_scalar(self) -> bool {
         self.role == Role::Labels && self.extent == Extent::Sequence
     }
@@ -84,8 +84,8 @@ impl Expected {
     }
 }
 
-/// The part of an object of a shape that a range means. Of a vector that is one sample, the range's
-/// rows are elements.
+/// The part of an object for a range. If a vector is one sample, the rows of the range are its
+/// elements.
 pub(crate) fn part(shape: (u32, u32), range: Option<&Range>, extent: Extent) -> Result<Region> {
     let (rows, cols) = shape;
     let ((first_row, rows), (first_col, cols)) = match range {
@@ -99,15 +99,15 @@ pub(crate) fn part(shape: (u32, u32), range: Option<&Range>, extent: Extent) -> 
     Ok(Region { rows: span(first_row, rows), cols: span(first_col, cols) })
 }
 
-/// Most errors that are kept.
+/// The most errors that are kept.
 const FAULTS: usize = 10_000;
 
-/// Objects that could not be read, and how many of them are allowed.
+/// Objects that could not be read, and the allowed number of them.
 pub(crate) struct Skips {
     pub(crate) tolerance: Tolerance,
     pub(crate) count: u64,
     pub(crate) report: JoinReport,
-    /// The first of the errors.
+    /// The first errors.
     pub(crate) faults: Vec<Damage>,
 }
 
@@ -116,7 +116,7 @@ impl Skips {
         Self { tolerance, count: 0, report: JoinReport::default(), faults: Vec::new() }
     }
 
-    /// Skips an object if that is allowed.
+    /// Skips an object if this is allowed.
     pub(crate) fn absorb(&mut self, key: Key<'_>, error: Error) -> Result<()> {
         let error = error.of_key(key);
         self.count += 1;

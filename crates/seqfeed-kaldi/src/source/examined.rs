@@ -1,5 +1,4 @@
-//! What is odd about a table beside its objects: entries that lead to other keys, keys that are not
-//! sorted.
+//! Checks of a table beside its objects: entries that lead to other keys, keys that are not sorted.
 
 use std::ffi::{OsStr, OsString};
 
@@ -12,7 +11,7 @@ use super::placement::{KeyThere, Misplaced, misplaced_entries};
 const CURE: &str = "was the archive written again after the script file? write both together \
                     (ark,scp:feats.ark,feats.scp)";
 
-/// The names that a source's tables were opened by.
+/// The names by which a source's tables were opened.
 pub(super) struct TableNames {
     rspecifiers: Vec<OsString>,
     opener: Opener,
@@ -24,13 +23,13 @@ impl TableNames {
         Self { rspecifiers, opener: options.opener.clone() }
     }
 
-    /// Looks at the script files among them, and at the order of keys.
+    /// Checks the script files among them, and the order of keys.
     pub(super) fn examine(&self, source: &impl Source) -> Result<Vec<Remark>> {
         let mut remarks = Vec::new();
         for table in &self.rspecifiers {
             let misplaced = match misplaced_entries(table, &self.opener) {
                 Ok(misplaced) => misplaced,
-                // The table itself could be opened: this is not known then.
+                // The table itself could be opened, so its entries remain unknown.
                 Err(error) => error.damage().map(|_| Vec::new())?,
             };
             remarks.extend(misplaced.iter().filter_map(of_another));
@@ -42,7 +41,7 @@ impl TableNames {
     }
 }
 
-/// An entry that leads to the object of another one.
+/// An error for an entry that leads to the object of another key.
 fn of_another(entry: &Misplaced) -> Option<Remark> {
     let KeyThere::OfAnother(key) = &entry.found else { return None };
     let (offset, archive) = (entry.offset, &entry.archive);
@@ -50,7 +49,7 @@ fn of_another(entry: &Misplaced) -> Option<Remark> {
     Some(remark(Severity::Error, "other-object", entry, what, CURE))
 }
 
-/// Entries that lead to objects of keys that the script file does not have: one remark for all.
+/// One remark for all entries that lead to keys that the script file does not have.
 fn renamed(misplaced: &[Misplaced]) -> Option<Remark> {
     let newer = |entry: &&Misplaced| match entry.found {
         KeyThere::OfAnother(_) => None,
@@ -71,7 +70,7 @@ fn renamed(misplaced: &[Misplaced]) -> Option<Remark> {
     Some(remark(severity, "other-key", first, what, cure))
 }
 
-/// The first key that is less than the one before it.
+/// The first key that is smaller than the previous one.
 fn unsorted(index: &Index) -> Option<Remark> {
     let mut behind = 1..index.len() as u32;
     let at = behind.find(|&at| index.key(at).0 < index.key(at - 1).0)?;

@@ -28,7 +28,7 @@ impl Files {
         }
     }
 
-    /// Adds a file; its number.
+    /// Adds a file. Returns its number.
     pub(crate) fn add(&mut self, file: &Location) -> u32 {
         self.locations.push(file.clone());
         self.maps.push(OnceLock::new());
@@ -43,7 +43,7 @@ impl Files {
         self.spool = Some(Arc::new(spool));
     }
 
-    /// A file, opened if it is not.
+    /// An open file.
     pub(crate) fn get(&self, file: u32) -> Result<Arc<DataFile>> {
         if file == SPOOL {
             let spool = self.spool.as_ref().ok_or_else(|| Error::usage("there is no spool"))?;
@@ -52,7 +52,7 @@ impl Files {
         self.open.get(file, || self.opener.open(self.location(file)))
     }
 
-    /// A file in memory.
+    /// A mapped file.
     pub(crate) fn map(&self, file: u32) -> Result<Arc<Mapped>> {
         let slot = match file {
             SPOOL => &self.spool_map,

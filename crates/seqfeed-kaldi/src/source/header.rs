@@ -6,13 +6,13 @@ use crate::OBJECT;
 use crate::object_reader::is_space;
 use crate::objects::compressed_header::{CompressedHeader, count, data_len, sizes};
 
-/// The longest header of an object that is known here: `\0BCM2 ` and 16 bytes.
+/// The longest header of the objects here: `\0BCM2 ` and 16 bytes.
 pub(crate) const LONGEST_HEADER: usize = 22;
 
-/// What a binary object is and how much of it there is.
+/// The kind and the size of a binary object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Header {
-    /// What it is.
+    /// The kind.
     pub(crate) object: Object,
     /// Bytes from `\0B` to the data.
     pub(crate) len: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Header {
     pub(crate) data_len: u64,
 }
 
-/// The binary objects that are read here.
+/// The kinds of binary objects that a source reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Object {
     /// `FM`, `DM`: rows of 4- or 8-byte floats.
@@ -41,7 +41,7 @@ pub(crate) enum Object {
     },
     /// `CM`, `CM2`, `CM3`.
     Compressed(CompressedHeader),
-    /// A vector of int32: 5 bytes an element, the first one its size.
+    /// A vector of int32: 5 bytes an element; the first byte is its size.
     Integers {
         /// Number of elements.
         count: u32,
@@ -54,13 +54,13 @@ pub(crate) enum Object {
 }
 
 impl Header {
-    /// Reads a header from the first bytes of an object; `scalar` says that an integer alone is
-    /// meant where a vector could stand.
+    /// Parses a header from the first bytes of an object. `scalar` says that a single integer is
+    /// expected, where a vector could stand too.
     ///
     /// # Errors
     ///
-    /// Fails if it is no header, one of an object that is not known here, or if its sizes
-    /// are impossible.
+    /// Fails if there is no header, if the object is of another kind, or if its sizes are
+    /// impossible.
     pub(crate) fn parse(bytes: &[u8], scalar: bool) -> Result<Self> {
         let Some(after_mark) = bytes.strip_prefix(b"\0B") else {
             return Err(unexpected("a binary object (\"\\0B\")", bytes));
@@ -112,8 +112,8 @@ impl Header {
     }
 }
 
-/// An integer alone and the count of a vector look alike; what follows tells them apart, if it is
-/// there: the size byte of an element, with which no key begins.
+/// A single integer and the count of a vector look alike. The next byte, if there is one, tells
+/// them apart: the size byte of an element. No key begins with it.
 fn check_next(bytes: &[u8], value: i32, scalar: bool) -> Result<()> {
     let element = bytes.get(7) == Some(&4);
     let (what, help) = match scalar {

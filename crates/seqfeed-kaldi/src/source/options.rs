@@ -1,48 +1,48 @@
-//! How tables are opened as a source.
+//! The options for opening tables as a source.
 
 use std::ffi::OsStr;
 
 use seqfeed_core::{Element, Extent, Tolerance};
 use seqfeed_io::{Opener, shown_name};
 
-/// What the objects of a table are taken for.
+/// The meaning of a table's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Floats: matrices (a row a time step) and vectors.
+    /// Floats: matrices (one row a time step) and vectors.
     Features,
     /// Integers: vectors (one a time step) and scalars.
     Labels,
 }
 
-/// How tables are opened as a source.
+/// The options for opening tables as a source.
 #[derive(Clone, Debug)]
 pub struct TableOptions {
     /// Name of the stream.
     pub stream: String,
-    /// What the objects are taken for.
+    /// The meaning of the objects.
     pub role: Role,
     /// Type of a value: a float type for features, [`Element::I32`] for labels.
     pub element: Element,
     /// One sample a time step (the default), or one a sequence.
     pub extent: Option<Extent>,
-    /// Most samples in a chunk of the source's index.
+    /// The most samples in a chunk of the source's index.
     pub chunk_samples: u64,
-    /// What names may do (those in the rspecifiers, and those that stand in script files), and how
-    /// long keys and lines of script files may be. Names in the rspecifiers are relative to its
-    /// directory.
+    /// Opens names. It says whether names (in the rspecifiers, and in script files) may be
+    /// commands, and limits keys and lines of script files. Names in the rspecifiers are relative
+    /// to its directory.
     pub opener: Opener,
     /// Map files instead of reading them.
     pub map: bool,
-    /// What to do with objects that cannot be read.
+    /// The rule for objects that cannot be read.
     pub errors: Tolerance,
-    /// Where a script file names a file that is not there, take the same with `.gz` or `.bz2`
-    /// behind it, as PDNN does.
+    /// If a file that a script file names is missing, whether to try it with `.gz` or `.bz2` behind
+    /// its name, as PDNN does.
     pub or_compressed: bool,
 }
 
 impl TableOptions {
-    /// Options for a stream of a name: one sample a time step, chunks of at most 32,768 samples,
-    /// files that are read, no commands, no errors passed over.
+    /// Options for a stream with a name: one sample a time step, chunks of at most 32,768 samples,
+    /// files that are read and not mapped, no commands, no errors passed over.
     #[must_use]
     pub fn new(stream: impl Into<String>, role: Role, element: Element) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl TableOptions {
     }
 }
 
-/// Rspecifiers in messages.
+/// Rspecifiers for messages.
 pub(crate) fn shown(rspecifiers: &[impl AsRef<OsStr>]) -> String {
     rspecifiers.iter().map(shown_name).collect::<Vec<_>>().join(" ")
 }

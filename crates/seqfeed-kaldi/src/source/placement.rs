@@ -1,4 +1,4 @@
-//! Whether the entries of a script file lead to the objects of their keys.
+//! Checks that the entries of a script file lead to the objects of their keys.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -10,10 +10,10 @@ use crate::object_reader::{ObjectReader, is_space};
 use crate::script::ScriptLine;
 use crate::specifier::{Rspecifier, TableKind};
 
-/// Longer keys are not looked at.
+/// Longer keys are not checked.
 const LONGEST_KEY: usize = 4096;
 
-/// An entry of a script file that leads behind another key than its own in the archive.
+/// An entry of a script file that leads behind another key in the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Misplaced {
     /// The key of the entry.
@@ -26,17 +26,17 @@ pub(super) struct Misplaced {
     pub(super) archive: Location,
     /// The offset in it.
     pub(super) offset: u64,
-    /// What stands there.
+    /// The key there.
     pub(super) found: KeyThere,
 }
 
 /// The key in front of the object that an entry leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyThere {
-    /// A key that the script file has at another place, which is wrong too: the entry leads to the
-    /// object of another sequence.
+    /// A key that the script file has at another position, which is wrong too. So the entry leads
+    /// to the object of another sequence.
     OfAnother(Vec<u8>),
-    /// Another key than that of the entry: the entry may have been renamed on purpose.
+    /// Any other key. The entry may have been renamed on purpose.
     Other {
         /// Whether the archive was written later than the script file.
         archive_is_newer: bool,
@@ -57,30 +57,30 @@ impl Entry {
     }
 }
 
-/// What stands in front of the object of an entry.
+/// The bytes in front of the object of an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
-    /// Not known (the file is compressed or cannot be opened), or no key at all: an object alone.
+    /// Unknown (the file is compressed or cannot be opened), or no key: a single object.
     Nothing,
-    /// The key of the entry; perhaps with that of the entry of this number, which is longer.
+    /// The key of the entry. With a number, also the longer key of the entry with this number.
     Own(Option<usize>),
-    /// Another key; perhaps that of the entry of this number.
+    /// Another key. With a number, the key of the entry with this number.
     Other(Option<usize>),
-    /// The file ends before.
+    /// The file ends before the object.
     End,
 }
 
-/// The entries of a table's script file that do not begin behind their keys in the archive, as
-/// where the script file is older than the archive.
+/// The entries of a table's script file that do not lead to a position behind their keys in the
+/// archive. This happens if the script file is older than the archive.
 ///
-/// Looked at are entries with an offset into a file that is not compressed, by one small read each.
-/// An object without a key in front of it may lie in any file. Script files that are no regular
-/// files, and archives, have nothing to be looked at.
+/// It checks entries with an offset into a file that is not compressed, with one small read each.
+/// An object without a key in front may lie in any file. Archives, and script files that are not
+/// regular files, are not checked.
 ///
 /// # Errors
 ///
-/// Fails if the rspecifier is none, or a file cannot be read. Lines and entries that are wrong
-/// themselves are passed over: who opens the table is told.
+/// Fails if the rspecifier is invalid, or a file cannot be read. Invalid lines and entries are
+/// passed over: opening the table reports them.
 pub(super) fn misplaced_entries(
     rspecifier: &(impl AsRef<OsStr> + ?Sized),
     opener: &Opener,
@@ -97,8 +97,8 @@ pub(super) fn misplaced_entries(
         let written = |file: &Location| opener.probe(file).ok().and_then(|found| found.modified);
         written(archive).zip(written(script)).is_some_and(|(archive, script)| archive > script)
     };
-    // In binary data nothing says where a key begins. That of another entry stands there for sure
-    // only if it is missing where that entry leads.
+    // In binary data nothing marks the beginning of a key. The key of another entry is certain only
+    // if it is missing at the position to which that entry leads.
     let of_another = |other: Option<usize>| {
         let is_lost = |&other: &usize| matches!(found[other], Before::Other(_) | Before::End);
         other.filter(is_lost).map(|other| KeyThere::OfAnother(entries[other].key.clone()))
@@ -125,7 +125,7 @@ pub(super) fn misplaced_entries(
     Ok(misplaced)
 }
 
-/// What stands before each entry.
+/// The bytes before each entry.
 fn look_at(entries: &[Entry], opener: &Opener) -> Result<Vec<Before>> {
     let by_key: HashMap<&[u8], usize> =
         entries.iter().enumerate().map(|(number, entry)| (&entry.key[..], number)).collect();
@@ -156,7 +156,7 @@ fn look_at(entries: &[Entry], opener: &Opener) -> Result<Vec<Before>> {
             }
         };
         let own = text.ends_with(&entry.key);
-        // The longest key of another place that stands there, if it is longer than the own one.
+        // The longest key of another entry that stands there, if it is longer than the own one.
         let lengths = lengths.iter().rev().filter(|&&len| len <= text.len());
         let other = lengths
             .take_while(|&&len| !own || len > entry.key.len())
@@ -172,8 +172,8 @@ fn is_of_key(byte: u8) -> bool {
     !byte.is_ascii_control() && !is_space(byte)
 }
 
-/// A file whose bytes are those of its objects. Nothing for other files, and for those that the
-/// table could not open either.
+/// An uncompressed file. `None` for other files, and for files that the table could not open
+/// either.
 fn open_plain(file: &Location, opener: &Opener) -> Result<Option<DataFile>> {
     match opener.open_plain(file) {
         Ok(file) => Ok(file),
@@ -182,7 +182,7 @@ fn open_plain(file: &Location, opener: &Opener) -> Result<Option<DataFile>> {
     }
 }
 
-/// The entries with offsets of a script file.
+/// The entries of a script file that have offsets.
 fn entries(script: &RxFilename, opener: &Opener) -> Result<Vec<Entry>> {
     let beside = Beside::of(script, opener);
     let mut reader = ObjectReader::open(script, opener)?;

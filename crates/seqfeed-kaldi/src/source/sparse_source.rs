@@ -25,11 +25,11 @@ use crate::{ReadOptions, SequentialReader};
 const WORD: usize = 4;
 
 /// One or more tables of posteriors or of sparse matrices that follow one another, as a [`Source`]
-/// of one sparse stream of 32-bit floats: a sample a frame or row.
+/// of one sparse stream of 32-bit floats. Each frame or row is a sample.
 ///
-/// A posterior does not say how many numbers are possible: the dimension is that which is asked
-/// for, or else the highest number and one. Opening reads all objects once, into an unnamed
-/// temporary file, from which they are loaded.
+/// A posterior does not have the number of possible values. So the dimension is given, or else it
+/// is the highest number plus one. Opening reads all objects once, into an unnamed temporary file;
+/// they are loaded from there.
 ///
 /// ```
 /// use seqfeed_core::{Element, Source};
@@ -58,7 +58,7 @@ pub struct SparseSource {
     names: TableNames,
 }
 
-/// Where a sequence lies in the spool: the end of each frame, then indices, then values.
+/// The position of a sequence in the spool: the end of each frame, then indices, then values.
 #[derive(Clone, Copy)]
 struct Entry {
     offset: u64,
@@ -66,14 +66,14 @@ struct Entry {
 }
 
 impl SparseSource {
-    /// Opens tables by their rspecifiers; of `options`, type and role are not looked at. `dim` is
-    /// the number of values that are possible.
+    /// Opens tables by their rspecifiers. Type and role of `options` are ignored. `dim` is the
+    /// number of possible values.
     ///
     /// # Errors
     ///
-    /// Fails if a name is wrong or not allowed, if a file cannot be read, or if more objects than
-    /// allowed are damaged, have numbers that are negative or not below `dim`, or not one frame
-    /// where that is asked for.
+    /// Fails if a name is wrong or not allowed, if a file cannot be read, or if too many objects
+    /// are faulty: damaged, with numbers that are negative or not below `dim`, or without the
+    /// single frame that was asked for.
     pub fn open(
         rspecifiers: &[impl AsRef<OsStr>],
         dim: Option<usize>,
@@ -106,7 +106,7 @@ impl SparseSource {
                         Ok(()) => opening.add(Key(&key), &frames)?,
                         Err(error) => skips.absorb(Key(&key), error.in_file(text.as_str()))?,
                     },
-                    // Behind it an archive cannot be read on; the reader ends then by itself.
+                    // After it an archive cannot be read on. The reader ends then.
                     Err(error) => skips.absorb(Key(&key), error)?,
                 }
             }
@@ -200,8 +200,8 @@ impl Source for SparseSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // A posterior as it lies in the spool, and its indices and ends; both grow from one
-        // to the next.
+        // A posterior in the spool's form, and its indices and ends. Their memory grows from one to
+        // the next.
         let Most { samples, values } = self.most_of_one(0);
         (2 * samples + 3 * values) * 2 * WORD as u64
     }
@@ -217,10 +217,10 @@ impl std::fmt::Debug for SparseSource {
     }
 }
 
-/// A source in the making.
+/// A source that is being built.
 struct SourceBuilder {
     dim: Option<usize>,
-    /// The highest number so far, and one.
+    /// The highest number so far, plus one.
     highest: usize,
     extent: Extent,
     builder: IndexBuilder,
@@ -266,7 +266,7 @@ impl SourceBuilder {
         self.bytes.clear();
         for frame in frames {
             end += frame.len();
-            // What does not fit is refused below.
+            // A number that does not fit is refused below.
             self.bytes.extend((end as u32).to_ne_bytes());
         }
         let (Ok(values), Ok(samples)) = (u32::try_from(end), u32::try_from(frames.len())) else {
@@ -283,11 +283,11 @@ impl SourceBuilder {
     }
 }
 
-/// A posterior, or a sparse matrix as one.
+/// The frames of a posterior, or of a sparse matrix.
 #[derive(Default)]
 struct Frames {
     posterior: Posterior,
-    /// The columns of a matrix; 0 of a posterior, which has none.
+    /// The columns of a matrix; 0 for a posterior.
     dim: usize,
     is_matrix: bool,
 }

@@ -44,7 +44,7 @@ impl Spooler {
         self.spool
     }
 
-    /// Decodes the object that `reader` stands at.
+    /// Decodes the object at the position of `reader`.
     pub(crate) fn read(
         &mut self,
         reader: &mut ObjectReader,
@@ -164,7 +164,7 @@ fn read_header(reader: &mut ObjectReader, scalar: bool) -> Result<Header> {
     Ok(header)
 }
 
-/// Reads all objects of an archive; gives each key and what came of its object to `each`. After an
+/// Reads all objects of an archive. `each` gets each key with the result for its object. After an
 /// object that cannot be read nothing more can be found.
 pub(crate) fn read_archive(
     reader: &mut ObjectReader,

@@ -39,7 +39,7 @@ pub struct TableSource {
     pub(crate) table: Entries,
     pub(crate) files: Files,
     pub(crate) map: bool,
-    /// All data can be used where they are: float matrices of the stream's type, whole rows.
+    /// Whether all data can be used in place: float matrices of the stream's type, whole rows.
     in_place: bool,
     spooled_bytes: u64,
     counts: Counts,
@@ -64,16 +64,15 @@ impl TableSource {
     ///
     /// # Errors
     ///
-    /// Fails if a name is wrong or not allowed, if a file cannot be read, or if more objects
-    /// are wrong than allowed: damaged, of another type, or of another number of columns than
-    /// the first one.
+    /// Fails if a name is wrong or not allowed, if a file cannot be read, or if too many objects
+    /// are faulty: damaged, of another type, or with another number of columns than the first one.
     pub fn open(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> Result<Self> {
         let mut opening = SourceBuilder::new(options);
         let mut tables = Vec::new();
         for text in rspecifiers {
             let rspecifier = Rspecifier::parse(text)?;
             tables.push(rspecifier.kind);
-            // `p` asks for what cannot be read to be passed over.
+            // `p` asks to pass over unreadable objects.
             opening.skips.tolerance =
                 if rspecifier.permissive { Tolerance::Skip } else { options.errors };
             match rspecifier.kind {
@@ -126,7 +125,7 @@ impl TableSource {
         })
     }
 
-    /// What the tables are, in words: "kaldi archive, 8 matrices, 3 of them compressed".
+    /// The format of the tables in words: "kaldi archive, 8 matrices, 3 of them compressed".
     fn format(&self) -> String {
         let Counts { matrices, compressed, vectors, decoded, .. } = self.counts;
         let container = match &self.tables[..] {
@@ -148,14 +147,14 @@ impl TableSource {
     }
 }
 
-/// A source in the making.
+/// A source that is being built.
 struct SourceBuilder<'a> {
     options: &'a TableOptions,
     expected: Expected,
     builder: IndexBuilder,
     table: Entries,
     files: Files,
-    /// By the names in the script file that is being read: in another one they may be those of
+    /// By the names in the current script file: in another script file, the same names may mean
     /// other files.
     by_name: HashMap<Location, (u32, Container)>,
     by_location: HashMap<Location, (u32, Container)>,
@@ -173,7 +172,7 @@ enum Container {
     Compressed,
 }
 
-/// Where an object was found.
+/// The position of an object.
 struct Located {
     offset: u64,
     file: u32,
@@ -200,7 +199,7 @@ impl<'a> SourceBuilder<'a> {
         }
     }
 
-    /// Adds a sequence, if its number of columns is that of the others.
+    /// Adds a sequence, if it has the same number of columns as the others.
     fn add(&mut self, key: Key<'_>, located: &Located, whole_cols: u32) -> Result<()> {
         let Region { rows, cols } = &located.part;
         if !rows.is_empty() {
@@ -314,7 +313,7 @@ impl<'a> SourceBuilder<'a> {
         });
         self.spooler = spooler;
         read?;
-        // A command that failed is the cause of what is missing.
+        // A failed command explains missing data.
         reader.finish()?;
         match failure {
             Some((key, error)) => self.skips.absorb(Key(&key), hint_at_script_file(error, &key)),
@@ -344,7 +343,7 @@ impl<'a> SourceBuilder<'a> {
 
     fn script_entry(&mut self, line: &ScriptLine<'_>, beside: &Beside) -> Result<()> {
         let ScriptLine { key, rxfilename, range, .. } = line;
-        // A wrong name is the file's fault here, not the caller's.
+        // A wrong name is the fault of the file here, not of the caller.
         let name = RxFilename::parse(rxfilename).map_err(|error| {
             let wrong = Error::format(SCRIPT, Problem::Unsupported(error.message().into()));
             match error.help() {
@@ -403,8 +402,9 @@ impl<'a> SourceBuilder<'a> {
         self.add_spooled(key, &spooled?)
     }
 
-    /// The number of a file that a script file names: relative to the working directory as in
-    /// Kaldi, or where it is not there, to the script file or to the directory of the description.
+    /// The number of a file that a script file names. The name is relative to the working
+    /// directory, as in Kaldi. If there is no such file, it is relative to the script file or to
+    /// the directory of the description.
     fn file(&mut self, name: &Location, beside: &Beside) -> Result<(u32, Container)> {
         if let Some(&known) = self.by_name.get(name) {
             return Ok(known);
@@ -438,7 +438,7 @@ fn found_cols(cols: &std::ops::Range<usize>) -> (u32, u32) {
     (cols.start as u32, cols.len() as u32)
 }
 
-/// A script file opened as an archive fails at its first line.
+/// A hint for a script file that was opened as an archive: it fails at its first line.
 fn hint_at_script_file(error: Error, key: &[u8]) -> Error {
     if key.is_empty() {
         return error;
@@ -492,7 +492,7 @@ impl Source for TableSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // An object that is decoded: 8 bytes a value at most.
+        // An object while it is decoded: at most 8 bytes a value.
         self.most_of_one(0).values.saturating_mul(8)
     }
 

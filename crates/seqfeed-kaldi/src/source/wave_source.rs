@@ -21,17 +21,17 @@ use crate::objects::wave_header::{Encoding, WAVE, WaveHeader};
 use crate::specifier::{Rspecifier, TableKind};
 use crate::{SCRIPT, ScriptLine};
 
-/// Bytes of a file that are read to find a header in; longer ones are read again.
+/// Bytes of a file that are read to find a header. A longer header is read again.
 const HEAD: usize = 4096;
-/// Bytes of a header by which a wave is told: `RIFF`, a size, `WAVE`.
+/// Bytes by which a wave is recognised: `RIFF`, a size, `WAVE`.
 const MAGIC: usize = 12;
 
-/// One or more tables of waves that follow one another, as a [`Source`] of one dense stream: a
-/// sample a sample, a value a channel.
+/// One or more tables of waves that follow one another, as a [`Source`] of one dense stream. Each
+/// sample of the sound is a sample, with one value for each channel.
 ///
-/// Values are those of [`Wave`]: of 16-bit integers, whatever the encoding, as floats. Opening
-/// reads headers; samples are read when they are wanted. Waves out of pipes and compressed files
-/// are decoded once into an unnamed temporary file.
+/// Values are those of [`Wave`]: floats with the range of 16-bit integers, whatever the encoding.
+/// Opening reads headers; samples are read on demand. Waves from pipes and compressed files are
+/// decoded once into an unnamed temporary file.
 ///
 /// ```
 /// use seqfeed_core::{Element, Extent, Source, Tolerance};
@@ -69,7 +69,7 @@ pub struct WaveSource {
     names: TableNames,
 }
 
-/// Where the samples of a wave lie.
+/// The position of a wave's samples.
 #[derive(Clone, Copy)]
 struct Entry {
     offset: u64,
@@ -80,15 +80,15 @@ struct Entry {
 }
 
 impl WaveSource {
-    /// Whether the first object of a table is a wave. A command that is the first object is run for
-    /// it, if the opener allows that.
+    /// Whether the first object of a table is a wave. If it is a command, the command is run, if
+    /// the opener allows it.
     #[must_use]
     pub fn is_wave(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> bool {
         let first = || -> Result<bool> {
             let Some(text) = rspecifiers.first() else { return Ok(false) };
             let rspecifier = Rspecifier::parse(text)?;
             let name = options.opener.rxfilename(&rspecifier.rxfilename)?;
-            // Looking at it takes nothing away from who reads it.
+            // Reading it takes nothing away from the later reader.
             if !options.opener.is_file(name.location()) {
                 return Ok(false);
             }
@@ -115,7 +115,7 @@ impl WaveSource {
             let riff = head.starts_with(b"RIFF") || head.starts_with(b"RIFX");
             Ok(riff && head.get(8..MAGIC) == Some(b"WAVE"))
         };
-        // What is wrong with it is said when it is opened.
+        // Opening it will report the error.
         first().unwrap_or(false)
     }
 
@@ -123,9 +123,9 @@ impl WaveSource {
     ///
     /// # Errors
     ///
-    /// Fails if a name is wrong or not allowed, if a file cannot be read, if more waves are
-    /// damaged, or of another number of channels than the first one, than allowed; or if not float
-    /// samples are asked for.
+    /// Fails if a name is wrong or not allowed; if a file cannot be read; if too many waves are
+    /// damaged, or differ from the first one in the number of channels; or if another type than
+    /// floats is asked for.
     pub fn open(rspecifiers: &[impl AsRef<OsStr>], options: &TableOptions) -> Result<Self> {
         let floats = matches!(options.element, Element::F32 | Element::F64);
         if !floats || !matches!(options.extent, None | Some(Extent::Samples)) {
@@ -250,8 +250,8 @@ impl Source for WaveSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // The samples of a wave as they are in the file, and as floats; both grow from
-        // wave to wave.
+        // The samples of a wave as in the file, and as floats. Their memory grows from wave to
+        // wave.
         self.most_of_one(0).values.saturating_mul(8 + 2 * size_of::<f32>() as u64)
     }
 }
@@ -266,7 +266,7 @@ impl std::fmt::Debug for WaveSource {
     }
 }
 
-/// A source in the making.
+/// A source that is being built.
 struct SourceBuilder<'a> {
     options: &'a TableOptions,
     builder: IndexBuilder,
@@ -294,7 +294,7 @@ impl<'a> SourceBuilder<'a> {
         }
     }
 
-    /// Adds a wave whose samples lie in a file, `there` bytes of them.
+    /// Adds a wave whose samples lie in a file, with `there` bytes.
     fn add(
         &mut self,
         key: Key<'_>,
@@ -347,14 +347,14 @@ impl<'a> SourceBuilder<'a> {
                 None => self.spooled(&mut reader, Key(&key)),
             };
             if let Err(error) = read {
-                // Nothing behind a wave that cannot be read can be found.
+                // After a wave that cannot be read nothing more can be found.
                 return self.skips.absorb(Key(&key), error);
             }
         }
         reader.finish()
     }
 
-    /// Adds the wave of an archive at which a reader stands, and goes over it.
+    /// Adds the wave of an archive at the reader's position, and skips it.
     fn in_place(
         &mut self,
         reader: &mut ObjectReader,
@@ -372,7 +372,7 @@ impl<'a> SourceBuilder<'a> {
         header.skip_behind(reader)
     }
 
-    /// Decodes the wave at which a reader stands into the spool.
+    /// Decodes the wave at the reader's position into the spool.
     fn spooled(&mut self, reader: &mut ObjectReader, key: Key<'_>) -> Result<()> {
         let at = reader.position();
         let wave = Wave::read(reader, Mode::Binary)?;
@@ -381,7 +381,7 @@ impl<'a> SourceBuilder<'a> {
             big_endian: cfg!(target_endian = "big"),
             encoding: Encoding::Values,
             rate: wave.sample_rate as u32,
-            // There were no more in the header.
+            // The header could not hold more channels.
             channels: channels as u16,
             data: None,
             behind: 0,
@@ -453,7 +453,7 @@ impl<'a> SourceBuilder<'a> {
         let mut reader = ObjectReader::from_bytes(data.name(), head);
         let (header, start) = match WaveHeader::read(&mut reader) {
             Ok(header) => (header, reader.position()),
-            // Chunks in front of the samples may be long.
+            // The chunks before the samples may be long.
             Err(_) if read == HEAD => {
                 let mut reader = ObjectReader::open(&name, &self.options.opener.of_contents())?;
                 let first = reader.position();
@@ -471,7 +471,7 @@ impl<'a> SourceBuilder<'a> {
     fn script_stream(&mut self, key: Key<'_>, name: &RxFilename) -> Result<()> {
         let mut reader = ObjectReader::open(name, &self.options.opener.of_contents())?;
         let read = self.spooled(&mut reader, key);
-        // A command that failed is the cause of what is missing.
+        // A failed command explains missing data.
         reader.finish()?;
         read
     }

@@ -1,4 +1,4 @@
-//! The type of a table whose objects do not say what they are: one decision, from all of them.
+//! Finds the type of a table whose objects do not say theirs: one decision, from all objects.
 
 use std::sync::Arc;
 
@@ -20,22 +20,22 @@ impl Need {
     }
 }
 
-/// What the first object of a table tells, or all of them.
+/// The findings about a table, from the first object or from all of them.
 pub(crate) enum Found {
-    /// Nothing for others: each is looked at when it is read.
+    /// Nothing for others: the type of each is found when it is read.
     ByObject,
-    /// The first one is a text of this type, and others that fit it are of that type too.
+    /// The first object is a text of this type. Others that fit it are of that type too.
     Settled(ObjectType),
     Together(TableType),
 }
 
-/// Finds the type of a table from all of its objects, where the first one does not say it itself.
-/// A table that can be read only once (a command, standard input, a named pipe) is not looked at,
-/// nor are entries of a script file that can be read once, nor text that is written as text again.
+/// Finds the type of a table from all of its objects, if the first one does not say it itself. Not
+/// looked at are: tables that can be read only once (a command, standard input, a named pipe),
+/// entries of a script file that can be read only once, and text that is written as text again.
 ///
 /// # Errors
 ///
-/// As reading the table, but for what `p` passes over.
+/// As reading the table, except for objects that `p` passes over.
 pub(crate) fn find_table_type(table: &Rspecifier, options: &ReadOptions) -> Result<Found> {
     let name = options.opener.rxfilename(&table.rxfilename)?;
     if !options.opener.is_file(name.location()) {
@@ -70,8 +70,8 @@ pub(crate) fn find_table_type(table: &Rspecifier, options: &ReadOptions) -> Resu
     Ok(evidence.decide().map_or(Found::ByObject, Found::Together))
 }
 
-/// Finds the type of the objects of an archive from here on, where the first one is next, whose key
-/// was read. The rest of the stream is copied into a temporary file for that, and is next again.
+/// Finds the type of the objects of an archive from here on. The key of the first one has been
+/// read. The rest of the stream is copied into a temporary file, and is then read from there.
 pub(crate) fn find_rest_type(reader: &mut ObjectReader) -> Result<TableType> {
     let start = reader.position();
     if !reader.seek(start)? {
@@ -89,16 +89,16 @@ pub(crate) fn find_rest_type(reader: &mut ObjectReader) -> Result<TableType> {
     Ok(evidence.decide().unwrap_or_default())
 }
 
-/// What is known of a table.
+/// The evidence for the type of a table.
 #[derive(Default)]
 struct Evidence {
     first: Option<(Vec<u8>, ObjectType)>,
     types: Vec<ObjectType>,
-    /// The first one that alone fits several types.
+    /// The first object that alone fits several types.
     unsure: Option<(Vec<u8>, Vec<ObjectType>)>,
     text: bool,
     mixed: bool,
-    /// The first one on an empty line, which is of any type that may be empty.
+    /// The first object on an empty line. It is of any type that may be empty.
     empty: Option<Vec<u8>>,
     noncanonical: Option<Vec<u8>>,
 }
@@ -127,7 +127,7 @@ impl Evidence {
             Some((_, taken)) => {
                 self.mixed |= object.taken != *taken;
                 self.types.retain(|one| types.contains(one));
-                // The order of the last one that has something to say: zeros say nothing.
+                // The order of the last one that tells something: zeros tell nothing.
                 if types.len() <= self.types.len() {
                     let before = std::mem::take(&mut self.types);
                     self.types = types.iter().copied().filter(|one| before.contains(one)).collect();
@@ -152,12 +152,12 @@ impl Evidence {
             && !text
             && let Some((key, others)) = unsure
         {
-            // Each object is of a type of its own, and this one does not say of which.
+            // Each object has a type of its own, and this one does not say its type.
             return Some(TableType { others, binary: true, mixed, key, ..TableType::default() });
         }
         let object_type = match types.contains(&taken) && !mixed {
             true => Some(taken),
-            // Nothing but words fits all, or brackets: these are the same values for any type.
+            // Only words fit all, or only brackets: for any of these types the values are the same.
             false if types.iter().all(|&one| is_words(one) || is_bracketed(one)) => {
                 types.first().copied()
             }
@@ -168,7 +168,7 @@ impl Evidence {
         let noncanonical = noncanonical.filter(|_| numbers);
         types.retain(|&one| Some(one) != object_type);
         if noncanonical.is_none() && types.iter().all(|&one| is_words(one) || is_bracketed(one)) {
-            // One word or several, one row or a vector: the same bytes.
+            // One word or several, one row or a vector: the bytes are the same.
             types.clear();
         }
         let (key, noncanonical) = match noncanonical {
@@ -179,7 +179,7 @@ impl Evidence {
     }
 }
 
-/// Reads over objects, to see what they may be.
+/// Skips objects to find their possible types.
 impl Holder for Fits {
     const TYPE: &'static str = "object";
     const HEADER: bool = false;
@@ -200,7 +200,7 @@ impl Holder for Fits {
     }
 }
 
-/// The type that the next object is read as. Nothing is read.
+/// The type to read the next object as. Nothing is consumed.
 pub(crate) fn type_of_next(reader: &mut ObjectReader) -> Result<ObjectType> {
     if let Some(known) = reader.typing.known {
         return Ok(known);
@@ -246,7 +246,7 @@ pub(crate) fn type_of_next(reader: &mut ObjectReader) -> Result<ObjectType> {
     }
 }
 
-/// The same for text, which has a form that is usual for each type.
+/// The same for text. Each type has a usual form there.
 fn type_of_text(reader: &mut ObjectReader, found: &Fits) -> Result<ObjectType> {
     if let Some(seen) = reader.typing.seen
         && found.types.contains(&seen)

@@ -1,11 +1,11 @@
-//! Finding keys: where the object of each lies.
+//! Finds keys, and the positions of their objects.
 
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use seqfeed_core::Key;
 
-/// Keys with a number each, in the order in which they were added: about 30 bytes a key besides the
+/// Keys, numbered in the order in which they were added. It takes about 30 bytes a key, plus the
 /// key itself.
 #[derive(Default)]
 pub(crate) struct KeyIndex {
@@ -39,7 +39,7 @@ impl KeyIndex {
         self.table.find(hash, |&number| self.key(number as usize) == key).map(|&n| n as usize)
     }
 
-    /// Adds a key, unless it is there; its number.
+    /// Adds a key, unless it is there. Returns its number.
     pub(crate) fn insert(&mut self, key: Key<'_>, value: u64) -> Option<usize> {
         if self.find(key).is_some() {
             return None;

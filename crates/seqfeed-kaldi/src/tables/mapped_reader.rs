@@ -10,11 +10,11 @@ use crate::objects::token::Token;
 use crate::tables::options::{ReadOptions, ReadReport};
 use crate::tables::random_access_reader::RandomAccessReader;
 
-/// Reads objects by keys that a map turns into those of the table, such as statistics of speakers
-/// by utterance: Kaldi's `RandomAccessTableReaderMapped`.
+/// Reads objects by keys that a map translates to the keys of the table, such as statistics of
+/// speakers by utterance: Kaldi's `RandomAccessTableReaderMapped`.
 ///
 /// The map is a table of tokens (`ark:utt2spk`). The options of each rspecifier apply to its own
-/// table: `s,cs` of the map asks for sorted utterances, that of the table for sorted speakers.
+/// table: `s,cs` for the map means sorted utterances, for the table sorted speakers.
 #[derive(Debug)]
 pub struct MappedReader<T> {
     table: RandomAccessReader<T>,
@@ -23,11 +23,11 @@ pub struct MappedReader<T> {
 }
 
 impl<T: Holder> MappedReader<T> {
-    /// Opens a table and a map; if the name of the map is empty, keys are those of the table.
+    /// Opens a table and a map. With an empty name of the map, keys are those of the table.
     ///
     /// # Errors
     ///
-    /// As [`RandomAccessReader::open`], for either.
+    /// As [`RandomAccessReader::open`], for both.
     pub fn open(
         rspecifier: &(impl AsRef<OsStr> + ?Sized),
         map: &(impl AsRef<OsStr> + ?Sized),
@@ -53,18 +53,18 @@ impl<T: Holder> MappedReader<T> {
         Ok(Self { table, map: reader, map_name: shown_name(map) })
     }
 
-    /// The object that a key stands for, if there is one.
+    /// The object for a key, if there is one.
     ///
     /// # Errors
     ///
-    /// As [`RandomAccessReader::get`], and if the map does not have the key.
+    /// As [`RandomAccessReader::get`], and if the map lacks the key.
     pub fn get(&mut self, key: Key<'_>) -> Result<Option<&T>> {
         let Some(map) = &mut self.map else { return self.table.get(key) };
         let mapped = mapped(map, &self.map_name, key)?;
         self.table.get(mapped)
     }
 
-    /// Whether there is an object that a key stands for.
+    /// Whether there is an object for a key.
     ///
     /// # Errors
     ///
@@ -75,11 +75,11 @@ impl<T: Holder> MappedReader<T> {
         self.table.contains(mapped)
     }
 
-    /// Ends reading: what was passed over in the table because of `p`.
+    /// Ends reading. Reports the objects of the table that `p` passed over.
     ///
     /// # Errors
     ///
-    /// As [`RandomAccessReader::close`], for either.
+    /// As [`RandomAccessReader::close`], for both.
     pub fn close(self) -> Result<ReadReport> {
         self.map.map(RandomAccessReader::close).transpose()?;
         self.table.close()

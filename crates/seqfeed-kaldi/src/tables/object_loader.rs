@@ -1,4 +1,4 @@
-//! Loading objects by name: files are kept open, and an object of which ranges are wanted is kept.
+//! Loads objects by name. It keeps files open, and keeps an object while ranges of it are wanted.
 
 use std::ffi::{OsStr, OsString};
 
@@ -13,15 +13,15 @@ use crate::tables::options::ReadOptions;
 use crate::tables::typing::Typing;
 use crate::tables::warnings::{Warning, Warnings};
 
-/// Loads objects by rxfilename, perhaps with a range.
+/// Loads objects by rxfilename, with an optional range.
 pub(crate) struct ObjectLoader<T> {
     options: ReadOptions,
     beside: Beside,
-    /// The file of the last object, so that the next one in it is a seek away.
+    /// The file of the last object. The next object in it is only a seek away.
     file: Option<(Location, ObjectReader)>,
-    /// The object of the last range, whole, and its name.
+    /// The whole object of the last range, and its name.
     whole: Option<(OsString, T)>,
-    /// What is known of the objects' types.
+    /// The known types of the objects.
     pub(crate) typing: Typing,
 }
 
@@ -30,7 +30,7 @@ impl<T: Holder> ObjectLoader<T> {
     ///
     /// # Errors
     ///
-    /// Fails if the script file's name is none.
+    /// Fails if the name of the script file is invalid.
     pub(crate) fn new(options: &ReadOptions, script: &OsStr) -> Result<Self> {
         let script = options.opener.rxfilename(script)?;
         let beside = Beside::of(&script, &options.opener);
@@ -39,7 +39,7 @@ impl<T: Holder> ObjectLoader<T> {
         Ok(Self { options, beside, file: None, whole: None, typing })
     }
 
-    /// Loads an object or a range of it, in the place of an older value where there is one.
+    /// Loads an object or a range of it, into an older value if there is one.
     pub(crate) fn load(
         &mut self,
         rxfilename: &OsStr,
@@ -50,7 +50,7 @@ impl<T: Holder> ObjectLoader<T> {
             return self.with_reader(rxfilename, |reader| read_or_replace(reader, value));
         };
         if self.whole.as_ref().is_none_or(|(name, _)| name != rxfilename) {
-            // Not kept while another one is read.
+            // It is not kept while another one is read.
             self.whole = None;
             let loaded =
                 self.with_reader(rxfilename, |reader| match reader.read_part(range)? {
@@ -80,25 +80,24 @@ impl<T: Holder> ObjectLoader<T> {
         }
     }
 
-    /// A name as Kaldi takes it, or where there is no such file, one beside the script file.
+    /// A name as Kaldi takes it. If there is no such file, one beside the script file.
     fn found(&self, name: RxFilename) -> RxFilename {
         let file = name.location();
         let open = self.file.as_ref().map(|(open, _)| open);
         if !file.is_relative() || open == Some(file) {
             return name;
         }
-        // The file that is open is not looked for at each of its entries.
+        // An open file is not looked for again at each of its entries.
         let known = self.beside.places(file).find(|place| open == Some(place));
         let found = known.unwrap_or_else(|| self.beside.find(file));
         name.with_location(found)
     }
 
-    /// Whether the object of a name can be read once only: from a command, standard input or a
-    /// named pipe.
+    /// Whether an object can be read only once: from a command, standard input or a named pipe.
     pub(crate) fn passes_once(&self, rxfilename: &OsStr) -> bool {
         match self.options.opener.rxfilename(rxfilename).map(|name| self.found(name)) {
             Ok(name) => self.options.opener.passes_once(name.location()),
-            // What is no name is an error when it is read.
+            // An invalid name is an error when it is read.
             Err(_) => false,
         }
     }
@@ -113,7 +112,7 @@ impl<T: Holder> ObjectLoader<T> {
             let mut reader = self.options.open(&name)?;
             let value = read_typed(&mut reader, &mut self.typing, read)
                 .map_err(|error| explain(error, &name))?;
-            // Before the object is given: it may not be whole if the command failed.
+            // Before the object is returned: it may not be whole if the command failed.
             reader.finish()?;
             return Ok(value);
         };
@@ -129,7 +128,7 @@ impl<T: Holder> ObjectLoader<T> {
         };
         let value = read_typed(&mut reader, &mut self.typing, read)
             .map_err(|error| explain(error, &name))?;
-        // A file by itself is opened anew each time, as in Kaldi: it may have been replaced.
+        // A file with a single object is opened each time, as in Kaldi: it may have been replaced.
         if offset_name {
             self.file = Some((file.clone(), reader));
         }
@@ -137,7 +136,7 @@ impl<T: Holder> ObjectLoader<T> {
     }
 }
 
-/// Reads with what is known of the types of other objects, and learns of this one.
+/// Reads with the known types of other objects, and learns the type of this one.
 fn read_typed<R>(
     reader: &mut ObjectReader,
     typing: &mut Typing,
@@ -154,7 +153,7 @@ enum Loaded<T> {
     Whole(T),
 }
 
-/// Reads an object in the place of an older one, if there is one.
+/// Reads an object, into an older one if there is one.
 pub(crate) fn read_or_replace<T: Holder>(
     reader: &mut ObjectReader,
     value: &mut Option<T>,
@@ -168,7 +167,7 @@ pub(crate) fn read_or_replace<T: Holder>(
     }
 }
 
-/// A name without an offset where an archive lies is a common slip.
+/// A name without an offset for an archive is a common mistake.
 fn explain(error: Error, name: &RxFilename) -> Error {
     let is_whole_file = name.location().is_seekable() && name.offset().is_none();
     match error.kind() {
@@ -180,7 +179,7 @@ fn explain(error: Error, name: &RxFilename) -> Error {
     }
 }
 
-/// Adds what can be done about an object that cannot be read, where nobody knew better.
+/// Adds a cure for an object that cannot be read, if the error has none.
 pub(crate) fn with_cure(error: Error, permissive: &str) -> Error {
     let ErrorKind::Format { problem, .. } = error.kind() else { return error };
     let what = match problem {
@@ -191,7 +190,7 @@ pub(crate) fn with_cure(error: Error, permissive: &str) -> Error {
 }
 
 impl Warnings {
-    /// Warns if a range ends behind the object of which this is the part that it means.
+    /// Warns if a range ends behind its object. `part` is the part that the range gave.
     pub fn check_range<T: Holder>(&self, range: &Range, part: &T) {
         let (Some((first, last)), Some(rows)) = (range.rows, part.rows()) else { return };
         let rows = u64::from(first) + rows as u64;
@@ -203,7 +202,7 @@ impl Warnings {
 }
 
 impl ObjectReader {
-    /// Goes to an offset of this stream if that can be done without reading it again.
+    /// Goes to an offset of this stream if this is possible without reading it again.
     fn go_to(&mut self, offset: u64) -> Result<bool> {
         let position = self.position();
         if position == offset {

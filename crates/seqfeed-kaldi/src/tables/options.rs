@@ -1,4 +1,4 @@
-//! How tables are read, apart from what rspecifiers say.
+//! Options for reading tables, beside those in rspecifiers.
 
 use seqfeed_core::{Damage, Error, Result};
 use seqfeed_io::{Input, Opener, RxFilename};
@@ -9,34 +9,34 @@ use crate::objects::object_type::ObjectType;
 use crate::tables::typing::Typing;
 use crate::tables::warnings::{Warning, Warnings};
 
-/// How tables are read, apart from what rspecifiers say.
+/// Options for reading tables, beside those in rspecifiers.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// What names may do (that of the rspecifier, and those that stand in script files), and how
-    /// long keys, tokens and lines of script files may be. The name of the rspecifier is relative
-    /// to its directory; the files of a script file are looked for there too, that are neither
-    /// where their names say nor beside the script file.
+    /// Opens names. It says whether names (in the rspecifier, and in script files) may be commands,
+    /// and limits keys, tokens and lines of script files. The name of the rspecifier is relative to
+    /// its directory. Files of a script file are looked for there too, if they are neither where
+    /// their names say nor beside the script file.
     pub opener: Opener,
-    /// Entries of a script file may come in any order: they are read in the order in which they lie
-    /// on the disk. All lines are then read at opening.
+    /// Whether entries of a script file may come in any order. Then they are read in their order on
+    /// the disk, and all lines are read at opening.
     pub any_order: bool,
-    /// With readers of [`AnyObject`](crate::AnyObject): the type that objects are read as.
-    /// Otherwise it is found from the data: one type for a table, where its objects do not say what
-    /// they are. Where several fit, and the values would differ, that is an error.
+    /// With readers of [`AnyObject`](crate::AnyObject): the type to read objects as. By default it
+    /// is found from the data. Objects that do not say their type get one type for the whole table.
+    /// If several types fit, and the values would differ, that is an error.
     pub object_type: Option<ObjectType>,
-    /// What objects are written as, if they are read for nothing else: objects that stay in the
-    /// form in which they stand stay as they are, whatever their type.
+    /// The mode in which objects are written, if they are read for nothing else. Objects that keep
+    /// their form do not change, whatever their type.
     pub written_as: Option<Mode>,
-    /// Where readers tell what is worth a warning. With it, they are as patient with commands as
-    /// Kaldi's: see [`Warnings`]. Without it, a command that failed is an error.
+    /// A place for warnings. With it, readers are as patient with commands as Kaldi's: see
+    /// [`Warnings`]. Without it, a failed command is an error.
     pub warnings: Option<Warnings>,
-    /// What readers of a table know of its objects.
+    /// The known types of a table's objects.
     #[doc(hidden)]
     pub typing: Typing,
 }
 
 impl ReadOptions {
-    /// A reader of what an input holds.
+    /// A reader of an input.
     pub(crate) fn reader(&self, input: Input) -> ObjectReader {
         let mut reader = ObjectReader::new(input);
         reader.typing = self.typing.clone();
@@ -52,7 +52,7 @@ impl ReadOptions {
         Ok(self.reader(self.input(name)?))
     }
 
-    /// Opens a name whose data are wanted to the last: a command that failed is always an error.
+    /// Opens a name whose data are wanted to the end. A failed command is always an error.
     pub(crate) fn open_whole(&self, name: &RxFilename) -> Result<ObjectReader> {
         Ok(self.reader(Input::open(name, &self.opener)?))
     }
@@ -67,19 +67,19 @@ impl ReadOptions {
     }
 }
 
-/// What was read of a table, and what was passed over because `p` asked for that.
+/// The objects of a table that were read, and those that `p` passed over.
 #[derive(Clone, Debug, Default)]
 pub struct ReadReport {
     /// Objects that were read.
     pub objects: u64,
     /// Objects that could not be read.
     pub skipped: u64,
-    /// Why, for the first [`ReadReport::MOST_ERRORS`] of them.
+    /// The errors of the first [`ReadReport::MOST_ERRORS`] of them.
     pub errors: Vec<Damage>,
 }
 
 impl ReadReport {
-    /// Most errors that are kept.
+    /// The most errors that are kept.
     pub const MOST_ERRORS: usize = 10;
 
     fn skip(&mut self, error: Damage) {
@@ -90,12 +90,12 @@ impl ReadReport {
     }
 }
 
-/// What a reader passes over because of `p`: it is reported and warned of.
+/// The objects that `p` passes over. They are reported, with a warning.
 #[derive(Debug, Default)]
 pub(crate) struct Excuses {
     pub(crate) report: ReadReport,
     warnings: Option<Warnings>,
-    /// What was passed over last, in words.
+    /// The last error that was passed over, in words.
     last: String,
 }
 

@@ -14,27 +14,27 @@ use crate::tables::options::{Excuses, ReadOptions};
 use crate::tables::random_access_script::SORT_HELP;
 use crate::tables::typing::Typing;
 
-/// An archive that is read forward as far as needed; where objects lie is remembered.
+/// An archive that is read forward as far as needed. The positions of its objects are remembered.
 pub(crate) struct RandomAccessArchive<T> {
-    /// Reads forward; gone at the end.
+    /// Reads forward; `None` at the end.
     scan: Option<ObjectReader>,
-    /// Why it could not be read to its end.
+    /// The error that prevented reading to the end.
     damage: Option<Error>,
-    /// Reads objects that were passed.
+    /// Reads objects behind which the scan is already.
     values: Values,
     index: KeyIndex,
-    /// Under `o`: which keys were read.
+    /// With `o`: the keys that were read.
     read: Vec<bool>,
     rspecifier: Rspecifier,
     options: ReadOptions,
-    /// What is known of the objects' types.
+    /// The known types of the objects.
     pub(crate) typing: Typing,
     loaded: Option<usize>,
     value: Option<T>,
     pub(crate) excuses: Excuses,
 }
 
-/// Where objects are read that were passed.
+/// The source of objects behind which the scan is already.
 enum Values {
     /// A plain file.
     Open(ObjectReader),
@@ -48,7 +48,7 @@ impl<T: Holder> RandomAccessArchive<T> {
         let mut input = options.input(&name)?;
         let plain = input.seek(input.position()).map_err(|error| input.error(error))?;
         let (scan, values) = if plain {
-            // Opened now: under this name may stand another file later.
+            // It is opened now, since another file may have this name later.
             let values = options.open(&RxFilename::from(name.location().clone()))?;
             (options.reader(input), Values::Open(values))
         } else {
@@ -104,7 +104,7 @@ impl<T: Holder> RandomAccessArchive<T> {
         Ok(self.value.as_ref())
     }
 
-    /// All keys, in the archive's order; reads on to its end.
+    /// All keys, in the archive's order. Reads on to its end.
     pub(crate) fn keys(&mut self) -> Result<Vec<Vec<u8>>> {
         while self.scan_one()?.is_some() {}
         self.excuse_damage()?;
@@ -141,25 +141,25 @@ impl<T: Holder> RandomAccessArchive<T> {
         Ok(())
     }
 
-    /// The reader of objects that were passed, standing at one of them.
+    /// The reader of earlier objects, at the position of one of them.
     fn reader_at(&mut self, number: usize) -> Result<Option<&mut ObjectReader>> {
         if let Values::Copy(recording) = &self.values {
             self.values = Values::Open(self.options.reader(recording.open()?));
         }
         let Values::Open(reader) = &mut self.values else { return Ok(None) };
         reader.seek(self.index.value(number))?;
-        // What was learned while the archive was read over.
+        // The types that were found during the scan.
         reader.typing = self.typing.clone();
         Ok(Some(reader))
     }
 
-    /// The number of a key in the index; reads on until it is found.
+    /// The number of a key in the index. Reads on until it is found.
     fn find(&mut self, key: Key<'_>) -> Result<Option<usize>> {
         if let Some(number) = self.index.find(key) {
             return Ok(Some(number));
         }
         loop {
-            // In a sorted archive a larger key says that this one is not there.
+            // In a sorted archive a larger key means that this one is missing.
             let last = self.index.len().checked_sub(1);
             if self.rspecifier.sorted && last.is_some_and(|last| self.index.key(last) > key) {
                 return Ok(None);
@@ -174,12 +174,12 @@ impl<T: Holder> RandomAccessArchive<T> {
         self.excuse_damage().map(|()| None)
     }
 
-    /// Fails if the archive could not be read to its end, unless `p` excuses that.
+    /// Fails if the archive could not be read to its end, unless `p` excuses it.
     fn excuse_damage(&mut self) -> Result<()> {
         self.excuses.excuse(self.damage.as_ref(), self.rspecifier.permissive)
     }
 
-    /// Reads a key and goes over its object; its number, or nothing at the end.
+    /// Reads a key and skips its object. Returns its number, or `None` at the end.
     fn scan_one(&mut self) -> Result<Option<usize>> {
         let Some(reader) = &mut self.scan else { return Ok(None) };
         let mut key = Vec::new();
@@ -227,7 +227,7 @@ impl<T: Holder> RandomAccessArchive<T> {
     }
 }
 
-/// The error that a key under `o` is asked for again.
+/// The error for a key that is asked for again with `o`.
 fn asked_twice(key: Key<'_>, rspecifier: &str) -> Error {
     Error::usage(format!("the table {rspecifier} promises that each key is read once"))
         .of_key(key)

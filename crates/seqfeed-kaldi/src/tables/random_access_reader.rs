@@ -1,4 +1,4 @@
-//! Reading tables in any order of keys.
+//! Reads tables in any order of keys.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -19,23 +19,25 @@ use crate::tables::typing::TableType;
 
 /// Reads objects of a table by their keys: Kaldi's `RandomAccessTableReader`.
 ///
-/// One object is in memory, and an index of what has been seen:
+/// In memory are one object, and an index of the keys seen so far:
 ///
-/// | rspecifier | how | memory besides one object |
+/// | rspecifier | how it is read | memory beside one object |
 /// | --- | --- | --- |
 /// | `scp` | lines sorted by key at opening | the lines |
-/// | `ark` | read forward until the key is found; where objects lie is remembered | 30 bytes a key, and the keys |
+/// | `ark` | read forward until the key is found; positions of objects are remembered | 30 bytes a
+/// key, and the keys |
 /// | `ark,s` | the same, but no further than to a larger key | the same |
 /// | `ark,s,cs` | read forward only | nothing |
 ///
-/// So, unlike with Kaldi, forgetting `s,cs` does not fill the memory, and a key that is not there
-/// costs one pass over the archive, once. What cannot be read twice in place (pipes, standard
-/// input, compressed files) is copied into a temporary file as it is read, except with `s,cs`.
-/// Standard input is read for this reader alone then: what it read ahead, no other reader sees.
+/// So, unlike in Kaldi, a reader without `s,cs` does not fill the memory, and missing keys cost one
+/// pass over the archive in all. Data that cannot be read twice in place (pipes, standard input,
+/// compressed files) are copied into a temporary file while they are read, except with `s,cs`.
+/// Standard input then belongs to this reader alone: no other reader sees the bytes that it read
+/// ahead.
 ///
-/// What the options promise is checked: the order of keys in the archive (`s`), of calls (`cs`,
-/// with `s`), and that no key is read twice (`o`). With `p`, what cannot be read counts as not
-/// there, and stands in the [report](Self::report).
+/// The promises of the options are checked: the order of keys in the archive (`s`), the order of
+/// calls (`cs`, with `s`), and that no key is read twice (`o`). With `p`, unreadable objects count
+/// as missing, and stand in the [report](Self::report).
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -58,7 +60,7 @@ use crate::tables::typing::TableType;
 pub struct RandomAccessReader<T> {
     rspecifier: String,
     table: Table<T>,
-    /// What was found of the objects' types at opening.
+    /// The type of the objects, if it was found at opening.
     found: Option<Arc<TableType>>,
 }
 
@@ -69,12 +71,12 @@ enum Table<T> {
 }
 
 impl<T: Holder> RandomAccessReader<T> {
-    /// Opens a table. Of an archive nothing is read yet.
+    /// Opens a table. Nothing of an archive is read yet.
     ///
     /// # Errors
     ///
     /// Fails if the rspecifier is wrong or not allowed, if its file cannot be opened, or if a line
-    /// of a script file is wrong, stands twice or (with `s`) is not sorted.
+    /// of a script file is wrong, repeated or (with `s`) not sorted.
     pub fn open(rspecifier: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
         Self::open_with(rspecifier, &ReadOptions::with_opener(opener))
     }
@@ -105,8 +107,7 @@ impl<T: Holder> RandomAccessReader<T> {
         Ok(Self { rspecifier: shown_name(rspecifier), table, found: typing.found })
     }
 
-    /// What objects were taken for together that do not say it themselves, as far as they were
-    /// read.
+    /// The common type of objects that do not say their type, as far as they were read.
     #[must_use]
     pub fn table_type(&self) -> Option<&TableType> {
         match &self.table {
@@ -119,7 +120,7 @@ impl<T: Holder> RandomAccessReader<T> {
     ///
     /// # Errors
     ///
-    /// Fails if the object cannot be read, if what an option promises does not hold, or if the
+    /// Fails if the object cannot be read, if the promise of an option does not hold, or if the
     /// archive is damaged before the key was found. Other keys can still be asked for.
     pub fn get(&mut self, key: Key<'_>) -> Result<Option<&T>> {
         check_key(key)?;
@@ -130,8 +131,8 @@ impl<T: Holder> RandomAccessReader<T> {
         }
     }
 
-    /// The object of a key, to keep. It is moved out where it can be read again; otherwise (`s,cs`)
-    /// it is a copy.
+    /// The object of a key, to keep. It is moved out if it can be read again; otherwise (`s,cs`) it
+    /// is a copy.
     ///
     /// # Errors
     ///
@@ -148,7 +149,7 @@ impl<T: Holder> RandomAccessReader<T> {
         }
     }
 
-    /// A part of the object of a key. Where the type and the file allow it, only that part is read.
+    /// A part of the object of a key. If the type and the file allow it, only that part is read.
     ///
     /// # Errors
     ///
@@ -163,8 +164,8 @@ impl<T: Holder> RandomAccessReader<T> {
         .map_err(|error| error.of_key(key))
     }
 
-    /// Whether there is an object of a key: Kaldi's `HasKey`. Of a script file this says that the
-    /// key is listed, and with `p` that its object can be loaded.
+    /// Whether there is an object with a key: Kaldi's `HasKey`. For a script file this means that
+    /// the key is listed, and with `p` that its object can be loaded.
     ///
     /// # Errors
     ///
@@ -180,9 +181,8 @@ impl<T: Holder> RandomAccessReader<T> {
 }
 
 impl<T: Holder> RandomAccessReader<T> {
-    /// What was passed over so far because of `p`: the damage of each object that was asked for,
-    /// and once that of an archive that cannot be read to its end. Objects that were read are not
-    /// counted here.
+    /// The objects that `p` has passed over so far: each damaged object that was asked for, and
+    /// once an archive that cannot be read to its end. Objects that were read are not counted here.
     #[must_use]
     pub fn report(&self) -> &ReadReport {
         match &self.table {
@@ -192,14 +192,14 @@ impl<T: Holder> RandomAccessReader<T> {
         }
     }
 
-    /// Ends reading: what was passed over because of `p`.
+    /// Ends reading. Reports the objects that `p` passed over.
     ///
-    /// Not needed where an archive was read to its end, such as by asking for a key that
-    /// is not there.
+    /// This is not needed if an archive was read to its end, for example by asking for a missing
+    /// key.
     ///
     /// # Errors
     ///
-    /// Fails if a command failed, of whose output nothing is left.
+    /// Fails if a command failed and its output has been read to the end.
     pub fn close(self) -> Result<ReadReport> {
         let report = self.report().clone();
         match self.table {
@@ -210,13 +210,13 @@ impl<T: Holder> RandomAccessReader<T> {
         Ok(report)
     }
 
-    /// All keys in ascending order. An archive is read over to its end, of a script file no
-    /// object is read.
+    /// All keys in ascending order. An archive is scanned to its end; of a script file no object is
+    /// read.
     ///
     /// # Errors
     ///
-    /// Fails if an archive cannot be read or has a key twice, or for archives with `s,cs`, of which
-    /// only one object is in reach at a time.
+    /// Fails if an archive cannot be read or has a key twice. Also fails for archives with `s,cs`,
+    /// since only one object is in reach at a time.
     pub fn sorted_keys(&mut self) -> Result<Vec<Vec<u8>>> {
         let mut keys = match &mut self.table {
             Table::Script(table) => table.keys(),
@@ -234,11 +234,11 @@ impl<T: Holder> RandomAccessReader<T> {
     }
 }
 
-/// Whether a key may be one of a table: [`is_token`].
+/// Checks that a key can be the key of a table: [`is_token`].
 ///
 /// # Errors
 ///
-/// Fails if not.
+/// Fails if it cannot.
 pub fn check_key(key: Key<'_>) -> Result<()> {
     if is_token(key.0) {
         return Ok(());

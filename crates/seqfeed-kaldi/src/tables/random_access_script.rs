@@ -1,4 +1,4 @@
-//! Objects of a script file in any order of keys.
+//! Reads objects of a script file in any order of keys.
 
 use std::cmp::Ordering;
 
@@ -15,12 +15,12 @@ use crate::{SCRIPT, ScriptLine};
 /// A script file in memory, sorted by key.
 pub(crate) struct RandomAccessScript<T> {
     name: String,
-    /// The lines one after another, and where each begins and ends and its key ends.
+    /// The lines one after another, with the beginning and end of each and the end of its key.
     text: Vec<u8>,
     lines: Vec<Line>,
     loader: ObjectLoader<T>,
     permissive: bool,
-    /// The line that `value` belongs to, if it could be loaded.
+    /// The line of `value`, if it could be loaded.
     loaded: Option<usize>,
     value: Option<T>,
     pub(crate) excuses: Excuses,
@@ -72,7 +72,7 @@ impl<T: Holder> RandomAccessScript<T> {
         let Self { text, lines, .. } = self;
         let key = |line: &Line| &text[line.start as usize..][..line.key_len as usize];
         if !sorted {
-            // Keys that come sorted, as they mostly do, cost one pass.
+            // Keys that are already sorted, which is common, take one pass.
             lines.sort_by(|a, b| key(a).cmp(key(b)));
         }
         for (number, pair) in lines.windows(2).enumerate() {
@@ -131,7 +131,7 @@ impl<T: Holder> RandomAccessScript<T> {
         }
     }
 
-    /// Passes over an object that cannot be read, if `p` says so.
+    /// Passes over an object that cannot be read, if `p` allows it.
     fn excuse(&mut self, error: Error) -> Result<()> {
         if self.permissive { self.excuses.skip_once(error) } else { Err(error) }
     }
@@ -165,5 +165,5 @@ impl<T: Holder> RandomAccessScript<T> {
     }
 }
 
-/// How to cure keys in the wrong order.
+/// The cure for keys in the wrong order.
 pub(crate) const SORT_HELP: &str = "sort by bytes (`LC_ALL=C sort`), or take the option `s` out: nothing is kept in memory without it";

@@ -8,7 +8,7 @@ use crate::object_reader::ObjectReader;
 use crate::tables::options::ReadOptions;
 use crate::{SCRIPT, ScriptLine};
 
-/// Lines of a script file that are read as they are asked for.
+/// The lines of a script file, read on demand.
 pub(crate) struct ScriptLines {
     reader: Option<ObjectReader>,
     name: String,
@@ -34,7 +34,7 @@ impl ScriptLines {
         &self.name
     }
 
-    /// The next line, checked; nothing at the end.
+    /// The next line, checked; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<ScriptLine<'_>>> {
         self.next_by(ScriptLine::parse)
     }
@@ -44,7 +44,7 @@ impl ScriptLines {
         ScriptLine::parse(&self.line)
     }
 
-    /// The key and the name of the next line, of which a part in brackets is no range.
+    /// The key and the name of the next line. A part in brackets is not taken as a range.
     pub(crate) fn next_pair(&mut self) -> Result<Option<(Key<'_>, &[u8])>> {
         self.next_by(ScriptLine::split)
     }

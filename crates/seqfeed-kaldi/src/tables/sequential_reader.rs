@@ -1,4 +1,4 @@
-//! Reading tables from their first object to their last.
+//! Reads tables from their first object to their last.
 
 mod read_ahead;
 
@@ -21,16 +21,16 @@ use read_ahead::ReadAhead;
 
 /// Reads a table object by object: Kaldi's `SequentialTableReader`.
 ///
-/// An iterator of keys and values. Where a value's memory shall be used again for the next one,
-/// take [`next_into`](Self::next_into). Where the key decides whether the object is wanted, take
+/// It is an iterator of keys and values. To use a value's memory again for the next one, call
+/// [`next_into`](Self::next_into). If the key decides whether the object is wanted, call
 /// [`next_key`](Self::next_key): the object is read when [`value`](Self::value) asks for it, and
-/// gone over otherwise.
+/// skipped otherwise.
 ///
-/// One object is in memory at a time (with `bg`, four). After an object of an archive that cannot
-/// be read nothing more can be found in it; an entry of a script file that cannot be loaded is an
-/// error, and the next call goes on with the next entry. With `p`, such objects are passed over
-/// and stand in the [report](Self::close). A failed command is an error when its output has been
-/// read to the end.
+/// One object is in memory at a time (with `bg`, four). After an unreadable object of an archive
+/// nothing more can be found in it. An entry of a script file that cannot be loaded is an error,
+/// and the next call goes on with the next entry. With `p`, such objects are passed over and stand
+/// in the [report](Self::close). A failed command is an error when its output has been read to the
+/// end.
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -57,14 +57,14 @@ pub struct SequentialReader<T> {
     table: Table<T>,
     permissive: bool,
     excuses: Excuses,
-    /// Why reading has ended before the end.
+    /// The error that ended reading before the end.
     failed: Option<Error>,
-    /// The last key of [`next_key`](Self::next_key), and where its object is.
+    /// The last key of [`next_key`](Self::next_key), and the state of its object.
     key: Vec<u8>,
     object: Object,
-    /// An object that was read, whose memory is used again.
+    /// An object that was read. Its memory is used again.
     value: Option<T>,
-    /// What is known of the objects' types where the table is not there to be asked.
+    /// The type of the objects, if the table itself is not available to give it.
     found: Option<Arc<TableType>>,
 }
 
@@ -73,7 +73,7 @@ pub struct SequentialReader<T> {
 enum Object {
     /// There is none, or it was taken.
     None,
-    /// It is next in the archive, or stands in the last line of the script file.
+    /// It is next in the archive, or in the last line of the script file.
     Unread,
     /// It is in `value`.
     Loaded,
@@ -94,7 +94,7 @@ struct Script<T> {
 /// The entries of a script file.
 enum Entries {
     Lines(Box<ScriptLines>),
-    /// Read at opening and put in the order of the disk; and the last one that was taken out.
+    /// Read at opening and sorted by the order on the disk; with the last entry that was taken out.
     Sorted(std::vec::IntoIter<Entry>, Option<Entry>),
 }
 
@@ -104,7 +104,7 @@ struct Entry {
     range: Option<Range>,
 }
 
-/// What `p` does in an archive.
+/// The effect of `p` in an archive.
 const BEFORE: &str = "ends reading here, with what stands before";
 
 impl<T: Holder> SequentialReader<T> {
@@ -121,7 +121,7 @@ impl<T: Holder> SequentialReader<T> {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open); with `any_order`, also if a line of the script file is wrong.
+    /// As [`open`](Self::open). With `any_order`, also if a line of the script file is wrong.
     pub fn open_with(
         rspecifier: &(impl AsRef<OsStr> + ?Sized),
         options: &ReadOptions,
@@ -196,11 +196,11 @@ impl<T: Holder> SequentialReader<T> {
         Self::new(name, Table::Archive(options.reader(stream)))
     }
 
-    /// Reads the next object in the place of an older one, and its key; `false` at the end.
+    /// Reads the next object into an older one, and its key. Returns `false` at the end.
     ///
     /// # Errors
     ///
-    /// As the iterator. Key and value are then anything.
+    /// As the iterator. Key and value are then unspecified.
     pub fn next_into(&mut self, key: &mut Vec<u8>, value: &mut T) -> Result<bool>
     where
         T: Default,
@@ -211,8 +211,8 @@ impl<T: Holder> SequentialReader<T> {
         Ok(found)
     }
 
-    /// Reads the next key; `false` at the end. [`value`](Self::value) reads its object; if nobody
-    /// asks for that, the next call goes over it, as far as possible by what headers say.
+    /// Reads the next key. Returns `false` at the end. [`value`](Self::value) reads its object.
+    /// Otherwise the next call skips it, by the sizes in headers if possible.
     ///
     /// ```
     /// use seqfeed_io::Opener;
@@ -232,14 +232,14 @@ impl<T: Holder> SequentialReader<T> {
     /// # Ok::<(), seqfeed_core::Error>(())
     /// ```
     ///
-    /// With `p` an object is read with its key: whether it counts as there is known only then. With
-    /// `bg` the thread reads all.
+    /// With `p` an object is read together with its key, since an unreadable object counts as
+    /// missing. With `bg` the thread reads all objects.
     ///
     /// # Errors
     ///
-    /// As the iterator. An object that nobody asks for is wrong only where the end of it cannot be
-    /// found: in an archive the call fails that goes over it, and names its key; an entry of a
-    /// script file is not looked at.
+    /// As the iterator. A skipped object is an error only if its end cannot be found: in an archive
+    /// the call that skips it fails, and names its key. A skipped entry of a script file is not
+    /// opened.
     pub fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool> {
         let reads = self.permissive || matches!(self.table, Table::Background(_));
         let mut value = self.value.take();
@@ -252,13 +252,13 @@ impl<T: Holder> SequentialReader<T> {
         found
     }
 
-    /// The object of the last key of [`next_key`](Self::next_key): read now, if it was not before.
-    /// The next object takes its memory.
+    /// The object of the last key of [`next_key`](Self::next_key). It is read now, if it was not
+    /// before. The next object takes its memory.
     ///
     /// # Errors
     ///
-    /// Fails if the object cannot be read; in an archive nothing is found behind it then. Fails
-    /// where no key was read, and where the object was taken.
+    /// Fails if the object cannot be read; in an archive nothing more is found after it. Fails if
+    /// no key was read, and if the object was taken.
     pub fn value(&mut self) -> Result<&T> {
         self.load()?;
         self.value.as_ref().ok_or_else(no_object)
@@ -275,7 +275,7 @@ impl<T: Holder> SequentialReader<T> {
         self.value.take().ok_or_else(no_object)
     }
 
-    /// Reads the object of the last key, where nobody has asked for it.
+    /// Reads the object of the last key, if it has not been read.
     fn load(&mut self) -> Result<()> {
         match self.object {
             Object::None => return Err(no_object()),
@@ -306,7 +306,7 @@ impl<T: Holder> SequentialReader<T> {
         }
     }
 
-    /// Whether the object of the last key can be read once only.
+    /// Whether the object of the last key can be read only once.
     pub(crate) fn object_passes_once(&self) -> bool {
         match &self.table {
             Table::Script(script) => script.object_passes_once(),
@@ -314,8 +314,7 @@ impl<T: Holder> SequentialReader<T> {
         }
     }
 
-    /// What objects were taken for together that do not say it themselves, as far as they were
-    /// read.
+    /// The common type of objects that do not say their type, as far as they were read.
     #[must_use]
     pub fn table_type(&self) -> Option<&TableType> {
         match &self.table {
@@ -343,11 +342,11 @@ impl<T: Holder> SequentialReader<T> {
                 // The reader in the thread has done all of this.
                 return Err(error);
             }
-            // Only in a script file is there something behind an object that cannot be read.
+            // Only a script file has further entries after an object that cannot be read.
             let script = matches!(&self.table, Table::Script(_));
             let goes_on = script && !is_of_script(&error);
-            // An archive of which nothing can be read is none, and a line that is none stands for
-            // an entry nobody knows: `p` does not mean these.
+            // An archive of which nothing can be read is not an archive, and an invalid line stands
+            // for an unknown entry. `p` does not excuse these.
             let meant =
                 self.permissive && (goes_on || (!script && self.excuses.report.objects > 0));
             let excused = if meant { error.damage() } else { Err(error) };
@@ -418,20 +417,20 @@ impl<T: Holder> SequentialReader<T> {
         }
     }
 
-    /// What was read so far, and passed over because of `p`. With `bg`, what was passed over is
+    /// The objects that were read so far, and those that `p` passed over. With `bg`, the latter are
     /// known when the table is [closed](Self::close).
     #[must_use]
     pub fn report(&self) -> &ReadReport {
         &self.excuses.report
     }
 
-    /// Ends reading: what was read and passed over.
+    /// Ends reading. Reports the objects that were read and passed over.
     ///
-    /// Not needed where all was read: a `for` loop has seen every error then.
+    /// This is not needed if all objects were read: a `for` loop has seen every error then.
     ///
     /// # Errors
     ///
-    /// With the error that ended reading before the end, if there was one.
+    /// The error that ended reading before the end, if there was one.
     pub fn close(mut self) -> Result<ReadReport> {
         if let Table::Background(ahead) = std::mem::replace(&mut self.table, Table::Ended) {
             let behind = ahead.close()?;
@@ -477,14 +476,13 @@ fn no_object() -> Error {
     Error::usage("there is no object to read: no key was read before it, or the object was taken")
 }
 
-/// Errors of the script file itself end reading: what follows in it cannot be trusted. They are
-/// told by having no key.
+/// Errors of the script file itself end reading, since its further lines cannot be trusted. They
+/// are recognised by having no key.
 fn is_of_script(error: &Error) -> bool {
     error.place().key.is_none()
 }
 
-/// All entries, in the order in which they lie on the disk: by file in the order of first mention,
-/// then by offset.
+/// All entries, in their order on the disk: by file in the order of first mention, then by offset.
 fn sorted(mut lines: ScriptLines) -> Result<Vec<Entry>> {
     let mut files = std::collections::HashMap::new();
     let mut entries = Vec::new();
@@ -494,7 +492,7 @@ fn sorted(mut lines: ScriptLines) -> Result<Vec<Entry>> {
             rxfilename: line.rxfilename.to_owned(),
             range: line.range,
         };
-        // A name that is none fails when its turn comes.
+        // An invalid name fails when its turn comes.
         let (name, offset) = RxFilename::parse(&entry.rxfilename)
             .ok()
             .and_then(|name| Some((name.location().as_os_str().to_owned(), name.offset()?)))

@@ -1,4 +1,4 @@
-//! Objects of a sorted archive, asked for in sorted order.
+//! Reads objects of a sorted archive in sorted order.
 
 use seqfeed_core::{Error, Key, Problem, Result};
 
@@ -16,7 +16,7 @@ pub(crate) struct SortedArchive<T> {
     rspecifier: Rspecifier,
     /// The key that was read last.
     key: Vec<u8>,
-    /// Where its object stands in respect to the reader.
+    /// The state of its object.
     object: Object,
     value: Option<T>,
     /// The key that was asked for last.
@@ -26,7 +26,7 @@ pub(crate) struct SortedArchive<T> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Object {
-    /// Nothing was read yet, or the end was reached.
+    /// Nothing has been read yet, or the end was reached.
     None,
     /// It is next.
     Ahead,
@@ -89,7 +89,7 @@ impl<T: Holder> SortedArchive<T> {
         match read_or_replace(reader, &mut self.value) {
             Ok(()) => self.object = Object::Loaded,
             Err(error) => {
-                // Behind an object that cannot be read nothing can be found.
+                // After an object that cannot be read nothing more can be found.
                 self.end(Some(error.of_key(Key(&self.key))));
                 self.excuse_damage()?;
             }
@@ -97,7 +97,7 @@ impl<T: Holder> SortedArchive<T> {
         Ok(())
     }
 
-    /// Fails if the archive could not be read on, unless `p` excuses that.
+    /// Fails if the archive could not be read on, unless `p` excuses it.
     fn excuse_damage(&mut self) -> Result<()> {
         self.excuses.excuse(self.damage.as_ref(), self.rspecifier.permissive)
     }
@@ -109,7 +109,7 @@ impl<T: Holder> SortedArchive<T> {
         self.damage = damage;
     }
 
-    /// Goes to the next key; false at the end.
+    /// Goes to the next key. Returns false at the end.
     fn advance(&mut self) -> Result<bool> {
         let Some(reader) = &mut self.reader else { return Ok(false) };
         let mut key = Vec::new();

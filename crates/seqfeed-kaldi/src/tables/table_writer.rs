@@ -1,4 +1,4 @@
-//! Writing tables.
+//! Writes tables.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -19,21 +19,22 @@ use crate::tables::warnings::{Warning, Warnings};
 
 /// Writes a table: Kaldi's `TableWriter`.
 ///
-/// | wspecifier | what is written |
+/// | wspecifier | output |
 /// | --- | --- |
 /// | `ark:feats.ark` | an archive |
 /// | `ark,scp:feats.ark,feats.scp` | an archive, and a script file with the offset of each object in it |
-/// | `scp:names.scp` | each object to the name that this script file, which is read, has for its key |
+/// | `scp:names.scp` | each object in a file of its own; this script file is read for the name of
+/// each key |
 ///
 /// Archives and script files appear under their names when the table is [closed](Self::close), both
-/// together; a writer that is dropped leaves nothing of them behind. With `scp` alone, each file
-/// appears when it is written. Readers that must not wait:
+/// together. A writer that is dropped leaves nothing of them. With `scp` alone, each file appears
+/// when it is written. For readers that must not wait, use
 /// [`create_in_place`](Self::create_in_place).
 ///
-/// With `ark,scp` and a script file that goes to standard output, a command or a named pipe,
-/// its reader opens the archive while it is written: the archive then gets its name before the
-/// first line is written, each object stands in it before its line is written, and it stays
-/// after an error.
+/// With `ark,scp`, the script file may go to standard output, a command or a named pipe. Its reader
+/// then opens the archive while it is written. So the archive gets its name before the first line
+/// is written, each object is in it before its line is written, and the archive stays after an
+/// error.
 ///
 /// ```
 /// use seqfeed_core::Key;
@@ -53,11 +54,11 @@ use crate::tables::warnings::{Warning, Warnings};
 pub struct TableWriter<T> {
     table: Table,
     mode: Mode,
-    /// Whether each entry is handed on when it is written.
+    /// Whether each entry is passed on when it is written.
     flush: bool,
     report: WriteReport,
     buffer: Vec<u8>,
-    /// Why an archive is not whole: then nothing of it may appear.
+    /// The error because of which an archive is not whole. Then it must not appear.
     failed: Option<Error>,
     warnings: Option<Warnings>,
     type_: PhantomData<fn(&T)>,
@@ -70,7 +71,7 @@ enum Table {
     Script(Names),
 }
 
-/// The names that a script file has for keys.
+/// The names in a script file, by key.
 struct Names {
     script: String,
     index: KeyIndex,
@@ -79,12 +80,12 @@ struct Names {
     permissive: bool,
 }
 
-/// What was written of a table.
+/// The objects and bytes written to a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteReport {
     /// Objects that were written.
     pub objects: u64,
-    /// Objects that were not, since a script file (with `p`) has no name for their keys.
+    /// Objects that were not written, since a script file (with `p`) has no name for their keys.
     pub skipped: u64,
     /// Bytes that were written, without those of a script file.
     pub bytes: u64,
@@ -96,19 +97,19 @@ impl<T: Holder> TableWriter<T> {
     /// # Errors
     ///
     /// Fails if the wspecifier is wrong or not allowed, or if a file cannot be made. With `ark,scp`
-    /// the archive must be a file, and another one than the script file: a script file cannot point
+    /// the archive must be a file, and not the same as the script file: a script file cannot point
     /// into a pipe. With `scp`, fails if the script file cannot be read, has a key twice, or names
     /// a file twice.
     pub fn create(wspecifier: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
         Self::create_by(wspecifier, opener, Output::create)
     }
 
-    /// Opens a table that can be read while it grows, as Kaldi's own can: its files appear now,
-    /// under their names, and each entry is in them, whole, when [`write`](Self::write) comes back.
-    /// A job that is killed has lost one entry at most, and a script file never points behind the
-    /// end of its archive.
+    /// Opens a table that can be read while it grows, as Kaldi's own can. Its files appear now,
+    /// under their names, and each entry is in them, whole, when [`write`](Self::write) returns. A
+    /// killed job loses at most one entry, and a script file never points behind the end of its
+    /// archive.
     ///
-    /// What stood under the names is gone from now on. The option `f` is in force.
+    /// Old files with these names are gone from now on. The option `f` is in force.
     ///
     /// # Errors
     ///
@@ -142,7 +143,7 @@ impl<T: Holder> TableWriter<T> {
                     .with_help("write the archive to a file, or without a script file (`ark:`)")
                 };
                 let [archive, script] = &names;
-                // Known before a command is started.
+                // This is checked before a command is started.
                 if archive.path().is_none() {
                     return Err(no_file());
                 }
@@ -170,13 +171,13 @@ impl<T: Holder> TableWriter<T> {
         })
     }
 
-    /// Says as a warning, when the table ends, how many objects were not written because of `p`.
+    /// When the table ends, adds a warning with the number of objects that `p` left out.
     #[must_use]
     pub fn telling(self, warnings: &Warnings) -> Self {
         Self { warnings: Some(warnings.clone()), ..self }
     }
 
-    /// Where objects go with `scp`: the names in the script file. None with an archive.
+    /// The files of the objects with `scp`: the names in the script file. Empty for an archive.
     #[must_use]
     pub fn object_names(&self) -> &[WxFilename] {
         match &self.table {
@@ -185,7 +186,7 @@ impl<T: Holder> TableWriter<T> {
         }
     }
 
-    /// Whether [`write`](Self::write) writes objects of this key: false with `scp,p` where the
+    /// Whether [`write`](Self::write) writes objects with this key. It does not with `scp,p` if the
     /// script file has no name for it.
     #[must_use]
     pub fn takes(&self, key: Key<'_>) -> bool {
@@ -195,8 +196,8 @@ impl<T: Holder> TableWriter<T> {
         }
     }
 
-    /// With `ark,scp`: calls the archive so in the script file, for one that will be moved
-    /// before it is read.
+    /// With `ark,scp`: sets the name of the archive in the script file, for an archive that will be
+    /// moved before it is read.
     pub fn call_archive(&mut self, name: impl Into<OsString>) {
         if let Table::Both { archive_name, .. } = &mut self.table {
             *archive_name = name.into();
@@ -207,10 +208,10 @@ impl<T: Holder> TableWriter<T> {
     ///
     /// # Errors
     ///
-    /// Fails if the key is empty or holds white space or control characters, if the format has no
-    /// way to say the value, or if writing fails: then all later calls fail as well, and no file
-    /// appears (in place, the entries before this one stay). With `scp`, also if the script file
-    /// has no name for the key (unless `p` says that such objects are left out).
+    /// Fails if the key is empty or contains white space or control characters, if the format
+    /// cannot hold the value, or if writing fails. Then all later calls fail as well, and no file
+    /// appears (in place, the earlier entries stay). With `scp`, also fails if the script file has
+    /// no name for the key, unless `p` leaves out such objects.
     pub fn write(&mut self, key: Key<'_>, value: &T) -> Result<()> {
         check_key(key)?;
         if let Some(error) = &self.failed {
@@ -243,8 +244,8 @@ impl<T: Holder> TableWriter<T> {
         Ok(())
     }
 
-    /// Writes the buffer, whose first bytes are the key, the values behind it, and the line of the
-    /// script file.
+    /// Writes the buffer, which begins with the key; then the values, and the line of the script
+    /// file.
     fn write_entry(&mut self, key: Key<'_>, prefix: u64, values: &[u8]) -> Result<()> {
         match &mut self.table {
             Table::Script(_) => {}
@@ -260,7 +261,7 @@ impl<T: Holder> TableWriter<T> {
                 line.extend_from_slice(format!(":{offset}\n").as_bytes());
                 write_whole(archive, [&self.buffer, values])?;
                 if script.is_stream() {
-                    // Its reader may have the line at once, and go there.
+                    // Its reader may get the line at once, and read the object.
                     archive.flush_now()?;
                     archive.appear_now()?;
                 }
@@ -270,9 +271,9 @@ impl<T: Holder> TableWriter<T> {
         if self.flush { self.flush() } else { Ok(()) }
     }
 
-    /// Hands what was written to the operating system: commands and standard output have it then.
-    /// Files can be read then if they are [written in place](Self::create_in_place); others
-    /// appear at the end.
+    /// Passes the written bytes to the operating system. Commands and standard output have them
+    /// then. Files that are [written in place](Self::create_in_place) can be read; others appear at
+    /// the end.
     ///
     /// # Errors
     ///
@@ -281,7 +282,7 @@ impl<T: Holder> TableWriter<T> {
         self.table.outputs().into_iter().try_for_each(Output::flush_now)
     }
 
-    /// Ends the table; its files appear. What was written.
+    /// Ends the table. Its files appear. Returns the report.
     ///
     /// # Errors
     ///
@@ -293,7 +294,7 @@ impl<T: Holder> TableWriter<T> {
     }
 
     /// Ends the table without giving its files their names yet, so that they appear together with
-    /// others: what was written, and the archive, then the script file.
+    /// others. Returns the report, and the archive, then the script file.
     ///
     /// # Errors
     ///
@@ -335,7 +336,7 @@ impl Names {
         while let Some((key, name)) = lines.next_pair()? {
             number += 1;
             let place = |error: Error| error.in_line_of(file.as_str(), number).of_key(key);
-            // A name that cannot be written to is better known before hours of work.
+            // A name that cannot be written to should be known before hours of work.
             let name = WxFilename::parse(OsStr::from_bytes(name)).map_err(place)?;
             if index.insert(key, 0).is_none() {
                 return Err(place(Error::format(SCRIPT, Problem::DuplicateKey)));
@@ -347,7 +348,7 @@ impl Names {
         Ok(Self { script: file, index, names, opener: opener.of_contents(), permissive })
     }
 
-    /// Writes an object to the name of its key; whether there is one.
+    /// Writes an object to the file of its key. Returns whether there is one.
     fn write(&self, key: Key<'_>, bytes: &[u8]) -> Result<bool> {
         let Some(number) = self.index.find(key) else {
             if self.permissive {
@@ -361,7 +362,7 @@ impl Names {
         };
         let name = &self.names[number];
         let written = match name.path() {
-            // Many small files: the disk is not waited for after each.
+            // For many small files, it does not wait for the disk after each.
             Some(path) => seqfeed_io::write_atomically(path, bytes, false),
             None => Output::create(name, &self.opener).and_then(|mut output| {
                 write(&mut output, bytes)?;
@@ -378,7 +379,7 @@ impl std::fmt::Debug for Names {
     }
 }
 
-/// Writes an entry; of one that failed, nothing stays where readers look.
+/// Writes an entry. If this fails, no part of it stays where readers look.
 fn write_whole(output: &mut Output, [first, second]: [&[u8]; 2]) -> Result<()> {
     let start = output.position();
     output.write_both(first, second).map_err(|error| {

@@ -1,5 +1,4 @@
-//! What is worth a warning and no error. Libraries do not print: who reads and writes tables takes
-//! the warnings.
+//! Warnings of readers and writers of tables. Libraries do not print, so callers take the warnings.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,23 +6,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use seqfeed_core::Damage;
 use seqfeed_io::{FailedCommand, OnFailedCommand};
 
-/// What readers and writers of tables noticed that is no error.
+/// A warning of a reader or writer of tables.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Warning {
-    /// A command failed, but gave what was wanted of it.
+    /// A command failed, but gave all that was wanted of it.
     FailedCommand(FailedCommand),
-    /// An object cannot be read, and counts as not there because of `p`.
+    /// An object cannot be read, and counts as missing because of `p`.
     Skipped(Damage),
-    /// So many objects were not written because of `p`: the script file has no names for their
+    /// This many objects were not written because of `p`: the script file has no names for their
     /// keys.
     NotWritten(u64),
-    /// A range reaches beyond the end of its object, by so little that it is taken for one
-    /// that ends there.
+    /// A range reaches a little beyond the end of its object, and was cut there.
     BeyondEnd {
         /// The first and the last row (or element) that the range names.
         span: (u32, u32),
-        /// How many there are.
+        /// The number of rows (or elements) of the object.
         rows: u64,
         /// Whether the object is a vector.
         vector: bool,
@@ -34,7 +32,7 @@ pub enum Warning {
 /// [taken](Self::take).
 ///
 /// With it, readers are as patient as Kaldi's: a command that fails at the end of its output is a
-/// warning, except behind an archive that is read in order, of which something may be missing then.
+/// warning. The exception is an archive that is read in order, since a part of it may be missing.
 ///
 /// ```
 /// use seqfeed_io::Opener;
@@ -63,12 +61,12 @@ pub struct Warnings(Arc<Mutex<Kept>>);
 #[derive(Default)]
 struct Kept {
     warnings: Vec<Warning>,
-    /// How many more there were.
+    /// The number of warnings that were not kept.
     missed: u64,
 }
 
 impl Warnings {
-    /// Most warnings that are kept until they are taken; of later ones, the number.
+    /// The most warnings that are kept until they are taken. Of later ones only the number is kept.
     pub const MOST: usize = 1000;
 
     /// The warnings since the last call, oldest first.
@@ -77,7 +75,8 @@ impl Warnings {
         std::mem::take(&mut self.lock().warnings)
     }
 
-    /// How many warnings were not kept since the last call, because nobody took those before them.
+    /// The number of warnings that were not kept since the last call, because earlier ones had not
+    /// been taken.
     #[must_use]
     pub fn take_missed(&self) -> u64 {
         std::mem::take(&mut self.lock().missed)

@@ -1,4 +1,4 @@
-//! Loading sequences: straight into place where they lie as they are wanted, decoded otherwise.
+//! Loads sequences: straight into place if they lie in their final form, otherwise decoded.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::OBJECT;
 pub(crate) struct Loader<'a> {
     table: &'a TableSource,
     block: &'a mut Block,
-    /// The file of the last sequence: most often also that of the next one.
+    /// The file of the last sequence. Mostly the next one lies in it too.
     file: Option<(u32, Arc<DataFile>)>,
-    /// Numbers in the block of maps used so far.
+    /// The numbers in the block of the maps that were used so far.
     mapped: HashMap<u32, u32>,
     data: Vec<u8>,
 }
@@ -64,7 +64,7 @@ impl<'a> Loader<'a> {
         decode(&header.object, &self.data, &part, element, out).map_err(place)
     }
 
-    /// The part of the object that is meant; the object must still be what it was.
+    /// The wanted part of the object. The object must not have changed since it was indexed.
     fn part(&self, sequence: u32, entry: &Entry, header: &Header) -> Result<Region> {
         let (rows, cols) = self.table.expected.shape(&header.object)?;
         let first_row = entry.first_row as usize;
@@ -86,7 +86,7 @@ impl<'a> Loader<'a> {
         Ok(part)
     }
 
-    /// Rows that lie in the file as they are wanted.
+    /// Reads rows that lie in the file in their final form.
     fn read_rows(&mut self, entry: Entry, start: u64, row_bytes: usize) -> Result<()> {
         let rows = entry.rows as usize;
         if self.table.map && cfg!(target_endian = "little") {

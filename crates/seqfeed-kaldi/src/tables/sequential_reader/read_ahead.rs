@@ -1,4 +1,4 @@
-//! Reading ahead in a thread.
+//! Reads ahead in a thread.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -9,20 +9,20 @@ use crate::holder::Holder;
 use crate::tables::options::ReadReport;
 use crate::tables::sequential_reader::SequentialReader;
 
-/// Objects that wait, besides the one that is being read and the one that is being used.
+/// Objects that wait, beside the one that is being read and the one in use.
 const WAITING: usize = 2;
 
-/// A key and its object, or why there is none.
+/// A key and its object, or the error.
 type Next<T> = Result<(Vec<u8>, T)>;
 
 /// A table that is read by a thread, some objects ahead. Dropping it waits for the thread.
 pub(crate) struct ReadAhead<T> {
-    /// Gone when nothing more is wanted: so the thread learns of it.
+    /// `None` when nothing more is wanted. The thread notices this.
     objects: Option<Receiver<Next<T>>>,
-    /// Where keys and values go that are no longer used, so that their memory is used again.
+    /// Keys and values that are no longer used, so that their memory is used again.
     used: Sender<(Vec<u8>, T)>,
     thread: Option<JoinHandle<Result<ReadReport>>>,
-    /// What the thread left when it was done.
+    /// The thread's result when it is done.
     report: Option<Result<ReadReport>>,
 }
 
@@ -40,7 +40,7 @@ impl<T: Holder> ReadAhead<T> {
     /// The next object, in exchange for one that is no longer used.
     pub(crate) fn next(&mut self, key: &mut Vec<u8>, value: &mut Option<T>) -> Result<bool> {
         let Some(next) = self.objects.as_ref().and_then(|objects| objects.recv().ok()) else {
-            // The thread is done, or it panicked: that must not look like the end of the table.
+            // The thread is done, or it panicked. A panic must not look like the end of the table.
             self.join();
             return Ok(false);
         };
