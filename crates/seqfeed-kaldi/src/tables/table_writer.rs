@@ -23,8 +23,7 @@ use crate::tables::warnings::{Warning, Warnings};
 /// | --- | --- |
 /// | `ark:feats.ark` | an archive |
 /// | `ark,scp:feats.ark,feats.scp` | an archive, and a script file with the offset of each object in it |
-/// | `scp:names.scp` | each object in a file of its own; this script file is read for the name of
-/// each key |
+/// | `scp:names.scp` | each object in a file of its own, which this script file names for its key |
 ///
 /// Archives and script files appear under their names when the table is [closed](Self::close), both
 /// together. A writer that is dropped leaves nothing of them. With `scp` alone, each file appears
