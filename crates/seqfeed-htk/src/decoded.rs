@@ -1,15 +1,15 @@
-//! Files that are read in place, or, if they are compressed, out of a temporary copy.
+//! Opens files for reading in place; compressed files are decoded into a temporary copy.
 
 use std::io::Read;
 
 use seqfeed_core::Result;
 use seqfeed_io::{Compression, DataFile, Location, Opener};
 
-/// Opens a file to be read at any place; a compressed one is decoded into a temporary file first.
+/// Opens a file for reading at any place. A compressed one is decoded into a temporary file first.
 ///
 /// # Errors
 ///
-/// When it cannot be opened, is no regular file, or cannot be decoded.
+/// If it cannot be opened, is not a regular file, or cannot be decoded.
 pub fn open_decoded(location: &Location, opener: &Opener) -> Result<DataFile> {
     let file = opener.open(location)?;
     match file.compression()? {
@@ -18,7 +18,7 @@ pub fn open_decoded(location: &Location, opener: &Opener) -> Result<DataFile> {
     }
 }
 
-/// Decodes a compressed file into a temporary one, which errors call by `name`.
+/// Decodes a compressed file into a temporary one. `name` is its name in errors.
 pub(crate) fn decode(location: &Location, name: &str, opener: &Opener) -> Result<DataFile> {
     DataFile::decoded(&location.clone().into(), opener).map_err(|error| error.in_file(name))
 }

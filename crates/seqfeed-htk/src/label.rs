@@ -2,12 +2,11 @@
 //!
 //! * [`parse`] reads one transcription, [`write()`] writes one; [`other`] reads the label formats
 //!   of other programs that HTK reads too.
-//! * [`MlfIndex`] knows where in MLFs the transcription of a label file stands, and
-//!   [`LabelFiles`] reads it.
-//! * [`cntk`] sees the same files as CNTK does: as one class a frame.
+//! * [`MlfIndex`] finds the transcription of a label file in MLFs, and [`LabelFiles`] reads it.
+//! * [`cntk`] reads the same files as CNTK does: one class for each frame.
 //!
-//! The behaviour is that of HTK 3.4.1, but for its limits on lengths and for what it does silently
-//! wrong; such places say so.
+//! The behaviour is that of HTK 3.4.1, except for its limits on lengths and for its silent errors.
+//! The documentation names these places.
 
 pub mod cntk;
 mod files;
@@ -29,7 +28,7 @@ pub use parse::parse;
 pub use transcription::{Labels, Name, Segment, Transcription};
 pub use write::{MLF_HEADER, write, write_mlf_entry};
 
-/// What errors call the format.
+/// The name of the format in errors.
 const FORMAT: &str = "HTK label file";
-/// What errors call the format of master label files.
+/// The name of master label files in errors.
 pub(crate) const MLF_FORMAT: &str = "master label file";

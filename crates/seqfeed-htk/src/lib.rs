@@ -1,10 +1,10 @@
 //! HTK's files: parameter files, script files, label files and master label files.
 //!
-//! * [`param`]: parameter files (features, waveforms, symbols), both ways.
+//! * [`param`]: parameter files (features, waveforms, symbols), to read and to write.
 //! * [`script`]: script files, which name parameter files or parts of archives.
 //! * [`label`]: label files and master label files (MLFs).
 //! * [`source`]: features and labels for feeds.
-//! * [`state_list`]: lists of states, which give labels their numbers.
+//! * [`state_list`]: lists of states, which number the names of labels.
 
 #![forbid(unsafe_code)]
 

@@ -11,11 +11,11 @@
 //!                with _K: a checksum                               uint16
 //! ```
 //!
-//! All of a file is in one byte order, big-endian by HTK's default, which the file does not tell:
-//! it is [found](Layout::find) by what makes sense.
+//! A whole file is in one byte order, by HTK's default big-endian. The file does not say which one:
+//! it is [found](Layout::find) by plausibility.
 //!
-//! * [`ParamFile`] reads files; [`decode`] does it in memory. Behind both stand a [`Layout`] (what
-//!   the header says, and whether the file's length agrees) and a [`Decoder`].
+//! * [`ParamFile`] reads files; [`decode`] reads from memory. Both use a [`Layout`] (the header,
+//!   checked against the length of the file) and a [`Decoder`].
 //! * [`Encoding`] writes files, byte for byte as `HCopy` does; [`ArchiveWriter`] writes many
 //!   utterances into one.
 //!

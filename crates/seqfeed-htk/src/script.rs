@@ -1,7 +1,7 @@
-//! Script files: which parameter files a corpus has, and which parts of them.
+//! Script files: lists of parameter files, or of parts of them.
 //!
-//! A script is a list of names. A name is a file, or an *extended name*, which gives it a logical
-//! name to look labels up by, and perhaps says which frames are meant:
+//! A script is a list of names. A name is a file, or an *extended name*. An extended name gives the
+//! file a logical name, by which labels are looked up, and may select frames:
 //!
 //! ```text
 //! features/utt1.mfc                    a file
@@ -9,9 +9,8 @@
 //! utt3.mfc=archive.mfc[100,199]        frames 100 to 199 of a file, both included
 //! ```
 //!
-//! There are two [styles](Style): HTK's (words between white space, quotes) and CNTK's (a
-//! name a line, nothing quoted, always with frames). Both are read by [`Script::parse`],
-//! which does no I/O.
+//! There are two [styles](Style): HTK's (words between white space, quotes) and CNTK's (one name a
+//! line, no quotes, always with frames). [`Script::parse`] reads both. It does no I/O.
 //!
 //! ```
 //! use seqfeed_htk::script::{Script, ScriptOptions};
@@ -44,7 +43,7 @@ use entry::Spans;
 /// The name of the format in messages.
 const FORMAT: &str = "HTK script file";
 
-/// A script file: its text, and where in it the names are (32 bytes each).
+/// A script file: its text, and the positions of its names (32 bytes each).
 #[derive(Clone, Debug)]
 pub struct Script {
     text: Vec<u8>,
@@ -58,8 +57,8 @@ impl Script {
     ///
     /// # Errors
     ///
-    /// Fails at names that are none, with the line; the name of the file is left to the caller.
-    /// Texts of 4 GiB and more are refused.
+    /// Fails at invalid names, with the line; the caller adds the name of the file. Texts of 4 GiB
+    /// and more are refused.
     pub fn parse(text: Vec<u8>, options: &ScriptOptions) -> Result<Self> {
         if u32::try_from(text.len()).is_err() {
             let (wanted, limit) = (text.len() as u64, u64::from(u32::MAX));
@@ -80,12 +79,12 @@ impl Script {
         Ok(Self { text, entries, style: options.style, path_rule: options.path_rule.clone() })
     }
 
-    /// A script of whole files, whose names are taken as they are: `=`, brackets and blanks
-    /// mean nothing.
+    /// A script of whole files. Their names are taken literally: `=`, brackets and blanks have no
+    /// meaning.
     ///
     /// # Errors
     ///
-    /// Fails at a name that is empty, and where names have 4 GiB together.
+    /// Fails at an empty name, and if names have 4 GiB together.
     pub fn of_files<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> Result<Self> {
         let (mut text, mut entries) = (Vec::new(), Vec::new());
         for name in names {
@@ -130,7 +129,7 @@ impl Script {
 
 /// An error at a line.
 fn unexpected(line: u32, expected: &'static str, found: &[u8]) -> Error {
-    // One byte more than is shown, so that it is seen that there is more.
+    // One byte more than is printed, so that the message shows that there is more.
     let found = found[..found.len().min(33)].to_vec();
     Error::format(FORMAT, Problem::Unexpected { expected: expected.into(), found })
         .at_line(line.into())

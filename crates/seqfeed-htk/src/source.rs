@@ -1,9 +1,9 @@
-//! HTK's files as sources of sequences: what feeds read.
+//! HTK's files as sources of sequences, for feeds.
 //!
-//! * [`HtkSource`]: the features that a script file names, of archives and of single files.
-//! * [`MlfSource`]: the labels of master label files, a class for each frame, as CNTK reads them.
+//! * [`HtkSource`]: the features that a script file names, in archives and in single files.
+//! * [`MlfSource`]: the labels of master label files, one class for each frame, as CNTK reads them.
 //!
-//! Both know what they have without holding it, and read it from several threads at once.
+//! Neither keeps the data in memory, and both are read from several threads at once.
 
 mod binary;
 mod features;

@@ -1,4 +1,4 @@
-//! Lists of states, which give labels their numbers.
+//! Lists of states, which number the names of labels.
 
 use std::hash::BuildHasher;
 
@@ -6,14 +6,14 @@ use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use seqfeed_core::{Error, ErrorKind, Key, Result};
 
-/// Most warnings of a list.
+/// The most warnings of a list.
 const SHOWN: usize = 10;
 
 /// The names of classes: the lines of a file that are not empty, numbered from 0.
 ///
 /// This is CNTK's `labelMappingFile`: for HTK's MLFs a list of the states of its models, such as
-/// `ah_s2`. Names are the bytes of their lines, blanks too. CNTK cannot find the last name of a
-/// list that does not end with a newline; here it is one as any other.
+/// `ah_s2`. Names are the bytes of their lines, with blanks. CNTK cannot find the last name of a
+/// list that does not end with a newline; here it can be found.
 ///
 /// ```
 /// use seqfeed_htk::state_list::StateList;
@@ -25,7 +25,7 @@ const SHOWN: usize = 10;
 #[derive(Clone, Debug, Default)]
 pub struct StateList {
     text: Vec<u8>,
-    /// Where in the text each name ends.
+    /// The end of each name in the text.
     ends: Vec<usize>,
     hasher: DefaultHashBuilder,
     table: HashTable<u32>,
@@ -35,20 +35,20 @@ pub struct StateList {
 /// A name that stands twice. As in CNTK, it means the later class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DuplicateState {
-    /// The class of the name before it, which no label has.
+    /// The class of the earlier name. No label has it.
     pub first: u32,
     /// The class that labels of this name have.
     pub again: u32,
-    /// The later one's line, from 1.
+    /// The line of the later one, from 1.
     pub line: u64,
 }
 
 impl StateList {
-    /// The list that a file holds. Lines end with `\n`, `\r\n` or `\r`.
+    /// Parses a list. Lines end with `\n`, `\r\n` or `\r`.
     ///
     /// # Errors
     ///
-    /// When there are 2^31 names: classes are 32-bit integers.
+    /// If there are 2^31 names: classes are 32-bit integers.
     pub fn parse(data: &[u8]) -> Result<Self> {
         let mut list = Self::default();
         let mut number = 1;
@@ -89,13 +89,13 @@ impl StateList {
         Ok(())
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no classes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -114,14 +114,14 @@ impl StateList {
         ((class as usize) < self.len()).then(|| name_in(&self.text, &self.ends, class))
     }
 
-    /// The names that stand more than once, in the order of their later lines: reason for a
+    /// The names that stand more than once, in the order of their later lines. They deserve a
     /// [warning](Self::warnings).
     #[must_use]
     pub fn duplicates(&self) -> &[DuplicateState] {
         &self.duplicates
     }
 
-    /// What is odd about the list, which errors call `file`: names that stand more than once.
+    /// Warnings about the list, with the name `file`: names that stand more than once.
     #[must_use]
     pub fn warnings(&self, file: &str) -> Vec<String> {
         let more = self.duplicates.len().saturating_sub(SHOWN);

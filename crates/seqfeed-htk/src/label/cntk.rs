@@ -1,12 +1,12 @@
-//! Master label files as CNTK sees them: one class a frame.
+//! Master label files as CNTK reads them: one class for each frame.
 //!
-//! CNTK's deserializer does not read HTK's label format, but lines of its own that look like it:
+//! CNTK's deserializer does not read HTK's label format, but lines of its own that look similar:
 //! two times and the name of a state, or two times, a name and a class, with single blanks between
 //! them. [`CntkIndex`] finds the utterances, [`FrameParser`] gives their classes.
 //!
-//! What is wrong with an utterance is an [`Error`](seqfeed_core::Error) that names it, the file and
-//! the line. CNTK leaves some such utterances out, and ends itself at others; here the caller
-//! chooses: all are of one kind, to be raised, or counted.
+//! An error in an utterance is an [`Error`](seqfeed_core::Error) that names the utterance, the file
+//! and the line. CNTK leaves out some such utterances, and aborts at others. Here all errors are of
+//! one kind, and the caller chooses to raise or to count them.
 
 mod frames;
 mod index;

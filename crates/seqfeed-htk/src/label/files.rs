@@ -1,4 +1,4 @@
-//! Label files by their names: out of master label files, or files of their own.
+//! Finds label files by name: in master label files, or as files of their own.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,8 +10,8 @@ use seqfeed_io::{DataFile, LineLimit, Opener, shown_name};
 use super::{Body, FORMAT, MlfIndex, MlfOptions, ParseOptions, Transcription, parse};
 use crate::decoded::{FromStart, open_decoded};
 
-/// Label files, read by their names as HTK reads them: out of master label files, out of the
-/// directories that these name, or from where their names say.
+/// Reads label files by name, as HTK does: from master label files, from the directories that these
+/// name, or from the path in the name.
 #[derive(Debug, Default)]
 pub struct LabelFiles {
     index: MlfIndex,
@@ -21,14 +21,14 @@ pub struct LabelFiles {
 }
 
 impl LabelFiles {
-    /// Label files, of which none is in a master label file yet.
+    /// Label files without any master label file yet.
     #[must_use]
     pub fn new(options: ParseOptions, mlf: MlfOptions) -> Self {
         let options = ParseOptions { v1_compat: options.v1_compat || mlf.v1_compat, ..options };
         Self { index: MlfIndex::new(mlf), options, ..Self::default() }
     }
 
-    /// The same with relative names, of files and in redirections, meant as relative to a directory
+    /// The same, with relative names (of files and in redirections) resolved against a directory
     /// instead of the current one.
     #[must_use]
     pub fn relative_to(mut self, directory: impl Into<PathBuf>) -> Self {
@@ -36,12 +36,12 @@ impl LabelFiles {
         self
     }
 
-    /// Adds a master label file, which is read once for its [index](MlfIndex). A compressed one is
+    /// Adds a master label file. It is read once for its [index](MlfIndex). A compressed one is
     /// copied into a temporary file.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is none: as [`MlfIndex::add`].
+    /// If it cannot be read or is not a master label file, as [`MlfIndex::add`].
     pub fn add_mlf(&mut self, path: &Path) -> Result<()> {
         let path = self.directory.join(path);
         let file = open_decoded(&path.into(), &Opener::default())?;
@@ -58,13 +58,12 @@ impl LabelFiles {
 
     /// Reads a label file.
     ///
-    /// The first entry for it that has a transcription gives it; where there is none, the file of
-    /// this name does.
+    /// The first matching entry with a transcription is used. If there is none, the file with this
+    /// name is read.
     ///
     /// # Errors
     ///
-    /// When there is neither an entry nor a file; when what there is cannot be read, or is not
-    /// well formed.
+    /// If there is neither an entry nor a file; or if it cannot be read, or is malformed.
     pub fn read(&self, label_file: &[u8]) -> Result<Transcription> {
         for id in self.index.find(label_file) {
             match self.index.entry(id).body {
@@ -96,15 +95,15 @@ impl LabelFiles {
         })
     }
 
-    /// Reads the transcription that stands below an entry's name.
+    /// Reads the transcription below the name of an entry.
     ///
     /// # Errors
     ///
-    /// When it cannot be read or is not well formed, or the entry is a redirection.
+    /// If it cannot be read or is malformed, or if the entry is a redirection.
     ///
     /// # Panics
     ///
-    /// When there are not so many entries.
+    /// If there is no such entry.
     pub fn read_entry(&self, id: u32) -> Result<Transcription> {
         let entry = self.index.entry(id);
         let Body::Here { offset, bytes } = entry.body else {
@@ -134,7 +133,7 @@ impl LabelFiles {
         let path = self.directory.join(path);
         let opener = Opener::default().with_line_limit(self.index.line_limit());
         let data = opener.read_list(&path.as_path().into(), LineLimit::of_lines)?;
-        // As soon as there are entries, dots end label files that are none, too.
+        // As soon as there are entries, a dot also ends label files outside of MLFs.
         let dot_ends = self.options.dot_ends || !self.index.is_empty();
         let options = ParseOptions { dot_ends, ..self.options.clone() };
         parse(&data, &options).map_err(|error| error.in_file(shown_name(&path)))
@@ -153,7 +152,7 @@ fn below(directory: &[u8], label_file: &[u8], depth: usize) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(&path).to_owned())
 }
 
-/// Bytes of a file, which must have them.
+/// Bytes of a file that must exist.
 fn read_range(file: &DataFile, offset: u64, bytes: u64) -> Result<Vec<u8>> {
     let there = file.len().saturating_sub(offset);
     let len = usize::try_from(bytes).ok().filter(|_| bytes <= there).ok_or_else(|| {

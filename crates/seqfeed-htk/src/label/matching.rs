@@ -1,17 +1,17 @@
-//! Names of entries, and which label files they mean.
+//! Names of entries, and the label files that they match.
 
-/// What kind of pattern a name is: each is looked up in its own way.
+/// The class of a pattern. Each class is looked up in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// One name.
     Fixed,
-    /// `*/name`: that name in any directory, or in none.
+    /// `*/name`: the name in any directory, or in none.
     AnyPath,
-    /// Any other with `*` or `?`.
+    /// Any other pattern with `*` or `?`.
     General,
 }
 
-/// What kind of pattern `name` is, and by which part of it it is found.
+/// The class of pattern `name`, and the part of it by which it is looked up.
 pub(super) fn classify(name: &[u8]) -> (Class, &[u8]) {
     if memchr::memchr(b'?', name).is_some() {
         return (Class::General, name);
@@ -27,12 +27,12 @@ pub(super) fn classify(name: &[u8]) -> (Class, &[u8]) {
     }
 }
 
-/// The part of a name behind its last slash.
+/// The part of a name after its last slash.
 pub(super) fn file_part(name: &[u8]) -> &[u8] {
     memchr::memrchr(b'/', name).map_or(name, |slash| &name[slash + 1..])
 }
 
-/// Whether an entry's name means a label file.
+/// Whether the name of an entry matches a label file.
 pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     match classify(pattern) {
         (Class::Fixed, pattern) => pattern == name,
@@ -41,10 +41,11 @@ pub(super) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// `*` is any run of bytes, slashes and the empty one too; `?` is one byte.
+/// `*` matches any bytes, also slashes and none; `?` matches one byte.
 fn wild(pattern: &[u8], name: &[u8]) -> bool {
     let (mut in_pattern, mut in_name) = (0, 0);
-    // Behind the last star, and what it covers up to: the only choice that ever needs another try.
+    // The position after the last star, and the end of its match: only this choice ever needs
+    // another try.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         match (pattern.get(in_pattern), name.get(in_name)) {

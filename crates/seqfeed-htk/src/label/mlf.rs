@@ -1,4 +1,4 @@
-//! Where in master label files the transcriptions stand.
+//! The index of the transcriptions in master label files.
 
 use std::hash::BuildHasher;
 use std::io::Read;
@@ -12,18 +12,19 @@ use super::MLF_FORMAT;
 use super::matching::{Class, classify, file_part, matches};
 use super::stream_buffer::{Keep, StreamBuffer};
 
-/// How master label files are read.
+/// Options for reading master label files.
 #[derive(Clone, Debug, Default)]
 pub struct MlfOptions {
     /// Whether blanks may stand around the dot that ends an entry, and around `///` (`V1COMPAT`).
     pub v1_compat: bool,
-    /// Most bytes of a line, if not [`LINE_LIMIT`].
+    /// The most bytes of a line, if not [`LINE_LIMIT`].
     pub line_limit: Option<usize>,
 }
 
-/// The entries of master label files, in their order: of each its name, its place and its line.
+/// The entries of master label files, in order: the name, the position and the line of each.
 ///
-/// A file passes once, as a stream, and is not held; an entry takes 32 bytes and its name.
+/// A file is read once as a stream, and is not kept in memory. An entry takes 32 bytes and its
+/// name.
 ///
 /// ```
 /// use seqfeed_htk::label::{Body, MlfIndex};
@@ -39,23 +40,23 @@ pub struct MlfIndex {
     options: MlfOptions,
     files: Vec<(String, Range<u32>)>,
     entries: Vec<Entry>,
-    /// The names of all entries, and the directories of those that have one.
+    /// The names of all entries, and the directories of redirections.
     text: Vec<u8>,
     hasher: DefaultHashBuilder,
     fixed: HashTable<u32>,
     any_path: HashTable<u32>,
-    /// What has to be tried one by one.
+    /// Entries that have to be tried one by one.
     tried: Vec<u32>,
     duplicates: Vec<Duplicate>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// In the file; of redirections, where their directory starts in the text of names.
+    /// The offset in the file. For a redirection, the start of its directory in `text`.
     start: u64,
-    /// Of redirections, where that ends.
+    /// For a redirection, the end of its directory in `text`.
     end: u64,
-    /// Where its name starts; it ends where its directory or the next name starts.
+    /// The start of its name. It ends where its directory or the next name starts.
     name_start: u64,
     /// The line of its name, at most `u32::MAX`, and its kind.
     line: u32,
@@ -76,7 +77,7 @@ pub struct MlfEntry<'a> {
     pub file: &'a str,
     /// The number of the file, in the order in which they were added.
     pub file_number: usize,
-    /// What label files it is for: a name, perhaps with `*` and `?`.
+    /// The label files it is for: a name, with optional `*` and `?`.
     pub name: &'a [u8],
     /// The line of its name, from 1.
     pub line: u64,
@@ -84,29 +85,29 @@ pub struct MlfEntry<'a> {
     pub body: Body<'a>,
 }
 
-/// Where the transcription of an entry is.
+/// The location of an entry's transcription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
-    /// Below its name: the bytes of its lines, without the dot.
+    /// Below its name. These are the bytes of its lines, without the dot.
     Here {
-        /// Where they start.
+        /// The offset of the first byte.
         offset: u64,
-        /// How many they are.
+        /// The number of bytes.
         bytes: u64,
     },
-    /// In a file of its name in this directory (`->`).
+    /// In a file with its name in this directory (`->`).
     Simple(&'a [u8]),
-    /// The same; or below this directory, in one of the same name as the last of its own
-    /// directories, or the last two, and so on (`=>`).
+    /// The same, or also below this directory under the last one, two or more of its own
+    /// directories (`=>`).
     Full(&'a [u8]),
 }
 
-/// An entry that is never found, since an earlier one has the same name.
+/// An entry that is never found, because an earlier one has the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Duplicate {
     /// The entry that is found.
     pub first: u32,
-    /// The one that is not.
+    /// The entry that is never found.
     pub again: u32,
 }
 
@@ -117,15 +118,16 @@ impl MlfIndex {
         Self { options, ..Self::default() }
     }
 
-    /// Adds the entries of a master label file, behind those of earlier ones.
+    /// Adds the entries of a master label file after those of earlier ones.
     ///
-    /// As in HTK, lines between entries are skipped, if they have no two quotes, and the file's end
-    /// ends the last entry, dot or not. After an error, the entries before it stay.
+    /// As in HTK, lines between entries are skipped if they do not have two quotes, and the end of
+    /// the file ends the last entry, with or without a dot. After an error, the earlier entries
+    /// stay.
     ///
     /// # Errors
     ///
-    /// When reading fails; when the file is empty or does not start with `#!MLF!#`; when a
-    /// redirection has no directory; when a line is too long; when there are 2^32 entries.
+    /// Fails if reading fails; if the file is empty or does not start with `#!MLF!#`; if a
+    /// redirection has no directory; if a line is too long; if there are 2^32 entries.
     pub fn add(&mut self, name: &str, reader: impl Read) -> Result<()> {
         let first = self.entries.len() as u32;
         let MlfOptions { v1_compat, .. } = self.options;
@@ -135,7 +137,7 @@ impl MlfIndex {
         result
     }
 
-    /// Most bytes of a line.
+    /// The most bytes of a line.
     pub(super) fn line_limit(&self) -> usize {
         self.options.line_limit.unwrap_or(LINE_LIMIT)
     }
@@ -240,13 +242,13 @@ impl MlfIndex {
         Ok(())
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -256,7 +258,7 @@ impl MlfIndex {
     ///
     /// # Panics
     ///
-    /// When there are not so many.
+    /// If there is no such entry.
     #[must_use]
     pub fn entry(&self, id: u32) -> MlfEntry<'_> {
         let entry = self.entries[id as usize];
@@ -277,11 +279,11 @@ impl MlfIndex {
         }
     }
 
-    /// The entries for a label file, in their order, up to the first that has its transcription:
-    /// those before it are redirections, of which each may have it or not.
+    /// The entries for a label file, in order, up to the first one with its transcription. The
+    /// entries before it are redirections; each may have the file or not.
     ///
-    /// HTK looks at the entry behind that of the last look-up first, which gives other results
-    /// where names stand twice; here the first one is always meant.
+    /// HTK first looks at the entry after that of the last look-up. With repeated names this gives
+    /// other results. Here the first entry always counts.
     #[must_use]
     pub fn find(&self, label_file: &[u8]) -> Vec<u32> {
         let in_table = |table: &HashTable<u32>, key: &[u8]| {
@@ -292,7 +294,7 @@ impl MlfIndex {
         let any_path = in_table(&self.any_path, file_part(label_file));
         let mut found: Vec<u32> = fixed.into_iter().chain(any_path).collect();
         let is_immediate = |id: &u32| self.entries[*id as usize].kind == EntryKind::Immediate;
-        // What comes behind it need not be tried.
+        // Entries after it need not be tried.
         let last = found.iter().copied().filter(is_immediate).min().unwrap_or(u32::MAX);
         for &id in self.tried.iter().take_while(|&&id| id < last) {
             if matches(name_in(&self.entries, &self.text, id), label_file) {
@@ -308,7 +310,7 @@ impl MlfIndex {
         found
     }
 
-    /// The entries that are never found, in their order: reason for a warning.
+    /// The entries that are never found, in order. They deserve a warning.
     #[must_use]
     pub fn duplicates(&self) -> &[Duplicate] {
         &self.duplicates
@@ -322,7 +324,7 @@ fn name_in<'a>(entries: &[Entry], text: &'a [u8], id: u32) -> &'a [u8] {
     &text[entry.name_start as usize..end]
 }
 
-/// The text between the first two quotes of a line, and what is behind them.
+/// The text between the first two quotes of a line, and the text after them.
 fn quoted(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let open = memchr::memchr(b'"', line)?;
     let rest = &line[open + 1..];
@@ -330,7 +332,7 @@ fn quoted(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&rest[..close], &rest[close + 1..]))
 }
 
-/// What kind of entry a name is of, by what stands behind it, and the directory of a redirection.
+/// The kind of an entry, from the text after its name, and the directory of a redirection.
 fn redirection(behind: &[u8]) -> (EntryKind, Option<&[u8]>) {
     let arrow = behind.get(1..).and_then(|rest| memchr::memchr(b'>', rest)).map(|at| at + 1);
     let kind = match arrow.map(|at| behind[at - 1]) {

@@ -1,4 +1,4 @@
-//! Label formats of other programs, which HTK reads when `SOURCELABEL` names them.
+//! Label formats of other programs. HTK reads them when `SOURCELABEL` names them.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -11,14 +11,14 @@ pub enum LabelFormat {
     /// TIMIT's: `start end name`, in samples of 16 kHz.
     Timit,
     /// SCRIBE's, of the SAM project: `LBB: start, centre, end, name`, in samples of 20 kHz. Blanks
-    /// of a name become `_`. Other lines than `LBB:`, `LBA:` and `UTS:` are no labels.
+    /// of a name become `_`. Only lines with `LBB:`, `LBA:` and `UTS:` are labels.
     Scribe,
-    /// That of ESPS and waves: a header up to a line that is `#`, then `end color name`, in
-    /// seconds. Each label starts where the one before ends.
+    /// The format of ESPS and waves: a header up to a line with a single `#`, then
+    /// `end color name`, in seconds. Each label starts where the one before ends.
     Esps,
 }
 
-/// Reads the labels of a file of another program. What is behind a `;` is a comment.
+/// Reads the labels from a file of another program. The text after a `;` is a comment.
 ///
 /// ```
 /// use seqfeed_htk::label::other::{LabelFormat, parse_other};
@@ -31,7 +31,7 @@ pub enum LabelFormat {
 ///
 /// # Errors
 ///
-/// When a line has fewer columns, or a time is no number: with the line.
+/// If a line has too few columns, or a time is not a number. The error has the line.
 pub fn parse_other(data: &[u8], format: LabelFormat) -> Result<Transcription> {
     let mut labels = Labels::new();
     let mut body = format != LabelFormat::Esps;
@@ -83,7 +83,7 @@ pub fn parse_other(data: &[u8], format: LabelFormat) -> Result<Transcription> {
     Ok(Transcription { alternatives })
 }
 
-/// A time in units of so many times 100 ns.
+/// A time in units of `unit` times 100 ns.
 fn time(column: Option<&[u8]>, unit: f64) -> Result<f64, Problem> {
     let column = column.unwrap_or_default();
     let number =

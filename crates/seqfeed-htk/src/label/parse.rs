@@ -17,8 +17,8 @@ const NAMELESS: &str = "a line is `[start [end]] name [score] {name [score]}`; a
 /// list          = { [ start [ end ] ] name [ score ] { name [ score ] } newline }
 /// ```
 ///
-/// Unlike HTK it has no limit to the length of names and lines, and an escape that is none is an
-/// error, where HTK stops reading.
+/// Unlike in HTK, names and lines may have any length. An invalid escape is an error; HTK stops
+/// reading there.
 ///
 /// ```
 /// use seqfeed_htk::label::{ParseOptions, parse};
@@ -34,8 +34,8 @@ const NAMELESS: &str = "a line is `[start [end]] name [score] {name [score]}`; a
 ///
 /// # Errors
 ///
-/// Where HTK fails, with the line: a label without a name, an empty line between labels, a quote
-/// that is not closed; and where the level or the alternative asked for does not exist.
+/// The same cases as in HTK, with the line: a label without a name, an empty line between labels,
+/// an open quote. Also if the requested level or alternative does not exist.
 pub fn parse(data: &[u8], options: &ParseOptions) -> Result<Transcription> {
     let mut parser = Parser { scanner: Scanner::new(data, options), options };
     let mut transcription = Transcription::default();
@@ -43,7 +43,7 @@ pub fn parse(data: &[u8], options: &ParseOptions) -> Result<Transcription> {
     if matches!(token, Token::Name | Token::Number(_)) {
         transcription.alternatives.push(parser.list(&mut token)?);
         while token == Token::Separator {
-            // The newline, without which it would be a name.
+            // Consumes the newline; otherwise it would be a name.
             parser.scanner.next()?;
             token = parser.scanner.next()?;
             transcription.alternatives.push(parser.list(&mut token)?);
@@ -82,14 +82,14 @@ impl Parser<'_> {
         Ok(labels)
     }
 
-    /// Takes a number, if there is one.
+    /// Consumes a number, if there is one.
     fn number(&mut self, token: &mut Token) -> Result<Option<f64>> {
         let Token::Number(value) = *token else { return Ok(None) };
         *token = self.scanner.next()?;
         Ok(Some(value))
     }
 
-    /// Takes a name and its score.
+    /// Consumes a name and its score.
     fn name(
         &mut self,
         token: &mut Token,

@@ -4,7 +4,7 @@ use seqfeed_core::{Error, Problem, Result, number_text};
 
 use super::{FORMAT, ParseOptions};
 
-/// A token. The text of a name is in [`Scanner::word`].
+/// A token. [`Scanner::word`] has the text of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token {
     Name,
@@ -17,26 +17,26 @@ pub(super) enum Token {
 
 pub(super) struct Scanner<'a> {
     data: &'a [u8],
-    /// The next byte.
+    /// The offset of the next byte.
     at: usize,
-    /// Where the last token starts.
+    /// The start of the last token.
     token_start: usize,
     /// Whether the next token is the first one of a line.
     line_start: bool,
     dot_ends: bool,
-    /// Whether blanks may stand around a dot and `///` that are alone on their lines.
+    /// Whether blanks may stand around a dot and around `///` that are alone on their lines.
     v1_compat: bool,
     first_line: u64,
     /// The last name, without quotes and escapes.
     pub(super) word: Vec<u8>,
 }
 
-/// What C calls white space.
+/// White space by C's definition.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Whether a byte ends a line. A lone carriage return does.
+/// Whether a byte ends a line. A lone carriage return does too.
 fn is_line_end(byte: Option<u8>) -> bool {
     matches!(byte, Some(b'\n' | b'\r'))
 }
@@ -57,7 +57,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether nothing else stands in the line, from a byte on.
+    /// Whether the rest of the line, from a byte on, is empty.
     fn ends_line(&self, at: usize) -> bool {
         let rest = self.data.get(at..).unwrap_or_default();
         let is_blank = |byte: &&u8| self.v1_compat && matches!(byte, b' ' | b'\t');
@@ -91,15 +91,15 @@ impl<'a> Scanner<'a> {
                 return Ok(Token::LineEnd);
             }
             Some(b'.') if line_start && self.dot_ends => {
-                // At the very end of the file HTK wants a newline behind the dot, but takes the
-                // transcription to be ended when it looks for the next one.
+                // At the very end of the file HTK wants a newline after the dot. But when it looks
+                // for the next transcription, it takes this one as ended.
                 if self.at + 1 == self.data.len() || self.ends_line(self.at + 1) {
                     return Ok(Token::End);
                 }
             }
             Some(_) => {}
         }
-        // A form feed is not skipped between tokens, but is before a word, with all behind it.
+        // A form feed is not skipped between tokens. Before a word it is, with everything after it.
         while self.peek().is_some_and(is_space) {
             self.at += 1;
         }
@@ -116,7 +116,7 @@ impl<'a> Scanner<'a> {
         Ok(Token::Name)
     }
 
-    /// Reads a word, and says whether it stands in quotes.
+    /// Reads a word. Returns whether it stands in quotes.
     fn read_word(&mut self) -> Result<bool> {
         self.word.clear();
         let quote = self.peek().filter(|&byte| byte == b'"' || byte == b'\'');
@@ -145,14 +145,14 @@ impl<'a> Scanner<'a> {
             let byte = if byte == b'\\' { self.escape()? } else { byte };
             self.word.push(byte);
         }
-        // For HTK names are C strings.
+        // In HTK names are C strings.
         if let Some(len) = memchr::memchr(0, &self.word) {
             self.word.truncate(len);
         }
         Ok(quote.is_some())
     }
 
-    /// The byte that a backslash and what follows stand for.
+    /// The byte for a backslash and the characters after it.
     fn escape(&mut self) -> Result<u8> {
         let rest = &self.data[self.at..];
         let octal = |byte: &u8| matches!(byte, b'0'..=b'7').then(|| u32::from(byte - b'0'));
@@ -162,7 +162,7 @@ impl<'a> Scanner<'a> {
             {
                 let digits = [high, middle, low].into_iter().filter_map(octal);
                 self.at += 3;
-                // Of a number above 255 HTK keeps the low byte.
+                // HTK keeps the low byte of a number above 255.
                 Ok(digits.fold(0, |value, digit| value * 8 + digit) as u8)
             }
             [b'0'..=b'7', ..] | [] => {
@@ -188,7 +188,7 @@ impl<'a> Scanner<'a> {
 
     /// An error at the last token.
     pub(super) fn error(&self, problem: Problem, help: &'static str) -> Error {
-        // A carriage return alone ends a line too.
+        // A lone carriage return ends a line too.
         let before = &self.data[..self.token_start.min(self.data.len())];
         let returns = memchr::memchr_iter(b'\r', before)
             .filter(|&at| self.data.get(at + 1) != Some(&b'\n'))
@@ -199,7 +199,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether an unquoted word is a number for HTK.
+/// Whether HTK takes an unquoted word for a number.
 pub(super) fn is_number(word: &[u8]) -> bool {
     let (Some(first), Some(last)) = (word.first(), word.last()) else { return false };
     (first.is_ascii_digit() || matches!(first, b'+' | b'-'))
@@ -209,10 +209,10 @@ pub(super) fn is_number(word: &[u8]) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
 }
 
-/// The number at the front of a word, as C's `strtod` reads decimal ones: the longest beginning
-/// that is one, else 0. What is too large is infinite.
+/// The number at the front of a word, as C's `strtod` reads decimal numbers: the longest prefix
+/// that is a number, else 0. A number that is too large is infinite.
 pub(super) fn number(word: &[u8]) -> f64 {
-    // Nearly all are numbers for C++ too, which is quicker to see.
+    // C++ accepts nearly all of them too, and that is checked faster.
     if let Some((value, len)) = number_text::parse_f64(word)
         && len == word.len()
     {
@@ -222,7 +222,7 @@ pub(super) fn number(word: &[u8]) -> f64 {
     str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
-/// The longest beginning that is a decimal number; empty where there is none.
+/// The longest prefix that is a decimal number; may be empty.
 pub(super) fn number_prefix(word: &[u8]) -> &[u8] {
     let digits = |from: usize| {
         let rest = word.get(from..).unwrap_or_default();

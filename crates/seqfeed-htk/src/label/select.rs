@@ -4,7 +4,7 @@ use seqfeed_core::{Error, Problem, Result};
 
 use super::{FORMAT, Labels, ParseOptions, Transcription};
 
-/// The transcription of which only what the options name is kept.
+/// Reduces a transcription to the parts that the options name.
 pub(super) fn apply(
     mut transcription: Transcription,
     options: &ParseOptions,
@@ -31,8 +31,8 @@ fn missing(what: &'static str, number: usize, most: usize) -> Error {
     Error::format(FORMAT, Problem::OutOfRange { what, found, allowed })
 }
 
-/// The labels of one level, from 1, with the times of all segments that each covers: up to the next
-/// label of that level.
+/// The labels of one level, from 1. Each has the times of all segments that it covers: up to the
+/// next label of that level.
 fn level(labels: &Labels, number: usize) -> Result<Labels> {
     let absent = || missing("the level asked for", number, labels.levels());
     let index = number.checked_sub(1).ok_or_else(absent)?;

@@ -1,4 +1,4 @@
-//! A master label file passing by: lines outside of entries, and where entries end.
+//! Reads a master label file as a stream: lines outside of entries, and the ends of entries.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -9,31 +9,31 @@ use seqfeed_io::{LineLimit, too_long};
 
 const PIECE: usize = 1 << 20;
 
-/// A stream of which a piece at a time is held.
+/// A stream with a buffer for a part of it.
 ///
-/// Entries are not read line by line: what ends them, a line that is only a dot, is searched for
-/// directly, and the lines before it are counted. Both go at the speed of memory.
+/// Entries are not read line by line. An entry ends with a line that has only a dot. This line is
+/// searched for directly, and the lines before it are counted. Both run at the speed of memory.
 pub(super) struct StreamBuffer<R> {
     reader: R,
     name: String,
     buffer: Vec<u8>,
-    /// What of the buffer is held and not yet gone over.
+    /// The range of the buffer that has not been passed yet.
     held: Range<usize>,
-    /// Of the first byte held.
+    /// The offset of the first byte in this range.
     offset: u64,
-    /// Of the first byte held, from 1.
+    /// The line of the first byte in this range, from 1.
     line: u64,
     ended: bool,
     dot: Finder<'static>,
     /// Whether blanks may stand around the dot.
     blanks: bool,
-    /// Most bytes of a line.
+    /// The most bytes of a line.
     limit: usize,
-    /// The lines that were gone over.
+    /// Checks the lines that were passed.
     passed: LineLimit,
 }
 
-/// What of an entry is wanted besides its end.
+/// The parts of an entry that are wanted beside its end.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Keep {
     Nothing,
@@ -41,9 +41,9 @@ pub(super) enum Keep {
     LastLine,
 }
 
-/// Where the lines of an entry end.
+/// The end of an entry's lines.
 pub(super) struct BodyEnd {
-    /// Where the dot's line starts, or the file ends.
+    /// The start of the dot's line, or the end of the file.
     pub(super) offset: u64,
     /// Whether there is a dot.
     pub(super) dot: bool,
@@ -53,11 +53,11 @@ pub(super) struct BodyEnd {
     pub(super) last_line_number: u64,
 }
 
-/// A search in what is held.
+/// A search in the buffered bytes.
 enum Search {
-    /// A dot: where the newline before it is, and where its line ends (before its newline).
+    /// A dot: the position of the newline before it, and the end of its line (before its newline).
     Found(usize, usize),
-    /// None up to this place, where the search goes on when there is more.
+    /// None up to this position. The search continues there when there are more bytes.
     GoOn(usize),
 }
 
@@ -92,7 +92,7 @@ impl<R: Read> StreamBuffer<R> {
         &self.buffer[self.held.clone()]
     }
 
-    /// Holds more, unless the file has ended: whether there may be more.
+    /// Reads more, unless the file has ended. Returns whether there may be more.
     fn fill(&mut self) -> Result<bool> {
         if self.ended {
             return Ok(false);
@@ -102,7 +102,7 @@ impl<R: Read> StreamBuffer<R> {
             self.held = 0..self.held.len();
         }
         if self.held.end == self.buffer.len() {
-            // A line is held whole where it has to be, with what tells its end.
+            // A line that is needed whole stays in the buffer, with the bytes that show its end.
             self.check(self.buffer.len().saturating_sub(2))?;
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
@@ -120,7 +120,7 @@ impl<R: Read> StreamBuffer<R> {
         }
     }
 
-    /// Refuses a line of so many bytes, if that is too long.
+    /// Refuses a line of `bytes` bytes if this is too long.
     fn check(&self, bytes: usize) -> Result<()> {
         if bytes <= self.limit {
             return Ok(());
@@ -129,8 +129,8 @@ impl<R: Read> StreamBuffer<R> {
         Err(error.in_file(&self.name).at_line(self.line))
     }
 
-    /// The next line without its newline, which [`pass`](StreamBuffer::pass) goes over;
-    /// nothing at the end.
+    /// The next line without its newline; `None` at the end. [`pass`](StreamBuffer::pass) consumes
+    /// it.
     pub(super) fn peek_line(&mut self) -> Result<Option<&[u8]>> {
         let mut from = 0;
         let len = loop {
@@ -150,7 +150,7 @@ impl<R: Read> StreamBuffer<R> {
         Ok(Some(&self.bytes()[..len]))
     }
 
-    /// Goes over bytes that are held. Fails if there is a line among them that is too long.
+    /// Consumes buffered bytes. Fails if they contain a line that is too long.
     pub(super) fn pass(&mut self, count: usize) -> Result<()> {
         let count = count.min(self.held.len());
         let bytes = &self.buffer[self.held.start..self.held.start + count];
@@ -161,10 +161,10 @@ impl<R: Read> StreamBuffer<R> {
         Ok(())
     }
 
-    /// Goes over the lines of an entry and the dot's line. Called at the newline before the
-    /// first of them.
+    /// Consumes the lines of an entry and the dot's line. Call it at the newline before the first
+    /// of them.
     pub(super) fn body(&mut self, keep: Keep) -> Result<BodyEnd> {
-        // From here on nothing has been searched.
+        // Nothing has been searched from here on.
         let mut from = 0;
         loop {
             match self.search(from) {
@@ -177,7 +177,7 @@ impl<R: Read> StreamBuffer<R> {
                 Search::GoOn(next) if self.ended => {
                     let len = self.held.len();
                     let mut body = self.body_end(len, keep);
-                    // At the end there is no newline to go behind.
+                    // At the end there is no newline to consume.
                     body.offset = self.offset + len as u64;
                     debug_assert!(next <= len);
                     self.pass(len)?;
@@ -198,7 +198,7 @@ impl<R: Read> StreamBuffer<R> {
         }
     }
 
-    /// The end of a body before the newline at `newline`.
+    /// The end of an entry before the newline at `newline`.
     fn body_end(&self, newline: usize, keep: Keep) -> BodyEnd {
         let bytes = &self.bytes()[..newline];
         let (mut line, mut number) = (Vec::new(), 0);
@@ -230,7 +230,7 @@ impl<R: Read> StreamBuffer<R> {
                 _ => from = newline + 2,
             }
         }
-        // A newline at the end may be that before the dot.
+        // A newline at the end may be the one before the dot.
         let last = bytes.len().saturating_sub(usize::from(bytes.ends_with(b"\n")));
         Search::GoOn(last.max(from.min(bytes.len())))
     }
@@ -258,7 +258,7 @@ impl<R: Read> StreamBuffer<R> {
     }
 }
 
-/// The last line that is not empty, if it is whole: one that follows a newline.
+/// The last line that is not empty, if it is whole, that is, after a newline.
 fn last_line(bytes: &[u8]) -> Range<usize> {
     let end =
         bytes.len() - bytes.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();

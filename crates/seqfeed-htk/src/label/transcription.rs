@@ -1,8 +1,8 @@
-//! What a label file says.
+//! The contents of a label file.
 
-/// What a label file says: one list of labels, or several alternative ones.
+/// The contents of a label file: one list of labels, or several alternative ones.
 ///
-/// A file without labels has no list at all.
+/// A file without labels has no list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcription {
     /// The lists. The first one is never empty in a file.
@@ -11,12 +11,12 @@ pub struct Transcription {
 
 /// A list of labels, each with its times, score and auxiliary labels.
 ///
-/// All names of a list stand side by side in one buffer.
+/// All names of a list are stored in one buffer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
-    /// Times, and where in `names` the labels of the segment end.
+    /// Times, and the end of the segment's labels in `names`.
     segments: Vec<Row>,
-    /// Where in `text` each name ends, and its score.
+    /// The end of each name in `text`, and its score.
     names: Vec<(usize, f32)>,
     text: Vec<u8>,
 }
@@ -31,21 +31,21 @@ struct Row {
 /// A name and its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Name<'a> {
-    /// The name: bytes, in whatever encoding the file has. Never with a NUL.
+    /// The name: bytes in the encoding of the file. It has no NUL.
     pub text: &'a [u8],
-    /// Its score (a log likelihood); 0 where there is none.
+    /// Its score (a log likelihood); 0 if there is none.
     pub score: f32,
 }
 
 /// One line of a label file.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
-    /// Where it starts, in units of 100 ns; HTK says -1 where this is missing.
+    /// Its start, in units of 100 ns. HTK uses -1 if this is missing.
     pub start: Option<f64>,
-    /// Where it ends. Never without a start.
+    /// Its end. It needs a start.
     pub end: Option<f64>,
     names: &'a [(usize, f32)],
-    /// Where the first name starts in `text`.
+    /// The start of the first name in `text`.
     text_start: usize,
     text: &'a [u8],
 }
@@ -57,19 +57,19 @@ impl Labels {
         Self::default()
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     #[must_use]
     pub fn len(&self) -> usize {
         self.segments.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no segments.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// How many labels the segment with the most has: 1 without auxiliary ones, 0 in an empty list.
+    /// The most labels of any segment: 1 without auxiliary ones, 0 in an empty list.
     #[must_use]
     pub fn levels(&self) -> usize {
         self.segments().map(|segment| segment.levels()).max().unwrap_or(0)
@@ -79,7 +79,7 @@ impl Labels {
     ///
     /// # Panics
     ///
-    /// When there are not so many.
+    /// If there is no such segment.
     #[must_use]
     pub fn segment(&self, number: usize) -> Segment<'_> {
         let row = self.segments[number];
@@ -98,18 +98,18 @@ impl Labels {
         (0..self.len()).map(|number| self.segment(number))
     }
 
-    /// Appends a segment with one label; [`push_name`](Labels::push_name) adds auxiliary ones.
+    /// Appends a segment with one label. [`push_name`](Labels::push_name) adds auxiliary ones.
     ///
-    /// An end without a start cannot be written in a file, and is left out. Names end before their
-    /// first NUL, as they do for HTK.
+    /// An end without a start cannot be written in a file, and is left out. As in HTK, names end
+    /// before their first NUL.
     pub fn push(&mut self, start: Option<f64>, end: Option<f64>, name: &[u8], score: f32) {
         let end = end.filter(|_| start.is_some());
         self.segments.push(Row { start, end, names_end: self.names.len() });
         self.push_name(name, score);
     }
 
-    /// Adds an auxiliary label, of the next higher level, to the last segment. Without segments
-    /// nothing happens.
+    /// Adds an auxiliary label, of the next higher level, to the last segment. Does nothing without
+    /// segments.
     pub fn push_name(&mut self, name: &[u8], score: f32) {
         let Some(segment) = self.segments.last_mut() else { return };
         let len = memchr::memchr(0, name).unwrap_or(name.len());
@@ -118,7 +118,7 @@ impl Labels {
         segment.names_end += 1;
     }
 
-    /// Scores the last name.
+    /// Sets the score of the last name.
     pub(super) fn score_last(&mut self, score: f32) {
         if let Some((_, old)) = self.names.last_mut() {
             *old = score;
@@ -133,8 +133,7 @@ impl<'a> Segment<'a> {
         self.level(0).unwrap_or(Name { text: b"", score: 0.0 })
     }
 
-    /// The label of a level: 0 is its own, the others are auxiliary. Nothing where the
-    /// line has fewer.
+    /// The label of a level: 0 is its own, the others are auxiliary. `None` if the line has fewer.
     #[must_use]
     pub fn level(&self, level: usize) -> Option<Name<'a>> {
         let &(end, score) = self.names.get(level)?;
@@ -142,7 +141,7 @@ impl<'a> Segment<'a> {
         Some(Name { text: &self.text[start..end], score })
     }
 
-    /// How many labels it has.
+    /// The number of its labels.
     #[must_use]
     pub fn levels(&self) -> usize {
         self.names.len()

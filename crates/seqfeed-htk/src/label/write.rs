@@ -1,4 +1,4 @@
-//! Transcriptions as text.
+//! Writes transcriptions as text.
 
 use std::io::Write;
 
@@ -11,13 +11,13 @@ use super::{Labels, Name, Transcription};
 /// The first line of a master label file.
 pub const MLF_HEADER: &[u8] = b"#!MLF!#\n";
 
-/// Appends a transcription, as HTK's tools write it.
+/// Appends a transcription in the form of HTK's tools.
 ///
-/// Names that would not be read as they are stand in quotes: such as are empty, hold blanks or look
-/// like numbers (which HTK 3.4.1 writes as they are, and cannot read again). Times are whole
-/// numbers where they are whole, scores have six decimals where these say all of it; else as many
-/// as are needed to read the same number again. Scores stand on all lines, if any label of their
-/// level has one. A score that is no number is written as 0, a time that is none is left out.
+/// Names that would not read back unchanged are quoted: empty ones, and names with blanks or that
+/// look like numbers (HTK 3.4.1 writes them unquoted, and cannot read them again). Whole times are
+/// written as whole numbers. Scores have six decimals if these are exact. Otherwise numbers have as
+/// many digits as needed to read back the same number. If any label of a level has a score, all
+/// lines have one. A score that is NaN is written as 0, a time that is NaN is left out.
 ///
 /// ```
 /// use seqfeed_htk::label::{Labels, Transcription, write};
@@ -33,7 +33,7 @@ pub const MLF_HEADER: &[u8] = b"#!MLF!#\n";
 ///
 /// # Errors
 ///
-/// When the first of several alternatives is empty: the format cannot say so.
+/// If the first of several alternatives is empty: the format cannot hold this.
 pub fn write(out: &mut Vec<u8>, transcription: &Transcription) -> Result<()> {
     if let [first, _, ..] = &transcription.alternatives[..]
         && first.is_empty()
@@ -51,11 +51,11 @@ pub fn write(out: &mut Vec<u8>, transcription: &Transcription) -> Result<()> {
 }
 
 /// Appends an entry of an MLF: the name of a label file (or a pattern such as `*/a.lab`), its
-/// transcription, and the dot. Before the first one stands [`MLF_HEADER`].
+/// transcription, and the dot. [`MLF_HEADER`] must stand before the first one.
 ///
 /// # Errors
 ///
-/// As [`write`](fn@write), and for a name that is empty or holds quotes or line ends, which
+/// As [`write`](fn@write), and for a name that is empty or contains quotes or line ends, which
 /// cannot be written.
 pub fn write_mlf_entry(
     out: &mut Vec<u8>,
@@ -91,7 +91,7 @@ fn write_labels(out: &mut Vec<u8>, labels: &Labels) {
         }
         let alone = segment.levels() == 1 && start.is_none() && !scored[0];
         if alone && segment.name().text == b"///" {
-            // On a line of its own it separates alternatives, even in quotes.
+            // Alone on a line it would separate alternatives, even in quotes.
             out.push(b' ');
         }
         for (level, (name, scored)) in segment.names().zip(&scored).enumerate() {
@@ -108,12 +108,12 @@ fn write_labels(out: &mut Vec<u8>, labels: &Labels) {
     }
 }
 
-/// Writes a name, which may be the first word of the line.
+/// Writes a name. `first` says that it is the first word of the line.
 fn write_name(out: &mut Vec<u8>, name: Name<'_>, first: bool) {
     let text = name.text;
     let quotes = |quote| memchr::memchr(quote, text).is_some();
     let quote = match text.first() {
-        // As HTK: the other kind.
+        // The other kind of quote, as in HTK.
         Some(b'"') => Some(b'\''),
         Some(b'\'') => Some(b'"'),
         None => Some(b'"'),
@@ -164,7 +164,7 @@ fn write_score(out: &mut Vec<u8>, score: f32) {
 /// Writes a number as formatted, if it is finite.
 fn write_shown(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>, value: f64) {
     if value.is_infinite() {
-        // There is no word for it, but this is read as such.
+        // There is no word for infinity, but this number reads back as it.
         out.extend_from_slice(if value > 0.0 { b"1e999" } else { b"-1e999" });
     } else {
         // Writing into memory does not fail.

@@ -11,10 +11,10 @@ use super::{Base, Checksum, Encoding, Header, ParamKind};
 use crate::script::Segment;
 
 /// Writes an archive: one parameter file with the frames of many utterances, one after another. A
-/// script says which frames are whose.
+/// script lists the frames of each utterance.
 ///
-/// Nothing is kept in memory. The file appears under its name with [`finish`](Self::finish) or
-/// [`into_output`](Self::into_output).
+/// Nothing is kept in memory. [`finish`](Self::finish) or [`into_output`](Self::into_output) makes
+/// the file appear under its name.
 ///
 /// ```
 /// use seqfeed_htk::param::{ArchiveWriter, Encoding, ParamFile, ReadOptions};
@@ -53,9 +53,9 @@ impl ArchiveWriter {
     ///
     /// # Errors
     ///
-    /// Fails if the kind is stored with scales (a compressed file begins with them, and they need
-    /// all values), if frames are empty or of more than 32767 bytes, or when the file cannot be
-    /// made or is a pipe: the number of frames stands in front of them.
+    /// Fails if the kind is compressed (such a file begins with scales, which need all values); if
+    /// frames are empty or have more than 32767 bytes; if the file cannot be made; or if it is a
+    /// pipe (the number of frames stands before them).
     pub fn create(
         name: &WxFilename,
         encoding: Encoding,
@@ -102,12 +102,12 @@ impl ArchiveWriter {
         })
     }
 
-    /// Writes the frames of an utterance: where they stand.
+    /// Writes the frames of an utterance. Returns their range.
     ///
     /// # Errors
     ///
-    /// Fails if there are no frames or not whole ones, past 2^31 - 1 frames, if values of a kind of
-    /// 16-bit integers are none, and when writing fails.
+    /// Fails if there are no frames or not whole ones; after 2^31 - 1 frames; if the kind has
+    /// 16-bit integers and a value is not one; and if writing fails.
     pub fn write(&mut self, values: &[f32]) -> Result<Segment> {
         let frames = values.len() / self.columns;
         if frames == 0 || !values.len().is_multiple_of(self.columns) {
@@ -143,17 +143,17 @@ impl ArchiveWriter {
     ///
     /// # Errors
     ///
-    /// When writing fails.
+    /// If writing fails.
     pub fn finish(self) -> Result<()> {
         self.into_output()?.finish()
     }
 
-    /// Ends the archive without giving it its name yet, so that it appears together with
-    /// other files.
+    /// Ends the archive without giving it its name yet, so that it appears together with other
+    /// files.
     ///
     /// # Errors
     ///
-    /// When writing fails.
+    /// If writing fails.
     pub fn into_output(mut self) -> Result<Output> {
         let Encoding { kind, period, order } = self.encoding;
         if kind.has(ParamKind::CHECKSUM) {

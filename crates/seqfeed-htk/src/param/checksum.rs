@@ -2,10 +2,10 @@
 
 use super::ByteOrder;
 
-/// The checksum is a number modulo this one.
+/// The modulus of the checksum.
 const MODULUS: u32 = 36897;
 
-/// Words that are added before the remainder is taken again.
+/// The number of words to add before the next remainder.
 const BLOCK: usize = 64;
 
 /// `WEIGHTS[i]` is 65536 to the power of `BLOCK - 1 - i`, modulo [`MODULUS`].
@@ -22,10 +22,10 @@ const WEIGHTS: [u32; BLOCK] = {
 /// 65536 to the power of `BLOCK`.
 const SHIFT: u32 = WEIGHTS[0] * 65536 % MODULUS;
 
-/// HTK's checksum: the bytes behind the header, read as one long number of 16-bit digits, modulo
+/// HTK's checksum: the bytes after the header, read as one long number of 16-bit digits, modulo
 /// 36897.
 ///
-/// Digits are in the file's byte order; so the same values have two checksums, one for each order.
+/// Digits are in the file's byte order, so the same values have another checksum in each order.
 ///
 /// ```
 /// use seqfeed_htk::param::{ByteOrder, Checksum};
@@ -39,7 +39,7 @@ const SHIFT: u32 = WEIGHTS[0] * 65536 % MODULUS;
 pub struct Checksum {
     sum: u32,
     order: ByteOrder,
-    /// The first byte of a word whose second has not come.
+    /// The first byte of a word whose second byte has not come yet.
     half: Option<u8>,
 }
 
@@ -50,7 +50,7 @@ impl Checksum {
         Self { sum: 0, order, half: None }
     }
 
-    /// Adds bytes, in pieces of any length.
+    /// Adds bytes, in parts of any length.
     pub fn update(&mut self, mut bytes: &[u8]) {
         if let Some(first) = self.half {
             let [second, rest @ ..] = bytes else { return };
@@ -75,7 +75,7 @@ impl Checksum {
         self.sum = (self.sum * 65536 + u32::from(self.order.u16(word))) % MODULUS;
     }
 
-    /// The checksum of what was added. A last odd byte is not counted.
+    /// The checksum of everything that was added. A last odd byte does not count.
     #[must_use]
     pub fn value(&self) -> u16 {
         self.sum as u16

@@ -1,4 +1,4 @@
-//! From stored values to the machine's.
+//! Converts stored values to the machine's numbers.
 
 use seqfeed_core::{Error, Result};
 
@@ -7,7 +7,7 @@ use super::{ByteOrder, Checksum, Layout, ReadOptions, Storage};
 
 /// Turns stored frames into the machine's numbers.
 ///
-/// One loop for each way of storing, which the compiler turns into vector instructions.
+/// There is one loop for each storage; the compiler turns it into vector instructions.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     storage: Storage,
@@ -19,11 +19,11 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder for the frames of a file: its layout, and the bytes at [`Layout::scales`].
+    /// A decoder for the frames of a file, from its layout and the bytes at [`Layout::scales`].
     ///
     /// # Errors
     ///
-    /// Fails if there are not as many bytes as scales take.
+    /// Fails if the number of bytes is not that of the scales.
     pub fn new(layout: &Layout, scales: &[u8]) -> Result<Self> {
         let (order, columns) = (layout.header().order, layout.columns());
         let range = layout.scales();
@@ -38,16 +38,16 @@ impl Decoder {
 
     /// Decodes frames to floats. Waveforms and symbols become floats of the same value.
     ///
-    /// `_C` is decoded as the 64-bit builds of HTK do: a 32-bit addition, then a 32-bit division.
+    /// `_C` is decoded as by the 64-bit builds of HTK: a 32-bit addition, then a 32-bit division.
     ///
     /// # Errors
     ///
-    /// Fails if the bytes are not those of whole frames, or `out` has not exactly their room.
+    /// Fails if the bytes are not whole frames, or if `out` has another size than they need.
     pub fn decode(&self, bytes: &[u8], out: &mut [f32]) -> Result<()> {
         self.decode_to_bytes(bytes, bytemuck::cast_slice_mut(out))
     }
 
-    /// The same, with the floats as bytes in the machine's order: what blocks hold.
+    /// The same, with the floats as bytes in the machine's order, as in blocks.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode), and if the values are others ([`Storage::Shorts`]).
+    /// As [`decode`](Self::decode), and if the values are not of this kind ([`Storage::Shorts`]).
     pub fn decode_i16(&self, bytes: &[u8], out: &mut [i16]) -> Result<()> {
         if self.storage != Storage::Shorts {
             return Err(Error::usage("only waveforms and symbols are integers")
@@ -86,12 +86,12 @@ impl Decoder {
         Ok(())
     }
 
-    /// Whether frames of the file are floats in bytes, which need no second place to be decoded.
+    /// Whether stored frames are floats, which can be decoded in place.
     pub(super) fn is_in_place(&self) -> bool {
         self.storage == Storage::Floats
     }
 
-    /// Decodes floats where they are.
+    /// Decodes floats in place.
     pub(super) fn decode_in_place(&self, bytes: &mut [u8]) {
         if !self.order.is_native() {
             let (values, _) = bytes.as_chunks_mut::<4>();
@@ -111,7 +111,7 @@ impl Decoder {
         )))
     }
 
-    /// Decodes 16-bit integers, whatever they stand for.
+    /// Decodes 16-bit integers of any meaning.
     fn shorts(&self, bytes: &[u8], out: &mut [[u8; 4]], value: impl Fn([u8; 2]) -> i16) {
         let (bytes, _) = bytes.as_chunks::<2>();
         match self.storage {
@@ -148,10 +148,10 @@ fn floats(bytes: &[u8], out: &mut [[u8; 4]], value: impl Fn([u8; 4]) -> u32) {
 ///
 /// # Errors
 ///
-/// As [`Layout::find`], and where a checksum is to be [verified](ReadOptions::verify) and is wrong.
+/// As [`Layout::find`], and if a checksum that is to be [verified](ReadOptions::verify) is wrong.
 pub fn decode(file: &[u8], options: &ReadOptions) -> Result<(Layout, Vec<f32>)> {
     let layout = Layout::find(file, file.len() as u64, options)?;
-    // The layout lies inside of the file, as it was checked against its length.
+    // The layout was checked against the length, so it lies inside the file.
     let part = |start: u64, end: u64| &file[start as usize..end as usize];
     if let Some(offset) = layout.checksum_offset().filter(|_| options.verify) {
         let mut sum = Checksum::new(layout.header().order);

@@ -1,4 +1,4 @@
-//! From the machine's values to files.
+//! Converts the machine's values to files.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use seqfeed_io::{shown_name, write_atomically};
 use super::header::HEADER;
 use super::{Base, ByteOrder, Checksum, Header, ParamKind};
 
-/// How parameter files are written. Files are byte for byte those that `HCopy` makes of the
+/// The form of written parameter files. Files are byte for byte the same as `HCopy` makes from the
 /// same values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoding {
-    /// The kind, which also says how values are stored: `_C` compresses, `_K` adds a checksum.
+    /// The kind. It also decides the storage: `_C` compresses, `_K` adds a checksum.
     pub kind: ParamKind,
-    /// From one frame to the next, in units of 100 ns.
+    /// The time from one frame to the next, in units of 100 ns.
     pub period: i32,
     /// The byte order.
     pub order: ByteOrder,
@@ -27,7 +27,7 @@ impl Default for Encoding {
     }
 }
 
-/// Values to be written, frame by frame.
+/// Values to write, frame by frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'a> {
     /// For all kinds but waveforms and symbols.
@@ -45,11 +45,12 @@ pub(super) fn append_floats(order: ByteOrder, values: &[f32], out: &mut Vec<u8>)
     }
 }
 
-/// Appends values of a kind of 16-bit integers ([`Values::Shorts`]) that were read as floats.
+/// Converts values that were read as floats for a kind of 16-bit integers ([`Values::Shorts`]), and
+/// appends them.
 ///
 /// # Errors
 ///
-/// Fails at a value that is no such integer.
+/// Fails at a value that is not such an integer.
 pub fn append_integers(values: &[f32], out: &mut Vec<i16>) -> Result<()> {
     out.reserve(values.len());
     for (number, &value) in values.iter().enumerate() {
@@ -80,15 +81,15 @@ const FULL: f64 = 32767.0;
 impl Encoding {
     /// Appends a whole file with frames of `columns` values to `out`.
     ///
-    /// `_C` scales each column to what 16 bits hold, by its largest and smallest value. IREFC is
-    /// written as HTK's book says (32767 times the value), not as `HCopy` 3.4.1 does. A `_N` in the
-    /// kind is written (`HCopy` takes it off).
+    /// `_C` scales each column to 16 bits by its largest and smallest value. IREFC is written as
+    /// HTK's book says (32767 times the value), not as by `HCopy` 3.4.1. A `_N` in the kind is
+    /// written (`HCopy` removes it).
     ///
     /// # Errors
     ///
     /// Fails if the values are not whole frames or not of the kind's type; if frames are empty or
-    /// of more than 32767 bytes; if the kind has `_V`; or if values cannot be compressed: they are
-    /// not finite, or differ too little for their size. `out` then is as it was.
+    /// have more than 32767 bytes; if the kind has `_V`; or if values cannot be compressed, because
+    /// they are not finite, or differ too little for their size. `out` is then unchanged.
     pub fn encode(&self, values: Values<'_>, columns: usize, out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let result = self.append(values, columns, out);
@@ -98,11 +99,11 @@ impl Encoding {
         result
     }
 
-    /// Writes a whole file, which appears under its name when it is complete.
+    /// Writes a whole file. It appears under its name when it is complete.
     ///
     /// # Errors
     ///
-    /// As [`encode`](Self::encode), and when the operating system fails to write.
+    /// As [`encode`](Self::encode), and if the operating system fails to write.
     pub fn write(&self, path: &Path, values: Values<'_>, columns: usize) -> Result<()> {
         let mut bytes = Vec::new();
         self.encode(values, columns, &mut bytes)
@@ -208,7 +209,7 @@ impl Encoding {
     }
 }
 
-/// The scale of a column, rounded where HTK rounds.
+/// The scale of a column, rounded at the same steps as in HTK.
 fn scale_of(min: f32, max: f32) -> (f32, f32) {
     let range = max - min;
     if range == 0.0 {

@@ -10,13 +10,13 @@ use super::header::HEADER;
 use super::{Checksum, Decoder, Header, Layout, ReadOptions, Warning};
 use crate::decoded::decode;
 
-/// What is read at once: it stays in the cache until it is decoded.
+/// The bytes to read at once: they stay in the cache until they are decoded.
 const PIECE: usize = 1 << 17;
 
-/// Scales up to these bytes come with the header: those of 128 columns.
+/// Scales within these bytes come with the header: those of up to 128 columns.
 const FIRST: usize = HEADER + 1024;
 
-/// A parameter file, open for reading frames from any place, by several threads at once.
+/// A parameter file, open for reading frames at any place, from several threads at once.
 #[derive(Debug)]
 pub struct ParamFile {
     file: DataFile,
@@ -37,12 +37,12 @@ impl ParamFile {
 
     /// Opens a file and reads its header.
     ///
-    /// A compressed file (gzip, bzip2, zstd) is first decoded into a temporary one: HTK's users
-    /// read such files through a filter (`HPARMFILTER`).
+    /// A compressed file (gzip, bzip2, zstd) is first decoded into a temporary one. (In HTK such
+    /// files are read through a filter, `HPARMFILTER`.)
     ///
     /// # Errors
     ///
-    /// When it cannot be opened or decoded, or is not what [`Layout::find`] understands.
+    /// If it cannot be opened or decoded, or as [`Layout::find`].
     pub fn open_at(location: &Location, options: &ReadOptions, opener: &Opener) -> Result<Self> {
         let file = opener.open(location)?;
         let mut first = [0; FIRST];
@@ -53,7 +53,7 @@ impl ParamFile {
         Self::new(decode(location, file.name(), opener)?, options)
     }
 
-    /// Takes a file that is open, such as a spool. It is read as it is.
+    /// Takes an open file, such as a spool. It is not decompressed.
     ///
     /// # Errors
     ///
@@ -92,41 +92,41 @@ impl ParamFile {
         self.layout.header()
     }
 
-    /// Where frames lie, and what they are.
+    /// The layout of the frames.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Frames that can be read.
+    /// The number of frames that can be read.
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.layout.frames()
     }
 
-    /// Values of a frame.
+    /// The number of values of a frame.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.layout.columns()
     }
 
-    /// What is odd about the file.
+    /// Warnings about the file.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         self.layout.warnings()
     }
 
-    /// Reads frames as floats (waveforms and symbols too). The checksum is not looked at.
+    /// Reads frames as floats (waveforms and symbols too). The checksum is not checked.
     ///
     /// # Errors
     ///
-    /// When there are not as many frames, `out` has not exactly their room, the file has become
-    /// shorter, or the operating system fails to read.
+    /// If there are too few frames, if `out` has another size than they need, if the file has
+    /// become shorter, or if the operating system fails to read.
     pub fn read_frames(&self, frames: Range<u64>, out: &mut [f32]) -> Result<()> {
         self.read_frames_to_bytes(frames, bytemuck::cast_slice_mut(out))
     }
 
-    /// The same, with the floats as bytes in the machine's order: what blocks hold.
+    /// The same, with the floats as bytes in the machine's order, as in blocks.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl ParamFile {
     ///
     /// # Errors
     ///
-    /// As [`read_frames`](Self::read_frames); `out` then is as it was.
+    /// As [`read_frames`](Self::read_frames). `out` is then unchanged.
     pub fn append_frames(&self, frames: Range<u64>, out: &mut Vec<f32>) -> Result<()> {
         let values = self.values_of(&frames)?;
         let start = out.len();
@@ -148,11 +148,11 @@ impl ParamFile {
         self.read_frames(frames, &mut out[start..]).inspect_err(|_| out.truncate(start))
     }
 
-    /// Appends all frames to `out`, and verifies the checksum on the way, if the options say so.
+    /// Appends all frames to `out`. Verifies the checksum on the way, if the options ask for it.
     ///
     /// # Errors
     ///
-    /// As [`append_frames`](Self::append_frames), and when the checksum is wrong.
+    /// As [`append_frames`](Self::append_frames), and if the checksum is wrong.
     pub fn append_all(&self, out: &mut Vec<f32>) -> Result<()> {
         let frames = 0..self.frames();
         let Some(offset) = self.layout.checksum_offset().filter(|_| self.verify) else {
@@ -170,11 +170,11 @@ impl ParamFile {
         read().inspect_err(|_| out.truncate(start))
     }
 
-    /// Reads frames of waveforms and symbols as they are.
+    /// Reads frames of waveforms and symbols unchanged.
     ///
     /// # Errors
     ///
-    /// As [`read_frames`](Self::read_frames), and when the values are no integers.
+    /// As [`read_frames`](Self::read_frames), and if the values are not integers.
     pub fn read_i16(&self, frames: Range<u64>, out: &mut [i16]) -> Result<()> {
         self.check(&frames, out.len(), 1)?;
         let mut buffer = vec![0; self.piece_bytes(&frames)];
@@ -186,11 +186,11 @@ impl ParamFile {
         })
     }
 
-    /// Verifies the checksum, which takes reading the whole file; says whether there is one.
+    /// Verifies the checksum, which reads the whole file. Returns whether there is one.
     ///
     /// # Errors
     ///
-    /// When it is wrong, or the operating system fails to read.
+    /// If it is wrong, or the operating system fails to read.
     pub fn verify(&self) -> Result<bool> {
         let Some(offset) = self.layout.checksum_offset() else { return Ok(false) };
         let mut sum = self.sum_of_scales()?;
@@ -219,7 +219,7 @@ impl ParamFile {
         compared.map_err(|error| error.in_file(self.name()))
     }
 
-    /// How many values frames have, if they are there.
+    /// The number of values in frames, if the frames exist.
     fn values_of(&self, frames: &Range<u64>) -> Result<usize> {
         if frames.start > frames.end || frames.end > self.frames() {
             let message = format!(
@@ -235,8 +235,8 @@ impl ParamFile {
         values.ok_or_else(|| Error::usage("more values than memory can hold").in_file(self.name()))
     }
 
-    /// Fails unless frames are there and have exactly the room of `units`, a few of which each
-    /// value takes.
+    /// Fails unless the frames exist and need exactly `units`. Each value takes `units_per_value`
+    /// of these.
     fn check(&self, frames: &Range<u64>, units: usize, units_per_value: usize) -> Result<()> {
         let values = self.values_of(frames)?;
         if values.checked_mul(units_per_value) == Some(units) {
@@ -245,7 +245,7 @@ impl ParamFile {
         Err(Error::usage(format!("room for {values} values is needed")).in_file(self.name()))
     }
 
-    /// Reads and decodes frames, and shows their bytes as they are stored.
+    /// Reads and decodes frames. `show` gets their stored bytes.
     fn read(&self, frames: &Range<u64>, out: &mut [u8], mut show: impl FnMut(&[u8])) -> Result<()> {
         if self.decoder.is_in_place() {
             let mut offset = self.offset(frames.start);
@@ -271,14 +271,14 @@ impl ParamFile {
         self.layout.data_offset() + frame * self.layout.frame_bytes() as u64
     }
 
-    /// Bytes of the largest piece: whole frames.
+    /// Bytes of the largest part to read at once: whole frames.
     fn piece_bytes(&self, frames: &Range<u64>) -> usize {
         let frame_bytes = self.layout.frame_bytes();
         let most = (PIECE / frame_bytes).max(1) as u64;
         most.min(frames.end - frames.start) as usize * frame_bytes
     }
 
-    /// Reads frames piece by piece.
+    /// Reads frames part by part.
     fn pieces(
         &self,
         frames: &Range<u64>,

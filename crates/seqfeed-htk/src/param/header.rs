@@ -13,7 +13,7 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// The other one.
+    /// The other order.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -22,7 +22,7 @@ impl ByteOrder {
         }
     }
 
-    /// Whether it is this machine's.
+    /// Whether it is the order of this machine.
     pub(super) fn is_native(self) -> bool {
         (self == Self::Little) == cfg!(target_endian = "little")
     }
@@ -56,27 +56,27 @@ impl ByteOrder {
     }
 }
 
-/// A header as it stands in a file, whether it makes sense or not.
+/// A header as in a file, valid or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Number of samples. With `_C` there are 4 frames less.
     pub samples: i32,
-    /// From one sample to the next, in units of 100 ns: 100000 for 10 ms.
+    /// The time from one sample to the next, in units of 100 ns: 100000 for 10 ms.
     pub period: i32,
-    /// Bytes of one sample as it is stored.
+    /// Bytes of one stored sample.
     pub sample_bytes: u16,
-    /// What the numbers are.
+    /// The kind of the values.
     pub kind: ParamKind,
-    /// The byte order it was read in.
+    /// The byte order in which it was read.
     pub order: ByteOrder,
 }
 
 /// Bytes of a header.
 pub(super) const HEADER: usize = 12;
 
-/// HTK refuses samples of more bytes.
+/// The most bytes of a sample in HTK.
 const MOST_BYTES: u16 = 5000;
-/// HTK refuses longer periods: a tenth of a second.
+/// The longest period in HTK: a tenth of a second.
 pub(super) const LONGEST_PERIOD: i32 = 1_000_000;
 
 impl Header {
@@ -103,38 +103,38 @@ impl Header {
         [a, b, c, d, e, f, g, h, i, j, k, l]
     }
 
-    /// Whether HTK reads files with it.
+    /// Whether HTK reads files with this header.
     pub(super) fn is_within_limits(&self) -> bool {
         self.samples > 0
             && (1..=LONGEST_PERIOD).contains(&self.period)
             && (1..=MOST_BYTES).contains(&self.sample_bytes)
     }
 
-    /// Whether it can describe frames at all, though HTK refuses it.
+    /// Whether it can describe frames at all, even if HTK refuses it.
     pub(super) fn is_possible(&self) -> bool {
         self.samples >= 0 && self.period >= 0 && self.sample_bytes > 0
     }
 
-    /// Whether a checksum stands behind the frames. Waveforms have none.
+    /// Whether a checksum stands after the frames. Waveforms have none.
     pub(super) fn has_checksum(&self) -> bool {
         self.kind.has(ParamKind::CHECKSUM) && self.kind.base() != Base::Waveform
     }
 
-    /// How long the file must be. The scales of `_C` are among the samples: 4 of them.
+    /// The length that the file must have. The scales of `_C` are among the samples: 4 of them.
     pub(super) fn file_bytes(&self) -> u64 {
         let samples = u64::try_from(self.samples).unwrap_or(0);
         let checksum = if self.has_checksum() { 2 } else { 0 };
         HEADER as u64 + samples * u64::from(self.sample_bytes) + checksum
     }
 
-    /// How much longer an IREFC file is that `HCopy` 3.4.1 has damaged: by scales that are
-    /// not counted.
+    /// The surplus length of an IREFC file that `HCopy` 3.4.1 has damaged: by scales that are not
+    /// counted.
     pub(super) fn irefc_surplus(&self) -> Option<u64> {
         let damaged = self.kind.base() == Base::Irefc && !self.kind.has(ParamKind::COMPRESSED);
         damaged.then_some(4 * u64::from(self.sample_bytes))
     }
 
-    /// Whether a file is as long as it says, or damaged in the way that is known.
+    /// Whether the length of a file agrees with the header, or with the known damage.
     pub(super) fn fits(&self, file_bytes: u64) -> bool {
         let said = self.file_bytes();
         file_bytes == said || self.irefc_surplus().is_some_and(|more| file_bytes == said + more)

@@ -1,4 +1,4 @@
-//! What the numbers of a parameter file are.
+//! The kind of the values in a parameter file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,10 +7,10 @@ use seqfeed_core::{Error, Problem};
 
 use super::FORMAT;
 
-/// The kind of a parameter file: a [base](Base), and qualifiers that say what was added to it.
+/// The kind of a parameter file: a [base](Base), and qualifiers for its additions.
 ///
-/// Names are HTK's: the base, then qualifiers of one letter behind underscores. They are read in
-/// any order and shown in HTK's (`_E _D _N _A _T _C _K _Z _0 _V`).
+/// Names are HTK's: the base, then qualifiers of one letter after underscores. They are read in any
+/// order and printed in HTK's order (`_E _D _N _A _T _C _K _Z _0 _V`).
 ///
 /// ```
 /// use seqfeed_htk::param::{Base, ParamKind};
@@ -27,17 +27,17 @@ pub struct ParamKind(pub u16);
 impl ParamKind {
     /// `_E`: with log energy.
     pub const ENERGY: u16 = 0o100;
-    /// `_N`: the absolute energy is to be left out.
+    /// `_N`: the absolute energy is left out.
     pub const NO_ENERGY: u16 = 0o200;
     /// `_D`: with deltas.
     pub const DELTAS: u16 = 0o400;
     /// `_A`: with accelerations.
     pub const ACCELERATIONS: u16 = 0o1000;
-    /// `_C`: compressed to 16 bits. Of the file only, not of the values.
+    /// `_C`: compressed to 16 bits. This concerns the file, not the values.
     pub const COMPRESSED: u16 = 0o2000;
     /// `_Z`: the static values have a mean of zero.
     pub const ZERO_MEAN: u16 = 0o4000;
-    /// `_K`: with a checksum. Of the file only, not of the values.
+    /// `_K`: with a checksum. This concerns the file, not the values.
     pub const CHECKSUM: u16 = 0o10000;
     /// `_0`: with the cepstral coefficient 0.
     pub const C0: u16 = 0o20000;
@@ -46,7 +46,7 @@ impl ParamKind {
     /// `_T`: with third differentials.
     pub const THIRDS: u16 = 0o100_000;
 
-    /// Letters and bits, in the order they are shown in.
+    /// Letters and bits, in the order in which they are printed.
     const QUALIFIERS: [(char, u16); 10] = [
         ('E', Self::ENERGY),
         ('D', Self::DELTAS),
@@ -60,7 +60,7 @@ impl ParamKind {
         ('V', Self::INDEXED),
     ];
 
-    /// What it is before qualifiers.
+    /// The kind without qualifiers.
     #[must_use]
     pub fn base(self) -> Base {
         Base::from_code((self.0 & 0o77) as u8)
@@ -72,28 +72,29 @@ impl ParamKind {
         self.0 & qualifiers == qualifiers
     }
 
-    /// The kind with qualifiers more.
+    /// The kind with further qualifiers.
     #[must_use]
     pub fn with(self, qualifiers: u16) -> Self {
         Self(self.0 | (qualifiers & !0o77))
     }
 
-    /// The kind with qualifiers less.
+    /// The kind without some qualifiers.
     #[must_use]
     pub fn without(self, qualifiers: u16) -> Self {
         Self(self.0 & !(qualifiers & !0o77))
     }
 
-    /// The kind of the values once they are read: without `_C` and `_K`, which are the file's, and
-    /// LPREFC for IREFC, as in HTK.
+    /// The kind of the values after reading: as in HTK, without `_C` and `_K`, which concern the
+    /// file, and with LPREFC for IREFC.
     #[must_use]
     pub fn of_values(self) -> Self {
         let kind = self.without(Self::COMPRESSED | Self::CHECKSUM);
         if kind.base() == Base::Irefc { Self((kind.0 & !0o77) | Base::Lprefc.code()) } else { kind }
     }
 
-    /// How many of `columns` are static: the others are deltas and so on, blocks as wide. Widths
-    /// are not stored; like HTK this divides, and what is left over counts with the last block.
+    /// The number of static columns among `columns`. The others are deltas and so on, in blocks of
+    /// the same width. Widths are not stored. Like HTK, this divides; the rest belongs to the last
+    /// block.
     #[must_use]
     pub fn static_columns(self, columns: usize) -> usize {
         if self.has(Self::THIRDS) {
@@ -107,8 +108,8 @@ impl ParamKind {
         }
     }
 
-    /// The column that HTK leaves out of a file of a kind with `_N`: the last static one, which is
-    /// the energy, or c0 where there is no energy.
+    /// The column that HTK leaves out of a file of a kind with `_N`: the last static one. It is the
+    /// energy, or c0 if there is no energy.
     #[must_use]
     pub fn suppressed_column(self, columns: usize) -> Option<usize> {
         let energy = self.has(Self::ENERGY) || self.has(Self::C0);
@@ -144,11 +145,11 @@ impl fmt::Debug for ParamKind {
 impl FromStr for ParamKind {
     type Err = Error;
 
-    /// Reads a name. As in HTK, LPDELCEP is `LPCEPSTRA_D`, and `_F` says nothing.
+    /// Parses a name. As in HTK, LPDELCEP is `LPCEPSTRA_D`, and `_F` has no effect.
     ///
     /// # Errors
     ///
-    /// When base or qualifier are unknown. (HTK takes unknown bases for ANON.)
+    /// If the base or a qualifier is unknown. (HTK takes unknown bases for ANON.)
     fn from_str(name: &str) -> Result<Self, Error> {
         let unknown = |expected: &'static str, found: &str| {
             let found = found.as_bytes().to_vec();
@@ -179,7 +180,7 @@ impl FromStr for ParamKind {
     }
 }
 
-/// What the numbers are, before qualifiers.
+/// The kind of the values, without qualifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Base {
@@ -201,7 +202,7 @@ pub enum Base {
     Fbank,
     /// Energies of mel channels.
     Melspec,
-    /// Whatever the user likes.
+    /// Defined by the user.
     User,
     /// Symbols (16 bits).
     Discrete,
@@ -209,7 +210,7 @@ pub enum Base {
     Plp,
     /// Any.
     Anon,
-    /// A code that HTK has no name for (13 to 63). HTK reads such files as floats.
+    /// A code that has no name in HTK (13 to 63). HTK reads such files as floats.
     Other(u8),
 }
 
@@ -251,7 +252,7 @@ impl Base {
         Self::BY_CODE.get(usize::from(code)).copied().unwrap_or(Self::Other(code))
     }
 
-    /// The number that stands in files.
+    /// The number in files.
     #[must_use]
     pub fn code(self) -> u16 {
         match self {

@@ -1,4 +1,4 @@
-//! What a header and the length of its file come to: where frames lie, and what they are.
+//! The layout of a file, from its header and its length: positions and types of frames.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use seqfeed_core::{Error, Problem, Result};
 use super::header::{HEADER, LONGEST_PERIOD};
 use super::{Base, ByteOrder, DamagedIrefc, FORMAT, Header, ParamKind, ReadOptions};
 
-/// How values are stored.
+/// The storage of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
     /// 32-bit floats.
     Floats,
-    /// 16-bit integers, which are the values: waveforms and symbols.
+    /// 16-bit integers that are the values: waveforms and symbols.
     Shorts,
-    /// 16-bit integers, which are 32767 times the values: IREFC.
+    /// 16-bit integers that are 32767 times the values: IREFC.
     Scaled,
     /// 16-bit integers; values are `(integer + b) / a` with an `a` and a `b` for each column: `_C`.
     Compressed,
@@ -28,7 +28,7 @@ impl Storage {
     }
 }
 
-/// What is odd about a file that is read all the same.
+/// A warning about a file that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
@@ -42,22 +42,22 @@ pub enum Warning {
     Truncated {
         /// Frames by the header.
         promised: u64,
-        /// Whole frames that are there.
+        /// Whole frames in the file.
         present: u64,
     },
     /// The file ends before the checksum or inside it; nothing can be verified.
     NoChecksum,
-    /// There are more bytes than frames and checksum take.
+    /// There are more bytes than those of frames and checksum.
     Trailing(u64),
-    /// The base kind has no name; values are taken for floats.
+    /// The base kind has no name; values are read as floats.
     UnknownBase(u8),
     /// Waveforms and symbols are never compressed, whatever the kind says.
     NotCompressed,
-    /// The columns cannot be divided into the blocks that the kind says (statics, deltas, ...).
+    /// The columns cannot be divided into the blocks of the kind (statics, deltas, ...).
     UnevenBlocks(usize),
     /// An IREFC file that `HCopy` has damaged was repaired.
     RepairedIrefc,
-    /// An IREFC file that `HCopy` seems to have damaged is read as it says.
+    /// An IREFC file that `HCopy` seems to have damaged is read as its header says.
     DamagedIrefc,
 }
 
@@ -85,8 +85,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Where the frames of a file lie, and what they are: what its header says, checked against its
-/// length.
+/// The positions and types of a file's frames, from its header, checked against its length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     header: Header,
@@ -99,22 +98,22 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The most bytes of a file's start that [`find`](Self::find) looks at.
+    /// The number of first bytes of a file that [`find`](Self::find) needs.
     pub const HEAD: usize = HEADER;
 
     /// Finds the layout from the first bytes of a file and its length.
     ///
-    /// Where [`ReadOptions::order`] is not set, the byte order is the one in which the header makes
-    /// sense: best if it agrees with the file's length, else if it is within HTK's limits (1 to
-    /// 5000 bytes a sample, periods to 0.1 s, at least one sample); big-endian if both do. A header
-    /// outside of these limits is only believed if it agrees with the file's length, or is merely
-    /// without a period.
+    /// If [`ReadOptions::order`] is not set, the byte order is chosen by plausibility. Best is the
+    /// order in which the header agrees with the file's length. Otherwise it is the order within
+    /// HTK's limits (1 to 5000 bytes a sample, periods up to 0.1 s, at least one sample). If both
+    /// are, it is big-endian. A header outside of these limits is accepted only if it agrees with
+    /// the file's length, or merely lacks a period.
     ///
     /// # Errors
     ///
-    /// Fails if the bytes are no header, frames cannot be what it says, or (unless
-    /// [allowed](ReadOptions::allow_truncated)) the file is shorter. Places are bytes of the file;
-    /// its name is left to the caller.
+    /// Fails if the bytes are not a header; if frames cannot have the form in it; or if the file is
+    /// shorter than it says (unless [allowed](ReadOptions::allow_truncated)). Places are bytes of
+    /// the file. The caller adds its name.
     pub fn find(head: &[u8], file_bytes: u64, options: &ReadOptions) -> Result<Self> {
         let Some(&bytes) = head.first_chunk::<HEADER>() else {
             let missing = Some((HEADER - head.len()) as u64);
@@ -190,7 +189,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Compares frames and checksum with what is there.
+    /// Compares frames and checksum with the length of the file.
     fn measure(&mut self, file_bytes: u64, options: &ReadOptions) -> Result<()> {
         let frame_bytes = u64::from(self.header.sample_bytes);
         let data_end = self.data_offset + self.frames * frame_bytes;
@@ -223,62 +222,62 @@ impl Layout {
         &self.header
     }
 
-    /// How values are stored.
+    /// The storage of values.
     #[must_use]
     pub fn storage(&self) -> Storage {
         self.storage
     }
 
-    /// Values of a frame.
+    /// The number of values of a frame.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Frames that can be read.
+    /// The number of frames that can be read.
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Bytes of a frame as it is stored.
+    /// Bytes of a stored frame.
     #[must_use]
     pub fn frame_bytes(&self) -> usize {
         usize::from(self.header.sample_bytes)
     }
 
-    /// Where the first frame begins.
+    /// The offset of the first frame.
     #[must_use]
     pub fn data_offset(&self) -> u64 {
         self.data_offset
     }
 
-    /// Where the last frame ends.
+    /// The end of the last frame.
     #[must_use]
     pub fn data_end(&self) -> u64 {
         self.data_offset + self.frames * u64::from(self.header.sample_bytes)
     }
 
-    /// Where the scales of compressed values stand: all `a`, then all `b`. None where
-    /// there are none.
+    /// The range of the scales of compressed values: all `a`, then all `b`. Empty if there are
+    /// none.
     #[must_use]
     pub fn scales(&self) -> std::ops::Range<u64> {
         HEADER as u64..self.data_offset
     }
 
-    /// Where the checksum stands, if there is one. It is that of the bytes from 12 up to it.
+    /// The offset of the checksum, if there is one. It covers the bytes from 12 up to it.
     #[must_use]
     pub fn checksum_offset(&self) -> Option<u64> {
         self.checksum_offset
     }
 
-    /// What is odd about the file.
+    /// Warnings about the file.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// Compares the checksum of a file with what it stores.
+    /// Compares the computed checksum of a file with the stored one.
     pub(super) fn compare_checksum(
         &self,
         offset: u64,
@@ -305,7 +304,7 @@ fn end(inside: &'static str, missing: Option<u64>) -> Error {
     Error::format(FORMAT, Problem::UnexpectedEnd { inside, missing })
 }
 
-/// The header in the byte order that makes sense.
+/// The header in the plausible byte order.
 fn find_header(bytes: [u8; HEADER], file_bytes: u64, options: &ReadOptions) -> Result<Header> {
     let rank = |order| {
         let header = Header::from_bytes(bytes, order);
@@ -358,7 +357,7 @@ fn columns_of(header: &Header, storage: Storage) -> Result<usize> {
     Err(Error::format(FORMAT, problem).at_byte(8))
 }
 
-/// What is odd in a header, apart from what its file's length tells.
+/// Warnings about a header, beside those from the length of its file.
 fn oddities(header: &Header, columns: usize) -> impl Iterator<Item = Warning> {
     let period = header.period;
     let odd_period = period <= 0 || period > LONGEST_PERIOD;

@@ -1,18 +1,18 @@
-//! How parameter files are read.
+//! Options for reading parameter files.
 
 use super::ByteOrder;
 
-/// How parameter files are read.
+/// Options for reading parameter files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The byte order, where the caller knows it. Otherwise it is found by what makes sense.
+    /// The byte order, if known. By default it is found by plausibility.
     pub order: Option<ByteOrder>,
-    /// Whether a file that is shorter than its header says gives the whole frames that are there,
-    /// with a warning, as HTK does without one. Otherwise it is an error.
+    /// Whether a file that is shorter than its header says gives its whole frames, with a warning
+    /// (HTK does so without a warning). Otherwise it is an error.
     pub allow_truncated: bool,
-    /// Whether the checksum of `_K` files is verified before a whole file is given.
+    /// Whether the checksum of `_K` files is verified before a whole file is returned.
     pub verify: bool,
-    /// What to do with IREFC files that `HCopy` 3.4.1 has damaged.
+    /// The treatment of IREFC files that `HCopy` 3.4.1 has damaged.
     pub damaged_irefc: DamagedIrefc,
 }
 
@@ -28,20 +28,20 @@ impl Default for ReadOptions {
     }
 }
 
-/// What to do with IREFC files as `HCopy` 3.4.1 writes them.
+/// The treatment of IREFC files as written by `HCopy` 3.4.1.
 ///
-/// IREFC files hold reflection coefficients multiplied by 32767. What `HCopy` writes under this
-/// kind is compressed as with `_C`, without the qualifier and without counting the scales as
-/// samples; HTK itself then reads garbage. Such files are recognised by their length: they are
-/// longer than their header says by exactly the 8 bytes a column of the scales.
+/// IREFC files hold reflection coefficients multiplied by 32767. But `HCopy` compresses them as
+/// with `_C`, without the qualifier and without counting the scales as samples. HTK itself then
+/// reads garbage. Such files are recognised by their length: they are longer than their header says
+/// by exactly the scales, 8 bytes a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DamagedIrefc {
-    /// It is an error.
+    /// Refuse it with an error.
     #[default]
     Refuse,
-    /// It is read as what it is: compressed.
+    /// Read it as compressed, which it is.
     Repair,
-    /// It is read as what it says, as HTK does: right only if the bytes behind the frames are
-    /// something else.
+    /// Read it as its header says, as HTK does. This is right only if the bytes after the frames
+    /// are something else.
     Literal,
 }

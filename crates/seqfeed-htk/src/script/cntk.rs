@@ -1,12 +1,12 @@
-//! Scripts by CNTK's rules: a name a line.
+//! Scripts by CNTK's rules: one name a line.
 
 use seqfeed_core::Result;
 
 use super::entry::Spans;
 use super::{name, unexpected};
 
-/// Finds the lines of a script: `logical=file[first,last]` each, or, if they may be `whole_files`,
-/// `logical=file` or `file`. Empty lines are passed over.
+/// Finds the lines of a script. Each is `logical=file[first,last]`, or with `whole_files` also
+/// `logical=file` or `file`. Empty lines are skipped.
 pub(super) fn parse(text: &[u8], whole_files: bool) -> Result<Vec<Spans>> {
     let mut entries = Vec::new();
     let mut start = 0;

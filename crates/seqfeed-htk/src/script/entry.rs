@@ -10,7 +10,7 @@ use memchr::memmem;
 
 use super::{PathRule, Script, Style};
 
-/// Where an entry is in its script. Parts are offsets from its start.
+/// The position of an entry in its script. Parts are offsets from its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spans {
     pub(super) start: u32,
@@ -21,18 +21,19 @@ pub(super) struct Spans {
     pub(super) line: u32,
 }
 
-/// Which frames of a file are meant.
+/// A range of frames of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     first: u32,
-    /// The last frame plus one, so that there may be none; or [`u32::MAX`] for the file's end.
+    /// The last frame plus one, so that a range may be empty; [`u32::MAX`] means the end of the
+    /// file.
     end: u32,
 }
 
 impl Segment {
-    /// Frames `first` to `last`, both included; to the end of the file if `last` is `None`.
+    /// Frames `first` to `last`, both included; up to the end of the file if `last` is `None`.
     ///
-    /// `last` may be the one before `first`: no frames. `None` if it is less, or too large.
+    /// For an empty range, `last` is the frame before `first`. `None` if it is less, or too large.
     #[must_use]
     pub fn new(first: u32, last: Option<u32>) -> Option<Self> {
         let end = match last {
@@ -48,27 +49,27 @@ impl Segment {
         self.first
     }
 
-    /// The frame behind the last, or `None` for the end of the file.
+    /// The frame after the last, or `None` for the end of the file.
     #[must_use]
     pub fn end(self) -> Option<u32> {
         (self.end < u32::MAX).then_some(self.end)
     }
 
-    /// Number of frames, if the script says it.
+    /// Number of frames, if the script gives it.
     #[must_use]
     pub fn len(self) -> Option<u32> {
         self.end().map(|end| end - self.first)
     }
 
-    /// Whether the script says that there are no frames.
+    /// Whether the script gives an empty range.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == Some(0)
     }
 
-    /// The frames in a file of so many, or `None` if they reach beyond it.
+    /// The frames in a file with `of` frames, or `None` if they reach beyond it.
     ///
-    /// These are frames that can be read: HTK compares with the header, which says 4 more for
+    /// Only frames that can be read count. HTK compares with the header, which has 4 more for
     /// compressed files.
     #[must_use]
     pub fn frames(self, of: u64) -> Option<Range<u64>> {
@@ -77,9 +78,9 @@ impl Segment {
     }
 }
 
-/// One entry of a script: a name of a sequence, a file, and perhaps frames of it.
+/// One entry of a script: the name of a sequence, a file, and an optional range of frames.
 ///
-/// Names are bytes, as they are in file systems. Backslashes are left as they are.
+/// Names are bytes, as in file systems. Backslashes stay.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     pub(super) script: &'a Script,
@@ -87,7 +88,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The logical name: what stands before `=`, or else the name of the file.
+    /// The logical name: the text before `=`, or else the name of the file.
     #[must_use]
     pub fn logical(&self) -> Cow<'a, [u8]> {
         let bytes = self.bytes();
@@ -106,9 +107,9 @@ impl<'a> Entry<'a> {
 
     /// The key: the logical name without extension.
     ///
-    /// In HTK's style that is the last `.` of its last component (behind the last `/` or `\`) and
-    /// what follows (names of label files are made of the rest); in CNTK's style the last `.` at
-    /// all, except in the names of whole files.
+    /// In HTK's style, the extension is the last `.` of the last component (after the last `/` or
+    /// `\`) and the text after it; the names of label files are made from the rest. In CNTK's style
+    /// it begins at the last `.` anywhere, except in the names of whole files.
     #[must_use]
     pub fn key(&self) -> Cow<'a, [u8]> {
         match self.logical() {
@@ -129,8 +130,8 @@ impl<'a> Entry<'a> {
         &logical[..dot.unwrap_or(logical.len())]
     }
 
-    /// The name of the file, with `...` replaced or a prefix added as the
-    /// [options](super::ScriptOptions) say.
+    /// The name of the file, with `...` replaced or a prefix added, by the
+    /// [options](super::ScriptOptions).
     #[must_use]
     pub fn physical(&self) -> Cow<'a, [u8]> {
         let start = self.spans.physical as usize;
@@ -150,13 +151,13 @@ impl<'a> Entry<'a> {
         PathBuf::from(OsStr::from_bytes(&self.physical()))
     }
 
-    /// Which frames are meant; `None` for all.
+    /// The frames; `None` for all.
     #[must_use]
     pub fn segment(&self) -> Option<Segment> {
         self.spans.segment
     }
 
-    /// The line it begins in, from 1; 0 if it stands in none ([`Script::of_files`]).
+    /// The line where it begins, from 1; 0 if it has none ([`Script::of_files`]).
     #[must_use]
     pub fn line(&self) -> u64 {
         self.spans.line.into()
@@ -169,7 +170,7 @@ impl<'a> Entry<'a> {
         &self.script.text[start as usize..start as usize + len]
     }
 
-    /// Where `...` first stands, and the directory it is for.
+    /// The first position of `...`, and the directory for it.
     fn dots(&self) -> Option<(usize, &'a [u8])> {
         let PathRule::Dots(directory) = &self.script.path_rule else { return None };
         memmem::find(self.bytes(), b"...").map(|at| (at, directory.as_slice()))

@@ -26,8 +26,8 @@ pub(super) fn is_bare(name: &[u8]) -> bool {
     !matches!(name, [] | [b'-' | b'"' | b'\'', ..]) && !name.iter().any(|&byte| is_space(byte))
 }
 
-/// Finds the words of a script: a word that begins with a quote goes up to the next such quote,
-/// others to white space. There are no comments, and no limits to the length of a word.
+/// Finds the words of a script. A word that begins with a quote goes up to the next such quote;
+/// others go up to white space. There are no comments, and words may have any length.
 pub(super) fn parse(text: &[u8], extended_names: bool) -> Result<Vec<Spans>> {
     let mut entries = Vec::new();
     let mut at = 0;
@@ -69,7 +69,7 @@ pub(super) fn parse(text: &[u8], extended_names: bool) -> Result<Vec<Spans>> {
             name::plain(start, word, line)
         });
         if start > at {
-            // Quoted names may go over several lines.
+            // Quoted names may span several lines.
             line += memchr::memchr_iter(b'\n', word).count() as u32;
         }
         at = after;

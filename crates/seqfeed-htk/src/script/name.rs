@@ -5,7 +5,7 @@ use seqfeed_core::{Error, Problem, Result};
 use super::entry::{Segment, Spans};
 use super::{FORMAT, unexpected};
 
-/// A name without meaning of `=` and brackets.
+/// A literal name, where `=` and brackets have no meaning.
 pub(super) fn plain(start: usize, name: &[u8], line: u32) -> Spans {
     let len = name.len() as u32;
     Spans {
@@ -18,10 +18,10 @@ pub(super) fn plain(start: usize, name: &[u8], line: u32) -> Spans {
     }
 }
 
-/// Finds the parts of an extended name that stands at `start` of the script.
+/// Finds the parts of an extended name at `start` of the script.
 ///
-/// The first `=` splits it. A range is the last bracket, at the end of the name: so names may have
-/// commas and brackets in them. (HTK takes the first of each wherever it stands.)
+/// The first `=` splits it. A range is the last bracket, at the end of the name, so names may
+/// contain commas and brackets. (HTK takes the first of each, wherever it is.)
 pub(super) fn extended(start: usize, name: &[u8], line: u32) -> Result<Spans> {
     let mut spans = plain(start, name, line);
     if let [.., b']'] = name {
@@ -46,8 +46,8 @@ pub(super) fn extended(start: usize, name: &[u8], line: u32) -> Result<Spans> {
     Ok(spans)
 }
 
-/// Reads `first,last`. As in HTK, a `last` below 0 is the end of the file, and a `first` below 0
-/// says that all of it is meant.
+/// Parses `first,last`. As in HTK, a `last` below 0 is the end of the file, and a `first` below 0
+/// means the whole file.
 fn segment(range: &[u8], line: u32) -> Result<Option<Segment>> {
     let split = memchr::memchr(b',', range).map(|comma| (&range[..comma], &range[comma + 1..]));
     let Some((first, last)) = split else {
@@ -66,7 +66,7 @@ fn segment(range: &[u8], line: u32) -> Result<Option<Segment>> {
     })
 }
 
-/// Reads a number of a range. Blanks around it can stand in CNTK's scripts.
+/// Parses a number of a range. In CNTK's scripts blanks may stand around it.
 fn number(text: &[u8], line: u32) -> Result<i64> {
     let text = text.trim_ascii();
     let (negative, digits) = match text {
@@ -76,7 +76,7 @@ fn number(text: &[u8], line: u32) -> Result<i64> {
     };
     let mut value = 0_i64;
     for &digit in digits {
-        // Far beyond what can be meant, but no number that fits.
+        // Far beyond any plausible number, but the number would not fit.
         if !digit.is_ascii_digit() || value >= i64::from(i32::MAX) {
             value = i64::MAX;
             break;
@@ -93,8 +93,8 @@ fn number(text: &[u8], line: u32) -> Result<i64> {
     Ok(if negative { -value } else { value })
 }
 
-/// Fails where a bracket that does not end its name looks as if it were meant as a range: HTK takes
-/// it for one, and drops what follows.
+/// Fails if a bracket does not end its name but looks like a range. HTK takes it for one, and drops
+/// the text after it.
 fn check_no_range(bracket: &[u8], line: u32) -> Result<()> {
     let Some(end) = memchr::memchr(b']', bracket) else {
         return Err(unexpected(line, "a `]` behind the range, in the same word", bracket)

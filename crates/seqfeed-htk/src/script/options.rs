@@ -1,22 +1,22 @@
-//! How scripts are read.
+//! Options for reading scripts.
 
-/// How scripts are read.
+/// Options for reading scripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptOptions {
-    /// Whose rules.
+    /// The rules.
     pub style: Style,
-    /// Whether `=` and `[...]` in names mean something (HTK's `EXTENDFILENAMES`). In CNTK's style
-    /// they always do.
+    /// Whether `=` and `[...]` in names have a meaning (HTK's `EXTENDFILENAMES`). In CNTK's style
+    /// they always have.
     pub extended_names: bool,
     /// In CNTK's style: whether an entry may be a whole file, with or without a logical name, as
-    /// with `readMethod=rollingWindow`. HTK's style always allows it.
+    /// with `readMethod=rollingWindow`. HTK's style always allows this.
     pub whole_files: bool,
-    /// Where files are.
+    /// The rule for paths of files.
     pub path_rule: PathRule,
 }
 
 impl Default for ScriptOptions {
-    /// HTK's style, extended names, files where they are said to be.
+    /// HTK's style, extended names, paths as written.
     fn default() -> Self {
         Self {
             style: Style::Htk,
@@ -42,39 +42,39 @@ impl ScriptOptions {
     }
 }
 
-/// Whose rules a script is read by.
+/// The rules for reading a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Style {
-    /// Words between white space; quoted ones may hold white space.
+    /// Words between white space. Quoted words may contain white space.
     #[default]
     Htk,
-    /// A name a line, nothing quoted or trimmed, each with a logical name and frames.
+    /// One name a line, nothing quoted or trimmed, each with a logical name and frames.
     Cntk,
 }
 
-/// Where the files of a script are.
+/// The rule for the paths of files in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PathRule {
-    /// Where it says.
+    /// As written.
     #[default]
     AsWritten,
-    /// `...`, where it first stands in an entry, is this directory.
+    /// The first `...` of an entry is this directory.
     Dots(Vec<u8>),
-    /// This stands before all names of files; it ends with a slash.
+    /// This prefix stands before all names of files. It ends with a slash.
     Prefix(Vec<u8>),
 }
 
 impl PathRule {
-    /// `...` for the directory of a script: what stands before the last `/` or `\` of its name, as
-    /// in CNTK, but `.` where there is none. (CNTK then takes the root.)
+    /// `...` means the directory of a script: as in CNTK, the text before the last `/` or `\` of
+    /// its name. If there is none, it is `.` (CNTK then takes the root).
     #[must_use]
     pub fn beside(script: &[u8]) -> Self {
         let end = script.iter().rposition(|byte| matches!(byte, b'/' | b'\\'));
         Self::Dots(end.map_or(b"." as &[u8], |end| &script[..end]).to_vec())
     }
 
-    /// A directory before all names, as CNTK puts it there: backslashes become slashes, and one
-    /// slash ends it.
+    /// A directory before all names, as in CNTK: backslashes become slashes, and it ends with one
+    /// slash.
     #[must_use]
     pub fn under(prefix: &[u8]) -> Self {
         let slashed = prefix.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte });

@@ -1,17 +1,17 @@
-//! Entries of scripts, written.
+//! Writes entries of scripts.
 
 use seqfeed_core::{Error, Result};
 
 use super::{Script, ScriptOptions, Segment, Style, htk};
 
-/// Appends an entry and a newline to the text of a script: `logical` is left out where it is the
-/// name of the file and the style allows it; quotes are added where they are needed.
+/// Appends an entry and a newline to the text of a script. `logical` is left out if it is the name
+/// of the file and the style allows it. Quotes are added if needed.
 ///
 /// # Errors
 ///
-/// Fails if the entry would be read as something else: there is a `=` in the logical name, for
-/// instance, or (in CNTK's style) a `...` before that of the file, or a name needs quotes and has
-/// both kinds in it. `out` then is as it was.
+/// Fails if the entry would not read back unchanged. For instance, there is a `=` in the logical
+/// name; or (in CNTK's style) a `...` before that of the file; or a name needs quotes and contains
+/// both kinds. `out` is then unchanged.
 pub fn write_entry(
     logical: &[u8],
     physical: &[u8],
@@ -39,7 +39,7 @@ pub fn write_entry(
     let line: Vec<u8> = quote.into_iter().chain(word).chain(quote).chain([b'\n']).collect();
 
     let options = ScriptOptions { style, ..ScriptOptions::default() };
-    // CNTK replaces the first `...` of a line, which is to be that of the file.
+    // CNTK replaces the first `...` of a line. It must be the one of the file.
     let elsewhere = style == Style::Cntk && has_dots(logical) && has_dots(physical);
     let same = !elsewhere
         && Script::parse(line.clone(), &options).is_ok_and(|script| {

@@ -22,10 +22,10 @@ use crate::decoded::FromStart;
 use crate::label::cntk::MAX_FRAMES;
 
 const FORMAT: &str = "binary master label file";
-/// Names are no longer, as in CNTK.
+/// The longest name, as in CNTK.
 const LONGEST_KEY: usize = 256;
 
-/// Goes through a file and gives the key, the frames and the place of each utterance.
+/// Reads through a file. Gives the key, the frames and the position of each utterance.
 pub(super) fn index(
     file: &DataFile,
     mut found: impl FnMut(&[u8], u32, FileSpan) -> Result<()>,
@@ -73,8 +73,8 @@ pub(super) fn index(
     result.map_err(|error: Error| error.in_file(file.name()))
 }
 
-/// Appends the class of each frame of an utterance, given the bytes of its segments, and to
-/// `values` 2 for the first frame of each and 1 for the others.
+/// Appends the class of each frame of an utterance, from the bytes of its segments. To `values` it
+/// appends 2 for the first frame of each segment and 1 for the others.
 pub(super) fn decode(
     bytes: &[u8],
     frames: u32,
@@ -86,7 +86,7 @@ pub(super) fn decode(
         let (wanted, limit) = (frames.into(), MAX_FRAMES.into());
         return Err(Error::new(ErrorKind::Limit { what: "frames of an utterance", wanted, limit }));
     }
-    // A segment of 4 bytes can claim 65535 frames: what they come to is known before they are made.
+    // A segment of 4 bytes can claim 65535 frames. Their sum is known before memory is taken.
     let (segments, _) = bytes.as_chunks::<4>();
     let found = segments.iter().map(|&[.., c, d]| u64::from(u16::from_le_bytes([c, d]))).sum();
     if found != u64::from(frames) {
@@ -110,7 +110,7 @@ pub(super) fn decode(
     Ok(())
 }
 
-/// A stream that knows how far it is.
+/// A stream that counts its bytes.
 struct Reader<R> {
     input: R,
     offset: u64,

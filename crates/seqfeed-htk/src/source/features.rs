@@ -1,4 +1,4 @@
-//! The features that a script file names.
+//! The source of the features that a script file names.
 
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{HashMap, HashSet};
@@ -20,62 +20,63 @@ use crate::script::{Entry, Script, Segment};
 
 /// The name of the format in messages.
 const FORMAT: &str = "HTK script file";
-/// Most errors that are kept.
+/// The most errors that are kept.
 const FAULTS: usize = 10_000;
-/// Bytes of neighbouring sequences that are read at once.
+/// Bytes of neighbouring sequences to read at once.
 const RUN: usize = 8 << 20;
 
-/// What makes keys of names: a sequence's name in, its key out.
+/// Makes keys from names: takes the name of a sequence, returns its key.
 pub type Keys<'a> = &'a dyn Fn(&[u8]) -> Result<Vec<u8>>;
 
-/// What becomes of sequences that have one name.
+/// The treatment of sequences with the same name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
     /// All of them are left out, as in CNTK.
     LeaveOut,
-    /// The later ones are wrong, like files that cannot be read.
+    /// The later ones are errors, like files that cannot be read.
     #[default]
     Wrong,
 }
 
-/// How a source of features is opened.
+/// Options for opening a source of features.
 #[derive(Clone, Debug)]
 pub struct HtkOptions {
     /// Name of the stream.
     pub stream: String,
     /// 32 or 64 bits.
     pub element: Element,
-    /// How many values samples are declared to have: each frame; or, where `context` is (0, 0), it
-    /// with as many neighbours as fit.
+    /// The declared number of values of a sample. It is the number for a single frame or, if
+    /// `context` is (0, 0), for a frame with as many neighbours as fit.
     pub dim: Option<u64>,
-    /// Frames to the left and to the right of each, which a feed adds ([`HtkSource::context`]).
+    /// Frames to the left and right of each frame. The feed adds them ([`HtkSource::context`]).
     pub context: (u64, u64),
-    /// How many samples sequences have, for the feed. With [`Extent::Sequence`] each has one frame.
+    /// The number of samples in a sequence, for the feed. With [`Extent::Sequence`] each has one
+    /// frame.
     pub extent: Extent,
-    /// Sequences of one frame, which is repeated as often as a sequence of the same key here has
-    /// samples.
+    /// If given, sequences have one frame. It is repeated as often as the sequence with the same
+    /// key has samples here.
     pub expand: Option<Arc<Index>>,
     /// Longer sequences are left out.
     pub max_frames: Option<u64>,
-    /// A chunk with more frames is full (CNTK's have 90,000).
+    /// A chunk with more frames than this is full (in CNTK 90,000).
     pub chunk_frames: u64,
-    /// What becomes of sequences of one name.
+    /// The treatment of sequences with the same name.
     pub duplicates: Duplicates,
-    /// What becomes of entries that cannot be read.
+    /// The rule for entries that cannot be read.
     pub errors: Tolerance,
-    /// Where to look for files that are not where the script says.
+    /// A further directory to look for files that are not where the script says.
     pub directory: Option<Location>,
-    /// What opens files.
+    /// Opens files.
     pub opener: Opener,
-    /// How files are read.
+    /// Options for reading files.
     pub read: ReadOptions,
-    /// With readers of CNTK (`traceLevel`): what is left out is not reported but warned of, from
-    /// level 1 on.
+    /// With readers of CNTK (`traceLevel`): sequences that are left out are not reported, but from
+    /// level 1 on there is a warning.
     pub trace_level: Option<i64>,
 }
 
 impl Default for HtkOptions {
-    /// Single frames as 32-bit floats; whatever is wrong is an error.
+    /// Single frames as 32-bit floats. Every fault is an error.
     fn default() -> Self {
         Self {
             stream: "features".to_owned(),
@@ -98,9 +99,9 @@ impl Default for HtkOptions {
 
 /// The features that a script names: parts of archives, or files.
 ///
-/// Keys are the names in the script without their extensions. Values are swapped straight into a
-/// feed's memory; neighbours in an archive are read together. 8 bytes an utterance are held besides
-/// the index; at most 128 files are open at a time.
+/// Keys are the names in the script without their extensions. Bytes are swapped straight into a
+/// feed's memory, and neighbours in an archive are read together. Beside the index, 8 bytes an
+/// utterance are in memory. At most 128 files are open at a time.
 ///
 /// ```no_run
 /// use seqfeed_htk::script::{Script, ScriptOptions};
@@ -123,14 +124,14 @@ pub struct HtkSource {
     files: Files,
     columns: usize,
     context: (usize, usize),
-    /// Whether frames stand for whole sequences, with their context in the sample.
+    /// Whether single frames stand for whole sequences, with their context in the sample.
     single: bool,
     report: JoinReport,
     faults: Vec<Damage>,
     trace_level: Option<i64>,
 }
 
-/// An entry of the script as it is found.
+/// An entry of the script that was found.
 struct Found {
     key: Vec<u8>,
     file: u32,
@@ -139,14 +140,13 @@ struct Found {
 }
 
 impl HtkSource {
-    /// Opens the features of a script: finds which there are, and looks at the headers
-    /// of all files.
+    /// Opens the features of a script: finds them, and reads the headers of all files.
     ///
     /// # Errors
     ///
-    /// When a file cannot be read, is unlike the first one, or has fewer frames than the script
-    /// says; when a name stands twice; unless the options allow it. When nothing is left, or
-    /// samples are not as wide as declared.
+    /// Fails, unless the options allow it, if a file cannot be read, differs from the first one, or
+    /// has fewer frames than the script says, or if a name stands twice. Also fails if nothing is
+    /// left, or if samples do not have the declared width.
     pub fn open(name: &str, script: &Script, options: &HtkOptions, keys: Keys<'_>) -> Result<Self> {
         let mut opening = SourceBuilder {
             name,
@@ -197,14 +197,13 @@ impl HtkSource {
         })
     }
 
-    /// Frames to the left and to the right of each that a feed is to add.
+    /// Frames to the left and right of each frame that a feed has to add.
     #[must_use]
     pub fn context(&self) -> (usize, usize) {
         self.context
     }
 
-    /// What is odd about files that are read all the same (a sample period of 0, bytes behind the
-    /// data).
+    /// Warnings about files that can be read (a sample period of 0, bytes after the data).
     fn warnings(&self) -> Vec<String> {
         let (count, first) = self.files.warnings();
         let more = count.saturating_sub(first.len() as u64);
@@ -224,7 +223,7 @@ impl HtkSource {
         Ok(())
     }
 
-    /// Loads a run of sequences that lie one behind the other in one file.
+    /// Loads a run of consecutive sequences in one file.
     fn load_run(
         &self,
         file: u32,
@@ -359,7 +358,7 @@ impl Source for HtkSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // A run as it lies in the file, and as floats.
+        // A run as stored in the file, and as floats.
         let longest = self.most_of_one(0).values.saturating_mul(4);
         let all = self.index.total_samples().saturating_mul(4 * self.columns as u64);
         longest.max(RUN as u64).min(all).saturating_mul(3)
@@ -376,14 +375,14 @@ impl fmt::Debug for HtkSource {
     }
 }
 
-/// A script that is gone through.
+/// A source that is being built from a script.
 struct SourceBuilder<'a> {
     name: &'a str,
     options: &'a HtkOptions,
     keys: Keys<'a>,
     files: Files,
     beside: Beside,
-    /// Numbers of the files, and frames in them; or why there are none.
+    /// Numbers of the files, with their numbers of frames; or the error of a file.
     numbers: HashMap<Vec<u8>, Result<(u32, u64)>>,
     report: JoinReport,
     faults: Vec<Damage>,
@@ -424,7 +423,7 @@ impl SourceBuilder<'_> {
         Ok(Some(Found { key, file, first, frames }))
     }
 
-    /// Whether a sequence is left out for its length.
+    /// Whether a sequence is left out because of its length.
     fn is_too_long(&mut self, entry: &Entry<'_>, frames: u32) -> bool {
         let too_long = self.options.max_frames.is_some_and(|most| u64::from(frames) > most);
         if too_long {
@@ -442,8 +441,8 @@ impl SourceBuilder<'_> {
         added
     }
 
-    /// Where a file is: where the script says, or else beside it, or there with slashes for the
-    /// backslashes of a script that was written for Windows.
+    /// The location of a file: where the script says, or else beside the script. There, backslashes
+    /// also count as slashes, for scripts that were written on Windows.
     fn location_of(&self, physical: &[u8]) -> Location {
         let location = Location::of_file(OsStr::from_bytes(physical));
         if memchr::memchr(b'\\', physical).is_none() {
@@ -467,7 +466,7 @@ impl SourceBuilder<'_> {
             .with_help("a range is [first,last] with both included, from 0")
     }
 
-    /// Counts a wrong entry; the error, if it is one too many.
+    /// Counts a faulty entry. Returns the error if it is one too many.
     fn wrong(&mut self, error: Error, entry: &Entry<'_>) -> Result<()> {
         let error = match error.place().file {
             Some(_) => error,
@@ -542,7 +541,7 @@ impl SourceBuilder<'_> {
     }
 }
 
-/// Why nothing of a script is left.
+/// The reason why nothing of a script is left.
 fn nothing_left(
     name: &str,
     script: &Script,
@@ -552,7 +551,7 @@ fn nothing_left(
     match script.len() {
         0 => Error::corpus(format!("{name} holds no sequences"))
             .with_help("a script file names parameter files, one a line"),
-        // Where files are wrong, what is wrong with the first one is what to mend.
+        // If files are faulty, the error of the first one is the one to fix.
         _ if !faults.is_empty() => faults.swap_remove(0).into_error(),
         _ => {
             let reasons: Vec<String> = report.dropped.iter().map(ToString::to_string).collect();
@@ -561,7 +560,7 @@ fn nothing_left(
     }
 }
 
-/// The context, and the values of a sample with it.
+/// The context, and the number of values in a sample with it.
 fn widths(name: &str, shape: Shape, options: &HtkOptions) -> Result<((usize, usize), usize)> {
     let columns = shape.columns as u64;
     let declared = options.dim.unwrap_or(columns);
@@ -604,7 +603,7 @@ fn widths(name: &str, shape: Shape, options: &HtkOptions) -> Result<((usize, usi
     }
 }
 
-/// The index, and where the sequences lie.
+/// The index, and the positions of the sequences.
 fn index(
     found: &[Found],
     options: &HtkOptions,

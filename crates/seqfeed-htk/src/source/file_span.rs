@@ -1,8 +1,8 @@
-//! Where utterances lie in master label files.
+//! The positions of utterances in master label files.
 
 use std::ops::Range;
 
-/// Where an utterance is.
+/// The position of an utterance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileSpan {
     pub(super) offset: u64,
@@ -12,7 +12,7 @@ pub(super) struct FileSpan {
 }
 
 impl FileSpan {
-    /// From where to where it lies in its file.
+    /// The range in its file.
     pub(super) fn range(self) -> Range<u64> {
         self.offset..self.offset + u64::from(self.bytes)
     }

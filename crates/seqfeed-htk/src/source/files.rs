@@ -1,4 +1,4 @@
-//! The parameter files of a source, of which only some are open at a time.
+//! The parameter files of a source. Only some are open at a time.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use seqfeed_io::{Location, OpenFiles, Opener};
 
 use crate::param::{ParamFile, ParamKind, ReadOptions};
 
-/// Warnings that are kept to be shown.
+/// The warnings that are kept for messages.
 const WARNINGS: usize = 10;
 
-/// What all files of a source have in common.
+/// The properties that all files of a source share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) kind: ParamKind,
@@ -18,7 +18,7 @@ pub(super) struct Shape {
     pub(super) period: i32,
 }
 
-/// Parameter files by their numbers.
+/// Parameter files by number.
 #[derive(Debug)]
 pub(super) struct Files {
     names: Vec<Location>,
@@ -43,12 +43,12 @@ impl Files {
         }
     }
 
-    /// How much is odd about the files, and the first few of it.
+    /// The number of warnings about the files, and the first few of them.
     pub(super) fn warnings(&self) -> (u64, &[String]) {
         (self.warnings, &self.first_warnings)
     }
 
-    /// What the first file has, and all others must.
+    /// The properties of the first file. All others must have them too.
     pub(super) fn shape(&self) -> Option<Shape> {
         self.shape
     }
@@ -58,11 +58,11 @@ impl Files {
         self.names.len()
     }
 
-    /// Adds a file; its number and how many frames it has.
+    /// Adds a file. Returns its number and its number of frames.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, or is unlike the ones before.
+    /// If it cannot be opened, or differs from the ones before.
     pub(super) fn add(&mut self, name: Location) -> Result<(u32, u64)> {
         let number = self.names.len() as u32;
         let file = self.open.get(number, || self.open_file(&name))?;

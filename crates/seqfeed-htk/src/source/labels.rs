@@ -1,4 +1,4 @@
-//! The labels of master label files.
+//! The source of the labels in master label files.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,53 +19,53 @@ use crate::label::MLF_FORMAT;
 use crate::label::cntk::{CntkIndex, FrameParser, Utterance};
 use crate::state_list::StateList;
 
-/// Bytes of neighbouring utterances that are read at once, and what may lie between them.
+/// Bytes of neighbouring utterances to read at once, and the largest gap between them.
 const RUN: u64 = 4 << 20;
 const GAP: u64 = 64 << 10;
-/// What is read ahead where utterances are asked for one behind the other.
+/// The bytes to read ahead if utterances are asked for in order.
 const AHEAD: u64 = 1 << 20;
-/// Incidents of the index that are kept to be shown.
+/// Incidents of the index that are kept for messages.
 const INCIDENTS: usize = 10_000;
-/// Most of them that are warned of one by one.
+/// The most incidents with a warning of their own.
 const SHOWN: usize = 10;
 
-/// What labels are for a feed.
+/// The form of labels in a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelForm {
     /// The class of each frame.
     Class,
-    /// A sparse vector for each frame, with one value: 1 at its class. So CNTK has them.
+    /// A sparse vector for each frame, with a single value: 1 at its class. This is CNTK's form.
     OneHot(Element),
 }
 
-/// How a source of labels is opened.
+/// Options for opening a source of labels.
 #[derive(Clone, Debug)]
 pub struct MlfOptions {
     /// Name of the stream.
     pub stream: String,
-    /// The number of classes; that of the state list, where it is not given.
+    /// The number of classes; by default that of the state list.
     pub dim: Option<u32>,
-    /// The names of the classes; without them, the fourth column is the class.
+    /// The names of the classes. Without them, the fourth column is the class.
     pub states: Option<Arc<StateList>>,
-    /// What labels are.
+    /// The form of labels.
     pub form: LabelForm,
     /// Whether the value of the first frame of each line is 2 (with [`LabelForm::OneHot`]).
     pub phone_boundaries: bool,
-    /// How many samples sequences have, for the feed.
+    /// The number of samples in a sequence, for the feed.
     pub extent: Extent,
     /// Whether the files are in CNTK's binary format.
     pub binary: bool,
-    /// With readers of CNTK (`traceLevel`): what is left out is not reported but warned of, from
-    /// level 1 on.
+    /// With readers of CNTK (`traceLevel`): utterances that are left out are not reported, but from
+    /// level 1 on there is a warning.
     pub trace_level: Option<i64>,
-    /// What is odd about the list of states.
+    /// Warnings about the list of states.
     pub warnings: Vec<String>,
-    /// What opens files; it says how long a line may be.
+    /// Opens files, and limits lines.
     pub opener: Opener,
 }
 
 impl Default for MlfOptions {
-    /// Classes, with a fourth column.
+    /// Classes, from a fourth column.
     fn default() -> Self {
         Self {
             stream: "labels".to_owned(),
@@ -82,11 +82,10 @@ impl Default for MlfOptions {
     }
 }
 
-/// The labels of master label files, as CNTK reads them: a class for each frame.
+/// The labels of master label files, as CNTK reads them: one class for each frame.
 ///
-/// The files are gone through once to find where each utterance is; they are not held. What
-/// is wrong with an utterance is found when a corpus [asks](Source::fault) for it, or when
-/// it is loaded.
+/// The files are read once to find each utterance; they are not kept in memory. An error in an
+/// utterance is found when a corpus [asks](Source::fault) for it, or when it is loaded.
 pub struct MlfSource {
     name: String,
     streams: Vec<Stream>,
@@ -110,11 +109,11 @@ struct Ahead {
     file: u32,
     start: u64,
     bytes: Vec<u8>,
-    /// Where the last utterance ended.
+    /// The end of the last utterance.
     last: u64,
 }
 
-/// What labels are decoded into.
+/// The buffers for decoding labels.
 #[derive(Default)]
 struct Work {
     bytes: Vec<u8>,
@@ -125,14 +124,14 @@ struct Work {
 }
 
 impl MlfSource {
-    /// Opens label files, one behind the other, and finds their utterances.
+    /// Opens label files, one after another, and finds their utterances.
     ///
     /// Utterances that cannot be used (without a name in quotes, without lines, without a dot, with
-    /// a key that was there before) are left out; [`about`](Source::about) tells of them.
+    /// a repeated key) are left out; [`about`](Source::about) reports them.
     ///
     /// # Errors
     ///
-    /// When a file cannot be read or has no header, or when neither a dimension nor a state list is
+    /// If a file cannot be read or has no header, or if neither a dimension nor a state list is
     /// given.
     pub fn open(files: &[Location], options: &MlfOptions, keys: Keys<'_>) -> Result<Self> {
         let of_states = options.states.as_ref().map(|states| states.len() as u32);
@@ -155,7 +154,7 @@ impl MlfSource {
         };
         let mut builder = IndexBuilder::new(u64::MAX);
         let (mut places, mut data) = (Vec::new(), Vec::new());
-        // Keys of binary files; those of others are in their index.
+        // Keys of binary files. The index has the keys of other files.
         let mut seen = HashSet::new();
         for location in files {
             let file = open_decoded(location, &options.opener)?;
@@ -245,7 +244,7 @@ impl MlfSource {
         parser.parse(&utterance, bytes, &mut work.classes, values)
     }
 
-    /// Adds what was decoded to a block.
+    /// Adds decoded labels to a block.
     fn push(&self, work: &mut Work, block: &mut Block) {
         let frames = work.classes.len();
         if !block.is_sparse() {
@@ -267,7 +266,7 @@ impl MlfSource {
         block.push_sparse(&work.encoded, &work.classes, &work.ends[..frames]);
     }
 
-    /// The bytes of an utterance, where one behind the other is asked for.
+    /// The bytes of an utterance, for utterances that are asked for in order.
     fn read_ahead(&self, place: FileSpan, work: &mut Work) -> Result<()> {
         let file = &self.files[place.file as usize];
         let (start, len) = (place.offset, place.bytes as usize);
@@ -374,7 +373,7 @@ impl Source for MlfSource {
     }
 
     fn most(&self, _stream: usize, sequences: Range<u32>) -> Most {
-        // One value a frame, whether they are sparse or not.
+        // One value a frame, sparse or not.
         let samples = self.index.start(sequences.end) - self.index.start(sequences.start);
         Most { samples, values: samples }
     }
@@ -385,7 +384,7 @@ impl Source for MlfSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // Labels as text, where there is more to read at once, and one utterance as frames.
+        // The text of labels that is read at once, and one utterance as frames.
         let text = self.places.iter().map(|place| u64::from(place.bytes));
         let (all, longest) =
             text.fold((0, 0), |(all, longest), bytes| (all + bytes, bytes.max(longest)));
@@ -395,7 +394,7 @@ impl Source for MlfSource {
 
     fn held_bytes(&self) -> u64 {
         match self.streams[0].kind {
-            // A value, its index, and where the values of the sample end.
+            // A value, its index, and the end of the sample's values.
             Kind::Sparse => (self.streams[0].element.size() + 4 + size_of::<usize>()) as u64,
             _ => self.streams[0].sample_bytes() as u64,
         }

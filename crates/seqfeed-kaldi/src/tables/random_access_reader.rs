@@ -24,8 +24,7 @@ use crate::tables::typing::TableType;
 /// | rspecifier | how it is read | memory beside one object |
 /// | --- | --- | --- |
 /// | `scp` | lines sorted by key at opening | the lines |
-/// | `ark` | read forward until the key is found; positions of objects are remembered | 30 bytes a
-/// key, and the keys |
+/// | `ark` | read forward until the key is found; positions are remembered | 30 bytes a key, and the keys |
 /// | `ark,s` | the same, but no further than to a larger key | the same |
 /// | `ark,s,cs` | read forward only | nothing |
 ///

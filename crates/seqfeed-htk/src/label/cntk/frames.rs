@@ -7,43 +7,43 @@ use super::times::{Times, read_times};
 use crate::label::MLF_FORMAT;
 use crate::state_list::StateList;
 
-/// The longest utterance, in frames, unless the caller allows more: 46 hours. A short line can
-/// claim more than memory holds.
+/// The default for the longest utterance, in frames: 46 hours. A short line can claim more frames
+/// than fit in memory.
 pub const MAX_FRAMES: u32 = 1 << 24;
 
 /// Gives the classes of utterances.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameParser<'a> {
-    /// The classes of the names in the third column, as they stand there or, if there is none of
-    /// that name, without quotes around them. Without a list, lines have four columns, and the
-    /// fourth is the class.
+    /// The list with the classes of the names in the third column. A name is looked up as written
+    /// and, if that fails, without quotes around it. Without a list, lines have four columns, and
+    /// the fourth is the class.
     pub states: Option<&'a StateList>,
-    /// How many classes there are.
+    /// The number of classes.
     pub dim: u32,
     /// The longest utterance, in frames.
     pub max_frames: u32,
 }
 
-/// CNTK's classes are 16-bit numbers, where no list gives them.
+/// Without a list, CNTK's classes are 16-bit numbers.
 const MAX_CLASS: u32 = 65_535;
 
 impl<'a> FrameParser<'a> {
-    /// A parser for `dim` classes, which a list names.
+    /// A parser for `dim` classes with the names of a list.
     #[must_use]
     pub fn new(states: Option<&'a StateList>, dim: u32) -> Self {
         Self { states, dim, max_frames: MAX_FRAMES }
     }
 
-    /// Appends the class of each frame of an utterance, given its bytes (which the index says where
-    /// to find): as many as it has frames. To `values`, where given, go the values that CNTK gives
-    /// the classes with `phoneBoundaries`: 2 in the first frame of each line, else 1.
+    /// Appends the class of each frame of an utterance. `bytes` are those that the index gives. To
+    /// `values`, if given, it appends the values of CNTK's `phoneBoundaries`: 2 in the first frame
+    /// of each line, else 1.
     ///
     /// # Errors
     ///
-    /// When a line does not start where the one before ended, or the first one not at 0; when it
-    /// ends before its start, is not of three or four columns, or its state is unknown; when a
-    /// class is not below `dim`; when the frames are not as many as the index says, or too many.
-    /// With the key, file and line. Nothing is appended then.
+    /// Fails if a line does not start where the one before ended, or the first one not at 0; if a
+    /// line ends before its start, does not have three or four columns, or has an unknown state; if
+    /// a class is not below `dim`; if the number of frames differs from the index, or is too large.
+    /// The error has key, file and line. Nothing is appended then.
     pub fn parse(
         &self,
         utterance: &Utterance<'_>,
@@ -76,7 +76,7 @@ impl<'a> FrameParser<'a> {
         Ok(())
     }
 
-    /// Goes over the lines. An error is given with the offset of its line.
+    /// Reads the lines. An error comes with the offset of its line.
     fn lines(
         &self,
         utterance: &Utterance<'_>,
@@ -116,7 +116,7 @@ impl<'a> FrameParser<'a> {
         ))
     }
 
-    /// Where a line ends, given where it must start, and its class.
+    /// The end and the class of a line, which must begin at `frames`.
     #[inline]
     fn line(&self, line: &[u8], frames: u32, most: u32) -> Result<(u32, i32)> {
         let Times { start, end, rest } = read_times(line).map_err(|problem| {
@@ -151,7 +151,7 @@ impl<'a> FrameParser<'a> {
     }
 }
 
-/// The line that starts at a place, and where the next one does. Lines end with `\n` or `\r`.
+/// The line at a position, and the start of the next one. Lines end with `\n` or `\r`.
 #[inline]
 fn next_line(bytes: &[u8], at: usize) -> (&[u8], usize) {
     let rest = &bytes[at..];
@@ -161,13 +161,13 @@ fn next_line(bytes: &[u8], at: usize) -> (&[u8], usize) {
     }
 }
 
-/// The name that stands in quotes at the beginning of a text, as HTK writes names that hold blanks
-/// or look like numbers. CNTK looks for it quotes and all, and does not find it.
+/// The name in quotes at the beginning of a text. HTK quotes names with blanks, or that look like
+/// numbers. CNTK looks them up with their quotes, and does not find them.
 #[cold]
 fn in_quotes(rest: &[u8]) -> Option<&[u8]> {
     let (&quote, name) = rest.split_first()?;
     let end = memchr::memchr(quote, name).filter(|_| matches!(quote, b'"' | b'\''))?;
-    // Behind the quote the line ends, or another column begins.
+    // After the quote the line ends, or another column begins.
     matches!(name.get(end + 1), None | Some(b' ')).then_some(&name[..end])
 }
 
@@ -195,7 +195,7 @@ fn class_column(rest: &[u8], line: &[u8]) -> Result<u32> {
     }
 }
 
-/// Times that do not go on from the line before.
+/// An error for times that do not continue the previous line.
 #[cold]
 fn misplaced(start: i64, end: i64, frames: u32, most: u32) -> Error {
     let (what, found, allowed) = if start != i64::from(frames) {

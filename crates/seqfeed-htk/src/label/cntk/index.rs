@@ -1,4 +1,4 @@
-//! Which utterances there are, where, and how long.
+//! The index of utterances: keys, positions and lengths.
 
 use std::hash::BuildHasher;
 use std::io::Read;
@@ -15,8 +15,8 @@ use crate::label::stream_buffer::{Keep, StreamBuffer};
 
 /// The utterances of MLFs by their keys, in the order of the files.
 ///
-/// A file passes once, as a stream, and is not held; an utterance takes 24 bytes and its key,
-/// besides the table of keys.
+/// A file is read once as a stream, and is not kept in memory. An utterance takes 24 bytes and its
+/// key, plus the table of keys.
 ///
 /// ```
 /// use seqfeed_htk::label::cntk::CntkIndex;
@@ -50,42 +50,43 @@ struct Row {
 /// An utterance of an MLF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Utterance<'a> {
-    /// Its key: the name of its entry without quotes, a leading `*/`, and all from the last dot on.
+    /// Its key: the name of its entry without quotes, without a leading `*/`, and without
+    /// everything from the last dot on.
     pub key: Key<'a>,
     /// The file's name.
     pub file: &'a str,
     /// The number of the file, in the order in which they were added.
     pub file_number: usize,
-    /// Where in the file its entry starts, with the line of the key.
+    /// The offset of its entry in the file, beginning with the line of the key.
     pub offset: u64,
-    /// How many bytes it has, up to its dot and the newline behind it.
+    /// The number of its bytes, up to its dot and the newline after it.
     pub bytes: u32,
     /// The number of its first line, from 1.
     pub line: u64,
-    /// How many frames it has: where its last line ends.
+    /// The number of its frames: the end of its last line.
     pub frames: u32,
 }
 
 impl CntkIndex {
-    /// An empty index, of files whose lines have so many bytes at most: not [`LINE_LIMIT`].
+    /// An empty index with another limit for lines than [`LINE_LIMIT`].
     #[must_use]
     pub fn with_line_limit(bytes: usize) -> Self {
         Self { line_limit: Some(bytes), ..Self::default() }
     }
 
-    /// Adds the utterances of an MLF, behind those of earlier ones. CNTK's `mlfFileList` is
-    /// several such calls.
+    /// Adds the utterances of an MLF after those of earlier ones. CNTK's `mlfFileList` is several
+    /// such calls.
     ///
-    /// An utterance that cannot be used is left out, and `incident` is told why: one whose name
-    /// does not stand in quotes, that has no lines, whose last line's times are none, that does not
-    /// end with a dot, or whose key another one has already. An incident that is returned as an
-    /// error ends the reading: `Err` takes none.
+    /// An utterance that cannot be used is left out, and `incident` gets the reason: its name has
+    /// no quotes, it has no lines, its last line has no valid times, it does not end with a dot, or
+    /// another utterance has its key. If `incident` returns an error, reading ends. Pass `Err` to
+    /// allow none.
     ///
     /// # Errors
     ///
-    /// When reading fails; when the file is empty or does not start with `#!MLF!#`; when a line is
-    /// too long; when there is more than an index holds (2^32 utterances, 4 GiB of keys or in one
-    /// utterance); and what `incident` gives.
+    /// Fails if reading fails; if the file is empty or does not start with `#!MLF!#`; if a line is
+    /// too long; if the index would overflow (2^32 utterances, 4 GiB of keys or in one utterance).
+    /// Also returns the errors of `incident`.
     pub fn add(
         &mut self,
         name: &str,
@@ -188,7 +189,7 @@ impl CntkIndex {
         Err(fail(1, problem).with_help("the file is empty"))
     }
 
-    /// Adds an utterance, unless there is one of the same key.
+    /// Adds an utterance, unless there is one with the same key.
     fn push(&mut self, row: Row, key: &[u8]) -> Result<bool> {
         let id = limited("utterances of master label files", self.utterances.len() as u64 + 1)? - 1;
         let (rows, keys, hasher) = (&self.utterances, &self.keys, &self.hasher);
@@ -205,19 +206,19 @@ impl CntkIndex {
         Ok(true)
     }
 
-    /// How many utterances there are.
+    /// The number of utterances.
     #[must_use]
     pub fn len(&self) -> usize {
         self.utterances.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no utterances.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.utterances.is_empty()
     }
 
-    /// The number of the utterance of a key.
+    /// The number of the utterance with a key.
     #[must_use]
     pub fn get(&self, key: &[u8]) -> Option<u32> {
         let same = |&id: &u32| key_in(&self.utterances, &self.keys, id) == key;
@@ -228,7 +229,7 @@ impl CntkIndex {
     ///
     /// # Panics
     ///
-    /// When there are not so many.
+    /// If there is no such utterance.
     #[must_use]
     pub fn utterance(&self, number: u32) -> Utterance<'_> {
         let row = self.utterances[number as usize];
@@ -261,7 +262,7 @@ fn limited(what: &'static str, wanted: u64) -> Result<u32> {
     u32::try_from(wanted).map_err(|_| Error::new(ErrorKind::Limit { what, wanted, limit }))
 }
 
-/// The key that a line names, if it stands in quotes.
+/// The key in a line, if it stands in quotes.
 fn key_of(line: &[u8]) -> Option<&[u8]> {
     let blank = |byte: &&u8| matches!(byte, b' ' | b'\t'..=b'\r');
     let line = &line[..line.len() - line.iter().rev().take_while(blank).count()];
@@ -270,7 +271,7 @@ fn key_of(line: &[u8]) -> Option<&[u8]> {
     Some(memchr::memrchr(b'.', name).map_or(name, |dot| &name[..dot]))
 }
 
-/// How many frames an utterance with this last line has.
+/// The number of frames of an utterance with this last line.
 fn frames_of(last_line: &[u8]) -> Result<u32, Problem> {
     let end = read_times(last_line)?.end;
     u32::try_from(end).ok().filter(|&frames| frames > 0).ok_or_else(|| Problem::OutOfRange {

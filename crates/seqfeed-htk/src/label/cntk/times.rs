@@ -1,36 +1,36 @@
-//! From when to when a line is, in frames.
+//! The times of a line, in frames.
 
 use seqfeed_core::Problem;
 
 use crate::label::scan::number_prefix;
 
-/// A line's first frame, and that behind its last, and the columns behind the times.
+/// A line's first frame, the frame behind its last one, and the columns behind the times.
 #[derive(Debug, PartialEq)]
 pub(super) struct Times<'a> {
     pub(super) start: i64,
     pub(super) end: i64,
-    /// Behind the blank, if there is one.
+    /// The text behind the blank, if there is one.
     pub(super) rest: Option<&'a [u8]>,
 }
 
 /// 100 ns units in a frame of 10 ms.
 const UNITS: u64 = 100_000;
-/// Times that lie as far apart are in 100 ns units, else in frames.
+/// Times with a larger difference are in 100 ns units; others are in frames.
 const FAR: u64 = 99_999;
-/// Whole numbers below are exact as doubles, with room for what is done to them.
+/// Whole numbers with at most this many digits are exact as doubles, with room for the arithmetic.
 const EXACT_DIGITS: usize = 15;
 
 /// Reads the two times of a line.
 ///
-/// Columns are separated by one blank. Times are doubles for CNTK; most are whole numbers, for
-/// which integers give the same.
+/// Columns are separated by one blank. In CNTK times are doubles. Most are whole numbers, for which
+/// integers give the same.
 #[inline]
 pub(super) fn read_times(line: &[u8]) -> Result<Times<'_>, Problem> {
     if let Some((start, behind)) = digits(line)
         && let Some((end, rest)) = digits(behind.unwrap_or_default())
     {
         let (start, end) = if end >= start && end - start >= FAR {
-            // Never a rounding error: both times have at most 15 digits.
+            // There is no rounding error: both times have at most 15 digits.
             ((start + UNITS / 2) / UNITS, (end + UNITS / 2) / UNITS)
         } else {
             (start, end)
@@ -40,7 +40,7 @@ pub(super) fn read_times(line: &[u8]) -> Result<Times<'_>, Problem> {
     read_times_slowly(line)
 }
 
-/// A whole number that fills its column, and what is behind the blank, if there is one.
+/// A whole number that fills its column, and the text behind the blank, if there is one.
 #[inline]
 fn digits(text: &[u8]) -> Option<(u64, Option<&[u8]>)> {
     let mut value = 0;
