@@ -12,12 +12,13 @@
 //! train = [ epochs = 5 ]                appended to the section above
 //! ```
 //!
-//! * [`Config`], [`Section`], [`Value`]: the language. Names are the same in any case, what a
-//!   section lacks is looked up around it, values are taken apart when they are asked for, and the
-//!   last one wins: all as in CNTK 2.7, which read the recorded cases that this was tested with.
-//!   The parser opens no files; [`Texts`] gives it the text of what is included.
-//! * [`ReaderConfig`]: a reader section as plain data, with CNTK's defaults and checks; from a file
-//!   ([`ReaderConfig::load`]) or from the same dictionary as JSON ([`ReaderConfig::from_json`]).
+//! * [`Config`], [`Section`], [`Value`]: the language. As in CNTK 2.7, case does not matter in
+//!   names; a name that a section lacks is looked up in the sections around it; values are parsed
+//!   when they are asked for; and the last one wins. It was tested with recorded cases of CNTK 2.7.
+//!   The parser opens no files; [`Texts`] gives it the text of included files.
+//! * [`ReaderConfig`]: a reader section as plain data, with CNTK's defaults and checks. It is read
+//!   from a file ([`ReaderConfig::load`]), or from the same dictionary as JSON
+//!   ([`ReaderConfig::from_json`]).
 //!
 //! ```
 //! use seqfeed_cntk::config::{Config, Deserializer, ReaderConfig, Window};
@@ -40,12 +41,13 @@
 //! # Ok::<(), seqfeed_core::Error>(())
 //! ```
 //!
-//! # What differs from CNTK
+//! # Differences from CNTK
 //!
-//! Errors name file and line. A variable that refers to itself is an error (CNTK overflows its
-//! stack), as are negative numbers where none can be (they wrap around) and `x*` in an array
-//! without a count (the rest of the array is lost). Braces, sections and variables nest 200 deep
-//! at most, and a configuration has 2 MiB at most. `currentDirectory=` is a name like any other.
+//! Errors name file and line. These are errors too: a variable that refers to itself (in CNTK the
+//! stack overflows), negative numbers that must not be negative (in CNTK they wrap around), and
+//! `x*` in an array without a count (in CNTK the rest of the array is lost). Braces, sections and
+//! variables nest 200 deep at most, and a configuration has 2 MiB at most. `currentDirectory=` is a
+//! name like any other.
 
 use std::ops::Deref;
 
@@ -66,21 +68,21 @@ pub use reader::*;
 pub use section::{Section, Value, ValueForm};
 pub use tree::Tree;
 
-/// A configuration: the outermost [`Section`], which it stands for.
+/// A configuration: its outermost [`Section`].
 #[derive(Clone, Debug)]
 pub struct Config(Section);
 
 impl Config {
-    /// Reads a text that includes no other. `file` is what errors call it.
+    /// Parses a text without includes. `file` is its name in errors.
     ///
     /// # Errors
     ///
-    /// Fails if braces don't match, a name has no value, or something is included.
+    /// Fails if braces do not match, if a name has no value, or if the text includes a file.
     pub fn parse(file: &str, text: &str) -> Result<Config> {
         Self::parse_with(file, text, &[])
     }
 
-    /// Reads a text and overrides: lines that follow it, such as `name=value` or
+    /// Parses a text and overrides: lines that follow it, such as `name=value` or
     /// `Section=[name=value]`.
     ///
     /// # Errors
@@ -97,11 +99,11 @@ impl Config {
         Self::assemble(&[file], overrides, &mut texts)
     }
 
-    /// Reads texts one after another, with all that they include, and overrides behind them.
+    /// Reads texts one after another, with their includes, and overrides after them.
     ///
     /// # Errors
     ///
-    /// As [`parse`](Config::parse); and with what `texts` fails.
+    /// As [`parse`](Config::parse), and the errors of `texts`.
     pub fn assemble(files: &[&str], overrides: &[&str], texts: &mut dyn Texts) -> Result<Config> {
         let text = files::assemble(files, overrides, texts)?;
         let last = files.last().copied().unwrap_or("global");
@@ -109,7 +111,7 @@ impl Config {
         Ok(Self(Section::from_text(name.to_owned(), &text, None)?))
     }
 
-    /// Reads files (`a.cntk`, or several: `a.cntk+b.cntk`) and overrides behind them. Names are
+    /// Reads files (`a.cntk`, or several: `a.cntk+b.cntk`) and overrides after them. Names are
     /// relative to the working directory.
     ///
     /// # Errors

@@ -27,10 +27,10 @@ pub use scan::{ScanOptions, Scanner, scan_in_parallel};
 pub use source::{CtfOptions, CtfSource};
 pub use writer::{Floats, Writer, WriterSamples, WriterStream};
 
-/// What errors call the format.
+/// The name of the format in errors.
 pub(crate) const CTF: &str = "CTF";
 
-/// Whether a byte is white space for C: the six of ASCII.
+/// Whether a byte is white space in C: the six of ASCII.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }

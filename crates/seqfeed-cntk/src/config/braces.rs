@@ -4,10 +4,10 @@ use seqfeed_core::{Error, Result};
 
 use super::text::{Text, limit};
 
-/// How deep braces, sections and variables may be nested. CNTK knows no limit but its stack.
+/// The deepest nesting of braces, sections and variables. In CNTK only the stack limits it.
 pub(crate) const MAX_DEPTH: usize = 200;
 
-/// The closing brace of an opening one; quotes are braces too.
+/// The closing brace for an opening one. Quotes count as braces.
 pub(crate) fn closing_of(open: u8) -> Option<u8> {
     match open {
         b'[' => Some(b']'),
@@ -23,11 +23,11 @@ pub(crate) fn opens(byte: u8) -> bool {
     closing_of(byte).is_some()
 }
 
-/// The place of the brace that closes the one at `start`; `None` if no brace opens there.
+/// The position of the brace that closes the one at `start`; `None` if no brace opens there.
 ///
 /// # Errors
 ///
-/// Fails if it is not closed, or another kind of brace closes first. Braces inside quotes don't
+/// Fails if it is not closed, or if another kind of brace closes first. Braces inside quotes do not
 /// count.
 pub(crate) fn find_closing(text: &Text, start: usize) -> Result<Option<usize>> {
     let bytes = text.bytes();

@@ -1,4 +1,4 @@
-//! From files, includes and overrides to one text.
+//! Joins files, includes and overrides to one text.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use seqfeed_io::{Beside, Location, Opener, name_from_text, name_to_text};
 use super::braces::MAX_DEPTH;
 use super::text::{Origin, Text, limit};
 
-/// How much text there may be, includes and substituted variables counted.
+/// The most bytes of text, with includes and substituted variables.
 pub(crate) const MAX_BYTES: usize = 2 << 20;
 
 const BYTES: &str = "bytes of configuration";
@@ -20,12 +20,11 @@ const BYTES: &str = "bytes of configuration";
 ///
 /// Implemented by [`Files`], and by every closure `FnMut(&str) -> Result<String>`.
 pub trait Texts {
-    /// The text of the file with this name, as it stands on the command line or after
-    /// `include=`.
+    /// The text of the file with this name, which comes from the command line or from `include=`.
     ///
     /// # Errors
     ///
-    /// Fails if it cannot be had.
+    /// Fails if the text is not available.
     fn read(&mut self, name: &str) -> Result<String>;
 }
 
@@ -37,9 +36,9 @@ impl<F: FnMut(&str) -> Result<String>> Texts for F {
 
 /// Reads configuration files.
 ///
-/// Names are relative to the current directory, as in CNTK; includes that are not there are looked
-/// for beside the main file. Bytes that are not UTF-8 stand as [`name_to_text`] has them, so that
-/// names keep them.
+/// As in CNTK, names are relative to the current directory. Includes that do not exist are looked
+/// for beside the main file. Bytes that are not UTF-8 are kept in the form of [`name_to_text`], so
+/// that names do not lose them.
 #[derive(Clone, Debug)]
 pub struct Files {
     beside: Beside,
@@ -47,7 +46,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// For a main file in a directory.
+    /// For the directory of a main file.
     #[must_use]
     pub fn new(directory: Option<Location>, opener: &Opener) -> Self {
         Self { beside: Beside::new(directory, opener), opener: opener.clone() }
@@ -73,7 +72,7 @@ pub(crate) fn split_names(names: &str) -> impl Iterator<Item = &str> {
     names.split('+').map(str::trim).filter(|name| !name.is_empty())
 }
 
-/// The files that `a+b` names: the two, unless there is one of this name.
+/// The files in `a+b`: the two, unless there is one with this name.
 pub(crate) fn names_of<'a>(names: &'a str, opener: &Opener) -> Vec<&'a str> {
     match opener.exists(&Location::of_file(name_from_text(names))) {
         true => vec![names],
@@ -81,13 +80,13 @@ pub(crate) fn names_of<'a>(names: &'a str, opener: &Opener) -> Vec<&'a str> {
     }
 }
 
-/// The directory that a file lies in.
+/// The directory of a file.
 pub(crate) fn directory_of(file: &str) -> Option<Location> {
     let parent = Location::of_file(name_from_text(file)).parent()?;
     Some(if parent.as_os_str().is_empty() { Location::of_file(".") } else { parent })
 }
 
-/// Reads files one after another with all they include; overrides follow as lines of their own.
+/// Reads files one after another with all includes. Overrides follow as lines of their own.
 pub(crate) fn assemble(names: &[&str], overrides: &[&str], texts: &mut dyn Texts) -> Result<Text> {
     let mut seen = HashSet::new();
     for name in names {
@@ -111,7 +110,7 @@ pub(crate) fn assemble(names: &[&str], overrides: &[&str], texts: &mut dyn Texts
 
 struct Assembly<'a> {
     text: Text,
-    /// Files are included once.
+    /// Each file is included once.
     seen: HashSet<String>,
     texts: &'a mut dyn Texts,
 }
@@ -171,8 +170,8 @@ fn too_long(wanted: u64) -> Error {
     limit(BYTES, wanted, MAX_BYTES).with_help("is this a configuration?")
 }
 
-/// The line without its comment: one from a `#` that is its first visible character, or from
-/// its first `#` if a blank or tab stands before that one. Quotes don't protect.
+/// The line without its comment. A comment begins at a `#` that is the first visible character, or
+/// at the first `#` if a blank or tab stands before it. Quotes do not protect.
 pub(crate) fn strip_comment(line: &str) -> &str {
     let blank = |c: char| matches!(c, ' ' | '\t');
     let visible = line.trim_start_matches(blank);

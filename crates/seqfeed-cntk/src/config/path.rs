@@ -1,4 +1,4 @@
-//! Naming a section of a configuration: `train.cntk#Simple_Test.reader`.
+//! Names of sections of a configuration: `train.cntk#Simple_Test.reader`.
 
 use seqfeed_core::{Error, Result};
 use seqfeed_io::Opener;
@@ -20,8 +20,8 @@ pub fn split(name: &str) -> (&str, &str) {
     name.rsplit_once('#').unwrap_or((name, ""))
 }
 
-/// Reads a file and goes to a section of it. Names are the same in any case, and looked up
-/// outwards if a section lacks them, as CNTK's commands look up their `reader`.
+/// Reads a file and finds a section in it. Case does not matter in names. A section that lacks a
+/// name looks it up outwards, as CNTK's commands look up their `reader`.
 ///
 /// ```no_run
 /// use seqfeed_cntk::config::{ReaderConfig, path};
@@ -34,8 +34,8 @@ pub fn split(name: &str) -> (&str, &str) {
 ///
 /// # Errors
 ///
-/// Fails if the file cannot be read, or has no such section; then the error names the readers
-/// that it has.
+/// Fails if the file cannot be read, or has no such section. The error then names the readers in
+/// the file.
 pub fn load(file: &str, dotted: &str, opener: &Opener) -> Result<Section> {
     Config::load(file, &[], opener)?.section_at(dotted)
 }
@@ -45,7 +45,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Fails if there is none.
+    /// Fails if there is no such section.
     pub fn section_at(&self, dotted: &str) -> Result<Section> {
         let mut section = self.root().clone();
         for name in dotted.split('.').filter(|name| !name.is_empty()) {
@@ -61,7 +61,7 @@ impl Config {
         Ok(section)
     }
 
-    /// The dotted paths of all sections that say what reader they are.
+    /// The dotted paths of all sections that give a reader type.
     #[must_use]
     pub fn readers(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -82,7 +82,7 @@ impl Config {
     }
 }
 
-/// Sections that cannot be read are passed over: this is for help only.
+/// Sections that cannot be read are skipped: this is for messages only.
 fn collect_readers(section: &Section, path: &str, depth: usize, found: &mut Vec<String>) {
     const ENOUGH: usize = 20;
     if section.has_own("readerType") || section.has_own("deserializers") {
@@ -93,7 +93,7 @@ fn collect_readers(section: &Section, path: &str, depth: usize, found: &mut Vec<
         if depth == 0 || found.len() >= ENOUGH {
             return;
         }
-        // Also where variables have no values: which one, its reader says.
+        // Also if variables have no values: the reader reports which.
         if let Some(value) = section.own_unresolved(name)
             && value.form() == ValueForm::Section
             && let Ok(inner) = value.section()

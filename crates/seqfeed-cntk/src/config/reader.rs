@@ -23,24 +23,24 @@ pub use deserializer::{
 pub use known::{IgnoredKey, UnknownKey};
 pub use window::{Randomize, WHOLE_DATA, Window};
 
-/// A reader section: what is read, and in what order it comes.
+/// A reader section: the data, and their order.
 ///
-/// Fields have CNTK's names and, where the section and those around it say nothing, CNTK's
-/// defaults. File names stay as written, variables put in.
+/// Fields have CNTK's names. If neither the section nor the sections around it give a value, it is
+/// CNTK's default. File names stay as written, with variables replaced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReaderConfig {
-    /// Which of CNTK's readers it is for.
+    /// The kind of CNTK's reader.
     pub kind: ReaderKind,
-    /// Directory of the configuration file; file names in it are relative to the directory that
-    /// CNTK was started in, which often is this one. `None` if there is no file.
+    /// Directory of the configuration file; `None` if there is no file. File names in it are
+    /// relative to the directory where CNTK was started, which often is this one.
     pub directory: Option<Location>,
-    /// `randomize`: on by default. See [`window`](ReaderConfig::window) for what comes of it.
+    /// `randomize`: on by default. [`window`](ReaderConfig::window) has the result.
     pub randomize: Randomize,
     /// `randomizationWindow`, if given (0 for the whole corpus in the readers of HTK files).
     pub randomization_window: Option<u64>,
     /// `sampleBasedRandomizationWindow`, if given: the window counts samples, not chunks.
     pub sample_based_randomization_window: Option<bool>,
-    /// `chunkSizeInBytes` of the reader section, from which the default window follows; 32 MiB.
+    /// `chunkSizeInBytes` of the reader section; 32 MiB. The default window depends on it.
     pub chunk_size_in_bytes: u64,
     /// `randomizationSeed`; 0. Every sweep adds 1.
     pub randomization_seed: u64,
@@ -49,38 +49,38 @@ pub struct ReaderConfig {
     /// `truncated`: sequences are cut into pieces for truncated back-propagation. Off.
     pub truncated: bool,
     /// `truncationLength`, the samples of a piece; 0 unless `truncated`. In the readers of HTK
-    /// files 0 means: as many as a minibatch has.
+    /// files 0 means the number of samples in a minibatch.
     pub truncation_length: u64,
-    /// `rightSplice`: samples that pieces share with the piece behind; 0 unless `truncated`.
+    /// `rightSplice`: samples that pieces share with the next piece; 0 unless `truncated`.
     pub right_splice: u64,
     /// `precision` of values; float.
     pub precision: Precision,
-    /// `maxErrors`: how many invalid sequences the reader passes over; 0. In
-    /// [`ReaderKind::Ctf`] it is the deserializer's.
+    /// `maxErrors`: the number of invalid sequences to pass over; 0. In [`ReaderKind::Ctf`] it is
+    /// the deserializer's.
     pub max_errors: u64,
     /// `traceLevel`: 0 errors, 1 warnings, 2 everything; 1.
     pub trace_level: i64,
     /// `keepDataInMemory`: chunks that were read stay. Off.
     pub keep_data_in_memory: bool,
-    /// `localTimeline`: minibatch sizes are counted by each worker for itself. On.
+    /// `localTimeline`: each worker counts minibatch sizes for itself. On.
     pub local_timeline: bool,
     /// `useNumericSequenceKeys`: keys are numbers. On, unless there are HTK deserializers.
     pub use_numeric_sequence_keys: bool,
     /// `hashSequenceKeys`: keys that are not numbers become hashes. Off.
     pub hash_sequence_keys: bool,
     /// `action=write` here or further out: nothing is shuffled, and (except in
-    /// [`ReaderKind::HtkDeserializers`]) sequences come as a whole; [`ReaderKind::HtkMlf`] reads
+    /// [`ReaderKind::HtkDeserializers`]) sequences come whole. [`ReaderKind::HtkMlf`] reads
     /// features only.
     pub write: bool,
-    /// What only the readers of HTK files have; `None` for the others.
+    /// Settings of the readers of HTK files only; `None` for the others.
     pub htk: Option<HtkReader>,
-    /// What reads the files; the first one defines sequences and chunks. Never empty.
+    /// The deserializers. The first one defines sequences and chunks. Never empty.
     pub deserializers: Vec<Deserializer>,
-    /// Names in reader, deserializer, and input sections that CNTK does not know.
+    /// Names in reader, deserializer, and input sections that are unknown to CNTK.
     pub unknown: Vec<UnknownKey>,
-    /// Settings that have no effect, but for those that ask for what is done anyway.
+    /// Settings without effect, except those that ask for the normal behaviour.
     pub ignored: Vec<IgnoredKey>,
-    /// What is done otherwise than in CNTK, and why.
+    /// Differences from CNTK, with reasons.
     pub notes: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ pub struct ReaderConfig {
 pub enum ReaderKind {
     /// Several deserializers: a section with `deserializers`.
     Composite,
-    /// `readerType=CNTKTextFormatReader`: the section is the deserializer.
+    /// `readerType=CNTKTextFormatReader`: the section is the deserializer too.
     Ctf,
     /// `readerType=HTKMLFReader`: sub-sections are the streams.
     HtkMlf,
@@ -97,7 +97,7 @@ pub enum ReaderKind {
     HtkDeserializers,
 }
 
-/// How values are computed and delivered.
+/// The type in which values are computed and delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// 32 bits.
@@ -106,23 +106,23 @@ pub enum Precision {
     Double,
 }
 
-/// What only the readers of HTK files have.
+/// Settings of the readers of HTK files only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HtkReader {
     /// `readMethod`; block randomization.
     pub read_method: ReadMethod,
-    /// `minibatchMode=partial`, the default: the last minibatch may be shorter; `full`: it is
-    /// left out. Only `HTKMLFReader` heeds it.
+    /// `minibatchMode=partial`, the default: the last minibatch may be shorter. `full`: it is left
+    /// out. Only `HTKMLFReader` uses it.
     pub partial_minibatches: bool,
-    /// `nbruttsineachrecurrentiter`: how many utterances are read side by side, by epoch; the
-    /// last number holds on. 1.
+    /// `nbruttsineachrecurrentiter`: the number of utterances to read side by side, for each epoch;
+    /// the last number stays. 1.
     pub parallel_utterances: Vec<u64>,
-    /// `useMersenneTwisterRand`, off: which generator `HTKMLFReader` shuffles with, `rand()` or
-    /// a Mersenne twister. `HTKDeserializers` has only the latter.
+    /// `useMersenneTwisterRand`, off: the generator with which `HTKMLFReader` shuffles: `rand()`,
+    /// or a Mersenne twister. `HTKDeserializers` always has the latter.
     pub mersenne_twister: bool,
 }
 
-/// How the readers of HTK files go through their corpus.
+/// The order in which the readers of HTK files read their corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadMethod {
     /// `blockRandomize`: chunks are shuffled, and sequences or frames within a window.
@@ -135,12 +135,12 @@ pub enum ReadMethod {
 }
 
 impl ReaderConfig {
-    /// Reads a section of files: `path::load`, with overrides. The empty path takes the
-    /// outermost section, or the only reader there is.
+    /// Reads a section of files: `path::load`, with overrides. The empty path means the outermost
+    /// section, or the only reader.
     ///
     /// # Errors
     ///
-    /// Fails if the files cannot be read, the section is not there, or as
+    /// Fails if the files cannot be read, if the section does not exist, or as
     /// [`from_section`](ReaderConfig::from_section).
     pub fn load(files: &str, dotted: &str, overrides: &[&str], opener: &Opener) -> Result<Self> {
         let config = Config::load(files, overrides, opener)?;
@@ -159,9 +159,8 @@ impl ReaderConfig {
         Ok(reader)
     }
 
-    /// Takes over a dictionary as CNTK's Python users build it: objects are sections, arrays are
-    /// arrays, `null` is nothing. Names are the same in any case; texts are taken as they are,
-    /// without variables.
+    /// Reads a dictionary as CNTK's Python users build it. Objects are sections, arrays are arrays,
+    /// `null` is nothing. Case does not matter in names. Texts are literal, without variables.
     ///
     /// ```
     /// use seqfeed_cntk::config::{ReaderConfig, Window};
@@ -199,13 +198,13 @@ impl ReaderConfig {
         Ok(reader)
     }
 
-    /// Takes over a reader section.
+    /// Reads a reader section.
     ///
     /// # Errors
     ///
-    /// Fails where CNTK does, with its words: a value cannot be read as what it must be, a
-    /// required one is missing, or options exclude each other; and if it asks for a reader or
-    /// deserializer that is not supported.
+    /// Fails in the same cases as CNTK, with its words: a value cannot be parsed, a required value
+    /// is missing, or options exclude each other. Also fails for a reader or deserializer that is
+    /// not supported.
     pub fn from_section(section: &Section) -> Result<Self> {
         let mut reader = build::reader(section)?;
         checks::check(&reader, section)?;

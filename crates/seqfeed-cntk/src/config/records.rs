@@ -1,9 +1,9 @@
-//! Cutting a text into records, and records into names and values.
+//! Splits a text into records, and records into names and values.
 //!
-//! CNTK has one loop for files, sections and arrays; this one follows it record by record, its
-//! oddities included: a record that is in braces as a whole is entered, a character of
-//! `` `~!@$%^&*_-+|:;,?. `` right behind that brace becomes the separator up to its end, and a
-//! record ends behind the first brace that it contains.
+//! CNTK has one loop for files, sections and arrays. This one follows it record by record, with its
+//! oddities: if a whole record is in braces, the loop goes on inside them. A character of ``
+//! `~!@$%^&*_-+|:;,?. `` right after that brace becomes the separator up to its end. A record ends
+//! after the first brace that it contains.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,28 +13,28 @@ use seqfeed_core::Result;
 use super::braces::{find_closing, opens};
 use super::text::{Text, limit, trim};
 
-/// How many elements an array may have once `value*count` is written out.
+/// The most elements of an array, with `value*count` expanded.
 const MAX_ELEMENTS: usize = 1 << 16;
 
-/// The value of a name in a section, not yet looked into.
+/// The value of a name in a section, not yet parsed.
 #[derive(Clone, Debug)]
 pub(crate) struct Assignment {
-    /// As first written; names are the same in any case.
+    /// As first written. Case does not matter.
     pub(crate) name: String,
     pub(crate) value: Text,
 }
 
-/// The names of a section, by their lower case.
+/// The names of a section, in lower case.
 pub(crate) type Assignments = BTreeMap<String, Assignment>;
 
-/// Reads the text of a section, with or without its braces.
+/// Parses the text of a section, with or without its braces.
 pub(crate) fn assignments(text: &Text) -> Result<Assignments> {
     let mut section = Assignments::new();
     records(text, b';', |range| assignment(text, range, &mut section))?;
     Ok(section)
 }
 
-/// Reads the text of an array, with or without its braces.
+/// Parses the text of an array, with or without its braces.
 pub(crate) fn elements(text: &Text) -> Result<Vec<Text>> {
     let mut array = Vec::new();
     records(text, b':', |range| {
@@ -44,7 +44,7 @@ pub(crate) fn elements(text: &Text) -> Result<Vec<Text>> {
     Ok(array)
 }
 
-/// Finds the records; `record` says where the one that it was given ends.
+/// Finds the records. `record` gets each one and returns its end.
 fn records(
     text: &Text,
     separator: u8,
@@ -52,7 +52,7 @@ fn records(
 ) -> Result<()> {
     let bytes = text.bytes();
     let mut custom = separator;
-    // Where the braces end that have been entered.
+    // The end of the braces that the loop is in.
     let mut inside: Option<usize> = None;
     let mut position = 0;
     loop {
@@ -98,14 +98,14 @@ fn records(
     Ok(())
 }
 
-/// The separator that the inside of a brace begins with. Beginnings of paths are none.
+/// The separator at the beginning of a brace's contents. The beginning of a path does not count.
 fn custom_separator(inside: &[u8]) -> Option<u8> {
     let &first = inside.first()?;
     let is_path = [&b".."[..], b".\\", b"./", b"\\\\"].iter().any(|path| inside.starts_with(path));
     (b"`~!@$%^&*_-+|:;,?.".contains(&first) && !is_path).then_some(first)
 }
 
-/// Adds one record to a section and says where it ends.
+/// Adds one record to a section. Returns its end.
 fn assignment(text: &Text, range: Range<usize>, section: &mut Assignments) -> Result<usize> {
     let bytes = text.bytes();
     let name_end = find(bytes, range.start, |byte| byte == b'=' || opens(byte))
@@ -137,7 +137,7 @@ fn assignment(text: &Text, range: Range<usize>, section: &mut Assignments) -> Re
     Ok(range.end)
 }
 
-/// A later value replaces an earlier one; one in `[...]` is appended to it.
+/// A later value replaces an earlier one. A value in `[...]` is appended to it.
 fn insert(section: &mut Assignments, text: &Text, name: Range<usize>, value: Text) {
     let name = text.as_str().get(name).unwrap_or_default();
     if name.is_empty() {
@@ -184,7 +184,7 @@ fn element(text: &Text, range: Range<usize>, array: &mut Vec<Text>) -> Result<()
     Ok(())
 }
 
-/// The first byte from `start` on that is what is looked for.
+/// The first wanted byte from `start` on.
 fn find(bytes: &[u8], start: usize, wanted: impl Fn(u8) -> bool) -> Option<usize> {
     let found = bytes.get(start..)?.iter().position(|&byte| wanted(byte))?;
     Some(start + found)

@@ -1,4 +1,4 @@
-//! Sections: names and their values, and the sections around them.
+//! Sections: names with their values, and the sections around them.
 
 mod value;
 mod variables;
@@ -16,11 +16,11 @@ use value::Content;
 pub use value::{Value, ValueForm};
 use variables::resolve;
 
-/// A section: names, in any case, and their values.
+/// A section: names, without regard to case, and their values.
 ///
-/// What a section lacks is looked up in the section around it, and so on outwards, as CNTK does;
-/// the methods with `own` look into this one only. Values are taken apart when they are asked
-/// for, so a mistake in a section that nobody reads is no error. A clone is the same section.
+/// As in CNTK, a name that a section lacks is looked up in the section around it, and so on
+/// outwards. The methods with `own` look only into this section. Values are parsed when they are
+/// asked for, so a mistake in an unused section is no error. A clone is the same section.
 #[derive(Clone, Debug)]
 pub struct Section(Arc<Inner>);
 
@@ -40,7 +40,7 @@ struct Entry {
 }
 
 impl Section {
-    /// Reads the text of a section.
+    /// Parses the text of a section.
     pub(crate) fn from_text(path: String, text: &Text, around: Option<Section>) -> Result<Section> {
         let entries = take(assignments(text)?);
         Self::new(path, entries, around, text.origin(0).cloned())
@@ -80,59 +80,58 @@ impl Section {
         Ok(Self(Arc::new(Inner { path, entries, around, depth, origin })))
     }
 
-    /// The names from the outermost section in, with colons between; the outermost is called
-    /// after its file.
+    /// The names from the outermost section in, joined by colons. The outermost has the name of its
+    /// file.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// The section that this one looks up in what it lacks.
+    /// The section around this one, where missing names are looked up.
     #[must_use]
     pub fn around(&self) -> Option<&Section> {
         self.0.around.as_ref()
     }
 
-    /// How many sections are around it.
+    /// The number of sections around it.
     pub(crate) fn depth(&self) -> usize {
         self.0.depth
     }
 
-    /// The names it has itself, as first written, sorted without regard to case.
+    /// Its own names, as first written, sorted without case.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.entries.values().map(|entry| entry.name.as_str())
     }
 
-    /// Whether it has nothing itself.
+    /// Whether it has no names of its own.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.entries.is_empty()
     }
 
-    /// Whether it has a name itself, `default` counted.
+    /// Whether it has a name itself, even with the value `default`.
     #[must_use]
     pub fn has_own(&self, name: &str) -> bool {
         self.0.entries.contains_key(&name.to_ascii_lowercase())
     }
 
-    /// Whether it or a section around it has a name, `default` counted.
+    /// Whether it or a section around it has a name, even with the value `default`.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
 
-    /// The value of a name, here or further out; `None` if nobody has it, or it is `default`.
+    /// The value of a name, here or further out; `None` if there is none, or if it is `default`.
     ///
     /// # Errors
     ///
-    /// Fails if its variables cannot be put in.
+    /// Fails if its variables cannot be replaced.
     pub fn get(&self, name: &str) -> Result<Option<Value>> {
         let Some((owner, entry)) = self.find(name) else { return Ok(None) };
         owner.value_of(entry, self)
     }
 
-    /// The value of a name that the section has itself; `None` if it has not, or it is
-    /// `default`.
+    /// The section's own value of a name; `None` if it has none, or if it is `default`.
     ///
     /// # Errors
     ///
@@ -144,14 +143,13 @@ impl Section {
         }
     }
 
-    /// The value of a name that the section has itself, with its variables as they stand: enough to
-    /// see what it is.
+    /// The section's own value of a name, with its variables not replaced: enough to see its form.
     pub(crate) fn own_unresolved(&self, name: &str) -> Option<Value> {
         let entry = self.0.entries.get(&name.to_ascii_lowercase())?;
         Some(Value::new(&entry.name, entry.content.clone(), self.clone()))
     }
 
-    /// The value of a name, which must be there and not be empty.
+    /// The value of a name that must exist and not be empty.
     ///
     /// # Errors
     ///
@@ -177,7 +175,7 @@ impl Section {
         self.get(name)?.map(|value| value.text()).transpose()
     }
 
-    /// A truth, here or further out.
+    /// A boolean, here or further out.
     ///
     /// # Errors
     ///
@@ -204,7 +202,7 @@ impl Section {
         self.get(name)?.map(|value| value.i64()).transpose()
     }
 
-    /// An error about this section as a whole, with file and line where they are known.
+    /// An error about this section as a whole, with file and line if they are known.
     pub(crate) fn error(&self, message: String) -> Error {
         match &self.0.origin {
             Some(origin) => origin.error(message),
@@ -212,7 +210,7 @@ impl Section {
         }
     }
 
-    /// The text of a name and the section that has it. `default` is no text.
+    /// The text of a name and the section that has it. `default` is not a text.
     pub(crate) fn find_text(&self, name: &str) -> Option<(&Section, &Text)> {
         let (owner, entry) = self.find(name)?;
         match &entry.content {
@@ -233,8 +231,8 @@ impl Section {
         None
     }
 
-    /// The value of an entry of this section, asked for by `asker`: what the value lacks is
-    /// looked up there.
+    /// The value of an entry of this section, for `asker`: names that the value lacks are looked up
+    /// there.
     fn value_of(&self, entry: &Entry, asker: &Section) -> Result<Option<Value>> {
         let content = match &entry.content {
             Content::Text(text) if text.as_str() == "default" => return Ok(None),

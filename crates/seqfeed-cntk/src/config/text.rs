@@ -1,18 +1,18 @@
-//! Text that knows, byte by byte, which line of which file it came from.
+//! Text that knows for each byte the line of its file.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use seqfeed_core::{Error, ErrorKind, Problem};
 
-/// What errors call the language.
+/// The name of the language in errors.
 pub(crate) const FORMAT: &str = "CNTK configuration";
 
-/// A piece of configuration, put together from lines of files.
+/// A part of a configuration, joined from lines of files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Text {
     string: String,
-    /// Sorted by `start`; a mark holds up to the next one.
+    /// Sorted by `start`. A mark holds up to the next one.
     marks: Vec<Mark>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn fault(message: String) -> Error {
     Error::format(FORMAT, Problem::Unsupported(message.into()))
 }
 
-/// An error about more than there may be, without a place.
+/// An error about an exceeded limit, without a place.
 pub(crate) fn limit(what: &'static str, wanted: u64, limit: usize) -> Error {
     Error::new(ErrorKind::Limit { what, wanted, limit: limit as u64 })
 }
@@ -64,13 +64,13 @@ impl Text {
         self.string.is_empty()
     }
 
-    /// Appends a string that came from a line.
+    /// Appends a string from a line.
     pub(crate) fn push_line(&mut self, string: &str, origin: &Origin) {
         self.marks.push(Mark { start: self.len(), origin: origin.clone() });
         self.string.push_str(string);
     }
 
-    /// Appends a string, and where it came from if that is known.
+    /// Appends a string, with its origin if known.
     pub(crate) fn push_string(&mut self, string: &str, origin: Option<&Origin>) {
         match origin {
             Some(origin) => self.push_line(string, origin),
@@ -78,12 +78,12 @@ impl Text {
         }
     }
 
-    /// Appends separators, which come from nowhere.
+    /// Appends a separator, which has no origin.
     pub(crate) fn push_separator(&mut self, separator: char) {
         self.string.push(separator);
     }
 
-    /// Appends a part of another text; of an empty part, the line it came from.
+    /// Appends a part of another text. An empty part keeps its line.
     pub(crate) fn push_part(&mut self, other: &Text, range: Range<usize>) {
         if range.is_empty() {
             if self.marks.is_empty()
@@ -111,7 +111,7 @@ impl Text {
         part
     }
 
-    /// The line a byte came from.
+    /// The line of a byte.
     pub(crate) fn origin(&self, byte: usize) -> Option<&Origin> {
         let after = self.marks.partition_point(|mark| mark.start <= byte);
         self.marks.get(after.saturating_sub(1)).map(|mark| &mark.origin)
@@ -139,7 +139,7 @@ pub(crate) fn trim(bytes: &[u8], range: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// A text as shown in a message: one line, not too long.
+/// A text for a message: one line, not too long.
 pub(crate) fn excerpt(text: &str) -> String {
     const SHOWN: usize = 120;
     let mut shown: String = text.chars().take(SHOWN).collect();

@@ -1,4 +1,4 @@
-//! A section with all that is in it, taken apart at once.
+//! A section with all its contents, parsed at once.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,11 +9,11 @@ use super::section::Section;
 use super::section::{Value, ValueForm};
 use super::text::limit;
 
-/// A value and all that is in it, as a [`Value`] sees it.
+/// A value with all its contents.
 ///
-/// [`Display`](fmt::Display) writes it so that it is read back the same, provided that its texts
-/// can be written at all: the language has no way to write quotes, line breaks, ` #`, or
-/// `$name$`, nor `*` or nothing in an array.
+/// [`Display`](fmt::Display) writes it in a form that reads back the same, if its texts can be
+/// written at all. The language cannot write quotes, line breaks, ` #`, or `$name$`, and in an
+/// array no `*` and no empty text.
 ///
 /// ```
 /// use seqfeed_cntk::config::Config;
@@ -33,22 +33,22 @@ pub enum Tree {
     Section(BTreeMap<String, Tree>),
 }
 
-/// How many bytes of text may be taken apart, those of inner sections counted again.
+/// The most bytes of text to parse. Bytes of inner sections count again.
 const MAX_WORK: usize = 16 << 20;
 
 impl Section {
-    /// All that is in the section itself. `default` becomes an empty text.
+    /// The contents of the section itself. `default` becomes an empty text.
     ///
     /// # Errors
     ///
-    /// Fails if anything in it cannot be read, or it is too large and nested too deep.
+    /// Fails if a part cannot be read, or if it is too large and too deeply nested.
     pub fn tree(&self) -> Result<Tree> {
         section_tree(self, &mut 0)
     }
 }
 
 impl Value {
-    /// The value and all that is in it.
+    /// The value and all its contents.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Indexes kept beside their data, so that a file is scanned once only.
+//! Indexes that are kept beside their data, so that a file is scanned only once.
 //!
 //! ```text
 //! train.ctf
@@ -6,10 +6,10 @@
 //! train.ctf._.0.0.0.v1.cache                CNTK's (cntk.rs): 32 bytes a sequence
 //! ```
 //!
-//! [`read`] takes the first that can be trusted, and otherwise says why not: that is never an
-//! error, since the file can be scanned again. Ours knows its data file by a [`Stamp`], has a
-//! checksum, and says by which [`Settings`] it was made; CNTK's says none of this, and is taken at
-//! its word where that is possible at all. [`write_in_background`] writes ours.
+//! [`read`] returns the first trusted index, or the reason why there is none. That reason is never
+//! an error, since the file can be scanned again. Our cache has a [`Stamp`] of its data file, a
+//! checksum, and the [`Settings`] that it was made with. CNTK's cache has none of this, and is
+//! trusted if its contents are possible. [`write_in_background`] writes ours.
 
 mod checksum;
 mod cntk;
@@ -36,20 +36,21 @@ pub use stamp::Stamp;
 use stamp::since_1970;
 pub use write::{Writing, write, write_in_background};
 
-/// How the names of our caches end.
+/// The ending of our caches' names.
 const SUFFIX: &[u8] = b".seqfeed-index";
 
-/// Longest alias that stands in the name of a cache as it is; names of files end at 255 bytes.
+/// The longest alias that is used literally in the name of a cache. File names have at most 255
+/// bytes.
 const LONGEST_ALIAS: usize = 64;
 
-/// What an index depends on beside the file.
+/// The settings on which an index depends beside the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Alias of the stream that defines the minibatch's size (`definesMBSize`).
     pub main: Option<Vec<u8>>,
     /// Whether each line is a sequence, whatever its id (`skipSequenceIds`).
     pub skip_ids: bool,
-    /// What keys are.
+    /// The kind of keys.
     pub keys: KeyKind,
 }
 
@@ -64,16 +65,16 @@ pub struct Found {
     pub by_cntk: bool,
 }
 
-/// A cache that is not used, and why.
+/// A cache that is not used, and the reason.
 #[derive(Clone, Debug)]
 pub struct Refused {
     /// The cache.
     pub cache: PathBuf,
-    /// Why it is not used.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Why a cache is not used.
+/// The reason why a cache is not used.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Reason {
@@ -83,13 +84,13 @@ pub enum Reason {
     Stale,
     /// It is not a cache.
     Foreign,
-    /// It is of a version that is not known here.
+    /// Its version is unknown.
     OtherVersion(u64),
-    /// It was made by other settings.
+    /// It was made with other settings.
     OtherSettings,
-    /// It is damaged: in which way.
+    /// It is damaged in this way.
     Damaged(&'static str),
-    /// It is a cache, but not one that is read here: which.
+    /// It is a cache of this kind, which is not supported.
     Unsupported(&'static str),
 }
 
@@ -122,7 +123,7 @@ impl error::Error for Refused {
     }
 }
 
-/// Where the cache for a data file lies: next to it, and another one for other settings.
+/// The path of the cache for a data file: next to it. Other settings have another path.
 ///
 /// ```
 /// use std::path::Path;
@@ -153,8 +154,8 @@ pub fn path(data: &Path, settings: &Settings) -> PathBuf {
     data.with_file_name(OsString::from_vec(name))
 }
 
-/// Appends an alias as it can stand between the points of a name: bytes that are neither letter nor
-/// digit as `%` and two digits, a long one as its digest.
+/// Appends an alias in a form that can stand between the dots of a name. Bytes that are neither
+/// letters nor digits become `%` and two digits; a long alias becomes its digest.
 fn push_alias(alias: &[u8], name: &mut Vec<u8>) {
     if alias.len() > LONGEST_ALIAS {
         name.extend_from_slice(format!("%{:016x}", checksum(alias, 0)).as_bytes());
@@ -169,8 +170,7 @@ fn push_alias(alias: &[u8], name: &mut Vec<u8>) {
     }
 }
 
-/// The index of a data file from a cache next to it: ours, or else CNTK's. Nothing if
-/// there is none.
+/// The index of a data file from a cache next to it: ours, or else CNTK's. `None` if there is none.
 ///
 /// ```
 /// use seqfeed_cntk::ctf::cache::{self, Settings};
@@ -190,8 +190,8 @@ fn push_alias(alias: &[u8], name: &mut Vec<u8>) {
 ///
 /// # Errors
 ///
-/// Says why the cache is not used: ours, if there is one, even if CNTK's isn't used either. It is
-/// no reason to stop.
+/// Returns the reason why the cache is not used. If both caches exist and are refused, it is the
+/// reason for ours. There is no need to stop.
 pub fn read(data: &Path, settings: &Settings) -> Result<Option<Found>, Refused> {
     let mut refused = None;
     for cache in [Some(path(data, settings)), cntk_path(data, settings)].into_iter().flatten() {
@@ -209,16 +209,16 @@ pub fn read(data: &Path, settings: &Settings) -> Result<Option<Found>, Refused> 
     refused.map_or(Ok(None), Err)
 }
 
-/// Whether an error says that there is no cache.
+/// Whether an error means that there is no cache.
 fn is_missing(error: &Error, cache: &Path) -> bool {
     error.is_not_found() && error.place().file == Some(show(cache))
 }
 
-/// The index of a data file from the named cache.
+/// The index of a data file from a given cache.
 ///
 /// # Errors
 ///
-/// Says why the cache is not used.
+/// Returns the reason why the cache is not used.
 pub fn read_from(cache: &Path, data: &Path, settings: &Settings) -> Result<CtfIndex, Reason> {
     let found = Opener::default().probe(&cache.into()).map_err(Reason::Unreadable)?;
     if found.kind != FileKind::Regular {
@@ -232,7 +232,7 @@ pub fn read_from(cache: &Path, data: &Path, settings: &Settings) -> Result<CtfIn
         let bytes = read_whole(cache).map_err(Reason::Unreadable)?;
         return decode(&bytes, settings, &stamp);
     }
-    // CNTK's caches say nothing of settings: their names do.
+    // CNTK's caches have no settings inside, but in their names.
     if cntk_path(data, settings).is_none_or(|path| path.file_name() != cache.file_name()) {
         return Err(Reason::OtherSettings);
     }
@@ -253,7 +253,7 @@ fn show(path: &Path) -> String {
     shown_name(path)
 }
 
-/// Reads a file into memory that is refused rather than not to be had.
+/// Reads a whole file. A lack of memory is an error, so that the cache is refused.
 fn read_whole(path: &Path) -> Result<Vec<u8>, Error> {
     let file = DataFile::open(path)?;
     let (mut bytes, len) = (Vec::new(), usize::try_from(file.len()).unwrap_or(usize::MAX));

@@ -1,14 +1,14 @@
-//! Errors that are allowed, and warnings.
+//! Allowed errors, and warnings.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// How many warnings are kept.
+/// The number of warnings that are kept.
 const KEPT: u64 = 100;
 
-/// What went wrong while a file was parsed, and how much more may.
+/// The errors and warnings of a file's parsers, and the budget of errors.
 ///
-/// CNTK's budget (`maxErrors`) is one for the life of a deserializer; so all parsers of a file
+/// CNTK's budget (`maxErrors`) is one for the life of a deserializer. So all parsers of a file
 /// share one of these, in an [`Arc`](std::sync::Arc).
 #[derive(Debug, Default)]
 pub struct CtfIncidents {
@@ -19,59 +19,59 @@ pub struct CtfIncidents {
     undeclared: Mutex<Vec<UndeclaredInput>>,
 }
 
-/// Most names of undeclared inputs that are kept.
+/// The most names of undeclared inputs that are kept.
 pub(super) const MOST_UNDECLARED: usize = 64;
 
-/// An input in a file that no reader declares: its samples are passed over.
+/// An input in a file that no reader declares. Its samples are skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndeclaredInput {
-    /// Its name in the file, escaped and cut short where it is long.
+    /// Its name in the file, escaped, and cut short if it is long.
     pub name: String,
-    /// A place where it stands, in bytes from the start of the file.
+    /// A position of it, in bytes from the start of the file.
     pub offset: u64,
 }
 
-/// Something suspicious in a file, or an error that was allowed.
+/// A suspicious place in a file, or an error that was allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CtfWarning {
-    /// Where, in bytes from the start of the file.
+    /// The position, in bytes from the start of the file.
     pub offset: u64,
-    /// What.
+    /// The warning.
     pub message: String,
 }
 
 impl CtfIncidents {
-    /// Allows so many errors.
+    /// Allows `max_errors` errors.
     #[must_use]
     pub fn new(max_errors: u64) -> Self {
         Self { budget: AtomicU64::new(max_errors), ..Self::default() }
     }
 
-    /// How many errors there were, not counting one beyond the budget.
+    /// The number of errors, not counting one beyond the budget.
     #[must_use]
     pub fn errors(&self) -> u64 {
         self.errors.load(Relaxed)
     }
 
-    /// How many more errors are allowed.
+    /// The number of errors that are still allowed.
     #[must_use]
     pub fn budget_left(&self) -> u64 {
         self.budget.load(Relaxed)
     }
 
-    /// How many warnings there were, allowed errors included.
+    /// The number of warnings, allowed errors included.
     #[must_use]
     pub fn warnings(&self) -> u64 {
         self.warnings.load(Relaxed)
     }
 
-    /// The first hundred warnings, in the order in which they came up.
+    /// The first hundred warnings, in the order in which they occurred.
     #[must_use]
     pub fn first_warnings(&self) -> Vec<CtfWarning> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Inputs that nobody declares, the first 64 that came up.
+    /// The first 64 inputs that nobody declares.
     #[must_use]
     pub fn undeclared(&self) -> Vec<UndeclaredInput> {
         self.undeclared.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -89,7 +89,7 @@ impl CtfIncidents {
         }
     }
 
-    /// Counts an error: whether it is allowed.
+    /// Counts an error. Returns whether it is allowed.
     pub(super) fn allow_error(&self) -> bool {
         let allowed =
             self.budget.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
@@ -97,7 +97,7 @@ impl CtfIncidents {
         allowed
     }
 
-    /// Counts a warning, whose message is made only if it is kept.
+    /// Counts a warning. Its message is made only if it is kept.
     pub(super) fn warn(&self, offset: u64, message: impl FnOnce() -> String) {
         if self.warnings.fetch_add(1, Relaxed) < KEPT {
             let warning = CtfWarning { offset, message: message() };

@@ -1,4 +1,4 @@
-//! Which sequences a file holds, where they lie, and how they are grouped into chunks.
+//! The index of a file: sequences, positions, chunks.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use std::ops::Range;
 pub struct CtfSequence {
     /// Its key: the id as a number; the number of its line; the number or hash of its symbolic id.
     pub key: u64,
-    /// Where its first byte lies in the (decompressed) file.
+    /// The offset of its first byte in the (decompressed) file.
     pub offset: u64,
-    /// How many bytes it has.
+    /// The number of its bytes.
     pub bytes: u32,
-    /// How many samples: its lines, or those lines that hold the stream that defines the
+    /// The number of its samples: its lines, or those of its lines with the stream that defines the
     /// minibatch's size.
     pub samples: u32,
 }
@@ -30,15 +30,15 @@ pub struct CtfChunk {
 pub struct CtfIndex {
     /// The sequences.
     pub sequences: Vec<CtfSequence>,
-    /// The symbolic ids by their number, where ids are symbolic and not hashed.
+    /// The symbolic ids by their number, if ids are symbolic and not hashed.
     pub names: Vec<Box<[u8]>>,
     /// Length of the (decompressed) file in bytes.
     pub file_bytes: u64,
 }
 
 impl CtfIndex {
-    /// Groups the sequences into chunks as CNTK does: a chunk ends before the sequence that would
-    /// make it larger than `limit` bytes, or than the file. Gaps within a chunk count; a sequence
+    /// Groups the sequences into chunks as CNTK does. A chunk ends before the sequence that would
+    /// make it larger than `limit` bytes, or than the file. Gaps inside a chunk count. A sequence
     /// larger than the limit is a chunk of its own.
     ///
     /// CNTK's `chunkSizeInBytes` is 32 MiB unless set.
@@ -50,12 +50,12 @@ impl CtfIndex {
             let bytes = u64::from(sequence.bytes);
             let end = sequence.offset.saturating_add(bytes);
             match chunks.last_mut() {
-                // The gap before the sequence is not counted yet: only when the next one comes.
+                // The gap before a sequence counts only when the next sequence comes.
                 Some(chunk)
                     if (chunk.bytes.end - chunk.bytes.start).saturating_add(bytes) <= limit =>
                 {
                     chunk.sequences.end = number + 1;
-                    // An index from elsewhere may lie.
+                    // An index from elsewhere may be false.
                     chunk.bytes.end = end.max(chunk.bytes.end);
                 }
                 _ => chunks

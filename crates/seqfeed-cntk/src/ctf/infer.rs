@@ -1,4 +1,4 @@
-//! Which inputs a file has, where nobody says.
+//! Finds the inputs of a file, if nobody declares them.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use seqfeed_core::{Error, Problem, Result};
 
 use super::CTF;
 
-/// An input as its samples show it.
+/// An input, found from its samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundInput {
     /// The name before its samples.
@@ -18,10 +18,10 @@ pub struct FoundInput {
     pub dim: usize,
 }
 
-/// Finds the inputs of a file, which is given in pieces.
+/// Finds the inputs of a file, which comes in parts.
 ///
-/// An input is sparse if its first value has an index. What is malformed is passed over: the parser
-/// tells of it.
+/// An input is sparse if its first value has an index. Malformed samples are skipped; the parser
+/// reports them.
 ///
 /// ```
 /// use seqfeed_cntk::ctf::InputFinder;
@@ -38,31 +38,31 @@ pub struct InputFinder {
     inputs: Vec<Seen>,
     /// Their numbers by name.
     numbers: HashMap<Vec<u8>, usize>,
-    /// The input that is guessed next: samples stand in the same order in most lines.
+    /// The probable next input: samples have the same order in most lines.
     next: usize,
-    /// The part of a sample that the last piece ended in.
+    /// The part of a sample at the end of the last push.
     rest: Vec<u8>,
 }
 
 #[derive(Debug)]
 struct Seen {
     name: Vec<u8>,
-    /// Unknown until there is a value.
+    /// `None` until there is a value.
     sparse: Option<bool>,
     dim: usize,
 }
 
-/// A sample longer than this is looked at no further.
+/// The length up to which a sample is looked at.
 const MOST: usize = 1 << 28;
 
 impl InputFinder {
-    /// Knows of no input yet.
+    /// No inputs yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes in the next piece of the file.
+    /// Takes the next part of the file.
     pub fn push(&mut self, piece: &[u8]) {
         // A sample ends at the next pipe or at the end of the line.
         let mut piece = piece;
@@ -133,7 +133,7 @@ impl InputFinder {
     ///
     /// # Errors
     ///
-    /// Fails if there is none, or if one has a name that is not UTF-8 or never a value.
+    /// Fails if there is none, if a name is not UTF-8, or if an input never has a value.
     pub fn finish(mut self) -> Result<Vec<FoundInput>> {
         let rest = std::mem::take(&mut self.rest);
         if rest.len() > 1 {

@@ -1,4 +1,4 @@
-//! The inputs of a file: which streams its samples belong to.
+//! The inputs of a file, which map samples to streams.
 
 use std::collections::HashSet;
 
@@ -6,21 +6,21 @@ use seqfeed_core::{Error, ErrorKind, Result};
 
 use super::is_non_printable;
 
-/// Values that a dense sample has at most: each takes memory, wherever the file leaves it out.
+/// The most values of a dense sample: each takes memory, even if the file leaves it out.
 const MOST_DENSE: u32 = 1 << 24;
 
 /// An input: a stream of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CtfInput {
-    /// What the stream is called.
+    /// The name of the stream.
     pub name: String,
-    /// What the file calls it; CNTK's default is the name.
+    /// The name in the file. CNTK's default is the name of the stream.
     pub alias: String,
-    /// How many values a sample has; for sparse streams, what indices stay below.
+    /// The number of values of a sample. For sparse streams, indices must be below it.
     pub dim: u32,
     /// Whether its samples are pairs of index and value.
     pub sparse: bool,
-    /// Whether its samples are those that a sequence's length counts (`definesMBSize`).
+    /// Whether the length of a sequence counts samples of this input (`definesMBSize`).
     pub defines_mb_size: bool,
 }
 
@@ -55,7 +55,7 @@ impl CtfInput {
         Ok(main.first().copied())
     }
 
-    /// Checks that inputs can stand in one file.
+    /// Checks that inputs can be in one file.
     pub(super) fn check(inputs: &[Self]) -> Result<()> {
         if inputs.is_empty() {
             return Err(Error::usage("a CTF file needs at least one input"));

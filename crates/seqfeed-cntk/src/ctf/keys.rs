@@ -1,18 +1,18 @@
-//! What sequences are called: numbers, names with numbers, or hashes of names.
+//! Keys of sequences: numbers, numbered names, or hashes of names.
 
 use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// How the ids of a file become keys.
+/// The way in which the ids of a file become keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyKind {
-    /// Ids are numbers, and are the keys.
+    /// Ids are numbers, and are used as keys.
     #[default]
     Numeric,
-    /// Ids are words; keys number them in the order of their first appearance ([`Names`]).
+    /// Ids are words. Keys number them in the order of their first appearance ([`Names`]).
     Symbolic,
-    /// Ids are words; keys are their hashes ([`hash_of_name`]).
+    /// Ids are words. Keys are their hashes ([`hash_of_name`]).
     Hashed,
 }
 
@@ -26,12 +26,12 @@ pub fn hash_of_name(name: &[u8]) -> u64 {
 
 /// Symbolic ids, numbered in the order of their first appearance.
 ///
-/// All files of a corpus share one, so that equal ids have equal keys.
+/// All files of a corpus share them, so that equal ids have equal keys.
 #[derive(Clone, Default)]
 pub struct Names {
-    /// All names, one behind the other.
+    /// All names, one after another.
     bytes: Vec<u8>,
-    /// Where each name ends.
+    /// The end of each name.
     ends: Vec<usize>,
     /// The numbers, by the hash of the name.
     numbers: HashTable<u64>,
@@ -45,7 +45,7 @@ impl Names {
         Self::default()
     }
 
-    /// The number of a name, which is new or not.
+    /// The number of a name. A new name gets the next number.
     pub fn number(&mut self, name: &[u8]) -> u64 {
         let hash = self.hash(name);
         if let Some(&number) =
@@ -76,13 +76,13 @@ impl Names {
         (number < self.ends.len() as u64).then(|| name_at(&self.bytes, &self.ends, number))
     }
 
-    /// How many names there are.
+    /// The number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no names.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

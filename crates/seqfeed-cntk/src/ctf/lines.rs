@@ -1,15 +1,15 @@
-//! Lines and columns of places in a file, found by reading it again: only messages need them.
+//! Finds lines and columns of positions by reading a file again. Only messages need them.
 
 use memchr::memchr_iter;
 use seqfeed_core::{Error, Position, Quote, Result};
 use seqfeed_io::DataFile;
 
-/// Bytes read at once.
+/// Bytes to read at once.
 const PIECE: usize = 1 << 20;
-/// Places behind this are named by their offsets: finding their lines would take seconds.
+/// Positions after this are named by their offsets: finding their lines would take seconds.
 const FARTHEST: u64 = 16 << 30;
 
-/// A place in a text file.
+/// A position in a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineColumn {
     /// The line, from 1.
@@ -18,16 +18,16 @@ pub struct LineColumn {
     pub column: u64,
 }
 
-/// Lines and columns of offsets, which must ascend; none for those that are very far.
+/// Lines and columns of offsets, which must ascend; `None` for very large offsets.
 ///
 /// # Errors
 ///
-/// When the file cannot be read.
+/// If the file cannot be read.
 pub(super) fn find(data: &DataFile, offsets: &[u64]) -> Result<Vec<Option<LineColumn>>> {
     let mut found = Vec::with_capacity(offsets.len());
     let near = offsets.partition_point(|&offset| offset <= FARTHEST);
     let mut piece = vec![0; PIECE];
-    // The piece, where it starts, and the line and its start there.
+    // The current part, its start, and the line and the line's start there.
     let (mut start, mut len, mut line, mut line_start) = (0, 0, 1, 0);
     for &offset in &offsets[..near] {
         while offset >= start + len as u64 {
@@ -51,8 +51,8 @@ pub(super) fn find(data: &DataFile, offsets: &[u64]) -> Result<Vec<Option<LineCo
     Ok(found)
 }
 
-/// Names the line, the column and the text of an error whose offset is known; the error as it is
-/// where that fails.
+/// Adds the line, the column and the text to an error with a known offset. Returns the error
+/// unchanged if this fails.
 pub(super) fn locate(data: &DataFile, error: Error) -> Error {
     let Some(Position::Byte(offset)) = error.place().position else { return error };
     let Ok(found) = find(data, &[offset]) else { return error };

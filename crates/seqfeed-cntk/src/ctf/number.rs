@@ -1,15 +1,15 @@
-//! Numbers as CTF has them.
+//! Parses numbers by the rules of CTF.
 //!
 //! ```text
 //! [+-] digits [. [digits]] [(e|E) [+-] digits]        an exponent only behind a digit
 //! ```
 //!
-//! A number goes on as long as it can: `1-2` is `1` and `-2`. `.5`, `nan`, `inf` and `1e` are none;
-//! `1.e5` is `1` and something that is none.
+//! A number goes on as long as it can: `1-2` is `1` and `-2`. `.5`, `nan`, `inf` and `1e` are not
+//! numbers; `1.e5` is `1` and then an error.
 //!
-//! CNTK computes in doubles without regard to rounding; here values are those nearest to the text,
-//! as of C's `strtod`. So they differ from CNTK's in the last bit at times, and CNTK's `0e999`,
-//! which is not a number there, is 0. What is too large is infinite, as in CNTK; `-0` is -0.
+//! CNTK computes in doubles without regard to rounding. Here values are the nearest ones, as in C's
+//! `strtod`. So they sometimes differ from CNTK's in the last bit. CNTK does not accept `0e999`;
+//! here it is 0. As in CNTK, a number that is too large is infinite, and `-0` is -0.
 
 use std::ops::Neg;
 
@@ -27,7 +27,7 @@ impl CtfFloat for f32 {}
 impl CtfFloat for f64 {}
 
 pub(super) mod sealed {
-    /// What parsing needs of a type of values.
+    /// The operations of a value type that parsing needs.
     pub trait Float:
         super::FastFloat + super::Neg<Output = Self> + Copy + Default + Send + Sync + 'static
     {
@@ -37,8 +37,8 @@ pub(super) mod sealed {
         /// A number of at most eight digits, with a sign.
         fn from_small(number: u32, negative: bool) -> Self;
 
-        /// The value nearest to a number, from the double nearest to it, whose magnitude is 0 or
-        /// lies between 1e-37 and 1e38. Nothing if that does not say it.
+        /// The value nearest to a number, from the double nearest to it. The double's magnitude is
+        /// 0 or between 1e-37 and 1e38. `None` if the double does not decide it.
         fn from_nearest(value: f64) -> Option<Self>;
     }
 
@@ -54,8 +54,8 @@ pub(super) mod sealed {
             Self::from_bits(value.to_bits() | u32::from(negative) << 31)
         }
 
-        /// The number lies on the same side of each float, and of each middle between two floats,
-        /// as the double does, for these are doubles too. Only if the double is such a middle, the
+        /// The number lies on the same side of each float, and of each midpoint between two floats,
+        /// as the double, since these are doubles too. Only if the double is such a midpoint, the
         /// number may lie on either side of it.
         #[inline]
         fn from_nearest(value: f64) -> Option<Self> {
@@ -81,18 +81,18 @@ pub(super) mod sealed {
     }
 }
 
-/// Reads a number at the front of a text: its value and its length.
+/// Reads a number at the front of a text. Returns its value and its length.
 #[inline(always)]
 pub(super) fn number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
-    // Most values of many files are labels or sparse.
+    // In many files most values are labels or sparse.
     if let [digit @ b'0'..=b'9', b' ', ..] = text {
         return Some((T::from_digit(digit - b'0'), 1));
     }
     short_number(text).or_else(|| any_number(text))
 }
 
-/// Reads the digits at the front of a text: what they make, and how many. What does not fit is the
-/// largest number.
+/// Reads the digits at the front of a text. Returns their value and their number. A value that does
+/// not fit becomes the largest number.
 #[inline]
 pub(super) fn digits(text: &[u8]) -> (u64, usize) {
     if let Some((number, len @ ..8)) = up_to_eight_digits(text, 0) {
@@ -107,18 +107,18 @@ pub(super) fn digits(text: &[u8]) -> (u64, usize) {
     (number, len)
 }
 
-/// A number without an exponent, of at most 7 digits before the point and 8 behind it. Nothing says
-/// only that it has to be found the other way.
+/// A number without an exponent, with at most 7 digits before the point and 8 after it. `None` only
+/// means that the slow way is needed.
 ///
-/// All sixteen bytes are looked at together, so that where the number ends, and the next one
-/// begins, is known long before its value.
+/// All sixteen bytes are processed together. So the end of the number, and the start of the next
+/// one, are known long before its value.
 #[inline(always)]
 fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
     let (low, rest) = text.split_first_chunk::<8>()?;
     let high = u64::from_le_bytes(first_bytes(rest));
     let first = low[0];
     let negative = first == b'-';
-    // Nobody can predict signs: no branches. In the place of one, a 0 may stand as well.
+    // Signs cannot be predicted, so there are no branches. A 0 may take the place of a sign.
     let signed = u64::from(negative | (first == b'+'));
     let low = (u64::from_le_bytes(*low) ^ ZEROS) & !(0xff * signed);
     let high = high ^ ZEROS;
@@ -148,11 +148,11 @@ fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
     let behind = (low >> at) | (high << (64 - at));
     let mantissa = whole_digits * INTEGER_POWERS[fraction as usize]
         + eight_digits(behind << (64 - 8 * fraction));
-    // Behind the digits of a fraction an exponent may stand.
+    // An exponent may follow the digits of a fraction.
     if let Some(b'e' | b'E') = text.get(end as usize) {
         return None;
     }
-    // Both are exact, so the one operation rounds correctly.
+    // Both are exact, so the single operation rounds correctly.
     let value = small(mantissa, negative) / POWERS[fraction as usize];
     Some((T::from_nearest(value)?, end as usize))
 }
@@ -161,7 +161,7 @@ fn short_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
 #[inline(always)]
 pub(super) fn small(number: u64, negative: bool) -> f64 {
     const SIGNS: [f64; 2] = [1.0, -1.0];
-    // Machines convert signed numbers faster.
+    // Processors convert signed numbers faster.
     number as i64 as f64 * SIGNS[usize::from(negative)]
 }
 
@@ -173,25 +173,26 @@ pub(super) fn nearest<T: CtfFloat>(value: f64) -> Option<T> {
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// The high bit of each byte that is no digit, where digits are 0 to 9. A carry comes out of bytes
-/// beyond ASCII only, and spoils what is behind them, where no number goes on.
+/// The high bit of each byte that is not a digit (0 to 9). A carry comes only out of bytes beyond
+/// ASCII. It spoils the bits after them, but no number goes on there.
 #[inline(always)]
 fn others(bytes: u64) -> u64 {
     (bytes.wrapping_add(0x7676_7676_7676_7676) | bytes) & 0x8080_8080_8080_8080
 }
 
-/// The digits at a place, eight at most: what they make, and how many. Nothing beyond the end.
+/// At most eight digits at a position: their value and their number. `None` beyond the end.
 #[inline(always)]
 fn up_to_eight_digits(text: &[u8], at: usize) -> Option<(u64, usize)> {
     let rest = text.get(at..)?;
     let bytes = u64::from_le_bytes(first_bytes(rest)) ^ ZEROS;
     let len = others(bytes).trailing_zeros() / 8;
-    // Moved to the end of eight, in two steps since no digits are a way of 64 bits.
+    // They are moved to the end of eight bytes. It takes two steps, since without digits the shift
+    // would be 64 bits.
     let half = 32 - 4 * len;
     Some((eight_digits(bytes << half << half), len as usize))
 }
 
-/// Any number: what it is made of is found byte by byte.
+/// Any number, parsed byte by byte.
 #[cold]
 #[inline(never)]
 fn any_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
@@ -230,12 +231,12 @@ fn any_number<T: CtfFloat>(text: &[u8]) -> Option<(T, usize)> {
 #[derive(Default)]
 struct Decimal {
     mantissa: u64,
-    /// How many digits, zeros at the front not counted.
+    /// The number of digits, without leading zeros.
     count: usize,
 }
 
 impl Decimal {
-    /// Adds the digits at a place: where they end.
+    /// Adds the digits at a position. Returns their end.
     fn digits(&mut self, text: &[u8], start: usize) -> usize {
         let mut at = start;
         while let Some(digit) = digit(text, at) {
@@ -246,7 +247,7 @@ impl Decimal {
         at
     }
 
-    /// The nearest double, where one exact operation gives it.
+    /// The nearest double, if one exact operation gives it.
     fn value(&self, exponent: i64) -> Option<f64> {
         // 19 digits fit 64 bits.
         if self.count > 19 || self.mantissa > 1 << 53 {
@@ -261,7 +262,7 @@ impl Decimal {
     }
 }
 
-/// An exponent, as far as it matters, and where it ends.
+/// An exponent, as far as it matters, and its end.
 fn read_exponent(text: &[u8], start: usize) -> Option<(i64, usize)> {
     let minus = text.get(start) == Some(&b'-');
     let start = start + usize::from(minus || text.get(start) == Some(&b'+'));
@@ -270,7 +271,7 @@ fn read_exponent(text: &[u8], start: usize) -> Option<(i64, usize)> {
         exponent = exponent.saturating_mul(10).saturating_add(i64::from(digit));
         at += 1;
     }
-    // A fraction has less than 2^62 digits.
+    // A fraction has fewer than 2^62 digits.
     let exponent = exponent.min(1 << 62);
     (at > start).then_some((if minus { -exponent } else { exponent }, at))
 }

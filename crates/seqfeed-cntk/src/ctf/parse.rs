@@ -1,19 +1,18 @@
-//! The parser: the samples of one sequence from its bytes.
+//! Parses the samples of one sequence from its bytes.
 //!
-//! The rules are those of CNTK 2.7, errors that it allows included, except where it is at fault:
+//! The rules are those of CNTK 2.7, including errors that it allows, except for its bugs:
 //!
-//! * **The last sample of a file without a final newline.** CNTK neither pads a dense sample with
-//!   too few values there (and reads behind its memory) nor rejects one with too many. Here the
-//!   sample is treated as any other.
+//! * **The last sample of a file without a final newline.** CNTK does not pad a short dense sample
+//!   there (it reads beyond its memory), and does not reject a long one. Here this sample is like
+//!   any other.
 //! * **Symbolic ids.** CNTK's parser knows digits only, so each line with a symbolic id costs one
-//!   error. Here the id is read over up to the white space behind it, as the indexer does; a line
-//!   that starts with `|` has none.
+//!   error. Here the id is skipped up to the white space after it, as in the indexer. A line that
+//!   starts with `|` has none.
 //! * **Numbers** are rounded correctly (see `number.rs`).
-//! * A chunk that fails is not tried again: CNTK tries five times, and each time costs
-//!   errors again.
+//! * A chunk that fails is not tried again. CNTK tries five times, and counts the errors each time.
 //!
-//! A [setting](ParserOptions::longer_than_inputs) allows what CNTK's documentation says will be
-//! allowed one day.
+//! A [setting](ParserOptions::longer_than_inputs) allows what CNTK's documentation announces for
+//! the future.
 
 mod block;
 mod fault;
@@ -33,19 +32,18 @@ use super::{
     is_non_printable, is_space,
 };
 
-/// What the parser has to know, besides the inputs.
+/// Options of the parser, beside the inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParserOptions {
-    /// What keys are made of: says what ids look like.
+    /// The kind of keys, which decides the form of ids.
     pub keys: KeyKind,
-    /// A sequence may have more lines than its longest input has samples, so a label can stand on a
-    /// line of its own. For CNTK this is an error. It says nothing of files in which a stream
-    /// defines the size of minibatches.
+    /// A sequence may have more lines than its longest input has samples, so a label can have a
+    /// line of its own. In CNTK this is an error. The setting has no effect on files in which a
+    /// stream defines the size of minibatches.
     pub longer_than_inputs: bool,
 }
 
-/// Parses sequences. Each thread has its own, a clone of another one with the same
-/// budget of errors.
+/// Parses sequences. Each thread has its own parser: a clone that shares the budget of errors.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,15 +76,15 @@ pub struct Parser {
     has_main: bool,
     options: ParserOptions,
     incidents: Arc<CtfIncidents>,
-    /// Names of inputs that nobody declares, as far as this parser has come upon them.
+    /// Names of undeclared inputs that this parser has met.
     undeclared: Vec<Vec<u8>>,
 }
 
-/// Bytes of the name of an undeclared input that are kept.
+/// Bytes of the name of an undeclared input to keep.
 const KEPT_OF_NAME: usize = 64;
 
 impl Parser {
-    /// A parser of a file, whose name is for messages.
+    /// A parser for a file. The file's name is for messages.
     ///
     /// # Errors
     ///
@@ -119,20 +117,21 @@ impl Parser {
         &self.inputs
     }
 
-    /// What went wrong so far.
+    /// The errors and warnings so far.
     #[must_use]
     pub fn incidents(&self) -> &Arc<CtfIncidents> {
         &self.incidents
     }
 
-    /// Parses the bytes of a sequence, which lie at an offset of the file. The index has counted
-    /// its lines, or those of the stream that defines the size of minibatches.
+    /// Parses the bytes of a sequence at an offset of the file. `lines` is the number in the index:
+    /// of its lines, or of those with the stream that defines the size of minibatches.
     ///
-    /// After an error, what is in `out` means nothing.
+    /// After an error the contents of `out` are unspecified.
     ///
     /// # Errors
     ///
-    /// More errors than the budget allows; an input without samples; no memory for a sample.
+    /// Fails if there are more errors than the budget allows, if an input has no samples, or if
+    /// there is no memory for a sample.
     pub fn parse<T: CtfFloat>(
         &mut self,
         bytes: &[u8],
@@ -150,21 +149,21 @@ impl Parser {
     }
 }
 
-/// A place in a sequence.
+/// A position in a sequence.
 struct Cursor<'p, 'b> {
     parser: &'p Parser,
     bytes: &'b [u8],
     offset: u64,
     at: usize,
-    /// Where the row starts.
+    /// The start of the row.
     row: usize,
-    /// The input guessed next: samples stand in the same order in most lines.
+    /// The probable next input: samples have the same order in most lines.
     next_input: usize,
-    /// Those of the parser.
+    /// The parser's own list.
     undeclared: Vec<Vec<u8>>,
 }
 
-/// What a sample may turn out to be.
+/// The result of reading a sample.
 enum Sample {
     Good,
     /// A comment, or a sample of an unknown input.
@@ -183,7 +182,7 @@ impl Cursor<'_, '_> {
         self.check_lengths(lines, &out.streams)
     }
 
-    /// Reads a row: whether it has a sample.
+    /// Reads a row. Returns whether it has a sample.
     fn row<T: CtfFloat>(&mut self, streams: &mut [StreamSamples<T>]) -> Result<bool> {
         self.skip_id();
         let mut any = false;
@@ -209,16 +208,16 @@ impl Cursor<'_, '_> {
             let rest = &self.bytes[self.at..];
             self.at += memchr2(b'|', b'\n', rest).unwrap_or(rest.len());
         }
-        // A row without an end is as good as one with samples.
+        // A row without an end counts like one with samples.
         Ok(true)
     }
 
-    /// Reads over the id of a row.
+    /// Skips the id of a row.
     fn skip_id(&mut self) {
         let rest = &self.bytes[self.at..];
         self.at += match self.parser.options.keys {
             KeyKind::Numeric => rest.iter().position(|byte| !byte.is_ascii_digit()),
-            // CNTK reads what stands before the first `|` as an error.
+            // CNTK counts text before the first `|` as an error.
             _ if rest.first() == Some(&b'|') => Some(0),
             _ => rest.iter().position(|&byte| is_space(byte)),
         }
@@ -249,7 +248,7 @@ impl Cursor<'_, '_> {
         Ok(Sample::Good)
     }
 
-    /// Reads the name of an input: nothing if it is not known.
+    /// Reads the name of an input. `None` if it is unknown.
     fn input(&mut self) -> std::result::Result<Option<usize>, Fault> {
         let inputs = &self.parser.inputs;
         let rest = &self.bytes[self.at..];
@@ -262,7 +261,7 @@ impl Cursor<'_, '_> {
         } else {
             let longest = self.parser.longest_alias;
             let Some(len) = rest.iter().take(longest + 1).position(|&byte| ends(byte)) else {
-                // Longer than all aliases, unless the bytes end in it.
+                // It is longer than all aliases, unless the bytes end in it.
                 if rest.len() > longest {
                     self.pass_undeclared();
                     return Ok(None);
@@ -290,7 +289,7 @@ impl Cursor<'_, '_> {
         Ok(Some(number))
     }
 
-    /// Keeps the name of the input at this place, which nobody declares, if it is new.
+    /// Keeps the name of the undeclared input at this position, if it is new.
     fn pass_undeclared(&mut self) {
         let rest = &self.bytes[self.at..];
         let rest = &rest[..rest.len().min(KEPT_OF_NAME)];
@@ -303,7 +302,7 @@ impl Cursor<'_, '_> {
         }
     }
 
-    /// Compares the numbers of samples with what the index says.
+    /// Compares the numbers of samples with the index.
     fn check_lengths<T>(&self, lines: u32, streams: &[StreamSamples<T>]) -> Result<()> {
         let parser = self.parser;
         let mut longest = 0;

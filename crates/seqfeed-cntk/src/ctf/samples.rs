@@ -1,23 +1,24 @@
-//! The samples of a sequence, as parsed.
+//! The parsed samples of a sequence.
 
-/// The samples of one sequence in all its streams. Its memory is used again by the next sequence.
+/// The samples of one sequence in all its streams. The next sequence uses its memory again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SequenceSamples<T> {
     /// The streams, in the order of the inputs.
     pub streams: Vec<StreamSamples<T>>,
 }
 
-/// The samples of one sequence in one stream. Streams of a sequence may differ in their number.
+/// The samples of one sequence in one stream. Streams of a sequence may differ in number of
+/// samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamSamples<T> {
-    /// The values. Dense: `samples` rows of `dim` each. Sparse: those of the pairs.
+    /// The values. Dense: `samples` rows of `dim` values. Sparse: the values of the pairs.
     pub values: Vec<T>,
-    /// The indices of sparse values, in the file's order: not sorted, and one may stand twice (when
-    /// made dense, the last one holds).
+    /// The indices of sparse values, in the order of the file. They need not be sorted, and an
+    /// index may be repeated (as a dense value, the last one counts).
     pub indices: Vec<u32>,
-    /// Where each sparse sample ends in `values` and `indices`.
+    /// The end of each sparse sample in `values` and `indices`.
     pub sample_ends: Vec<u32>,
-    /// How many samples.
+    /// The number of samples.
     pub samples: u32,
 }
 
@@ -28,7 +29,7 @@ impl<T> SequenceSamples<T> {
         Self { streams: Vec::new() }
     }
 
-    /// Forgets all samples, and keeps the memory.
+    /// Clears all samples, and keeps the memory.
     pub(super) fn clear(&mut self, streams: usize) {
         self.streams.truncate(streams);
         for stream in &mut self.streams {

@@ -1,12 +1,12 @@
-//! The indexer: which sequences a file holds, and where.
+//! The indexer: finds the sequences of a file and their positions.
 //!
 //! A file is in one of two modes. In *line mode* each line is a sequence of one sample, and its key
-//! is the number of the line from 0. In *id mode* a sequence is a run of lines: the first one
-//! starts with an id, the others with the same one or none. A file that starts with `|` is in line
-//! mode, and so is any file if ids are skipped.
+//! is the number of the line, from 0. In *id mode* a sequence is a run of lines: the first line
+//! starts with an id, the others with the same id or none. A file that starts with `|` is in line
+//! mode; if ids are skipped, every file is.
 //!
-//! Only the starts of lines and the ends of lines are looked at, unless a stream defines the size
-//! of minibatches: then lines without it are not counted.
+//! Only the starts and the ends of lines are looked at. If a stream defines the size of
+//! minibatches, lines are also searched for it, since lines without it do not count.
 
 mod body;
 mod head;
@@ -20,19 +20,19 @@ use self::head::{Head, Start};
 pub use self::parallel::scan_in_parallel;
 use super::{CtfIndex, KeyKind, Names};
 
-/// What the indexer has to know.
+/// Options of the indexer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanOptions {
     /// Lines are sequences, whatever ids they have (`skipSequenceIds`).
     pub skip_sequence_ids: bool,
-    /// The alias of the stream that defines the size of minibatches (`definesMBSize`): only lines
-    /// with a sample of it are counted.
+    /// The alias of the stream that defines the size of minibatches (`definesMBSize`). Only lines
+    /// with a sample of it count.
     pub main_alias: Option<String>,
-    /// What keys are made of.
+    /// The kind of keys.
     pub keys: KeyKind,
 }
 
-/// Makes the index of a file that comes in pieces of any size.
+/// Makes the index of a file that comes in parts of any size.
 ///
 /// ```
 /// use seqfeed_cntk::ctf::{Names, ScanOptions, Scanner};
@@ -64,7 +64,7 @@ enum State {
 }
 
 impl<'n> Scanner<'n> {
-    /// Starts with a new file. Names are used for [`KeyKind::Symbolic`] only.
+    /// Starts with a new file. Names are used only for [`KeyKind::Symbolic`].
     #[must_use]
     pub fn new(options: &ScanOptions, names: &'n mut Names) -> Self {
         Self { options: options.clone(), names, state: State::Head(Head::default()) }
@@ -74,8 +74,8 @@ impl<'n> Scanner<'n> {
     ///
     /// # Errors
     ///
-    /// The first bytes are those of UTF-16; the first line has no id; an id does not fit 64 bits; a
-    /// sequence has 4 GiB or more. The errors say at which byte, and don't say in which file.
+    /// Fails if the first bytes are those of UTF-16, if the first line has no id, if an id does not
+    /// fit 64 bits, or if a sequence has 4 GiB or more. Errors have the byte, but not the file.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         match &mut self.state {
             State::Body(body) => body.push(bytes, self.names),
@@ -90,11 +90,11 @@ impl<'n> Scanner<'n> {
         }
     }
 
-    /// The index, all of the file having been pushed.
+    /// The index, after the whole file has been pushed.
     ///
     /// # Errors
     ///
-    /// As [`push`](Self::push), or there is nothing in the file.
+    /// As [`push`](Self::push), or if the file is empty.
     pub fn finish(mut self) -> Result<CtfIndex> {
         if let State::Head(head) = &self.state {
             let start = head.finish(&self.options)?;

@@ -19,40 +19,40 @@ use super::{
     ParserOptions, ScanOptions, SequenceSamples, UndeclaredInput, scan_in_parallel,
 };
 
-/// Bytes that are read at once, where sequences lie side by side.
+/// Bytes to read at once, if sequences are consecutive.
 const RUN: u64 = 4 << 20;
-/// Bytes between two sequences that are rather read than passed over.
+/// A gap between two sequences that is read, not skipped.
 const GAP: u64 = 64 << 10;
-/// Most warnings shown of a file.
+/// The most warnings to show for a file.
 const SHOWN: usize = 10;
 
-/// The fewest bytes of text that a value with its index takes: ` 1:2`.
+/// The fewest bytes of text for a value with its index: ` 1:2`.
 const VALUE_BYTES: u64 = 4;
 
-/// How a CTF file is read.
+/// Options for reading a CTF file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CtfOptions {
-    /// Its inputs, in the order in which their streams shall come.
+    /// Its inputs, in the order of the streams.
     pub inputs: Vec<CtfInput>,
     /// Type of values: `F32` (the default) or `F64`.
     pub element: Element,
-    /// Take each line for a sequence, whatever its id.
+    /// Whether each line is a sequence, whatever its id.
     pub skip_sequence_ids: bool,
-    /// Errors that are passed over; one more ends reading.
+    /// The number of errors to pass over. One more ends reading.
     pub max_errors: u64,
-    /// Bytes of the file in a chunk, 32 MiB in CNTK.
+    /// Bytes of the file in a chunk; 32 MiB in CNTK.
     pub chunk_bytes: u64,
-    /// Take it for an error if a sequence has more or less than one sample.
+    /// Whether it is an error if a sequence does not have exactly one sample.
     pub frame_mode: bool,
-    /// What keys are made of.
+    /// The kind of keys.
     pub keys: KeyKind,
-    /// Keep the index in a file beside the data, and use the one that is there.
+    /// Whether to keep the index in a file beside the data, and to use an existing one.
     pub cache_index: bool,
-    /// Allow sequences with more lines than the longest input has samples.
+    /// Whether sequences may have more lines than the longest input has samples.
     pub longer_than_inputs: bool,
     /// Threads that make the index.
     pub threads: usize,
-    /// What is to be said of it (`traceLevel`): 0 errors, 1 warnings, 2 also inputs that nobody
+    /// The messages to give (`traceLevel`): 0 errors, 1 warnings, 2 also inputs that nobody
     /// declares.
     pub trace_level: i64,
 }
@@ -75,11 +75,11 @@ impl Default for CtfOptions {
     }
 }
 
-/// A CTF file: an index of its sequences, and their samples parsed when asked for.
+/// A CTF file: an index of its sequences. Their samples are parsed on demand.
 ///
-/// Its chunks are CNTK's: runs of sequences of so many bytes. Each stream has its own number
-/// of samples in a sequence ([`Extent::Own`]); the length in the index is that of CNTK's
-/// index, in lines.
+/// Its chunks are CNTK's: runs of sequences with a number of bytes. Each stream has its own number
+/// of samples in a sequence ([`Extent::Own`]). The length in the index is the one in CNTK's index,
+/// in lines.
 ///
 /// ```
 /// use seqfeed_cntk::ctf::{CtfInput, CtfOptions, CtfSource, Names};
@@ -114,29 +114,29 @@ pub struct CtfSource {
     cache: CacheUse,
     repeated: Option<Repeated>,
     trace_level: i64,
-    /// The cache that is being written; waited for when the source is dropped.
+    /// The cache that is being written. Dropping the source waits for it.
     _writing: Option<cache::Writing>,
 }
 
-/// What became of the index cache.
+/// The use of the index cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CacheUse {
-    /// Not asked for, or there is no file that one could stand beside.
+    /// None: it was not asked for, or there is no file beside which it could be.
     No,
     /// The index came from this file.
     Read(PathBuf),
-    /// The file was scanned, since there was no cache or, as said here, none to be used; one is
-    /// being written.
+    /// The file was scanned, since there was no cache, or no usable one for the given reason. A
+    /// cache is being written.
     Made(Option<String>),
 }
 
-/// Ids of sequences that come again behind others, which CNTK's document does not allow. Each time
-/// it is another sequence, of the same key.
+/// Ids that occur again after others, which CNTK's documentation does not allow. Each time it is
+/// another sequence with the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Repeated {
     /// The key of one of them.
     key: String,
-    /// How many ids come more than once.
+    /// The number of ids that occur more than once.
     ids: u64,
 }
 
@@ -158,7 +158,7 @@ impl fmt::Display for Repeated {
 
 impl Repeated {
     fn find(sequences: &[CtfSequence], index: &Index) -> Option<Self> {
-        // Mostly they ascend, as numbers of lines do.
+        // They mostly ascend, as numbers of lines do.
         if sequences.is_sorted_by(|one, next| one.key < next.key) {
             return None;
         }
@@ -173,12 +173,13 @@ impl Repeated {
     }
 }
 
-/// Where sequences lie in the file. The index that was found says it too, but in much more memory.
+/// The positions of sequences in the file. The scanned index has them too, but takes much more
+/// memory.
 #[derive(Debug)]
 struct SequenceRanges {
-    /// Where each begins, and where the last one ends.
+    /// The start of each sequence, and the end of the last one.
     starts: Offsets,
-    /// Where each ends, if not all end where the next one begins.
+    /// The end of each sequence, if not all end where the next one begins.
     ends: Option<Offsets>,
 }
 
@@ -203,14 +204,14 @@ impl SequenceRanges {
     }
 }
 
-/// What threads parse with, those that are not at work; values of either precision.
+/// The idle parser buffers of the threads, for values of either precision.
 #[derive(Debug)]
 enum Free {
     F32(Mutex<Vec<Work<f32>>>),
     F64(Mutex<Vec<Work<f64>>>),
 }
 
-/// What a thread parses with.
+/// The parser and the buffers of a thread.
 #[derive(Debug)]
 struct Work<T> {
     parser: Parser,
@@ -221,14 +222,14 @@ struct Work<T> {
 impl CtfSource {
     /// Opens a file and makes or finds its index.
     ///
-    /// What cannot be read twice in place (compressed files, streams, commands) is decoded once
-    /// into a temporary file. `names` number symbolic ids; files that are joined share them. The
-    /// index of a file of the file system is kept beside it, where that is asked for.
+    /// Data that cannot be read twice in place (compressed files, streams, commands) are decoded
+    /// once into a temporary file. `names` numbers symbolic ids; files that are joined share it.
+    /// The index of a file in the file system is kept beside it, if `options` ask for it.
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be read, or has no index, as CNTK says: it is empty, or does not
-    /// begin as it must.
+    /// Fails if the file cannot be read, or if it cannot be indexed, in CNTK's words: it is empty,
+    /// or its beginning is wrong.
     pub fn open(
         name: &(impl AsRef<OsStr> + ?Sized),
         options: &CtfOptions,
@@ -238,7 +239,8 @@ impl CtfSource {
         let rxfilename = opener.rxfilename(name)?;
         let name = &rxfilename.to_string();
         let path = rxfilename.location().path().filter(|_| rxfilename.offset().is_none());
-        // Taken before the file is opened: of a file that is replaced in between, no cache is kept.
+        // It is taken before the file is opened. If a file is replaced in between, no cache of it
+        // is kept.
         let stamp = path.filter(|_| options.cache_index).and_then(|path| Stamp::of(path).ok());
         let data = DataFile::decoded(&rxfilename, opener)?;
         let path = path.filter(|_| data.spooled_bytes() == 0);
@@ -293,13 +295,12 @@ impl CtfSource {
         &self.incidents
     }
 
-    /// Lines and columns of places in the file (decompressed, where it is compressed), such as
-    /// those of warnings: none for those that are very far. The file is read again up to the last
-    /// one.
+    /// Lines and columns of positions in the (decompressed) file, such as those of warnings; `None`
+    /// for very large positions. The file is read again up to the last one.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub fn lines_of(&self, offsets: &[u64]) -> Result<Vec<Option<LineColumn>>> {
         let mut order: Vec<usize> = (0..offsets.len()).collect();
         order.sort_by_key(|&number| offsets[number]);
@@ -311,7 +312,7 @@ impl CtfSource {
         Ok(lines)
     }
 
-    /// What was passed over so far, and what is odd.
+    /// The errors that were passed over so far, and other warnings.
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if let CacheUse::Made(Some(reason)) = &self.cache {
@@ -370,7 +371,7 @@ impl CtfSource {
         sequences: &[u32],
         blocks: &mut [Block],
     ) -> Result<()> {
-        // As many samples as lines, in most files: so memory is taken once.
+        // In most files there are as many samples as lines. So memory is taken only once.
         let samples = sequences.iter().map(|&number| self.index.samples(number) as usize).sum();
         for block in blocks.iter_mut().filter(|block| !block.is_sparse()) {
             block.reserve(samples);
@@ -381,7 +382,7 @@ impl CtfSource {
                 run_of(rest.iter().map(|&number| self.places.get(number)), RUN, GAP);
             let (run, after) = rest.split_at(count);
             rest = after;
-            // The index was checked against the length of the file: this much is there.
+            // The index was checked against the length of the file, so these bytes exist.
             let len = (end - start) as usize;
             if work.bytes.len() < len {
                 work.bytes.resize(len, 0);
@@ -480,7 +481,7 @@ impl Source for CtfSource {
     }
 
     fn most(&self, stream: usize, sequences: Range<u32>) -> Most {
-        // An input has a sample a line at most.
+        // An input has at most one sample a line.
         let samples = self.index.start(sequences.end) - self.index.start(sequences.start);
         let stream = &self.streams[stream];
         if stream.kind != Kind::Sparse || sequences.is_empty() {
@@ -497,8 +498,8 @@ impl Source for CtfSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // Text that is read at once, and the samples of one sequence, in memory that grows from one
-        // to the next.
+        // The text that is read at once, and the samples of one sequence. Their memory grows from
+        // one to the next.
         let place = |sequence| self.places.get(sequence);
         let longest = (0..self.index.len() as u32).map(|s| place(s).end - place(s).start).max();
         let text = longest.unwrap_or(0).max(RUN + GAP).min(self.data.len());
@@ -508,7 +509,7 @@ impl Source for CtfSource {
     }
 }
 
-/// The index of a file: out of its cache, or by scanning it.
+/// The index of a file: from its cache, or by scanning it.
 fn index(
     data: &DataFile,
     path: Option<(&Path, Stamp)>,
@@ -516,7 +517,7 @@ fn index(
     threads: usize,
     names: &mut Names,
 ) -> Result<(Arc<CtfIndex>, CacheUse, Option<cache::Writing>)> {
-    // Names that another file numbered before this one are not in its cache.
+    // The cache lacks names that another file numbered before this one.
     let path = path.filter(|_| options.keys != KeyKind::Symbolic || names.is_empty());
     let Some((path, stamp)) = path else {
         return Ok((Arc::new(scan(data, options, threads, names)?), CacheUse::No, None));
@@ -577,8 +578,8 @@ fn push(builder: &mut IndexBuilder, sequence: &CtfSequence, keys: KeyKind, names
     }
 }
 
-/// Bytes that a sample takes in memory. A value with its index takes four bytes of text at least,
-/// so sparse streams take no more than what that makes of the file's bytes.
+/// Bytes of a sample in memory. A value with its index takes at least four bytes of text. So sparse
+/// streams take no more than the file's bytes allow.
 fn held_bytes(streams: &[Stream], file_bytes: u64, samples: u64) -> u64 {
     let dense = streams.iter().filter(|stream| stream.kind != Kind::Sparse);
     let dense: u64 = dense.map(|stream| stream.sample_bytes() as u64).sum();

@@ -1,4 +1,4 @@
-//! Writing CNTK's text format.
+//! Writes CNTK's text format.
 
 mod line;
 mod samples;
@@ -11,18 +11,18 @@ use super::CTF;
 use line::push_comment;
 pub use samples::{Floats, WriterSamples};
 
-/// Text is given to the writer below in pieces of about this many bytes.
+/// Text is given to the writer below in parts of about this many bytes.
 const PIECE: usize = 256 << 10;
 
-/// Largest dimension of a sparse stream in CNTK.
+/// The largest dimension of a sparse stream in CNTK.
 const MOST_SPARSE: usize = i32::MAX as usize;
 
-/// A stream of a file to be written.
+/// A stream of a file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriterStream {
-    /// What stands before its samples, behind the `|`.
+    /// The name of its samples, after the `|`.
     pub alias: String,
-    /// Number of values of a dense sample; what indices of a sparse one are below.
+    /// Number of values of a dense sample. For a sparse stream, indices must be below it.
     pub dim: usize,
     /// Whether samples are pairs `index:value`.
     pub is_sparse: bool,
@@ -34,7 +34,7 @@ impl WriterStream {
         Self { alias: alias.into(), dim, is_sparse: false }
     }
 
-    /// A stream of samples of which few values of `dim` are given.
+    /// A stream of samples with only some of their `dim` values.
     pub fn sparse(alias: impl Into<String>, dim: usize) -> Self {
         Self { alias: alias.into(), dim, is_sparse: true }
     }
@@ -57,14 +57,14 @@ impl WriterStream {
     }
 }
 
-/// How keys become ids.
+/// The way in which keys become ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ids {
-    /// The first key tells.
+    /// The first key will decide.
     Undecided,
-    /// Keys are numbers and stand as they are.
+    /// Keys are numbers, and are used as ids.
     Keys,
-    /// Sequences are numbered; keys stand in comments.
+    /// Sequences are numbered; keys become comments.
     Numbers,
 }
 
@@ -87,17 +87,17 @@ enum Ids {
 /// # }
 /// ```
 ///
-/// **Ids.** If the first key is a number as CTF has them (digits, no zeros in front, below 2^64),
-/// all must be, and they are the ids. Otherwise, or after
-/// [`number_sequences`](Self::number_sequences), sequences are numbered from 0, and the key stands
-/// in a comment on their first line, each `|` of it as `|#`.
+/// **Ids.** If the first key is a number by CTF's rules (digits, no leading zeros, below 2^64), all
+/// keys must be numbers, and they are the ids. Otherwise, or after
+/// [`number_sequences`](Self::number_sequences), sequences are numbered from 0. The key becomes a
+/// comment on the first line, with `|#` for each `|`.
 ///
-/// **Streams of different lengths** begin on the same line. The longest one determines the number
-/// of lines, since CNTK allows no more lines than samples.
+/// **Streams of different lengths** begin on the same line. The longest one decides the number of
+/// lines, since CNTK allows no more lines than samples.
 ///
-/// **Numbers** are the shortest that a reader which rounds correctly reads back as the same `f32`
-/// or `f64`. CNTK rounds more than once: it reads the same `f32` (of 400,000 none differs), but one
-/// in ten `f64` with a last bit that differs.
+/// **Numbers** have as few digits as a reader that rounds correctly needs to read back the same
+/// `f32` or `f64`. CNTK rounds more than once. It reads the same `f32` (none of 400,000 differs),
+/// but in one of ten `f64` the last bit differs.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -105,22 +105,22 @@ pub struct Writer<W> {
     ids: Ids,
     /// Number of sequences.
     written: u64,
-    /// Id of the sequence before.
+    /// Id of the previous sequence.
     last: Option<u64>,
-    /// Text that has not been given on yet.
+    /// Text that has not been passed on yet.
     text: Vec<u8>,
-    /// Whether a part of a piece may have been written.
+    /// Whether a part of the text may have been written.
     failed: bool,
 }
 
 impl<W: Write> Writer<W> {
-    /// A writer of files with these streams. It gathers text itself: `out` needs no buffer.
+    /// A writer of files with these streams. It buffers text itself, so `out` needs no buffer.
     ///
     /// # Errors
     ///
     /// Fails if there are no streams, if two have the same alias, or if CNTK could not read one of
-    /// them: an alias is of visible ASCII characters other than `|` and does not begin with `#`,
-    /// and sparse dimensions are below 2^31.
+    /// them: an alias consists of visible ASCII characters other than `|` and does not begin with
+    /// `#`, and sparse dimensions are below 2^31.
     pub fn new(out: W, streams: Vec<WriterStream>) -> Result<Self> {
         if streams.is_empty() {
             return Err(Error::usage("a CTF file needs a stream"));
@@ -146,13 +146,13 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// Nothing of the sequence is written, and others can be, if
+    /// Nothing of the sequence is written, and others can be written, if
     ///
-    /// * a stream has no samples, which CTF cannot say;
-    /// * a value is infinite or not a number, which CTF cannot say either;
-    /// * the key cannot be an id, or stand in a comment, or is that of the sequence before: the two
-    ///   would be read as one;
-    /// * the samples are not as their stream says, or the text is longer than 4 GiB.
+    /// * a stream has no samples, which CTF cannot hold;
+    /// * a value is infinite or NaN, which CTF cannot hold;
+    /// * the key cannot be an id, or cannot stand in a comment, or repeats that of the previous
+    ///   sequence: the two would be read as one;
+    /// * the samples do not fit their stream, or the text is longer than 4 GiB.
     ///
     /// After a failure of the writer below nothing more can be written.
     pub fn write_sequence(&mut self, key: Key<'_>, samples: &[WriterSamples<'_>]) -> Result<()> {
@@ -197,7 +197,7 @@ impl<W: Write> Writer<W> {
         Ok((id, ids))
     }
 
-    /// The id of the next sequence, and how ids are made from now on.
+    /// The id of the next sequence, and the rule for ids from now on.
     fn id(&self, key: Key<'_>) -> Result<(u64, Ids)> {
         let number = number(key);
         match (self.ids, number) {
@@ -211,7 +211,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes what is left and gives the writer below back.
+    /// Writes the rest and returns the writer below.
     ///
     /// # Errors
     ///
@@ -235,9 +235,9 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The id that reads back as the same key.
+/// The number that reads back as the same key.
 fn number(key: Key<'_>) -> Option<u64> {
     let is_plain = matches!(key.0, [b'0'] | [b'1'..=b'9', ..]);
-    // `parse` would take a sign.
+    // `parse` would accept a sign.
     if is_plain && key.0.iter().all(u8::is_ascii_digit) { key.as_str()?.parse().ok() } else { None }
 }

@@ -1,4 +1,4 @@
-//! From a reader section to plain data.
+//! Converts a reader section to plain data.
 
 use seqfeed_core::{Error, Result};
 
@@ -23,13 +23,13 @@ pub(super) fn reader(section: &Section) -> Result<ReaderConfig> {
     match kind {
         ReaderKind::Composite => names.collect(section, known::COMPOSITE)?,
         ReaderKind::Ctf => names.collect(section, known::CTF_READER)?,
-        // Its other names may be streams: `streams` goes through them.
+        // Its other names may be streams. `streams` checks them.
         ReaderKind::HtkMlf | ReaderKind::HtkDeserializers => {}
     }
     let trace_level = section.get("traceLevel")?.filter(|value| !value.is_empty());
     let trace_level = trace_level.map(|value| value.i64()).transpose()?;
     let (frame_mode, truncated) = packing(section, kind)?;
-    // What is to be written comes in whole sequences.
+    // For writing, whole sequences are read.
     let sequences = write && kind != ReaderKind::Ctf && kind != ReaderKind::HtkDeserializers;
     let common = Common {
         frame_mode: frame_mode && !sequences,
@@ -174,7 +174,7 @@ fn randomization(section: &Section, kind: ReaderKind) -> Result<Randomization> {
     let sample_based = section.boolean("sampleBasedRandomizationWindow")?;
     let mut window = section.u64("randomizationWindow")?;
     if kind == ReaderKind::Composite && has_ctf(section)? {
-        // Here CNTK does not look further out.
+        // Here CNTK does not look in outer sections.
         if !section.has_own("randomizationWindow") {
             window = None;
         }
@@ -192,7 +192,7 @@ fn randomization(section: &Section, kind: ReaderKind) -> Result<Randomization> {
     Ok((randomize, window, sample_based))
 }
 
-/// The windows as CNTK's `MinibatchSource` names them: the one in samples, if it is not 0, else
+/// The windows by the names of CNTK's `MinibatchSource`: the one in samples, if it is not 0, else
 /// the one in chunks, else nothing is shuffled.
 fn minibatch_source_windows(
     section: &Section,
@@ -251,7 +251,7 @@ fn htk_options(
         None => ReadMethod::BlockRandomize,
         Some(value) => read_method(&value, kind)?,
     };
-    // The older reader does not look at it when it writes.
+    // The older reader ignores it when it writes.
     if write && kind == ReaderKind::HtkDeserializers && read_method != ReadMethod::None {
         let message = "'readMethod' must be 'none' for write action.";
         return Err(section.error(message.into()).with_help("write readMethod=none"));
@@ -315,7 +315,7 @@ fn parallel_utterances(value: &Value) -> Result<Vec<u64>> {
 pub(super) fn deserializer_sections(section: &Section) -> Result<Vec<Section>> {
     let Some(value) = section.own("deserializers")? else { return Ok(Vec::new()) };
     let mut elements = value.array()?;
-    // One section without the brackets of an array.
+    // A single section without the brackets of an array.
     if value.form() == ValueForm::Section
         && elements.iter().any(|one| one.form() != ValueForm::Section)
     {

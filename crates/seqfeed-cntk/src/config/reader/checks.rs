@@ -1,4 +1,4 @@
-//! What deserializers must agree on.
+//! Checks that deserializers fit together.
 
 use std::collections::HashSet;
 

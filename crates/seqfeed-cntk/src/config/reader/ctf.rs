@@ -1,4 +1,4 @@
-//! Sections that read CNTK's text format.
+//! Sections for CNTK's text format.
 
 use seqfeed_core::Result;
 
@@ -7,17 +7,17 @@ use super::known::{self, WithoutEffect};
 use super::words::{one_of, positive};
 use super::{CtfDeserializer, CtfFormat, CtfInput, Precision};
 
-/// What the reader decides for its deserializers.
+/// The settings of the reader that its deserializers share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Common {
     pub(super) frame_mode: bool,
     pub(super) precision: Precision,
-    /// If the reader has one.
+    /// The reader's own, if it has one.
     pub(super) trace_level: Option<i64>,
 }
 
 impl Common {
-    /// With what the section of a deserializer may say, if the reader does not.
+    /// The same with the settings of a deserializer's section that the reader lacks.
     pub(super) fn of_deserializer(self, section: &Section) -> Result<Self> {
         let trace_level = match self.trace_level {
             Some(level) => Some(level),
@@ -29,7 +29,7 @@ impl Common {
 
 pub(super) const CHUNK_SIZE: u64 = 32 << 20;
 
-/// Reads a deserializer section, or a stand-alone reader's.
+/// Reads the section of a deserializer, or of a stand-alone reader.
 pub(super) fn deserializer(
     section: &Section,
     common: Common,
@@ -65,7 +65,7 @@ pub(super) fn deserializer(
     Ok(deserializer)
 }
 
-/// `chunkSizeInBytes`, which CNTK divides by.
+/// `chunkSizeInBytes`. CNTK divides by it.
 pub(super) fn chunk_size(section: &Section, default: u64) -> Result<u64> {
     let Some(value) = section.get("chunkSizeInBytes")? else { return Ok(default) };
     match value.u64()? {

@@ -1,8 +1,8 @@
-//! What reads one file, or one stream of files.
+//! Deserializers: each reads one file, or one stream of files.
 
 use super::Precision;
 
-/// What reads files.
+/// A deserializer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deserializer {
     /// `CNTKTextFormatDeserializer`.
@@ -14,7 +14,7 @@ pub enum Deserializer {
 }
 
 impl Deserializer {
-    /// The names of its streams, sorted without regard to case.
+    /// The names of its streams, sorted without case.
     #[must_use]
     pub fn streams(&self) -> Vec<&str> {
         match self {
@@ -44,22 +44,22 @@ pub struct CtfDeserializer {
     pub skip_sequence_ids: bool,
     /// `maxErrors`: how many errors in the file are passed over; 0.
     pub max_errors: u64,
-    /// `traceLevel`; 1. A composite reader's own goes before.
+    /// `traceLevel`; 1. The value of a composite reader takes precedence.
     pub trace_level: i64,
     /// `chunkSizeInBytes`; 32 MiB. Not 0.
     pub chunk_size_in_bytes: u64,
     /// `cacheIndex`: the index is written beside the file. Off.
     pub cache_index: bool,
-    /// `frameMode`, always that of the reader.
+    /// `frameMode`; always that of the reader.
     pub frame_mode: bool,
-    /// `precision`, always that of the reader.
+    /// `precision`; always that of the reader.
     pub precision: Precision,
-    /// `keepDataInMemory`; off. CNTK heeds it in the stand-alone reader only.
+    /// `keepDataInMemory`; off. CNTK uses it in the stand-alone reader only.
     pub keep_data_in_memory: bool,
-    /// `longerThanInputs`, not CNTK's: sequences may have more lines than their longest input has
+    /// `longerThanInputs`, not in CNTK: sequences may have more lines than their longest input has
     /// samples. Off.
     pub longer_than_inputs: bool,
-    /// `input`: the streams, sorted by name without regard to case. Never empty.
+    /// `input`: the streams, sorted by name without case. Never empty.
     pub inputs: Vec<CtfInput>,
 }
 
@@ -68,7 +68,7 @@ pub struct CtfDeserializer {
 pub struct CtfInput {
     /// The name of its section.
     pub name: String,
-    /// `alias`: its name in the file; the name. Not empty; no two are the same.
+    /// `alias`: its name in the file; by default the name. Not empty; no two are the same.
     pub alias: String,
     /// `dim`, required: values of a sample. Not 0; at most 2^31-1 if sparse.
     pub dim: u64,
@@ -78,7 +78,7 @@ pub struct CtfInput {
     pub defines_mb_size: bool,
 }
 
-/// How values stand in a file.
+/// The form of values in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CtfFormat {
     /// `dense`: all of them.
@@ -94,8 +94,8 @@ pub struct HtkFeatures {
     pub name: String,
     /// `scpFile`, required: the list of files.
     pub scp_file: String,
-    /// `dim`, required: values of one frame before the window is put around it; with a window
-    /// of 0:0 (which is the default) it is the whole, and the window follows from the files.
+    /// `dim`, required: the number of values of one frame before the window is added. With a window
+    /// of 0:0 (the default) it is the number in all, and the window follows from the files.
     pub dim: u64,
     /// `contextWindow`: frames to the left and to the right. One odd number `n` is `n/2:n/2`;
     /// 1.
@@ -103,26 +103,26 @@ pub struct HtkFeatures {
     /// `expandToUtterance`: its one frame is repeated to the length of the first stream. Off;
     /// not in the first deserializer.
     pub expand_to_utterance: bool,
-    /// `prefixPathInSCP`, if given and not empty: stands before all paths in the list; back
-    /// slashes turned, one slash at the end.
+    /// `prefixPathInSCP`, if given and not empty: a prefix of all paths in the list, with slashes
+    /// for backslashes and one slash at the end.
     pub prefix_path_in_scp: Option<String>,
     /// `definesMBSize` of the `input` section or further out. Off.
     pub defines_mb_size: bool,
-    /// `maxSequenceSize` of the `input` section or further out, if given: longer ones are left
+    /// `maxSequenceSize` of the `input` section or further out, if given: longer sequences are left
     /// out. For `HTKMLFReader` it is `maxUtteranceLength`; 10000.
     pub max_sequence_size: Option<u64>,
-    /// `framesPerChunk`, not CNTK's: a chunk with more frames is full; 90000.
+    /// `framesPerChunk`, not in CNTK: a chunk with more frames is full; 90000.
     pub frames_per_chunk: u64,
     /// `frameMode`, always that of the reader.
     pub frame_mode: bool,
     /// `precision`, always that of the reader.
     pub precision: Precision,
-    /// `traceLevel`; 1. The reader's own goes before.
+    /// `traceLevel`; 1. The value of the reader takes precedence.
     pub trace_level: i64,
 }
 
 impl HtkFeatures {
-    /// Values of a sample: `dim` with the window around it.
+    /// The number of values of a sample: `dim` with the window.
     #[must_use]
     pub fn stream_dim(&self) -> u64 {
         let (left, right) = self.context_window;
@@ -156,15 +156,15 @@ pub struct HtkMlf {
     pub frame_mode: bool,
     /// `precision`, always that of the reader.
     pub precision: Precision,
-    /// `traceLevel`; 1. The reader's own goes before.
+    /// `traceLevel`; 1. The value of the reader takes precedence.
     pub trace_level: i64,
 }
 
-/// Where label files are named.
+/// The names of label files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MlfFiles {
     /// These files.
     Files(Vec<String>),
-    /// The files that stand in this file, one a line.
+    /// The files listed in this file, one a line.
     List(String),
 }

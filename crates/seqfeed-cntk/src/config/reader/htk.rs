@@ -1,4 +1,4 @@
-//! Sections that read HTK's files.
+//! Sections for HTK's files.
 
 use seqfeed_core::Result;
 
@@ -9,7 +9,7 @@ use super::known::{self, WithoutEffect};
 use super::words::positive;
 use super::{Deserializer, HtkFeatures, HtkMlf, MlfFiles, ReaderKind};
 
-/// The one stream of a deserializer's `input` section: the first one, as in CNTK.
+/// The stream of a deserializer's `input` section. As in CNTK, only the first one counts.
 pub(super) fn input(section: &Section, names: &mut WithoutEffect) -> Result<Value> {
     let input = section.require("input")?.section()?;
     let mut first = None;
@@ -31,14 +31,14 @@ pub(super) fn input(section: &Section, names: &mut WithoutEffect) -> Result<Valu
     })
 }
 
-/// CNTK begins a new chunk behind one that has more frames.
+/// The most frames of a chunk: after more, CNTK begins a new chunk.
 const FRAMES_PER_CHUNK: u64 = 90_000;
 
 fn frames_per_chunk(section: &Section) -> Result<u64> {
     section.get("framesPerChunk")?.map_or(Ok(FRAMES_PER_CHUNK), |value| positive(&value))
 }
 
-/// Reads a stream of features. `primary` says whether its deserializer is the first one.
+/// Reads a stream of features. `primary` says that its deserializer is the first one.
 pub(super) fn features(
     value: &Value,
     kind: ReaderKind,
@@ -178,7 +178,7 @@ fn mlf_files(value: &Value, section: &Section) -> Result<MlfFiles> {
     let list = section.require("mlfFileList")?;
     if list.form() == ValueForm::Text {
         let text = list.text()?;
-        // A colon behind one letter is a Windows drive's.
+        // A colon after a single letter belongs to a Windows drive.
         let drive = text.as_bytes().get(1) == Some(&b':') && !text[2..].contains(':');
         if !text.contains(':') || drive {
             return Ok(MlfFiles::List(text));
@@ -195,12 +195,13 @@ fn defines_mb_size(section: &Section) -> Result<bool> {
     Ok(around(section, |section| section.boolean("definesMBSize"))?.unwrap_or(false))
 }
 
-/// Reads an option from around a stream's section: in its own CNTK does not look for it.
+/// Reads an option from the sections around a stream's section. CNTK does not look in the stream's
+/// own.
 fn around<T>(section: &Section, read: impl Fn(&Section) -> Result<Option<T>>) -> Result<Option<T>> {
     section.around().map_or(Ok(None), read)
 }
 
-/// Checks that the first of these names that is given has the only value there is.
+/// Checks that the first given one of these names has the only possible value.
 fn check_type(section: &Section, names: &[&str], only: &str, message: &str) -> Result<()> {
     for name in names {
         if let Some(value) = section.get(name)?

@@ -1,5 +1,4 @@
-//! Names that readers know, but of which nothing comes where they stand, because of what stands
-//! beside them.
+//! Names that readers know, but that have no effect because of other settings.
 
 use seqfeed_core::Result;
 
@@ -9,17 +8,17 @@ use super::build::deserializer_sections;
 use super::known::WithoutEffect;
 use super::{Deserializer, Precision, Randomize, ReadMethod, ReaderConfig, ReaderKind};
 
-/// Randomization, which is the reader's.
+/// Randomization, which belongs to the reader.
 const RANDOMIZATION: [&str; 4] =
     ["randomize", "randomizationWindow", "sampleBasedRandomizationWindow", "randomizationSeed"];
-/// Windows of a shuffle and what they are made of, beside CNTK's newer names for them.
+/// The settings of shuffle windows, beside CNTK's newer names for them.
 const WINDOW: [&str; 3] =
     ["randomizationWindow", "sampleBasedRandomizationWindow", "randomizationSeed"];
 
 const READERS_OWN: &str = "that of the reader's own section counts";
 const NOT_TRUNCATED: &str = "sequences are not truncated: truncated is not true";
 
-/// Adds what has no effect in a reader.
+/// Adds the settings of a reader that have no effect.
 pub(super) fn collect(section: &Section, reader: &mut ReaderConfig) -> Result<()> {
     let mut names = WithoutEffect::default();
     shuffle(section, reader, &mut names)?;
@@ -42,7 +41,7 @@ pub(super) fn collect(section: &Section, reader: &mut ReaderConfig) -> Result<()
     Ok(())
 }
 
-/// Settings of a shuffle that there is not.
+/// Settings of a shuffle, if nothing is shuffled.
 fn shuffle(section: &Section, reader: &ReaderConfig, names: &mut WithoutEffect) -> Result<()> {
     let is_given = |name: &str| Ok::<_, seqfeed_core::Error>(section.own(name)?.is_some());
     if reader.write && reader.randomize != Randomize::Off && is_given("randomize")? {
@@ -83,12 +82,12 @@ fn shuffle(section: &Section, reader: &ReaderConfig, names: &mut WithoutEffect) 
     Ok(())
 }
 
-/// A value that says there is no window.
+/// Whether a value turns the window off.
 fn is_off(value: &Value) -> bool {
     value.u64().is_ok_and(|number| number == 0) || value.boolean().is_ok_and(|truth| !truth)
 }
 
-/// Settings of truncation, where there is none.
+/// Settings of truncation, if nothing is truncated.
 fn truncation(section: &Section, reader: &ReaderConfig, names: &mut WithoutEffect) -> Result<()> {
     if reader.kind == ReaderKind::Ctf {
         let truncated = section.own("truncated")?.map(|value| value.boolean()).transpose()?;
@@ -103,7 +102,7 @@ fn truncation(section: &Section, reader: &ReaderConfig, names: &mut WithoutEffec
             names.add_ignored(section, name, NOT_TRUNCATED);
         }
     }
-    // What is written comes in whole sequences.
+    // For writing, whole sequences are read.
     if reader.write && !reader.frame_mode && !reader.truncated && reader.kind != ReaderKind::Ctf {
         for name in ["frameMode", "truncated"] {
             if section.own(name)?.map(|value| value.boolean()).transpose()? == Some(true) {
@@ -164,7 +163,7 @@ fn composite(section: &Section, reader: &ReaderConfig, names: &mut WithoutEffect
     Ok(())
 }
 
-/// What only the readers of HTK files have.
+/// Settings of the readers of HTK files only.
 fn htk_reader(section: &Section, reader: &ReaderConfig, names: &mut WithoutEffect) -> Result<()> {
     let Some(htk) = &reader.htk else { return Ok(()) };
     let is_older = reader.kind == ReaderKind::HtkMlf;
@@ -231,7 +230,7 @@ fn htk_stream(section: &Section, reader: &ReaderConfig, names: &mut WithoutEffec
         let reason = "it is for HTKMLFReader; the name is maxSequenceSize here, in `input`";
         names.add_ignored(section, "maxUtteranceLength", reason);
     }
-    // The readers of HTK files have looked at them.
+    // The readers of HTK files have checked them.
     if reader.kind == ReaderKind::Composite {
         let holds_labels = section.has_own("mlfFile") || section.has_own("mlfFileList");
         let only = if holds_labels { "category" } else { "real" };

@@ -1,54 +1,54 @@
-//! Names that readers know, what comes of each, and what was probably meant by others.
+//! The names that readers know, their effects, and suggestions for unknown names.
 
 use seqfeed_core::{Result, nearest_name};
 
 use super::super::section::Section;
 use super::super::section::Value;
 
-/// A name that CNTK does not read.
+/// A name that is unknown to CNTK.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownKey {
-    /// Where it stands: the names of the sections around it, from the outermost in, and its own,
-    /// with dots between (`train.reader.deserializers[0].inptu`). In a dictionary the outermost
-    /// is `reader`.
+    /// Its path: the names of the sections around it, from the outermost in, and its own, joined by
+    /// dots (`train.reader.deserializers[0].inptu`). In a dictionary the outermost section is
+    /// `reader`.
     pub path: String,
-    /// The known name that is most like it, if one is.
+    /// The most similar known name, if there is one.
     pub suggestion: Option<String>,
 }
 
 /// A setting that has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredKey {
-    /// Where it stands, as in [`UnknownKey`].
+    /// Its path, as in [`UnknownKey`].
     pub path: String,
-    /// Why it has none.
+    /// The reason.
     pub reason: &'static str,
 }
 
-/// Names of which nothing comes.
+/// A collection of names without effect.
 #[derive(Debug, Default)]
 pub(super) struct WithoutEffect {
     pub(super) unknown: Vec<UnknownKey>,
     pub(super) ignored: Vec<IgnoredKey>,
 }
 
-/// A name of a section, and what comes of it.
+/// A name of a section, and its effect.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Name {
     pub(super) name: &'static str,
     effect: Effect,
 }
 
-/// What comes of a name where it stands.
+/// The effect of a name in its section.
 #[derive(Clone, Copy, Debug)]
 enum Effect {
-    /// It is read; where something else decides whether it has an effect, see `ignored.rs`.
+    /// It is read. Its effect may depend on other settings, see `ignored.rs`.
     Read,
-    /// Nothing, and why.
+    /// None, and the reason.
     None(Idle, &'static str),
 }
 
-/// The value of a name without effect of which nothing need be said: it asks for what is
+/// Values of a name without effect that need no report, since they ask for the normal behaviour.
 /// done anyway.
 #[derive(Clone, Copy, Debug)]
 enum Idle {
@@ -137,7 +137,7 @@ pub(super) const CTF_READER: &[&[Name]] = &[&[read("readerType")], ANY_READER, C
 /// Names of all deserializers.
 const ANY_DESERIALIZER: &[Name] = &[
     read("type"),
-    // The type says it too.
+    // The type gives it too.
     none("module", Idle::Word("CNTKTextFormatReader"), "no modules are loaded: the type is enough"),
     none(
         "composable",
@@ -191,7 +191,7 @@ pub(super) const HTK_DESERIALIZER: &[&[Name]] = &[
     ],
 ];
 
-/// The `input` section of a deserializer of HTK's files, beside its stream.
+/// The `input` section of a deserializer of HTK's files, without its stream.
 pub(super) const HTK_INPUT: &[&[Name]] = &[&[read("definesMBSize"), read("maxSequenceSize")]];
 
 /// Names of streams of features and of labels.
@@ -233,7 +233,7 @@ pub(super) const HTK_LABELS: &[&[Name]] = &[
 ];
 
 impl WithoutEffect {
-    /// Adds the names of a section that are in none of the lists, and those without effect.
+    /// Adds the names of a section that are in none of the lists, and the names without effect.
     pub(super) fn collect(&mut self, section: &Section, known: &[&[Name]]) -> Result<()> {
         for name in section.names() {
             if !self.add_known(section, name, known)? {
@@ -243,7 +243,7 @@ impl WithoutEffect {
         Ok(())
     }
 
-    /// Whether a name is in the lists; adds it if it has no effect.
+    /// Whether a name is in the lists. Adds it if it has no effect.
     pub(super) fn add_known(
         &mut self,
         section: &Section,
@@ -290,7 +290,7 @@ impl Idle {
     }
 }
 
-/// The way to a name. The outermost name is the file's, which is no part of it.
+/// The path to a name. The outermost name is the file's, and is left out.
 fn path(section: &Section, name: &str) -> String {
     let path = match section.path().split_once(':') {
         Some((file, inner)) if file != "reader" => format!("{inner}:{name}"),

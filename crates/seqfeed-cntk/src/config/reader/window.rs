@@ -1,8 +1,8 @@
-//! The randomization window, and what it is where a section says nothing.
+//! The randomization window, and its default.
 
 use super::{Deserializer, ReadMethod, ReaderConfig, ReaderKind};
 
-/// A window of so many samples is the whole corpus: CNTK's word for it.
+/// CNTK's number of samples for a window over the whole corpus.
 pub const WHOLE_DATA: u64 = u64::MAX >> 2;
 
 /// `randomize` as written.
@@ -16,12 +16,12 @@ pub enum Randomize {
     Frames(u64),
 }
 
-/// What is shuffled at a time.
+/// The window of a shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// So many samples ([`WHOLE_DATA`] for all of them).
+    /// A number of samples ([`WHOLE_DATA`] for all of them).
     Samples(u64),
-    /// So many chunks.
+    /// A number of chunks.
     Chunks(u64),
 }
 

@@ -1,12 +1,11 @@
-//! Values of which only some make sense.
+//! Values that must be one of a few.
 
 use seqfeed_core::{Result, nearest_name};
 
 use super::super::section::Value;
 use super::super::text::excerpt;
 
-/// The value that one of a few words stands for, in any case; `message` is what is wrong
-/// with others.
+/// The value of one of a few words, in any case. `message` is the error for other words.
 pub(super) fn one_of<T: Copy>(value: &Value, words: &[(&str, T)], message: &str) -> Result<T> {
     let text = value.text()?;
     if let Some((_, found)) = words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word)) {

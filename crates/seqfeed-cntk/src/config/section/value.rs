@@ -1,4 +1,4 @@
-//! Values: texts that are read as what is asked for.
+//! Values: texts that are parsed as the requested type.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use super::super::records::elements;
 use super::super::text::{Text, excerpt, fault};
 use super::Section;
 
-/// What a value looks like. CNTK itself only knows what the reader of a value takes it for.
+/// The form of a value. In CNTK only the reader of a value knows its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueForm {
     /// Anything else: words, numbers, `1:2:3`.
@@ -20,18 +20,18 @@ pub enum ValueForm {
     Section,
 }
 
-/// A value, its variables put in.
+/// A value with its variables replaced.
 #[derive(Clone, Debug)]
 pub struct Value {
     path: String,
-    /// Where its own name begins in `path`.
+    /// The start of its own name in `path`.
     name: usize,
     content: Content,
-    /// Where it looks up what it lacks, if it is a section.
+    /// The section where missing names are looked up, if it is a section.
     around: Option<Section>,
 }
 
-/// A value as it stands in a file or in a dictionary.
+/// A value in the form of a file or of a dictionary.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Text(Text),
@@ -45,7 +45,7 @@ impl Value {
         Self { name: path.len() - name.len(), path, content, around: Some(around) }
     }
 
-    /// Its name, behind the names of the sections around it.
+    /// Its name, after the names of the sections around it.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -56,7 +56,7 @@ impl Value {
         &self.path[self.name..]
     }
 
-    /// What it looks like.
+    /// Its form.
     #[must_use]
     pub fn form(&self) -> ValueForm {
         match &self.content {
@@ -97,7 +97,7 @@ impl Value {
         }
     }
 
-    /// The value as truth: `t`, `true`, `T`, `True`, `TRUE`, `1`; or the same of `false`, `0`,
+    /// The value as a boolean: `t`, `true`, `T`, `True`, `TRUE`, `1`; or the same of `false`, `0`,
     /// and the empty text.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Value {
         }
     }
 
-    /// The value as whole number that is not negative.
+    /// The value as a whole number that is not negative.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl Value {
         self.number("uint64_t", "a whole number that is not negative")
     }
 
-    /// The value as whole number.
+    /// The value as a whole number.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl Value {
         self.number("int64_t", "a whole number")
     }
 
-    /// The value as number; `#inf` is infinity.
+    /// The value as a number; `#inf` is infinity.
     ///
     /// # Errors
     ///
@@ -155,11 +155,11 @@ impl Value {
         })
     }
 
-    /// The value as section. A text without braces is one too: its records are the section.
+    /// The value as a section. A text without braces is one too: its records are the section.
     ///
     /// # Errors
     ///
-    /// Fails if braces don't match, or a name has no value.
+    /// Fails if braces do not match, or a name has no value.
     pub fn section(&self) -> Result<Section> {
         match &self.content {
             Content::Text(text) => Section::from_text(self.path.clone(), text, self.around.clone()),
@@ -173,12 +173,12 @@ impl Value {
         }
     }
 
-    /// The value as array: `1:2:3`, `0.1*3:0.2`, `( [..] : [..] )`. A single value is an array
+    /// The value as an array: `1:2:3`, `0.1*3:0.2`, `( [..] : [..] )`. A single value is an array
     /// of one. Sections in arrays have no section around them.
     ///
     /// # Errors
     ///
-    /// Fails if braces don't match, or a count behind `*` is no number.
+    /// Fails if braces do not match, or a count after `*` is not a number.
     pub fn array(&self) -> Result<Vec<Value>> {
         let contents: Vec<Content> = match &self.content {
             Content::Text(text) => elements(text)?.into_iter().map(Content::Text).collect(),
@@ -199,7 +199,7 @@ impl Value {
         Ok(contents.into_iter().enumerate().map(element).collect())
     }
 
-    /// How many bytes it is made of.
+    /// The number of its bytes.
     pub(crate) fn size(&self) -> usize {
         match &self.content {
             Content::Text(text) => text.len(),
@@ -207,7 +207,7 @@ impl Value {
         }
     }
 
-    /// An error about this value, with file and line where they are known, else with its name.
+    /// An error about this value, with file and line if they are known, else with its name.
     pub(crate) fn error(&self, message: String) -> Error {
         match &self.content {
             Content::Text(text) if text.origin(0).is_some() => text.error(0, message),

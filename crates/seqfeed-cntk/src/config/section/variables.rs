@@ -1,4 +1,4 @@
-//! Putting in the values of `$variables$`.
+//! Replaces `$variables$` by their values.
 
 use seqfeed_core::Result;
 
@@ -7,22 +7,22 @@ use super::super::files::{MAX_BYTES, strip_comment};
 use super::super::text::{Text, excerpt, limit};
 use super::Section;
 
-/// How many variables one value may draw in, counted through all levels.
+/// The most variables in one value, counted through all levels.
 const MAX_SUBSTITUTIONS: usize = 10_000;
 
-/// The text with its variables put in, and without comments.
+/// The text with its variables replaced, and without comments.
 ///
 /// Variables are looked up from `scope` outwards, not in sections inside the text.
 ///
 /// # Errors
 ///
-/// Fails if a variable has no value, refers to itself, or has one of several lines.
+/// Fails if a variable has no value, refers to itself, or has a value of several lines.
 pub(crate) fn resolve(text: &Text, scope: &Section) -> Result<Text> {
     Resolver { open: Vec::new(), substitutions: 0, bytes: 0 }.resolve(text, scope)
 }
 
 struct Resolver {
-    /// The variables being put in: the depth of their sections, and their names.
+    /// The variables that are being replaced: the depth of their sections, and their names.
     open: Vec<(usize, String)>,
     substitutions: usize,
     bytes: usize,
@@ -37,13 +37,13 @@ impl Resolver {
                 resolved.push_separator('\n');
             }
             let kept = strip_comment(line);
-            // A comment behind something takes the blanks before it with it.
+            // A comment after text also removes the blanks before it.
             let begin = start + if kept.len() < line.len() { indent(line, kept) } else { 0 };
             self.line(text, begin..begin + kept.len(), scope, &mut resolved)?;
             start += line.len() + 1;
         }
-        // CNTK ends each line of a value of several with a newline, also the last one. It shows in
-        // texts only: behind a section or an array it means nothing.
+        // CNTK ends each line of a value of several lines with a newline, even the last one. This
+        // shows in texts only: after a section or an array it means nothing.
         let is_text = !matches!(text.bytes().first(), Some(b'[' | b'{' | b'('));
         if is_text && text.as_str().contains('\n') && !text.as_str().ends_with('\n') {
             resolved.push_separator('\n');
@@ -92,7 +92,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// The value of the variable that stands at a byte of a line of the text.
+    /// The value of the variable at a byte of a line of the text.
     fn variable(
         &mut self,
         text: &Text,
@@ -137,7 +137,7 @@ impl Resolver {
         Ok(value)
     }
 
-    /// Counts what was put together, so that doubling variables come to an end.
+    /// Counts the resulting bytes, so that variables that double their text come to an end.
     fn spend(&mut self, text: &Text, resolved: &Text) -> Result<()> {
         self.bytes = self.bytes.saturating_add(resolved.len());
         if self.bytes > 4 * MAX_BYTES {
@@ -148,7 +148,7 @@ impl Resolver {
     }
 }
 
-/// How many blanks and tabs stand before what a comment left of a line.
+/// The number of blanks and tabs before the rest of a line that a comment left.
 fn indent(line: &str, kept: &str) -> usize {
     let visible = line.trim_start_matches([' ', '\t']);
     if kept.is_empty() || line.starts_with(kept) { 0 } else { line.len() - visible.len() }

@@ -8,10 +8,10 @@ const PRIMES: [u64; 5] = [
     0x27d4_eb2f_1656_67c5,
 ];
 
-/// Four words are taken at once, each by a lane of its own.
+/// The bytes that are processed at once: four words, one for each lane.
 const STRIPE: usize = 32;
 
-/// The checksum of some bytes. The seed is that of the bytes before them, or 0.
+/// The checksum of some bytes. The seed is the checksum of the bytes before them, or 0.
 pub(crate) fn checksum(bytes: &[u8], seed: u64) -> u64 {
     let (stripes, mut rest) = bytes.as_chunks::<STRIPE>();
     let mut hash = seed.wrapping_add(PRIMES[4]);

@@ -8,7 +8,8 @@
 //!      32 for each: key:u64 samples:u32 undefined:u32 offset:u64 bytes:u32 undefined:u32
 //! ```
 //!
-//! All is little-endian. CNTK itself checks only the magic and the time of the file.
+//! All numbers are little-endian. CNTK itself checks only the magic number and the time of the
+//! file.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -22,11 +23,11 @@ const VERSION: u64 = 1;
 const HEAD: usize = 32;
 const RECORD: usize = 32;
 
-/// How the names of all of CNTK's caches end.
+/// The ending of the names of CNTK's caches.
 const SUFFIX: &[u8] = b".v1.cache";
 
-/// Where CNTK puts the cache for a file; nothing where it writes none: for symbolic keys that are
-/// not hashed, or if the alias cannot stand in a name.
+/// The path of CNTK's cache for a file. `None` if CNTK writes none: for symbolic keys that are not
+/// hashed, or if the alias cannot stand in a name.
 ///
 /// ```
 /// use std::path::Path;
@@ -39,7 +40,7 @@ const SUFFIX: &[u8] = b".v1.cache";
 #[must_use]
 pub fn cntk_path(data: &Path, settings: &Settings) -> Option<PathBuf> {
     let main = settings.main.as_deref();
-    // An alias `_` would have the name of no alias.
+    // An alias `_` would give the same name as no alias.
     if main.is_some_and(|alias| alias.is_empty() || alias == b"_" || alias.contains(&b'/')) {
         return None;
     }
@@ -57,12 +58,12 @@ pub fn cntk_path(data: &Path, settings: &Settings) -> Option<PathBuf> {
     Some(data.with_file_name(OsString::from_vec(name)))
 }
 
-/// Whether a name is that of one of CNTK's caches.
+/// Whether a name has the form of CNTK's caches.
 pub(super) fn is_name(cache: &Path) -> bool {
     cache.as_os_str().as_bytes().ends_with(SUFFIX)
 }
 
-/// Whether a name is that of CNTK's cache for a label archive: `<file>.<0 or 1>.<0 or 1>.v1.cache`.
+/// Whether a name is CNTK's cache for a label archive: `<file>.<0 or 1>.<0 or 1>.v1.cache`.
 pub(super) fn is_of_labels(cache: &Path, data: &Path) -> bool {
     let names = cache.file_name().zip(data.file_name());
     let between = names.and_then(|(cache, data)| {
@@ -71,20 +72,20 @@ pub(super) fn is_of_labels(cache: &Path, data: &Path) -> bool {
     matches!(between, Some([b'.', b'0' | b'1', b'.', b'0' | b'1']))
 }
 
-/// Largest size of the cache of a file of so many bytes: a sequence has at least one.
+/// The largest size of the cache for a file of `data_bytes`: a sequence has at least one byte.
 pub(super) fn most_bytes(data_bytes: u64) -> u64 {
     data_bytes.saturating_mul(RECORD as u64).saturating_add(HEAD as u64)
 }
 
-/// The index that a cache of CNTK's holds, if it can be one of a data file of `data_bytes`.
+/// The index in a cache of CNTK's, if it can belong to a data file of `data_bytes`.
 ///
-/// CNTK does not say which file its cache is of, so all is checked that can be: magic, version and
-/// length; that sequences lie one behind another inside the file and none is empty; and, where
-/// there is no main stream and so nothing is left out, that they leave no gap up to the file's end.
+/// CNTK's cache does not name its file. So everything is checked that can be: magic number, version
+/// and length; that sequences follow one another inside the file and none is empty; and, without a
+/// main stream, that they leave no gap up to the end of the file.
 ///
 /// # Errors
 ///
-/// Says why the cache is not to be used.
+/// Returns the reason why the cache cannot be used.
 pub fn decode_cntk(bytes: &[u8], settings: &Settings, data_bytes: u64) -> Result<CtfIndex, Reason> {
     if settings.keys == KeyKind::Symbolic {
         return Err(Reason::Unsupported("CNTK's caches do not hold the names of symbolic keys"));
@@ -133,6 +134,6 @@ pub fn decode_cntk(bytes: &[u8], settings: &Settings, data_bytes: u64) -> Result
 fn read_record(record: &[u8; RECORD]) -> CtfSequence {
     let (words, _) = record.as_chunks();
     let word = |number: usize| words.get(number).map_or(0, |word| u64::from_le_bytes(*word));
-    // The upper halves of the second and fourth are what was in CNTK's memory.
+    // The upper halves of the second and fourth are random bytes of CNTK's memory.
     CtfSequence { key: word(0), samples: word(1) as u32, offset: word(2), bytes: word(3) as u32 }
 }

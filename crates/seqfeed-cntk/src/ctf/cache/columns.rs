@@ -1,4 +1,4 @@
-//! Sequences in few bytes: blocks of columns.
+//! A compact form of sequences: blocks of columns.
 //!
 //! ```text
 //! block    256 sequences; the last one has what is left
@@ -7,34 +7,34 @@
 //! columns  key less the key before; gap to the end of the sequence before; bytes; samples
 //! ```
 //!
-//! All is little-endian, and differences wrap around. Values of one width are unpacked several at a
-//! time, which no code with lengths of its own for each value allows.
+//! All numbers are little-endian, and differences wrap around. Values of one width are unpacked
+//! several at a time. This would not be possible if each value had its own length.
 
 use crate::ctf::CtfSequence;
 
-/// How many sequences have their widths in common.
+/// The number of sequences that share widths.
 const BLOCK: usize = 256;
 
 /// Key, gap, bytes, samples.
 const COLUMNS: usize = 4;
 
-/// Bytes in front of a block's values.
+/// Bytes before a block's values.
 const HEAD: usize = COLUMNS * 9;
 
 type Columns = [[u64; BLOCK]; COLUMNS];
 
-/// Why sequences cannot be written, or are not believed.
+/// The reason why sequences cannot be written, or are not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Implausible {
     /// The bytes end too early.
     End,
-    /// A width is none of those there are.
+    /// The width is not a possible one.
     Width,
     /// A sequence has no bytes or no samples, lies outside the file, or overlaps the one before.
     Sequence,
 }
 
-/// Appends sequences, which must lie one behind another inside a file of `file_bytes`.
+/// Appends sequences. They must follow one another inside a file of `file_bytes`.
 pub(super) fn encode(
     sequences: &[CtfSequence],
     file_bytes: u64,
@@ -94,13 +94,13 @@ fn write_block(columns: &mut Columns, len: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Fewest bytes that `count` sequences take.
+/// The fewest bytes that `count` sequences take.
 pub(super) fn least_bytes(count: u64) -> u64 {
     count.div_ceil(BLOCK as u64).saturating_mul(HEAD as u64)
 }
 
-/// Reads `count` sequences of a file of `file_bytes`; gives them and the bytes behind them. A
-/// sequence takes memory only when the bytes have been seen that hold it.
+/// Reads `count` sequences of a file of `file_bytes`. Returns them and the bytes after them. A
+/// sequence takes memory only when its bytes have been read.
 pub(super) fn decode(
     mut bytes: &[u8],
     count: usize,
@@ -121,7 +121,7 @@ pub(super) fn decode(
             let size = lows[2].wrapping_add(sizes[i]);
             let samples = lows[3].wrapping_add(samples[i]);
             let offset = end.wrapping_add(gap);
-            // Once something is wrong the rest of the block may be nonsense: it is thrown away.
+            // After an error the rest of the block may be nonsense. It is thrown away.
             good &= gap <= file_bytes - end.min(file_bytes)
                 && size <= file_bytes.wrapping_sub(offset)
                 && size.wrapping_sub(1) < u64::from(u32::MAX)
@@ -136,7 +136,7 @@ pub(super) fn decode(
     Ok((sequences, bytes))
 }
 
-/// The values of a block, without what is lowest of them, and that.
+/// The values of a block, less the lowest one, and the lowest one.
 fn read_block<'a>(
     bytes: &'a [u8],
     len: usize,

@@ -13,7 +13,7 @@
 //!      88 alias, sequences (columns.rs), lengths of the names (7 bits a byte), names
 //! ```
 //!
-//! All is little-endian. Nothing may follow.
+//! All numbers are little-endian. Nothing may follow.
 
 use super::checksum::checksum;
 use super::columns::{self, Implausible};
@@ -26,11 +26,11 @@ const HEAD: usize = 88;
 const CHECKSUM: usize = 16;
 const BEHIND_CHECKSUM: usize = CHECKSUM + 8;
 
-/// An index as the bytes of a cache; nothing if the index breaks a promise that
-/// [`decode`] checks, so that no cache would be believed.
+/// An index as the bytes of a cache. `None` if the index breaks a rule that [`decode`] checks, so
+/// that the cache would not be accepted.
 ///
-/// These promises are: sequences lie one behind another inside the data, none is without bytes or
-/// samples; there are names just where keys are symbolic, and one for each key.
+/// These are the rules: sequences follow one another inside the data; none is without bytes or
+/// samples; if keys are symbolic, there is one name for each key, else there are none.
 #[must_use]
 pub fn encode(index: &CtfIndex, settings: &Settings, stamp: &Stamp) -> Option<Vec<u8>> {
     if !keys_have_names(index, settings.keys) {
@@ -65,11 +65,11 @@ pub fn encode(index: &CtfIndex, settings: &Settings, stamp: &Stamp) -> Option<Ve
     Some(out)
 }
 
-/// The index that a cache holds, if it is one for this file and these settings.
+/// The index in a cache, if it is for this file and these settings.
 ///
 /// # Errors
 ///
-/// Says why the cache is not to be used.
+/// Returns the reason why the cache cannot be used.
 pub fn decode(bytes: &[u8], settings: &Settings, stamp: &Stamp) -> Result<CtfIndex, Reason> {
     if bytes.first_chunk() != Some(&MAGIC) {
         return Err(Reason::Foreign);
@@ -98,7 +98,7 @@ pub fn decode(bytes: &[u8], settings: &Settings, stamp: &Stamp) -> Result<CtfInd
     if found != *stamp {
         return Err(Reason::Stale);
     }
-    // Each takes at least a byte of the data.
+    // Each takes at least one byte of the data.
     if sequences > file_bytes || columns::least_bytes(sequences) > fields.0.len() as u64 {
         return Err(Reason::Damaged("it says that it holds more sequences than it does"));
     }
@@ -159,11 +159,11 @@ fn write_length(mut length: usize, out: &mut Vec<u8>) {
     out.push(length as u8);
 }
 
-/// Reads names that must take all the bytes.
+/// Reads names. They must take all the bytes.
 fn read_names(bytes: &[u8], count: u64, names_bytes: u64) -> Result<Vec<Box<[u8]>>, Reason> {
     const WRONG: Reason = Reason::Damaged("its names do not take the bytes they should");
     let lengths = (bytes.len() as u64).checked_sub(names_bytes).ok_or(WRONG)?;
-    // The length of a name has at least a byte.
+    // The length of a name takes at least one byte.
     if count > lengths {
         return Err(WRONG);
     }

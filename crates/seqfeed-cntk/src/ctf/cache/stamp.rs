@@ -1,4 +1,4 @@
-//! By what a data file is known again.
+//! The stamp that identifies a data file.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -8,18 +8,18 @@ use seqfeed_io::{Compression, DataFile, FileKind, Opener, shown_name};
 
 use super::checksum::checksum;
 
-/// How much of a file's start and of its end is looked at.
+/// The number of bytes at the start and at the end of a file that enter its digest.
 const ENDS: u64 = 64 << 10;
 
-/// By what a data file is known again: length, time, and what its ends hold.
+/// The stamp that identifies a data file: its length, its time, and a digest of its ends.
 ///
-/// A file that is replaced within the resolution of its file system's clock, or whose time is set
-/// back, still has another digest, unless only its middle is changed and its length is not.
+/// If a file is replaced within the resolution of the file system's clock, or if its time is set
+/// back, its digest still differs, unless only its middle changed and its length did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
-    /// Length in bytes, as it lies on the disk.
+    /// Length in bytes, as on the disk.
     pub bytes: u64,
-    /// When it was last modified: whole seconds since 1970.
+    /// The time of the last change: whole seconds since 1970.
     pub modified_seconds: i64,
     /// The rest of that time, in nanoseconds.
     pub modified_nanoseconds: u32,
@@ -28,8 +28,8 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of a file as it is now. It has to be taken before the file is scanned, so that a
-    /// change during the scan shows.
+    /// The stamp of a file as it is now. Take it before the file is scanned, so that a change
+    /// during the scan shows.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Stamp {
         Self::and_compression_of(data).map(|(stamp, _)| stamp)
     }
 
-    /// The stamp, and how the file is compressed.
+    /// The stamp, and the compression of the file.
     pub(super) fn and_compression_of(data: &Path) -> Result<(Self, Compression)> {
         if Opener::default().probe(&data.into())?.kind != FileKind::Regular {
             return Err(Error::usage("only regular files have an index cache")
@@ -59,7 +59,7 @@ impl Stamp {
     }
 }
 
-/// Whole seconds since 1970, and the nanoseconds behind them; 0, if the time is not known.
+/// Whole seconds since 1970, and the remaining nanoseconds; 0 if the time is not known.
 pub(super) fn since_1970(time: Option<SystemTime>) -> (i64, u32) {
     let Some(time) = time else { return (0, 0) };
     let seconds = |secs: u64| i64::try_from(secs).unwrap_or(i64::MAX);

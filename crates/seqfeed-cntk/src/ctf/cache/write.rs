@@ -1,4 +1,4 @@
-//! Writing a cache, while the program goes on.
+//! Writes a cache while the program goes on.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use seqfeed_io::{shown_name, write_atomically};
 use super::{Settings, Stamp, encode, path};
 use crate::ctf::CtfIndex;
 
-/// Writes the cache for a data file, next to it, and gives its name. Others see the old cache or
+/// Writes the cache for a data file, next to it, and returns its path. Others see the old cache or
 /// the new one, never a part.
 ///
-/// `stamp` is that of the file before it was scanned.
+/// `stamp` is the file's stamp before it was scanned.
 ///
 /// # Errors
 ///
 /// Fails if the directory cannot be written to, if the file has changed since the stamp was taken,
-/// or if the index cannot be one (see [`encode`]). None of this need stop a program: the next one
-/// scans the file again.
+/// or if the index cannot be stored (see [`encode`]). No program needs to stop because of it: the
+/// next one scans the file again.
 pub fn write(index: &CtfIndex, data: &Path, settings: &Settings, stamp: &Stamp) -> Result<PathBuf> {
     let place = |error: Error| error.in_file(shown_name(data));
     let Some(bytes) = encode(index, settings, stamp) else {
@@ -30,7 +30,7 @@ pub fn write(index: &CtfIndex, data: &Path, settings: &Settings, stamp: &Stamp) 
         return Err(place(error.with_help("write data under another name and rename them")));
     }
     let cache = path(data, settings);
-    // A cache that a crash of the machine damages is noticed by its checksum.
+    // If a crash of the machine damages a cache, its checksum shows this.
     write_atomically(&cache, &bytes, false)?;
     Ok(cache)
 }
@@ -71,24 +71,24 @@ pub fn write_in_background(
     Writing(Some(thread.map_err(|error| Error::io("starting a thread", error))))
 }
 
-/// A cache that is being written. Dropping it waits until that is done, so that the cache of a
-/// short program is not lost.
+/// A cache that is being written. Dropping it waits for the end, so that a short program does not
+/// lose its cache.
 #[derive(Debug)]
 #[must_use = "dropping it waits until the cache is written"]
 pub struct Writing(Option<Result<JoinHandle<Result<PathBuf>>>>);
 
 impl Writing {
-    /// Whether the cache is written, or has failed to be.
+    /// Whether the cache has been written, or writing it has failed.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         !matches!(&self.0, Some(Ok(thread)) if !thread.is_finished())
     }
 
-    /// Waits until the cache is written, and gives its name.
+    /// Waits until the cache is written, and returns its path.
     ///
     /// # Errors
     ///
-    /// Those of [`write()`], or that there was no thread to be had.
+    /// As [`write()`], or if no thread could be started.
     pub fn finish(mut self) -> Result<PathBuf> {
         self.wait().unwrap_or_else(|| Err(Error::usage("the writing of the cache has ended")))
     }
@@ -101,7 +101,7 @@ impl Writing {
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        // A cache is a convenience: who wants to know of its failure asks `finish`.
+        // A cache is a convenience. Call `finish` to learn of its failure.
         drop(self.wait());
     }
 }

@@ -1,17 +1,17 @@
-//! Sixty-four bytes of text looked at together: where numbers end, and what they are made of.
+//! Processes sixty-four bytes of text at once: finds the ends of numbers, and classifies bytes.
 
 use std::num::NonZeroU64;
 
 use wide::{CmpEq, CmpGt, CmpLt, i8x16};
 
-/// Bytes that are looked at together.
+/// The bytes that are processed at once.
 pub(super) const BLOCK: usize = 64;
-/// Bytes in front of them, for numbers are read from their ends, or eight at a time behind them.
+/// The bytes before them: numbers are read backwards from their ends, or eight bytes forwards.
 pub(super) const BEFORE: usize = 16;
-/// A block with what stands around it.
+/// A block with the bytes around it.
 pub(super) type Window = [u8; BEFORE + BLOCK + 8];
 
-/// The window whose block starts at `at`. Where the text does not reach so far, it is a copy with
+/// The window whose block starts at `at`. If the text does not reach that far, it is a copy with
 /// line feeds around it.
 #[inline(always)]
 pub(super) fn window<'t>(text: &'t [u8], at: usize, copy: &'t mut Window) -> &'t Window {
@@ -28,10 +28,10 @@ pub(super) fn window<'t>(text: &'t [u8], at: usize, copy: &'t mut Window) -> &'t
     copy
 }
 
-/// What the bytes of a block are: a bit for each, that of the first byte is the lowest.
+/// The classes of a block's bytes. Each has a bit for each byte; the lowest bit is the first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Those that end a number: neither a digit, a point or a sign, nor `,` or `/`.
+    /// Bytes that end a number: all except digits, points, signs, `,` and `/`.
     pub(super) stops: u64,
     /// Blanks.
     pub(super) blanks: u64,
@@ -66,8 +66,8 @@ impl Block {
         block
     }
 
-    /// The bytes that stand where they must not in plain numbers between stops: signs elsewhere
-    /// than in front, points there, stops behind stops, `+`, `,` and `/`.
+    /// The bytes that cannot stand there in plain numbers between stops: signs not in front, points
+    /// in front, stops after stops, `+`, `,` and `/`.
     #[inline(always)]
     pub(super) fn misplaced(&self) -> u64 {
         let fronts = self.stops << 1 | 1;
@@ -78,7 +78,7 @@ impl Block {
         !(stops | self.digits | minuses | points)
     }
 
-    /// Whether a number has more than four digits side by side.
+    /// Whether a number has more than four consecutive digits.
     #[inline(always)]
     pub(super) fn has_long_numbers(&self) -> bool {
         let two = self.digits & self.digits >> 1;
@@ -86,7 +86,7 @@ impl Block {
     }
 }
 
-/// The place of the lowest bit.
+/// The position of the lowest bit.
 #[inline(always)]
 pub(super) fn lowest(bits: u64) -> Option<usize> {
     NonZeroU64::new(bits).map(|bits| bits.trailing_zeros() as usize)

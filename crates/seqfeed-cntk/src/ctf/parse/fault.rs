@@ -1,4 +1,4 @@
-//! What can be wrong with a sample, and what it costs.
+//! The faults of a sample, and their cost.
 
 use std::fmt;
 
@@ -22,9 +22,9 @@ pub(super) enum Fault {
     NoValues,
     /// A dense sample has more values than the dimension.
     TooManyValues { found: usize, dim: u32 },
-    /// Something that is no number.
+    /// A word is not a number.
     Number,
-    /// Something that is no index.
+    /// A word is not an index.
     Index,
     /// An index that is too large.
     LargeIndex { dim: u32 },
@@ -34,7 +34,7 @@ pub(super) enum Fault {
     TooManySamples { samples: u32, lines: u32 },
     /// Inputs have fewer samples than there are lines.
     TooFewSamples { samples: u32, lines: u32 },
-    /// Not counted: there is no memory.
+    /// There is no memory. This is not counted.
     Memory(Error),
 }
 
@@ -67,11 +67,11 @@ impl fmt::Display for Fault {
 }
 
 impl Cursor<'_, '_> {
-    /// Counts an error that starts at a place: an error only if it is one too many.
+    /// Counts an error that starts at a position. Fails only if it is one too many.
     #[cold]
     pub(super) fn fault(&self, start: usize, fault: &Fault) -> Result<()> {
         let incidents = &self.parser.incidents;
-        // What could not be read is at the end of what was.
+        // The text that could not be read is at the end of the text that could.
         let at = match fault {
             Fault::Number | Fault::Index | Fault::LargeIndex { .. } | Fault::Colon => self.at,
             _ => start,
@@ -101,7 +101,7 @@ impl Cursor<'_, '_> {
             .with_help(help))
     }
 
-    /// Says what is wrong, with some text from a place on.
+    /// Describes the fault, with some text from a position on.
     fn describe(&self, at: usize, fault: &Fault) -> String {
         if let Fault::TooManySamples { .. } | Fault::TooFewSamples { .. } = fault {
             return fault.to_string();

@@ -1,11 +1,11 @@
-//! Plain numbers: those with one blank between them, without an exponent, of at most 15 digits.
-//! That is nearly all of them.
+//! Plain numbers: those with one blank between them, without an exponent, and with at most 15
+//! digits. Nearly all numbers are plain.
 //!
-//! A block of text tells where all its numbers end before any of them is read. So a processor
-//! works at several numbers at a time, and their lengths and signs, which it cannot guess,
-//! cost it nothing.
+//! A block of text shows the ends of all its numbers before any of them is read. So a processor
+//! works on several numbers at a time, and their lengths and signs, which it cannot predict, cost
+//! nothing.
 //!
-//! What is not plain is left to the loops of `values.rs`, which know all the rules.
+//! All other numbers are left to the loops of `values.rs`, which know all the rules.
 
 use seqfeed_core::number_text::eight_digits;
 
@@ -13,7 +13,8 @@ use super::block::{BEFORE, BLOCK, Block, Window, lowest, window};
 use crate::ctf::CtfFloat;
 use crate::ctf::number::{nearest, small};
 
-/// Reads plain numbers from `at` on into `row`: how many. The next one would stand at `at` then.
+/// Reads plain numbers from `at` on into `row`. Returns their number. The next number would be at
+/// `at` then.
 #[inline]
 pub(super) fn numbers<T: CtfFloat>(text: &[u8], at: &mut usize, row: &mut [T]) -> usize {
     let mut found = 0;
@@ -26,7 +27,7 @@ pub(super) fn numbers<T: CtfFloat>(text: &[u8], at: &mut usize, row: &mut [T]) -
         let blanks = before(before(block.blanks, end), misplaced);
         let mut tokens = Tokens { window, block, first: 0 };
         let row = &mut row[found..];
-        // These are the same for most blocks, unlike what each number looks like.
+        // These are the same for most blocks, unlike the forms of single numbers.
         let signs_or_points = before(block.points | block.minuses, end) != 0;
         let more = if signs_or_points {
             tokens.numbers(blanks, row, Tokens::number)
@@ -42,7 +43,7 @@ pub(super) fn numbers<T: CtfFloat>(text: &[u8], at: &mut usize, row: &mut [T]) -
             && blanks >> tokens.first == 0
             && misplaced.is_none_or(|misplaced| misplaced > end)
         {
-            // The last number of the row, or one with something odd behind it.
+            // The last number of the row, or a number before an unusual byte.
             if let Some(value) = tokens.number(end)
                 && !matches!(window[BEFORE + end], b'e' | b'E')
             {
@@ -59,8 +60,7 @@ pub(super) fn numbers<T: CtfFloat>(text: &[u8], at: &mut usize, row: &mut [T]) -
     found
 }
 
-/// Reads plain pairs from `at` on, whose indices are below `dim`. The next one would stand
-/// at `at` then.
+/// Reads plain pairs from `at` on, with indices below `dim`. The next pair would be at `at` then.
 #[inline]
 pub(super) fn pairs<T: CtfFloat>(
     text: &[u8],
@@ -110,22 +110,22 @@ pub(super) fn pairs<T: CtfFloat>(
     }
 }
 
-/// The bits below a place.
+/// The bits below a position.
 #[inline(always)]
 fn before(bits: u64, place: Option<usize>) -> u64 {
     place.map_or(bits, |place| bits & !(!0 << place))
 }
 
-/// What stands between the stops of a block.
+/// The tokens between the stops of a block.
 struct Tokens<'t> {
     window: &'t Window,
     block: Block,
-    /// Where the next token starts in the block.
+    /// The start of the next token in the block.
     first: usize,
 }
 
 impl Tokens<'_> {
-    /// Reads the tokens that end at `blanks`: how many.
+    /// Reads the tokens that end at `blanks`. Returns their number.
     #[inline(always)]
     fn numbers<T: CtfFloat>(
         &mut self,
@@ -145,7 +145,8 @@ impl Tokens<'_> {
         found
     }
 
-    /// Reads the tokens that end at `blanks`, all of which have one to four digits: how many.
+    /// Reads the tokens that end at `blanks`, which all have one to four digits. Returns their
+    /// number.
     #[inline(always)]
     fn short_numbers<T: CtfFloat>(&mut self, mut blanks: u64, row: &mut [T]) -> usize {
         const FOUR_OF_ONE_DIGIT: u64 = 0b1010_1010;
@@ -156,7 +157,7 @@ impl Tokens<'_> {
             if (blanks >> self.first) & 0xff == FOUR_OF_ONE_DIGIT
                 && let Some(four) = row.get_mut(found..found + 4)
             {
-                // Many values of many files are 0.
+                // In many files many values are 0.
                 for (place, digit) in four.iter_mut().zip(bytes.iter().step_by(2)) {
                     *place = T::from_digit(digit.wrapping_sub(b'0'));
                 }
@@ -167,7 +168,7 @@ impl Tokens<'_> {
             }
             let Some(place) = row.get_mut(found) else { break };
             let digits = (u64::from_le_bytes(*bytes) ^ ZEROS as u64) as u32;
-            // What stands in front of them becomes zeros.
+            // The bytes before them become zeros.
             let digits = digits << (8 * (4 - (end - self.first)));
             let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff;
             *place = T::from_small(pairs.wrapping_mul(1 + (100 << 16)) >> 16, false);
@@ -178,7 +179,7 @@ impl Tokens<'_> {
         found
     }
 
-    /// The token up to `end`, where nothing is misplaced, as a number without a sign or a point.
+    /// The token up to `end` as a number without a sign or a point. Nothing in it is misplaced.
     #[inline(always)]
     fn whole_number<T: CtfFloat>(&self, end: usize) -> Option<T> {
         Some(T::from_small(self.read_digits(self.first, end)? as u32, false))
@@ -202,11 +203,11 @@ impl Tokens<'_> {
             return None;
         }
         let bytes = self.window[BEFORE + first..].first_chunk()?;
-        // What stands in front of them becomes zeros.
+        // The bytes before them become zeros.
         Some(eight_digits((u64::from_le_bytes(*bytes) ^ (ZEROS as u64)) << (64 - 8 * len)))
     }
 
-    /// The token up to `end`, where nothing is misplaced, as a number which may have a point.
+    /// The token up to `end` as a number that may have a point. Nothing in it is misplaced.
     #[inline(always)]
     fn number<T: CtfFloat>(&self, end: usize) -> Option<T> {
         let negative = (self.block.minuses >> self.first) & 1 != 0;
@@ -214,24 +215,24 @@ impl Tokens<'_> {
         let len = end - first;
         let behind = 1u64 << len;
         let points = (self.block.points >> first) & (behind - 1);
-        // One point at most; and 15 digits, which make an exact number.
+        // There may be one point, and 15 digits, which make an exact number.
         if points & points.wrapping_sub(1) != 0 || len.wrapping_sub(1) >= 15 {
             return None;
         }
         let bytes = self.window[end..].first_chunk()?;
         let bytes = (u128::from_le_bytes(*bytes) ^ ZEROS) & LAST[len];
-        // How many bytes are left from the point on.
+        // The number of bytes from the point on.
         let left = len - (points | behind).trailing_zeros() as usize;
-        // What is before the point moves to where the point is.
+        // The digits before the point move to the place of the point.
         let digits = ((bytes & HEAD[left]) << 8) | (bytes & TAIL[left]);
         let digits =
             eight_digits(digits as u64) * 100_000_000 + eight_digits((digits >> 64) as u64);
-        // Both are exact, so the one operation rounds correctly.
+        // Both are exact, so the single operation rounds correctly.
         nearest(small(digits, negative) / UNITS[left])
     }
 }
 
-/// The digit 0 in each byte: what is exclusively or'ed with it has digits as their values.
+/// The digit 0 in each byte. An exclusive or with it turns digits into their values.
 const ZEROS: u128 = u128::from_ne_bytes([b'0'; 16]);
 
 /// The last bytes of sixteen, by their number.
@@ -245,7 +246,7 @@ static LAST: [u128; 16] = {
     masks
 };
 
-/// The bytes before a point, by the number of bytes from it on; none if there is no point.
+/// The bytes before a point, by the number of bytes from the point on; none if there is no point.
 static HEAD: [u128; 16] = {
     let mut masks = [0; 16];
     let mut left = 1;
@@ -256,7 +257,7 @@ static HEAD: [u128; 16] = {
     masks
 };
 
-/// The bytes behind a point, by the number of bytes from it on; all if there is no point.
+/// The bytes after a point, by the number of bytes from the point on; all if there is no point.
 static TAIL: [u128; 16] = {
     let mut masks = [!0; 16];
     let mut left = 1;
@@ -267,7 +268,7 @@ static TAIL: [u128; 16] = {
     masks
 };
 
-/// How many units of the last digit make 1, by the number of bytes from the point on.
+/// The number of units of the last digit in 1, by the number of bytes from the point on.
 static UNITS: [f64; 16] =
     [1.0, 1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14];
 

@@ -8,7 +8,7 @@ use crate::ctf::number::{digits, number};
 use crate::ctf::{CtfFloat, CtfInput, StreamSamples};
 
 impl Cursor<'_, '_> {
-    /// Reads the values of a dense sample, whose name was read.
+    /// Reads the values of a dense sample after its name.
     pub(super) fn dense<T: CtfFloat>(
         &mut self,
         input: &CtfInput,
@@ -35,7 +35,7 @@ impl Cursor<'_, '_> {
         }
     }
 
-    /// Reads values into a row: how many.
+    /// Reads values into a row. Returns their number.
     fn dense_values<T: CtfFloat>(&mut self, row: &mut [T]) -> Result<usize, Fault> {
         let bytes = self.bytes;
         let mut at = self.at;
@@ -59,7 +59,7 @@ impl Cursor<'_, '_> {
             }
             found += 1;
             at += len;
-            // One blank between values is the rule.
+            // Mostly there is one blank between values.
             at += usize::from(bytes.get(at) == Some(&b' '));
         };
         self.at = at;
@@ -70,7 +70,7 @@ impl Cursor<'_, '_> {
         Ok(found)
     }
 
-    /// Reads the pairs of a sparse sample, whose name was read.
+    /// Reads the pairs of a sparse sample after its name.
     pub(super) fn sparse<T: CtfFloat>(
         &mut self,
         input: &CtfInput,
@@ -112,14 +112,14 @@ impl Cursor<'_, '_> {
             stream.indices.push(index);
             stream.values.push(value);
             let end = colon + 1 + len;
-            // One blank between pairs is the rule.
+            // Mostly there is one blank between pairs.
             self.at = end + usize::from(bytes.get(end) == Some(&b' '));
         }
-        // As in CNTK: one value in the sequence is enough, even if this sample has none.
+        // As in CNTK, one value in the sequence is enough, even if this sample has none.
         if stream.values.is_empty() { Err(Fault::NoValues) } else { Ok(()) }
     }
 
-    /// Reads an index: its value, and where the colon behind it stands.
+    /// Reads an index. Returns its value, and the position of the colon after it.
     fn index(&self, dim: u32) -> Result<(u32, usize), Fault> {
         let (index, len) = digits(&self.bytes[self.at..]);
         if len == 0 {

@@ -8,46 +8,46 @@ use super::head::{Start, problem};
 use super::marker::Marker;
 use crate::ctf::{CtfSequence, KeyKind, Names, hash_of_name, is_space};
 
-/// The longest symbolic id: ids are kept in memory, and what has no white space for so
-/// long is none.
+/// The longest symbolic id. Ids are kept in memory, and text without white space of this length is
+/// not an id.
 const LONGEST_ID: usize = 1 << 20;
 
-/// Reads lines that come in pieces of any size.
+/// Reads lines that come in parts of any size.
 #[derive(Debug)]
 pub(super) struct Body {
     line_mode: bool,
     keys: KeyKind,
     marker: Option<Marker>,
-    /// Where the next byte lies.
+    /// The offset of the next byte.
     position: u64,
-    /// Where the line started.
+    /// The start of the line.
     line_start: u64,
-    /// Whether the id of the line has not ended.
+    /// Whether the id of the line has not ended yet.
     in_id: bool,
-    /// The digits of the id so far: how many, and what they make.
+    /// The digits of the id so far: their number, and their value.
     digits: (u64, u64),
-    /// The bytes so far of a symbolic id that does not lie in one piece.
+    /// The bytes so far of a symbolic id that is split between parts.
     id: Vec<u8>,
-    /// Whether the first line has not got its id.
+    /// Whether the first line still needs its id.
     needs_id: bool,
     part: ScannedPart,
 }
 
-/// What was found in a part of a file.
+/// The result for a part of a file.
 #[derive(Debug, Default)]
 pub(super) struct ScannedPart {
-    /// Whether something lies before it in the file.
+    /// Whether the file has bytes before it.
     continues: bool,
-    /// Lines counted before the first id: they belong to the last sequence of the part before.
+    /// Counted lines before the first id. They belong to the last sequence of the previous part.
     lead: u64,
-    /// The first sequence, if it ends within the part, and its end: it may belong to the last one
-    /// of the part before.
+    /// The first sequence, if it ends inside the part, and its end. It may belong to the last
+    /// sequence of the previous part.
     first: Option<(Run, u64)>,
-    /// Sequences within the part.
+    /// Sequences inside the part.
     sequences: Vec<CtfSequence>,
     /// The last sequence, which may go on in the next part.
     open: Option<Run>,
-    /// Line feeds; in line mode, the key of the line behind the part.
+    /// The number of line feeds. In line mode this is the key of the line after the part.
     pub lines: u64,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct ScannedPart {
 struct Run {
     key: u64,
     offset: u64,
-    /// Those that are counted.
+    /// The number of lines that count.
     samples: u64,
 }
 
@@ -77,7 +77,7 @@ impl Body {
         }
     }
 
-    /// The lines from some later line on.
+    /// The lines from a later line on.
     pub(super) fn part(options: &ScanOptions, start: &Start, position: u64) -> Self {
         let mut body = Self::new(options, start);
         (body.position, body.line_start) = (position, position);
@@ -122,7 +122,7 @@ impl Body {
         Ok(())
     }
 
-    /// Ends a line, whose line feed may be missing if it is the last one.
+    /// Ends a line. The last line of a file may lack its line feed.
     fn end_line(&mut self, counts: bool, end: u64) -> Result<()> {
         if self.line_mode {
             if counts {
@@ -142,7 +142,7 @@ impl Body {
         Ok(())
     }
 
-    /// Goes over the digits at the start of a line.
+    /// Reads the digits at the start of a line.
     fn numeric_id(&mut self, bytes: &[u8], mut at: usize) -> Result<usize> {
         let (mut count, mut id) = self.digits;
         while let Some(&byte) = bytes.get(at) {
@@ -153,7 +153,7 @@ impl Body {
                 return Ok(at);
             }
             let next = id.wrapping_mul(10).wrapping_add(u64::from(digit));
-            // CNTK finds an overflow in this way: it misses some, and then the key is what is left.
+            // CNTK detects an overflow in this way. It misses some; then the key is the rest.
             if next < id {
                 return Err(problem(
                     "Overflow while reading a numeric sequence id (8-bit value).",
@@ -169,7 +169,7 @@ impl Body {
         Ok(at)
     }
 
-    /// Goes over the bytes before the first white space of a line.
+    /// Reads the bytes before the first white space of a line.
     fn symbolic_id(&mut self, bytes: &[u8], at: usize, names: &mut Names) -> Result<usize> {
         let rest = &bytes[at..];
         let len = rest.iter().position(|&byte| is_space(byte));
@@ -203,7 +203,7 @@ impl Body {
         Ok(at + piece.len())
     }
 
-    /// The line has an id, or none.
+    /// The id of the line has ended, or it has none.
     fn end_id(&mut self, id: Option<u64>) -> Result<()> {
         self.in_id = false;
         let open = &mut self.part.open;
@@ -226,10 +226,10 @@ impl Body {
         Ok(())
     }
 
-    /// The file, or the part of it, ends here.
+    /// The end of the file, or of the part.
     pub(super) fn finish(mut self) -> Result<ScannedPart> {
         if self.line_start < self.position {
-            // Where the file ends within an id, that is none, and the line is not counted.
+            // If the file ends inside an id, it is no id, and the line does not count.
             if !self.in_id {
                 let counts = match &mut self.marker {
                     None => true,
@@ -245,17 +245,17 @@ impl Body {
 }
 
 impl ScannedPart {
-    /// A part, not the first one, in which no line starts.
+    /// A later part in which no line starts.
     pub(super) fn nothing() -> Self {
         Self { continues: true, ..Self::default() }
     }
 
-    /// Adds a sequence that is complete, unless none of its lines is counted.
+    /// Adds a complete sequence, unless none of its lines counts.
     fn add(&mut self, run: Run, end: u64) -> Result<()> {
         add(&mut self.sequences, run, end)
     }
 
-    /// Puts the keys of one numbering in place of those of another.
+    /// Replaces the keys of one numbering by those of another.
     pub(super) fn rename(&mut self, keys: &[u64]) {
         let rename = |key: &mut u64| *key = keys[*key as usize];
         self.first.iter_mut().for_each(|(run, _)| rename(&mut run.key));
@@ -263,13 +263,13 @@ impl ScannedPart {
         self.open.iter_mut().for_each(|run| rename(&mut run.key));
     }
 
-    /// Counts lines from the start of the file.
+    /// Makes keys count lines from the start of the file.
     pub(super) fn number_lines(&mut self, before: u64) {
         self.lines += before;
         self.sequences.iter_mut().for_each(|sequence| sequence.key += before);
     }
 
-    /// The sequences of a file of `file_bytes` bytes, from its parts in their order.
+    /// The sequences of a file of `file_bytes` bytes, from its parts in order.
     pub(super) fn join(parts: Vec<Self>, file_bytes: u64) -> Result<Vec<CtfSequence>> {
         let mut sequences = Vec::new();
         let mut open: Option<Run> = None;
@@ -320,13 +320,13 @@ impl ScannedPart {
     }
 }
 
-/// Adds a sequence that is complete, unless none of its lines is counted.
+/// Adds a complete sequence, unless none of its lines counts.
 fn add(sequences: &mut Vec<CtfSequence>, run: Run, end: u64) -> Result<()> {
     if run.samples == 0 {
         return Ok(());
     }
     let bytes = u32::try_from(end - run.offset).map_err(|_| too_large(run.offset, end))?;
-    // Each line has a byte at least.
+    // Each line has at least one byte.
     let samples = run.samples as u32;
     sequences.push(CtfSequence { key: run.key, offset: run.offset, bytes, samples });
     Ok(())

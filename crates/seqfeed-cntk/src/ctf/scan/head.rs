@@ -1,4 +1,4 @@
-//! What stands before the first line: a byte order mark and blank lines.
+//! The bytes before the first line: a byte order mark and blank lines.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -7,46 +7,47 @@ use crate::ctf::{CTF, KeyKind, is_space};
 
 const UTF8_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// Reads over the head of a file.
+/// Skips the head of a file.
 #[derive(Debug, Default)]
 pub(super) struct Head {
-    /// Bytes read over.
+    /// The number of skipped bytes.
     offset: u64,
-    /// Bytes of the mark read over; all that can be, once something else came.
+    /// Skipped bytes of the mark. After any other byte, it counts as complete.
     mark: usize,
-    /// Line feeds among them.
+    /// The number of line feeds among them.
     lines: u64,
-    /// Whether the first byte is 0xff: with 0xfe behind it, it would be UTF-16.
+    /// Whether the first byte is 0xff. With 0xfe after it, it would be UTF-16.
     half_mark: bool,
 }
 
-/// Where and how the lines start.
+/// The start and the mode of the lines.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
-    /// Where the first line starts, or what is left of it.
+    /// The start of the first line, or of the rest of it.
     pub offset: u64,
-    /// How many line feeds were read over.
+    /// The number of skipped line feeds.
     pub lines: u64,
     /// Whether each line is a sequence.
     pub line_mode: bool,
-    /// Whether a byte 0xff, the first of the file, was taken already.
+    /// Whether a first byte 0xff of the file has been consumed already.
     held: bool,
 }
 
 impl Start {
-    /// Bytes of the first line that are no longer in the piece the head ended in.
+    /// Bytes of the first line that are no longer in the part in which the head ended.
     pub(super) fn held(&self) -> &'static [u8] {
         if self.held { b"\xff" } else { b"" }
     }
 
-    /// The position of the first byte that was not taken yet.
+    /// The position of the first byte that has not been consumed.
     pub(super) fn position(&self) -> u64 {
         self.offset + u64::from(self.held)
     }
 }
 
 impl Head {
-    /// Takes the next bytes: nothing if the head has not ended; else how many of them belong to it.
+    /// Takes the next bytes. `None` if the head has not ended, else the number of bytes that belong
+    /// to it.
     pub(super) fn push(
         &mut self,
         bytes: &[u8],
@@ -60,7 +61,7 @@ impl Head {
                 return self.end(0xff, options).map(|start| Some((start, used)));
             }
             if UTF8_MARK.get(self.mark) == Some(&byte) {
-                // A part of a mark is read over, too.
+                // A partial mark is skipped too.
                 self.mark += 1;
             } else {
                 self.mark = UTF8_MARK.len();
@@ -78,7 +79,7 @@ impl Head {
         Ok(None)
     }
 
-    /// The file ends here.
+    /// The end of the file.
     pub(super) fn finish(&self, options: &ScanOptions) -> Result<Start> {
         if self.half_mark {
             return self.end(0xff, options);
@@ -105,7 +106,7 @@ fn utf16() -> Error {
         .with_help("CTF is ASCII: convert it, for example with `iconv -f UTF-16 -t UTF-8`")
 }
 
-/// Something that CNTK does not accept, in its words.
+/// An error that CNTK reports too, in its words.
 pub(super) fn problem(what: impl Into<String>, byte: u64) -> Error {
     Error::format(CTF, Problem::Unsupported(what.into().into())).at_byte(byte)
 }

@@ -1,19 +1,19 @@
-//! The search for the stream that defines the size of minibatches.
+//! Searches for the stream that defines the size of minibatches.
 
 use memchr::memmem::Finder;
 
 use crate::ctf::{is_non_printable, is_space};
 
-/// Finds a sample of one input in lines that come in pieces: `|`, its alias, and behind it white
-/// space, `|`, a byte that is no printable ASCII, or the end of the line.
+/// Finds a sample of one input in lines that come in parts: `|`, its alias, and after it white
+/// space, `|`, a byte that is not printable ASCII, or the end of the line.
 ///
-/// Nothing else is understood of a line, so what stands in comments is found as well.
+/// It understands nothing else of a line, so it also finds the alias in comments.
 #[derive(Debug)]
 pub(super) struct Marker {
     finder: Finder<'static>,
-    /// Whether it was found in the pieces of the line so far.
+    /// Whether it was found in earlier parts of the line.
     found: bool,
-    /// The last bytes of the line so far, as many as are searched for.
+    /// The last bytes of the line so far, as many as the search needs.
     tail: Vec<u8>,
 }
 
@@ -23,7 +23,7 @@ impl Marker {
         Self { finder, found: false, tail: Vec::new() }
     }
 
-    /// Takes a piece of a line that goes on.
+    /// Takes a part of a line that goes on.
     pub(super) fn piece(&mut self, piece: &[u8]) {
         if !self.found {
             self.found = self.search(piece, false);
@@ -33,7 +33,7 @@ impl Marker {
         }
     }
 
-    /// Takes the last piece of a line: whether anything was found in it.
+    /// Takes the last part of a line. Returns whether the line has the alias.
     pub(super) fn last_piece(&mut self, piece: &[u8]) -> bool {
         let found = self.found || self.search(piece, true);
         self.found = false;

@@ -1,4 +1,4 @@
-//! The index of a file that can be read at any place, made by several threads.
+//! Makes the index of a file with several threads, if the file can be read at any place.
 
 use std::thread;
 
@@ -10,19 +10,19 @@ use super::head::{Head, Start};
 use super::{ScanOptions, index};
 use crate::ctf::{CTF, CtfIndex, KeyKind, Names};
 
-/// How much is read at once.
+/// The bytes to read at once.
 const PIECE: u64 = 1 << 20;
 
-/// Makes the index of a file of `len` bytes, the same as a [`Scanner`](super::Scanner) does.
+/// Makes the index of a file of `len` bytes, the same as from a [`Scanner`](super::Scanner).
 ///
-/// The file is cut at starts of lines into as many parts as there are threads.
-/// `read_at(offset, buffer)` fills a buffer, or its beginning, from an offset on, and says how many
-/// bytes it filled; nothing means that the file ended.
+/// The file is cut at starts of lines into one part for each thread. `read_at(offset, buffer)`
+/// fills a buffer, or its beginning, from an offset on, and returns the number of bytes. Zero means
+/// the end of the file.
 ///
 /// # Errors
 ///
-/// As [`Scanner::push`](super::Scanner::push) and [`Scanner::finish`](super::Scanner::finish); what
-/// `read_at` returns; the file ends before `len`.
+/// As [`Scanner::push`](super::Scanner::push) and [`Scanner::finish`](super::Scanner::finish); the
+/// errors of `read_at`; and if the file ends before `len`.
 pub fn scan_in_parallel<R>(
     read_at: R,
     len: u64,
@@ -67,7 +67,7 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
                     Ok(found) => found,
                     Err(panic) => std::panic::resume_unwind(panic),
                 },
-                // There is no thread for it: this one does it.
+                // There is no thread for it, so this thread does it.
                 Err(_) => scan(number),
             });
             std::iter::once(first).chain(others).collect()
@@ -89,7 +89,7 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
         index(parts, self.len, options.keys, names)
     }
 
-    /// Reads over the head.
+    /// Skips the head.
     fn head(&self, options: &ScanOptions) -> Result<Start> {
         let mut head = Head::default();
         let mut buffer = Vec::new();
@@ -126,7 +126,7 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
         }
         while body.position() < self.len {
             let bytes = self.read(&mut buffer, body.position())?;
-            // The last line may go on behind the range: it ends where the range does, or later.
+            // The last line may go on after the range. It ends where the range does, or later.
             let inside = (range.end - 1).saturating_sub(body.position());
             let behind = usize::try_from(inside).ok().and_then(|inside| bytes.get(inside..));
             if let Some(len) = behind.and_then(|behind| memchr(b'\n', behind)) {
@@ -138,7 +138,7 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
         body.finish()
     }
 
-    /// Where a line starts behind a byte, which may be the line feed before it.
+    /// The start of a line after a byte, which may be the line feed before it.
     fn next_line(&self, buffer: &mut Vec<u8>, mut position: u64) -> Result<Option<u64>> {
         while position < self.len {
             let bytes = self.read(buffer, position)?;
@@ -150,7 +150,7 @@ impl<R: Fn(u64, &mut [u8]) -> Result<usize> + Sync> File<R> {
         Ok(None)
     }
 
-    /// Reads some bytes, at least one.
+    /// Reads at least one byte.
     fn read<'b>(&self, buffer: &'b mut Vec<u8>, position: u64) -> Result<&'b [u8]> {
         let want = self.piece.min(self.len - position) as usize;
         buffer.resize(want, 0);

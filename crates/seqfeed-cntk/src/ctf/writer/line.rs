@@ -1,8 +1,8 @@
-//! What stands in a line.
+//! The text of a line.
 
 use seqfeed_core::{Error, Key, Result};
 
-/// Most bytes of a value, its index and what divides them: 24, 10 and 2.
+/// The most bytes of a value, its index and the separators: 24, 10 and 2.
 pub(super) const MOST_BYTES: usize = 36;
 
 /// Appends a key as a comment: ` |# key`.
@@ -14,7 +14,7 @@ pub(super) fn push_comment(key: Key<'_>, text: &mut Vec<u8>) -> Result<()> {
     text.extend_from_slice(b" |# ");
     for &byte in key.0 {
         text.push(byte);
-        // A `|` alone would end the comment.
+        // A single `|` would end the comment.
         if byte == b'|' {
             text.push(b'#');
         }
@@ -22,7 +22,7 @@ pub(super) fn push_comment(key: Key<'_>, text: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Appends the shortest text that reads back as the same number, which must be finite.
+/// Appends the shortest text that reads back as the same number. The number must be finite.
 #[inline]
 pub(super) fn push_number<T: zmij::Float>(number: T, text: &mut Vec<u8>) {
     let mut buffer = zmij::Buffer::new();

@@ -1,4 +1,4 @@
-//! Samples as they are given to the writer.
+//! The samples for the writer.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -68,11 +68,11 @@ pub enum WriterSamples<'a> {
     Dense(Floats<'a>),
     /// Some of the values of each sample.
     Sparse {
-        /// The values that are given, sample after sample.
+        /// The given values, sample after sample.
         values: Floats<'a>,
-        /// Where in their samples they stand, from 0.
+        /// The indices of the values in their samples, from 0.
         indices: &'a [u32],
-        /// For each sample, how many values it and those before it have.
+        /// For each sample, the number of values up to its end.
         sample_ends: &'a [u32],
     },
 }
@@ -83,8 +83,8 @@ impl<'a> WriterSamples<'a> {
         Self::Dense(values.into())
     }
 
-    /// Sparse samples: values, the index of each, and for each sample how many of them there are up
-    /// to its end. A sample may have none, and indices may come in any order.
+    /// Sparse samples: values, the index of each, and for each sample the number of values up to
+    /// its end. A sample may have none, and indices may come in any order.
     pub fn sparse(
         values: impl Into<Floats<'a>>,
         indices: &'a [u32],
@@ -93,7 +93,7 @@ impl<'a> WriterSamples<'a> {
         Self::Sparse { values: values.into(), indices, sample_ends }
     }
 
-    /// The number of samples, if they are as the stream says.
+    /// The number of samples, if they fit the stream.
     pub(super) fn check(&self, stream: &WriterStream) -> Result<usize> {
         let wrong = |what: &str| Err(Error::usage(format!("stream {}: {what}", stream.alias)));
         let samples = match *self {
@@ -134,7 +134,7 @@ impl<'a> WriterSamples<'a> {
         Ok(samples)
     }
 
-    /// Appends a sample, if there are so many.
+    /// Appends a sample, if there is one with this number.
     pub(super) fn push(
         &self,
         number: usize,
@@ -170,8 +170,8 @@ impl<'a> WriterSamples<'a> {
     }
 }
 
-/// Appends the values of a sample, of which `start` is the first of the sequence's; of those that
-/// CTF has no text for, gives the first.
+/// Appends the values of a sample; `start` is its first one in the sequence. Returns the first
+/// value for which CTF has no text.
 fn push_values<T: zmij::Float + Into<f64> + Copy>(
     values: &[T],
     indices: &[u32],
