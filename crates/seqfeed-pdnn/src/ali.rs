@@ -1,4 +1,4 @@
-//! Alignments: a line for each utterance, its name and a label for each frame.
+//! Alignments: a line for each utterance, with its name and a label for each frame.
 //!
 //! ```text
 //! utt01 0 51 51 51 48 48 7
@@ -25,27 +25,26 @@ const CHUNK_SAMPLES: u64 = 32_768;
 
 /// Alignments as a source of labels, all in memory: 4 bytes a label.
 ///
-/// Of several lines with one name the last counts, at the place of the first.
+/// Of several lines with one name the last counts, at the position of the first.
 #[derive(Debug)]
 pub struct AlignmentSource {
     name: String,
     streams: Vec<Stream>,
     index: Arc<Index>,
     labels: Vec<i32>,
-    /// Where the labels of each utterance begin.
+    /// The start of each utterance's labels.
     starts: Vec<usize>,
-    /// Names that stood there more than once.
+    /// Repeated names.
     report: JoinReport,
 }
 
 impl AlignmentSource {
-    /// Reads alignments by any name that can be read, compressed or not, as a stream of a name.
-    /// Lines may be of any length, names and labels only as long as the
-    /// [limit](Opener::line_limit) says.
+    /// Reads alignments by any name that can be read, compressed or not, as a stream with the name
+    /// `stream`. Lines may have any length; names and labels have the [limit](Opener::line_limit).
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be read, and with the line where something else than labels stands.
+    /// Fails if the file cannot be read, or at a word that is not a label. That error has the line.
     pub fn open(
         name: &(impl AsRef<OsStr> + ?Sized),
         stream: &str,
@@ -110,7 +109,7 @@ impl AlignmentSource {
 
 #[derive(Default)]
 struct Reading {
-    /// The name of the utterance that is read, and where its labels begin.
+    /// The name of the current utterance, and the start of its labels.
     key: Option<(Vec<u8>, usize)>,
     labels: Vec<i32>,
     lines: Vec<(Vec<u8>, std::ops::Range<usize>)>,
@@ -119,7 +118,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// A word of a line: the name, or a label. Nothing stands between two blanks.
+    /// A word of a line: the name, or a label. Between two blanks it is empty.
     fn word(&mut self, word: &[u8]) -> Result<()> {
         if word.is_empty() {
             return Ok(());

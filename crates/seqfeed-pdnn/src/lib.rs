@@ -1,8 +1,8 @@
 //! The files of PDNN: ICSI PFiles, pickled numpy arrays, alignments.
 //!
 //! * [`ali`]: alignments, a line of labels for each utterance.
-//! * [`pfile`]: PFiles, both ways.
-//! * [`pickle`]: pickled arrays, read by a machine that runs nothing, and written.
+//! * [`pfile`]: PFiles, to read and to write.
+//! * [`pickle`]: pickled arrays, read by an interpreter that runs no code, and written.
 
 #![forbid(unsafe_code)]
 

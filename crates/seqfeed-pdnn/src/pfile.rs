@@ -6,13 +6,13 @@
 //! sentence table    first frame of each sentence, and the number of all frames (may be missing)
 //! ```
 //!
-//! Everything behind the header is big-endian: `i32`, or `f32` for features. A sentence is a
-//! sequence; its key is its number. What is checked is what QuickNet 3.40 and `pfile_utils` 0.51
-//! check; where this reader differs from PDNN's stands in `docs/pdnn-differences.md`.
+//! Everything after the header is big-endian: `i32`, or `f32` for features. A sentence is a
+//! sequence; its key is its number. The checks are those of QuickNet 3.40 and `pfile_utils` 0.51.
+//! `docs/pdnn-differences.md` lists the differences from PDNN's reader.
 //!
 //! * [`PFile`] reads sentences in any order, from several threads at once.
-//! * [`PFileWriter`] writes files that are byte for byte QuickNet's.
-//! * [`PFileSource`] gives them to the feed.
+//! * [`PFileWriter`] writes files that are byte for byte the same as QuickNet's.
+//! * [`PFileSource`] is the source for the feed.
 //! * [`Header`] is the text at the start.
 
 mod decode;

@@ -1,21 +1,21 @@
 //! Pickled numpy arrays.
 //!
-//! A pickle is a program for a stack machine; Python's runs whatever it names. The [machine](load)
-//! here knows the opcodes of protocols 0 to 5 that data are written with, and the few callables
-//! that numpy's arrays are made with ([`Callable`]); any other name is an error that says it and
-//! where it stands. It runs nothing.
+//! A pickle is a program for a stack machine. Python's machine runs any function that the pickle
+//! names. The [machine](load) here knows the opcodes of protocols 0 to 5 for data, and the few
+//! callables that make numpy's arrays ([`Callable`]). Any other name is an error with its position.
+//! The machine runs nothing.
 //!
 //! * [`load`] gives a [`Value`]: tuples, lists, dictionaries, numbers, texts, [`Array`]s.
-//! * [`PickledData`] is what PDNN trains on: (features, labels).
-//! * [`write_pickle`] writes such a tuple for numpy of Python 2 and 3.
+//! * [`PickledData`] has the training data of PDNN: (features, labels).
+//! * [`write_pickle`] writes such a tuple, for numpy of Python 2 and 3.
 //! * [`read_npy`] and [`write_npy`] do the same for numpy's own files, `read_npz` and `write_npz`
 //!   for its archives (feature `npz`).
-//! * [`PickleSource`] gives a file to the feed, as one sequence.
+//! * [`PickleSource`] is the source for the feed; the file is one sequence.
 //!
-//! Files made by Python 2.7 with numpy 1.16 to Python 3.11 with numpy 2.4 are read, compressed or
-//! not. The bytes of an array are read once, to where they stay, and become rows of 32-bit floats
-//! there; Python 3 writes them as text where the protocol is below 3, and they are decoded on the
-//! way. Memory is taken as data come, never because a length is announced.
+//! It reads files of Python 2.7 with numpy 1.16 up to Python 3.11 with numpy 2.4, compressed or
+//! not. The bytes of an array are read once, into their final memory, and become rows of 32-bit
+//! floats there. With protocols below 3, Python 3 writes them as text; they are decoded on the way.
+//! Memory is taken as data come, never because a length is announced.
 
 mod array;
 mod arrays_writer;

@@ -1,4 +1,4 @@
-//! Frames to values: big-endian columns of a stride.
+//! Decodes frames: big-endian columns with a stride.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use seqfeed_core::{Error, Problem, Result};
 
 use super::{Header, PFILE};
 
-/// Checks that frames carry the numbers of a sentence, and of frames from `first` on.
+/// Checks that frames have the number of a sentence, and frame numbers from `first` on.
 ///
 /// # Errors
 ///
-/// Fails with the number of the first frame that does not.
+/// Returns the first frame with other numbers.
 pub(super) fn check_numbers(
     header: &Header,
     bytes: &[u8],
@@ -19,7 +19,7 @@ pub(super) fn check_numbers(
 ) -> Result<(), Misplaced> {
     for (frame, record) in bytes.chunks_exact(header.frame_bytes()).enumerate() {
         let found = (column(record, 0), column(record, 1));
-        // Numbers wrap as QuickNet's do, past what a column can hold.
+        // Numbers wrap as in QuickNet, beyond the range of a column.
         let expected = (sentence as u32, (first + frame as u64) as u32);
         if found != expected {
             return Err(Misplaced { frame, found, expected });
@@ -28,7 +28,7 @@ pub(super) fn check_numbers(
     Ok(())
 }
 
-/// A frame with other numbers than its place says.
+/// A frame whose numbers do not fit its position.
 pub(super) struct Misplaced {
     pub(super) frame: usize,
     found: (u32, u32),

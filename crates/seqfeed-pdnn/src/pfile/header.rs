@@ -7,20 +7,19 @@ use seqfeed_core::{Error, Problem, Result};
 
 use super::PFILE;
 
-/// Size of the header in bytes; there is no other.
+/// The only possible size of the header, in bytes.
 pub const HEADER_BYTES: usize = 32_768;
 
 /// The first line of every PFile.
 const MAGIC: &str = "-pfile_header version 0 size 32768";
 
-/// More columns than anybody has; a record is then 64 MiB.
+/// The most columns: far more than anybody has. A record then has 64 MiB.
 const MOST_COLUMNS: u64 = 1 << 24;
 
-/// What the header of a PFile says: how many sentences and frames there are, and which columns of a
-/// frame are what.
+/// The header of a PFile: the numbers of sentences and frames, and the columns of a frame.
 ///
-/// Columns are counted from 0; 0 and 1 are the numbers of the sentence and of the frame in it.
-/// Features and labels may lie anywhere behind them, in either order, with gaps.
+/// Columns are counted from 0. Columns 0 and 1 are the numbers of the sentence and of the frame in
+/// it. Features and labels may stand anywhere after them, in either order, with gaps.
 ///
 /// ```
 /// use seqfeed_pdnn::pfile::{HEADER_BYTES, Header};
@@ -48,7 +47,7 @@ pub struct Header {
     pub labels: usize,
     /// Number of columns.
     pub columns: usize,
-    /// Where the sentence table stands, in bytes behind the header, if there is one.
+    /// The offset of the sentence table after the header, in bytes, if there is one.
     pub table: Option<u64>,
 }
 
@@ -81,27 +80,27 @@ impl Header {
         self.frames.saturating_mul(self.frame_bytes() as u64)
     }
 
-    /// The bytes of a frame that are features.
+    /// The bytes of a frame that hold features.
     pub(super) fn feature_bytes(&self) -> Range<usize> {
         4 * self.first_feature_column..4 * (self.first_feature_column + self.features)
     }
 
-    /// The bytes of a frame that are labels.
+    /// The bytes of a frame that hold labels.
     pub(super) fn label_bytes(&self) -> Range<usize> {
         4 * self.first_label_column..4 * (self.first_label_column + self.labels)
     }
 
-    /// Reads the header out of the first bytes of a file.
+    /// Parses the header from the first bytes of a file.
     ///
-    /// Lines end with LF or CR LF; keys come in any order, the first of several counts, unknown
-    /// ones are passed over; all after a line `-end` or a NUL is. (QuickNet looks for keys anywhere
-    /// in the text, so that for it a comment can hide one.)
+    /// Lines end with LF or CR LF. Keys come in any order; the first of several counts; unknown
+    /// ones are skipped, and so is everything after a line `-end` or a NUL. (QuickNet looks for
+    /// keys anywhere in the text, so there a comment can hide a key.)
     ///
     /// # Errors
     ///
-    /// Fails with the line where that is known: when there are fewer than [`HEADER_BYTES`]
-    /// bytes, the first line is another one, a key is missing or not a number, or numbers
-    /// contradict each other.
+    /// Fails if there are fewer than [`HEADER_BYTES`] bytes, if the first line is wrong, if a key
+    /// is missing or not a number, or if numbers contradict each other. The error has the line if
+    /// it is known.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let Some(bytes) = bytes.get(..HEADER_BYTES) else {
             let missing = Some((HEADER_BYTES - bytes.len()) as u64);
@@ -126,7 +125,7 @@ impl Header {
         keys.same("-data", "offset", 0, offset)?;
         keys.same("-data", "nrow (which is -num_frames)", frames, rows)?;
         keys.at_most("-data", "ncol", ncol, MOST_COLUMNS)?;
-        // The file's size bounds the number of frames: that sizes fit is known only there.
+        // The file's size bounds the number of frames. Only there it is known that sizes fit.
         keys.at_most("-num_frames", "-num_frames", frames, i64::MAX as u64 / 8 / ncol.max(1))?;
         keys.same("-data", "size (which is nrow times ncol)", rows * ncol, size)?;
         keys.at_most("-num_sentences", "-num_sentences", sentences, frames)?;
@@ -183,12 +182,12 @@ impl Header {
         })
     }
 
-    /// The header as QuickNet writes it.
+    /// The header in QuickNet's form.
     ///
     /// # Errors
     ///
-    /// Fails with [`ErrorKind::Limit`](seqfeed_core::ErrorKind::Limit) if there are too many
-    /// columns for it: each takes a letter.
+    /// Fails with [`ErrorKind::Limit`](seqfeed_core::ErrorKind::Limit) if it has no room for the
+    /// columns: each takes a letter.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut text = format!(
             "{MAGIC}\n-num_sentences {}\n-num_frames {}\n-first_feature_column {}\n-num_features {}\n\
@@ -291,7 +290,7 @@ impl<'a> Keys<'a> {
         parse(value).ok_or_else(|| invalid(key, value).at_line(*line))
     }
 
-    /// The numbers behind names, in the order of the names.
+    /// The numbers after names, in the order of the names.
     fn arguments(&self, key: &'static str, names: &[&str]) -> Result<Vec<u64>> {
         let (_, values, line) = self.get(key)?;
         let find = |name: &str| {
@@ -319,7 +318,7 @@ impl<'a> Keys<'a> {
     }
 
     /// Checks the letters of `-format`, with or without repeat counts: `dd` first, then `f` for
-    /// features and `d` for labels. Columns that are neither may be either.
+    /// features and `d` for labels. Other columns may be either.
     fn check_format(&self, columns: u64, features: &Range<u64>, labels: &Range<u64>) -> Result<()> {
         let (_, values, line) = self.get("-format")?;
         let format = values.first().copied().unwrap_or_default();
@@ -356,7 +355,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Decimal digits alone.
+/// A number of decimal digits only.
 fn parse(text: &[u8]) -> Option<u64> {
     if !text.iter().all(u8::is_ascii_digit) {
         return None;

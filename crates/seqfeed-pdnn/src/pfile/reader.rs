@@ -1,4 +1,4 @@
-//! PFiles, sentence by sentence.
+//! Reads PFiles, sentence by sentence.
 
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -9,37 +9,37 @@ use seqfeed_io::{DataFile, Opener};
 use super::decode::{check_numbers, columns};
 use super::{HEADER_BYTES, Header, PFILE, table};
 
-/// Bytes read and decoded at once: they stay in the processor's cache in between.
+/// Bytes to read and decode at once: they stay in the processor's cache in between.
 const PIECE: usize = 256 << 10;
 
 /// An open PFile. Sentences are read in any order, from several threads at once.
 ///
-/// In memory are 8 bytes a sentence. Compressed files, streams and commands are decoded once into a
-/// temporary file.
+/// It takes 8 bytes of memory a sentence. Compressed files, streams and commands are decoded once
+/// into a temporary file.
 #[derive(Debug)]
 pub struct PFile {
     data: DataFile,
     header: Header,
-    /// Frames before each sentence, and in all.
+    /// The number of frames before each sentence, and in all.
     starts: Vec<u64>,
-    /// The number that the first sentence's frames carry.
+    /// The sentence number in the first sentence's frames.
     first_number: u64,
 }
 
 impl PFile {
     /// Opens a PFile by any name that can be read.
     ///
-    /// Without a sentence table, all frames are read to find where sentences begin.
+    /// Without a sentence table, all frames are read to find the sentences.
     ///
     /// # Errors
     ///
-    /// Fails when the file cannot be read, its header is wrong, it is shorter than its header says,
-    /// or its sentence table is not one. What follows the table is passed over.
+    /// Fails if the file cannot be read, if its header is wrong, if it is shorter than its header
+    /// says, or if its sentence table is invalid. Bytes after the table are ignored.
     pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
         Self::from_data(DataFile::decoded(&opener.rxfilename(name)?, opener)?)
     }
 
-    /// A PFile in an open file.
+    /// A PFile from an open file.
     ///
     /// # Errors
     ///
@@ -64,8 +64,8 @@ impl PFile {
         Ok(Self { data, header, starts, first_number: 0 })
     }
 
-    /// Takes the number of the first sentence as it stands in the file, where QuickNet wants 0; the
-    /// others must follow it. PDNN looks at no numbers at all.
+    /// Accepts any number of the first sentence, where QuickNet wants 0. The others must follow it.
+    /// PDNN ignores all numbers.
     ///
     /// # Errors
     ///
@@ -80,13 +80,13 @@ impl PFile {
         Ok(self)
     }
 
-    /// The number that the frames of the first sentence carry: 0, unless taken from the file.
+    /// The sentence number in the frames of the first sentence: 0, unless taken from the file.
     #[must_use]
     pub fn first_number(&self) -> u64 {
         self.first_number
     }
 
-    /// The name it was opened by.
+    /// The name by which it was opened.
     #[must_use]
     pub fn name(&self) -> &str {
         self.data.name()
@@ -116,7 +116,7 @@ impl PFile {
         self.data.spooled_bytes()
     }
 
-    /// The frames of a sentence, counted through the file.
+    /// The frames of a sentence, numbered through the file.
     ///
     /// # Panics
     ///
@@ -127,12 +127,12 @@ impl PFile {
     }
 
     /// Reads a sentence: its features, frame after frame, and its labels, frame after frame with
-    /// all labels of a frame side by side. What is in the vectors before is replaced.
+    /// all labels of a frame side by side. Old contents of the vectors are replaced.
     ///
     /// # Errors
     ///
-    /// Fails with a usage error if there is no such sentence; when the file cannot be read; when a
-    /// frame carries another sentence's or another frame's number.
+    /// Fails with a usage error if there is no such sentence. Fails if the file cannot be read, or
+    /// if a frame has another sentence's or another frame's number.
     pub fn read_sentence(
         &self,
         sentence: usize,
@@ -146,7 +146,7 @@ impl PFile {
         }
         let frames = self.sentence(sentence);
         let count = (frames.end - frames.start) as usize;
-        // The file was found to hold all frames.
+        // The file is known to hold all frames.
         features.resize(count * self.header.features, 0.0);
         labels.resize(count * self.header.labels, 0);
         let features: &mut [u32] = bytemuck::cast_slice_mut(features);
@@ -175,14 +175,14 @@ impl PFile {
             .try_for_each(|sentence| self.pieces(sentence, self.frames(), &mut window, |_, _| ()))
     }
 
-    /// Bytes that are read at once, at most.
+    /// The most bytes to read at once.
     pub(super) fn piece_bytes(&self) -> u64 {
         let frame_bytes = self.header.frame_bytes() as u64;
         (PIECE as u64).max(frame_bytes).min(self.frames().saturating_mul(frame_bytes))
     }
 
-    /// Reads the frames of a sentence in pieces whose numbers have been checked; says of a
-    /// piece how many frames came before. Frames up to `ahead` will be read next, so they are
+    /// Reads the frames of a sentence in parts, and checks their numbers. `each` gets each part
+    /// with the number of frames before it. Frames up to `ahead` will be read next, so they are
     /// read together.
     pub(super) fn pieces(
         &self,
@@ -222,7 +222,7 @@ impl PFile {
     }
 }
 
-/// Frames that were read, perhaps of several sentences.
+/// Frames that were read, possibly of several sentences.
 #[derive(Default)]
 pub(super) struct Window {
     bytes: Vec<u8>,

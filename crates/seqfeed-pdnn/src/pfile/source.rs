@@ -13,10 +13,10 @@ use super::PFile;
 use super::decode::columns;
 use super::reader::Window;
 
-/// A PFile as a source: sentences are sequences, keyed by their decimal numbers from 0.
+/// A PFile as a source. Sentences are sequences; their keys are their decimal numbers from 0.
 ///
-/// Streams are `features` (where there are any), then `labels`, or `labels0`, `labels1`, ... where
-/// a frame has several.
+/// Streams are `features` (if there are any), then `labels`, or `labels0`, `labels1`, ... if a
+/// frame has several.
 ///
 /// ```
 /// use seqfeed_core::Source;
@@ -45,7 +45,7 @@ pub struct PFileSource {
     index: Arc<Index>,
 }
 
-/// Samples in a chunk, as the corpus has them.
+/// Samples in a chunk, as in a corpus.
 const CHUNK_SAMPLES: u64 = 32_768;
 
 impl PFileSource {
@@ -53,7 +53,7 @@ impl PFileSource {
     ///
     /// # Errors
     ///
-    /// As [`PFile::open`]; also when frames have neither features nor labels.
+    /// As [`PFile::open`]. Also if frames have neither features nor labels.
     pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
         Self::new(PFile::open(name, opener)?)
     }
@@ -62,7 +62,7 @@ impl PFileSource {
     ///
     /// # Errors
     ///
-    /// Fails when frames have neither features nor labels, or a sentence has 2^32 of them or more.
+    /// Fails if frames have neither features nor labels, or if a sentence has 2^32 frames or more.
     pub fn new(file: PFile) -> Result<Self> {
         let header = file.header();
         let stream = |name: String, kind, element, dim| Stream {
@@ -110,8 +110,8 @@ impl PFileSource {
         &self.file
     }
 
-    /// Loads `sequences` in order; `each` is given a sentence, and the frame up to which
-    /// others follow it.
+    /// Loads `sequences` in order. `each` gets a sentence, and the frame up to which further
+    /// sentences follow it.
     fn in_runs(
         &self,
         sequences: &[u32],
@@ -124,7 +124,7 @@ impl PFileSource {
         Ok(())
     }
 
-    /// The bytes of a frame that hold each stream.
+    /// The bytes of a frame for each stream.
     fn places(&self) -> Vec<Range<usize>> {
         let header = self.file.header();
         let with_features = (header.features > 0).then(|| header.feature_bytes());

@@ -1,4 +1,4 @@
-//! Where sentences begin: out of the sentence table, or out of the frames.
+//! Finds the starts of sentences, from the sentence table or from the frames.
 
 use seqfeed_core::{Error, Problem, Result};
 use seqfeed_io::DataFile;
@@ -6,10 +6,10 @@ use seqfeed_io::DataFile;
 use super::decode::column;
 use super::{HEADER_BYTES, Header, PFILE};
 
-/// Bytes read at once.
+/// Bytes to read at once.
 const PIECE: usize = 1 << 20;
 
-/// Frames before each sentence, and in all: one more than sentences.
+/// The number of frames before each sentence, and in all: one more entry than sentences.
 pub(super) fn starts(data: &DataFile, header: &Header) -> Result<Vec<u64>> {
     match header.table {
         Some(table) => read(data, header, HEADER_BYTES as u64 + table),
@@ -22,7 +22,7 @@ fn fail(data: &DataFile, what: String, byte: u64) -> Error {
 }
 
 fn read(data: &DataFile, header: &Header, offset: u64) -> Result<Vec<u64>> {
-    // The file was found to be long enough for the table.
+    // The file is known to be long enough for the table.
     let mut bytes = vec![0; 4 * (header.sentences as usize + 1)];
     data.read_exact_at(&mut bytes, offset, "the sentence table")?;
     let (entries, _) = bytes.as_chunks::<4>();
@@ -48,7 +48,8 @@ fn read(data: &DataFile, header: &Header, offset: u64) -> Result<Vec<u64>> {
     Ok(starts)
 }
 
-/// Reads all frames: sentence numbers rise by one from 0, frame numbers by one from 0 in each.
+/// Reads all frames. Sentence numbers rise by one from 0; frame numbers rise by one from 0 in each
+/// sentence.
 fn make(data: &DataFile, header: &Header) -> Result<Vec<u64>> {
     let frame_bytes = header.frame_bytes();
     let frames_a_piece = (PIECE / frame_bytes).max(1);

@@ -1,4 +1,4 @@
-//! PFiles, written as QuickNet writes them.
+//! Writes PFiles in QuickNet's form.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use seqfeed_io::{Opener, Output, Spool, WxFilename};
 
 use super::{HEADER_BYTES, Header};
 
-/// What the frames of a PFile to be written hold.
+/// The contents of the frames of a PFile to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PFileLayout {
     /// Number of features, 0 or more.
@@ -16,24 +16,24 @@ pub struct PFileLayout {
     pub labels: usize,
 }
 
-/// Writes a PFile, sentence by sentence; byte for byte what QuickNet writes.
+/// Writes a PFile, sentence by sentence, byte for byte the same as QuickNet.
 ///
-/// In memory are 4 bytes a sentence. The file appears under its name with [`finish`](Self::finish);
-/// where the header cannot be filled in at the end (pipes), frames wait in a temporary file.
+/// It takes 4 bytes of memory a sentence. [`finish`](Self::finish) makes the file appear under its
+/// name. If the header cannot be filled in at the end (pipes), frames wait in a temporary file.
 #[derive(Debug)]
 pub struct PFileWriter {
     output: Output,
-    /// Frames for an output in which nothing can be gone back to.
+    /// Frames for an output that cannot go back.
     waiting: Option<Spool>,
     layout: PFileLayout,
-    /// Frames before each sentence.
+    /// The number of frames before each sentence.
     starts: Vec<u32>,
     frames: u64,
-    /// The records of one piece.
+    /// The records of one part.
     records: Vec<u8>,
 }
 
-/// Bytes written at once, about.
+/// The approximate number of bytes to write at once.
 const PIECE: usize = 256 << 10;
 
 /// The sentence table holds frame numbers as `i32`.
@@ -44,10 +44,10 @@ impl PFileWriter {
     ///
     /// # Errors
     ///
-    /// Fails when there can be no file of that name, or the layout has too many columns
-    /// for a header.
+    /// Fails if no file with this name can be made, or if the layout has too many columns for a
+    /// header.
     pub fn create(name: &WxFilename, layout: PFileLayout, opener: &Opener) -> Result<Self> {
-        // Checked first, so that not all is written in vain: 20 digits for each number at most.
+        // This is checked before all data are written. Each number has at most 20 digits.
         if layout.features.saturating_add(layout.labels) > HEADER_BYTES {
             let wanted = layout.features.saturating_add(layout.labels) as u64;
             let what = "columns of a PFile, whose header has one letter for each";
@@ -68,13 +68,14 @@ impl PFileWriter {
         Ok(Self { output, waiting, layout, starts: Vec::new(), frames: 0, records: Vec::new() })
     }
 
-    /// Writes a sentence: features frame after frame, labels likewise, all labels of a frame
+    /// Writes a sentence: features and labels, each frame after frame, with all labels of a frame
     /// side by side.
     ///
     /// # Errors
     ///
-    /// Fails with a usage error when these are not whole frames, of both equally many, or none (a
-    /// PFile cannot hold an empty sentence); with a limit past 2^31 - 1 frames; when writing fails.
+    /// Fails with a usage error if these are not whole frames, if their numbers of frames differ,
+    /// or if there are none (a PFile cannot hold an empty sentence). Fails with a limit after 2^31
+    /// - 1 frames, and if writing fails.
     pub fn write_sentence(&mut self, features: &[f32], labels: &[i32]) -> Result<()> {
         let PFileLayout { features: width, labels: label_width } = self.layout;
         let sentence = self.starts.len();
@@ -135,12 +136,12 @@ impl PFileWriter {
         Ok(())
     }
 
-    /// Writes the sentence table and the header; the file appears under its name. How many
-    /// bytes it has.
+    /// Writes the sentence table and the header. The file appears under its name. Returns its
+    /// number of bytes.
     ///
     /// # Errors
     ///
-    /// Fails when writing fails; what stood under the name then stays.
+    /// Fails if writing fails. The old file then stays.
     pub fn finish(self) -> Result<u64> {
         let Self { mut output, waiting, layout, mut starts, frames, .. } = self;
         let header =

@@ -5,8 +5,8 @@ use seqfeed_core::{Error, Problem, Result};
 use super::convert;
 use super::{Bytes, Dtype, Number};
 
-/// An array of numbers, as it was written: its bytes in the order of its type, its elements in the
-/// order of C (last dimension fastest) or of Fortran (first dimension fastest).
+/// An array of numbers, as it was written: its bytes are in the order of its type, its elements in
+/// C order (the last dimension varies fastest) or Fortran order (the first one does).
 ///
 /// A clone shares the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,15 +17,15 @@ pub struct Array {
     data: Bytes,
 }
 
-/// numpy allows no more dimensions.
+/// The most dimensions in numpy.
 const MOST_DIMENSIONS: usize = 64;
 
 impl Array {
-    /// An array of bytes that were read or made elsewhere.
+    /// An array from bytes that were read or made elsewhere.
     ///
     /// # Errors
     ///
-    /// Fails if there are not as many bytes as shape and type ask for, or more than 64 dimensions.
+    /// Fails if the number of bytes does not fit shape and type, or with more than 64 dimensions.
     pub fn new(shape: Vec<usize>, dtype: Dtype, fortran: bool, data: Bytes) -> Result<Self> {
         let size = dtype.number.size();
         if shape.len() > MOST_DIMENSIONS {
@@ -49,7 +49,7 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// Fails if there are not as many values as the shape asks for.
+    /// Fails if the number of values does not fit the shape.
     pub fn from_f32(shape: Vec<usize>, values: &[f32]) -> Result<Self> {
         Self::new(shape, Dtype::native(Number::F32), false, bytemuck::cast_slice(values).into())
     }
@@ -58,12 +58,12 @@ impl Array {
     ///
     /// # Errors
     ///
-    /// Fails if there are not as many values as the shape asks for.
+    /// Fails if the number of values does not fit the shape.
     pub fn from_i32(shape: Vec<usize>, values: &[i32]) -> Result<Self> {
         Self::new(shape, Dtype::native(Number::I32), false, bytemuck::cast_slice(values).into())
     }
 
-    /// Its dimensions; none for a single number.
+    /// Its dimensions; empty for a single number.
     #[must_use]
     pub fn shape(&self) -> &[usize] {
         &self.shape
@@ -99,11 +99,10 @@ impl Array {
         self.data.is_empty()
     }
 
-    /// The elements as 32-bit floats in the machine's order, in the order of C; wider ones
-    /// are rounded.
+    /// The elements as 32-bit floats in the machine's order, in C order. Wider ones are rounded.
     ///
-    /// They take the place that the elements had, unless a clone of this array is left; arrays of
-    /// more than two dimensions in the order of Fortran are copied.
+    /// They take the memory of the elements, unless a clone of this array exists. Arrays in Fortran
+    /// order with more than two dimensions are copied.
     #[must_use]
     pub fn into_f32(self) -> Bytes {
         let Self { shape, dtype, fortran, data } = self;
@@ -111,11 +110,11 @@ impl Array {
         if fortran { convert::transposed(values, &shape) } else { values }
     }
 
-    /// The elements as 32-bit integers, in the order of C.
+    /// The elements as 32-bit integers, in C order.
     ///
     /// # Errors
     ///
-    /// Fails with the first element that is none: too large, or with a fraction.
+    /// Fails with the first element that does not fit: too large, or with a fraction.
     pub fn to_i32(&self) -> Result<Vec<i32>> {
         let values = convert::to_i32(self.data.as_slice(), self.dtype)?;
         if self.fortran && self.shape.len() > 1 {
@@ -126,13 +125,13 @@ impl Array {
         Ok(values)
     }
 
-    /// What it is, for messages: `float32 of shape (3, 4)`.
+    /// A description for messages: `float32 of shape (3, 4)`.
     pub(super) fn description(&self) -> String {
         format!("an array of type {} and shape {}", self.dtype, Shape(&self.shape))
     }
 }
 
-/// A shape as Python writes it.
+/// A shape in Python's notation.
 pub(super) struct Shape<'a, T>(pub(super) &'a [T]);
 
 impl<T: std::fmt::Display> std::fmt::Display for Shape<'_, T> {

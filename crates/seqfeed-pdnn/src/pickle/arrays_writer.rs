@@ -1,4 +1,4 @@
-//! Features and labels written piece by piece.
+//! Writes features and labels in parts.
 
 use std::io::{self, Write};
 
@@ -11,19 +11,19 @@ use super::writer::{
 };
 use super::{Dtype, Number, Protocol};
 
-/// What features and labels are written as.
+/// The container for features and labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Container {
-    /// A pickled tuple of two arrays, or of the features alone.
+    /// A pickled tuple of two arrays, or a pickle of the features alone.
     Pickle(Protocol),
-    /// One `.npy` file, of the features alone.
+    /// One `.npy` file with the features alone.
     Npy,
     /// An uncompressed `.npz` file: `features`, and `labels` if there are any.
     #[cfg(feature = "npz")]
     Npz,
 }
 
-/// What arrays are to be written: their headers stand before the values.
+/// The arrays to write. Their headers stand before the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArraysLayout {
     /// Number of samples.
@@ -32,21 +32,21 @@ pub struct ArraysLayout {
     pub dim: usize,
     /// Their type, one of floats.
     pub element: Element,
-    /// Whether there are labels, int32, one a sample.
+    /// Whether there are labels: int32, one for each sample.
     pub labels: bool,
 }
 
-/// Writes features and labels that come piece by piece; in memory is one piece.
+/// Writes features and labels that come in parts. One part is in memory.
 ///
-/// Labels stand behind the features, and wait for these in a temporary file; in a pickle of
-/// protocol 2 the features do so too, since their length as text stands before them. The file
-/// appears under its name with [`finish`](Self::finish).
+/// Labels stand after the features, and wait for these in a temporary file. In a pickle of protocol
+/// 2 the features wait too, since their length as text stands before them. [`finish`](Self::finish)
+/// makes the file appear under its name.
 pub struct ArraysWriter {
     out: Out,
     layout: ArraysLayout,
     container: Container,
     rows: u64,
-    /// Features of protocol 2, and how many of their bytes take two as text.
+    /// Features for protocol 2, and the number of their bytes that take two as text.
     features: Option<(Spool, u64)>,
     labels: Option<(Spool, u64)>,
 }
@@ -57,7 +57,7 @@ enum Out {
     Zip(Box<zip::ZipWriter<zip::write::StreamWriter<CompressedOutput>>>, String),
 }
 
-/// Bytes read back at once.
+/// Bytes to read back at once.
 const PIECE: usize = 64 << 10;
 
 /// The name of the format in messages.
@@ -68,8 +68,8 @@ impl ArraysWriter {
     ///
     /// # Errors
     ///
-    /// Fails when there can be no file of that name, for labels beside a `.npy` file, and for a
-    /// `.npz` file that shall be compressed as a whole.
+    /// Fails if no file with this name can be made, for labels with a `.npy` file, and for a `.npz`
+    /// file that is to be compressed as a whole.
     pub fn create(
         name: &WxFilename,
         container: Container,
@@ -115,13 +115,13 @@ impl ArraysWriter {
         Ok(Self { out, layout, container, rows: 0, features, labels })
     }
 
-    /// Writes samples: features in the machine's byte order, row after row, and as many labels
-    /// (none, where there are none).
+    /// Writes samples: features in the machine's byte order, row after row, and a label for each
+    /// (empty if there are no labels).
     ///
     /// # Errors
     ///
-    /// Fails if these are not whole samples, equally many of both, or more than announced; when
-    /// writing fails.
+    /// Fails if these are not whole samples, if features and labels differ in number, if there are
+    /// more than announced, or if writing fails.
     pub fn write(&mut self, features: &[u8], labels: &[i32]) -> Result<()> {
         let row = self.layout.dim * self.layout.element.size();
         let rows = (features.len() / row.max(1)) as u64;
@@ -155,12 +155,12 @@ impl ArraysWriter {
         Error::format(ARRAYS, Problem::CountMismatch { what: "samples", expected, found })
     }
 
-    /// Ends the file, which appears. How many bytes it has.
+    /// Ends the file, which then appears. Returns its number of bytes.
     ///
     /// # Errors
     ///
     /// Fails if fewer samples came than were announced, if an array is too long for the protocol,
-    /// or when writing fails.
+    /// or if writing fails.
     pub fn finish(mut self) -> Result<u64> {
         if self.rows != self.layout.rows {
             return Err(self.count());
@@ -219,7 +219,7 @@ impl ArraysLayout {
     }
 }
 
-/// Bytes that take two as text in UTF-8.
+/// The number of bytes that take two as text in UTF-8.
 fn high_bytes(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| u64::from(byte >> 7)).sum()
 }
@@ -244,7 +244,7 @@ impl Out {
         archive.start_file(member, options).map_err(|error| failed(io::Error::other(error), name))
     }
 
-    /// What waits in a temporary file.
+    /// Copies data that waited in a temporary file.
     fn spooled(&mut self, spool: Spool) -> Result<()> {
         let data = spool.into_data_file()?;
         let mut piece = vec![0; PIECE];
@@ -258,7 +258,7 @@ impl Out {
         Ok(())
     }
 
-    /// What waits in a temporary file, as text of protocol 2.
+    /// Copies data that waited in a temporary file, as text of protocol 2.
     fn text(&mut self, spool: Spool, high: u64) -> Result<()> {
         let wanted = spool.position() + high;
         let Ok(len) = u32::try_from(wanted) else {

@@ -1,4 +1,4 @@
-//! Byte strings that can be values of eight bytes.
+//! Byte strings with the alignment of eight-byte values.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use seqfeed_io::Input;
 
-/// Bytes that begin where a number of eight bytes can: those of an array are its values.
+/// Bytes that are aligned for numbers of eight bytes, so that an array can use them as values.
 ///
 /// A clone shares them.
 #[derive(Clone, Default)]
@@ -18,11 +18,10 @@ struct Words {
     len: usize,
 }
 
-/// The first memory taken for data whose end nobody has seen.
+/// The first memory for data of unknown length.
 const FIRST_STEP: usize = 1 << 20;
 
-/// Memory grows by a sixteenth: what is announced may be a lie, and what is grown for
-/// nothing is small.
+/// Memory grows by a sixteenth. An announced length may be false, so little memory must be wasted.
 const STEP_DIVISOR: usize = 16;
 
 impl Bytes {
@@ -44,18 +43,18 @@ impl Bytes {
         self.0.len == 0
     }
 
-    /// The bytes, to be changed; copied first if they are shared.
+    /// The bytes, to change them. They are copied first if they are shared.
     pub(super) fn make_mut(&mut self) -> &mut [u8] {
         let words = Arc::make_mut(&mut self.0);
         let len = words.len;
         &mut words.all_mut()[..len]
     }
 
-    /// Cuts off all but the first bytes, and gives memory back; or puts zeros behind them.
+    /// Cuts the bytes to `len` and gives memory back, or fills up with zeros.
     pub(super) fn resize(&mut self, len: usize) {
         let Words { words, len: old } = Arc::make_mut(&mut self.0);
         let count = len.div_ceil(8);
-        // Exactly so many: large memory is then moved by the system, not copied.
+        // Exactly this many: then the system moves large memory, and does not copy it.
         words.reserve_exact(count.saturating_sub(words.len()));
         words.resize(count, 0);
         words.shrink_to_fit();
@@ -104,14 +103,14 @@ impl fmt::Debug for Bytes {
     }
 }
 
-/// Bytes in the making: memory grows with what is there.
+/// Bytes that are being read: memory grows with the data.
 #[derive(Default)]
 pub(super) struct BytesBuilder(Words);
 
 impl BytesBuilder {
-    /// Room for so many bytes from the first on: for a length that is known to be true.
+    /// Room for `len` bytes from the start, for a length that is known to be true.
     pub(super) fn with_capacity(len: usize) -> Self {
-        // Zeroed memory of this kind comes from the system untouched.
+        // Zeroed memory of this size comes from the system untouched.
         Self(Words { words: vec![0; len.div_ceil(8)], len: 0 })
     }
 
@@ -119,7 +118,7 @@ impl BytesBuilder {
         self.0.len
     }
 
-    /// At least `room` bytes behind what is there, to be filled in.
+    /// At least `room` bytes after the present ones, to fill.
     pub(super) fn spare(&mut self, room: usize) -> &mut [u8] {
         let needed = self.0.len + room;
         let have = self.0.words.len() * 8;
@@ -132,7 +131,7 @@ impl BytesBuilder {
         &mut self.0.all_mut()[len..]
     }
 
-    /// Says that so many bytes were filled in.
+    /// Adds `count` filled bytes.
     pub(super) fn advance(&mut self, count: usize) {
         self.0.len += count;
     }
@@ -152,24 +151,24 @@ impl BytesBuilder {
     }
 }
 
-/// How many of `len` announced bytes may be taken memory for at once.
+/// The number of the `len` announced bytes for which memory may be taken at once.
 pub(super) fn trusted(input: &mut Input, len: u64) -> usize {
     trusted_of(input.remaining(len), len)
 }
 
-/// The same where so many bytes are known to be left, if that is known.
+/// The same, with the number of remaining bytes if it is known.
 fn trusted_of(remaining: Option<u64>, len: u64) -> usize {
     let known = remaining.unwrap_or(FIRST_STEP as u64);
     usize::try_from(len.min(known)).unwrap_or(FIRST_STEP)
 }
 
-/// Reads `len` bytes into memory of their own; fewer only where the stream ends.
+/// Reads `len` bytes into memory of their own; fewer only at the end of the stream.
 pub(super) fn read(input: &mut Input, len: u64) -> io::Result<Bytes> {
     let remaining = input.remaining(len);
     read_from(input, remaining, len)
 }
 
-/// The same from any reader, of which so many bytes are known to be left, if that is known.
+/// The same from any reader, with the number of its remaining bytes if it is known.
 pub(super) fn read_from(
     input: &mut impl Read,
     remaining: Option<u64>,
@@ -197,7 +196,7 @@ pub(super) fn read_from(
     Ok(builder.finish())
 }
 
-/// What of the next `len` bytes is buffered; nothing only at the end.
+/// The buffered part of the next `len` bytes; empty only at the end.
 pub(super) fn buffered(input: &mut Input, len: u64) -> io::Result<&[u8]> {
     let bytes = input.fill_buf()?;
     let count = usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len());

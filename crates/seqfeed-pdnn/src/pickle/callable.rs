@@ -1,4 +1,4 @@
-//! The names of callables that pickles may hold: those that make arrays.
+//! The callables that pickles may name: those that make arrays.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::PICKLE;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Callable {
-    /// `numpy.core.multiarray._reconstruct`: an array whose contents come later.
+    /// `numpy.core.multiarray._reconstruct`: an array that is filled later.
     Reconstruct,
     /// `numpy.ndarray`, as an argument.
     NdArray,
@@ -18,11 +18,11 @@ pub enum Callable {
     Dtype,
     /// `numpy.core.multiarray.scalar`: one number.
     Scalar,
-    /// `numpy.core.numeric._frombuffer`: an array out of a buffer (protocol 5).
+    /// `numpy.core.numeric._frombuffer`: an array from a buffer (protocol 5).
     FromBuffer,
-    /// `_codecs.encode`: bytes out of a text.
+    /// `_codecs.encode`: bytes from a text.
     Encode,
-    /// `bytes`, of nothing.
+    /// `bytes`, without arguments.
     Bytes,
 }
 
@@ -42,11 +42,11 @@ const NAMES: [(Callable, &str, &str); 12] = [
 ];
 
 impl Callable {
-    /// The callable of a name.
+    /// The callable with a name.
     ///
     /// # Errors
     ///
-    /// Fails with the name if it is none of those that make arrays.
+    /// Fails with the name if it does not make arrays.
     pub(super) fn find(module: &[u8], name: &[u8]) -> Result<Self> {
         let known =
             NAMES.iter().find(|entry| entry.1.as_bytes() == module && entry.2.as_bytes() == name);

@@ -1,4 +1,4 @@
-//! The callables that numpy's arrays are made with: the only ones.
+//! The effects of the callables that make numpy's arrays. There are no others.
 
 use seqfeed_core::Result;
 
@@ -23,7 +23,7 @@ pub(super) fn call(
     };
     let Some(items) = heap.tuple(arguments) else { return Err(wrong(heap)) };
     let made = match (callable, items) {
-        // What it is made as does not matter: it is filled later, or is no data.
+        // Its other arguments do not matter: it is filled later, or is not data.
         (Callable::Reconstruct, [class, ..]) if is_ndarray(heap, *class) => Object::Unfilled,
         (Callable::NdArray, [_shape]) => Object::Unfilled,
         (Callable::Dtype, [code, ..]) => {

@@ -1,4 +1,4 @@
-//! Numbers of one type as numbers of another.
+//! Converts numbers of one type to another.
 
 use seqfeed_core::{Error, Problem, Result};
 
@@ -65,7 +65,7 @@ impl Wide {
     }
 }
 
-/// Elements as 32-bit floats in the machine's order, in the place of the old ones.
+/// Elements as 32-bit floats in the machine's order, in place.
 pub(super) fn to_f32(mut data: Bytes, dtype: Dtype) -> Bytes {
     if dtype.number == Number::F32 {
         if !dtype.is_native() {
@@ -88,7 +88,7 @@ pub(super) fn to_f32(mut data: Bytes, dtype: Dtype) -> Bytes {
             (0..count).for_each(|i| convert(bytes, i));
             data.resize(4 * count);
         } else {
-            // From the last one on, so that none is written over before it is read.
+            // From the last one on, so that none is overwritten before it is read.
             data.resize(4 * count);
             let bytes = data.make_mut();
             (0..count).rev().for_each(|i| convert(bytes, i));
@@ -119,7 +119,7 @@ pub(super) fn to_i32(data: &[u8], dtype: Dtype) -> Result<Vec<i32>> {
     Ok(integers)
 }
 
-/// One number out of its bytes, as `i64` or `f64`.
+/// One number from its bytes, as `i64` or `f64`.
 pub(super) fn scalar(data: &[u8], dtype: Dtype) -> Option<Result<i64, f64>> {
     by_type!(dtype, value, {
         let element = data.first_chunk().filter(|element| element.len() == data.len())?;
@@ -130,7 +130,7 @@ pub(super) fn scalar(data: &[u8], dtype: Dtype) -> Option<Result<i64, f64>> {
     })
 }
 
-/// Elements of four bytes in the order of C, from the order of Fortran. A matrix stays where it is,
+/// Converts elements of four bytes from Fortran order to C order. A matrix is converted in place,
 /// with a sixteenth of it as working memory.
 pub(super) fn transposed(mut data: Bytes, shape: &[usize]) -> Bytes {
     match shape {
@@ -145,19 +145,19 @@ pub(super) fn transposed(mut data: Bytes, shape: &[usize]) -> Bytes {
     }
 }
 
-/// How many rows of a matrix are made at once, out of a copy.
+/// The number of rows of a matrix that are made at once, from a copy.
 fn rows_at_once(rows: usize, values: usize) -> usize {
-    // What is small is made in one piece.
+    // A small matrix is made at once.
     if values <= 1 << 18 { rows } else { (rows / 32).clamp(1, 1024) }
 }
 
-/// Makes rows of columns, `step` rows at once: their parts of all columns are brought
-/// together first.
+/// Makes rows from columns, `step` rows at once: first their parts of all columns are brought
+/// together.
 fn transpose(values: &mut [[u8; 4]], rows: usize, cols: usize, step: usize) {
     let steps = rows / step;
     let whole = steps * step;
     let mut copy = vec![[0; 4]; step * cols];
-    // The last rows, which fill no step, stand aside.
+    // The last rows, which do not fill a step, are kept aside.
     let mut rest = vec![[0; 4]; (rows - whole) * cols];
     for col in 0..cols {
         let column = &values[col * rows..][whole..rows];
@@ -174,7 +174,7 @@ fn transpose(values: &mut [[u8; 4]], rows: usize, cols: usize, step: usize) {
     values[whole * cols..].copy_from_slice(&rest);
 }
 
-/// A matrix of pieces, in place: along the cycles in which their places change.
+/// Transposes a matrix of blocks in place, along the cycles of the permutation.
 fn transpose_pieces(values: &mut [[u8; 4]], rows: usize, cols: usize, piece: &mut [[u8; 4]]) {
     let len = piece.len();
     let mut done = vec![0u64; (rows * cols).div_ceil(64)];
@@ -197,9 +197,9 @@ fn transpose_pieces(values: &mut [[u8; 4]], rows: usize, cols: usize, piece: &mu
     }
 }
 
-/// Rows out of columns that lie elsewhere.
+/// Makes rows from columns in other memory.
 fn transpose_copy(from: &[[u8; 4]], to: &mut [[u8; 4]], rows: usize, cols: usize) {
-    // Squares: both sides of one fit the cache.
+    // The side of square blocks: two of them fit the cache.
     const SIDE: usize = 32;
     for row in (0..rows).step_by(SIDE) {
         for col in (0..cols).step_by(SIDE) {

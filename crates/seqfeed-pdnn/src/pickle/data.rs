@@ -1,4 +1,4 @@
-//! What PDNN trains on: features and labels.
+//! The training data of PDNN: features and labels.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead};
@@ -21,8 +21,8 @@ impl PickledData {
     /// Reads a pickle or a `.npy` file by any name that can be read.
     ///
     /// The first object of a pickle must be (features, labels), a tuple or a list, or a matrix of
-    /// features alone. Behind it may be more. A compressed file is read to its end, so that
-    /// damage is noticed.
+    /// features alone. More may follow. A compressed file is read to its end, so that damage is
+    /// noticed.
     ///
     /// # Errors
     ///
@@ -39,7 +39,7 @@ impl PickledData {
             true => read_npy(&mut input).map(Value::Array),
             false => load(&mut input, &Limits::default()),
         };
-        // That the compressed data are damaged is the cause of whatever else was found.
+        // Damage of the compressed data explains any other error.
         if input.compression() != Compression::None {
             drain(&mut input).map_err(|error| input.error(error))?;
         }
@@ -48,14 +48,14 @@ impl PickledData {
         Self::from_value(value).map_err(|error| error.in_file(name))
     }
 
-    /// The data of a value: a tuple or list of features and labels, or features alone.
+    /// The data from a value: a tuple or list of features and labels, or features alone.
     ///
-    /// Features are a matrix of any numbers, which become 32-bit floats; labels are as many
-    /// integers, or numbers that are whole.
+    /// Features are a matrix of any numbers, which become 32-bit floats. Labels are the same number
+    /// of integers, or of whole numbers.
     ///
     /// # Errors
     ///
-    /// Fails with what stands there instead, by shape and type.
+    /// Fails with the shape and type of the value if it has another form.
     pub fn from_value(value: Value) -> Result<Self> {
         const HELP: &str = "PDNN's pickles hold a tuple of two numpy arrays: features (a matrix) and labels (a vector)";
         let (features, labels) = match &value {
@@ -83,17 +83,17 @@ impl PickledData {
                 return Err(unfit(text).with_help(HELP));
             }
         };
-        // The last of the value: its features are then not shared, and not copied.
+        // Only after this its features are not shared, and not copied.
         drop(value);
         Self::from_arrays(features, labels.as_ref())
     }
 
-    /// The data of two arrays.
+    /// The data from two arrays.
     ///
     /// # Errors
     ///
-    /// Fails if features are no matrix, labels no vector, both not equally many, or a label is no
-    /// 32-bit integer.
+    /// Fails if features are not a matrix, if labels are not a vector, if they differ in number, or
+    /// if a label is not a 32-bit integer.
     pub fn from_arrays(features: Array, labels: Option<&Array>) -> Result<Self> {
         let &[rows, dim] = features.shape() else {
             return Err(unfit(format!(
@@ -143,13 +143,13 @@ impl PickledData {
         bytemuck::cast_slice(self.features.as_slice())
     }
 
-    /// The features as bytes in the machine's order, to be shared.
+    /// The features as bytes in the machine's order, for sharing.
     #[must_use]
     pub fn feature_bytes(&self) -> &Bytes {
         &self.features
     }
 
-    /// The labels, one a sample, if there are any.
+    /// The labels, one for each sample, if there are any.
     #[must_use]
     pub fn labels(&self) -> Option<&[i32]> {
         self.labels.as_deref()

@@ -73,7 +73,7 @@ impl Number {
         NUMBERS.iter().find(|(number, _)| *number == self).map_or("", |(_, code)| code)
     }
 
-    /// The type of a code, if it is one of numbers.
+    /// The type for a code, if it is a type of numbers.
     #[must_use]
     pub fn from_code(code: &[u8]) -> Option<Self> {
         NUMBERS.iter().find(|(_, text)| text.as_bytes() == code).map(|(number, _)| *number)
@@ -93,8 +93,8 @@ impl Dtype {
         Self { number, big_endian: false }
     }
 
-    /// The type of a description such as `<f4`, if it is one of numbers. `=` is the
-    /// machine's order.
+    /// The type for a description such as `<f4`, if it is a type of numbers. `=` is the machine's
+    /// order.
     #[must_use]
     pub fn from_description(text: &[u8]) -> Option<Self> {
         let (order, code) = match text {
@@ -104,7 +104,7 @@ impl Dtype {
         Number::from_code(code).map(|number| Self::native(number).with_order(order))
     }
 
-    /// The same with the byte order of numpy's characters `<`, `>`, `=`, `|`.
+    /// The same with the byte order for one of numpy's characters `<`, `>`, `=`, `|`.
     pub(super) fn with_order(self, order: u8) -> Self {
         match order {
             _ if self.number.size() == 1 => Self::little(self.number),
@@ -133,7 +133,7 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// A float of 16 bits as one of 32, exactly.
+/// Converts a float of 16 bits exactly to 32 bits.
 pub(super) fn half(bits: u16) -> f32 {
     let sign = u32::from(bits >> 15) << 31;
     let exponent = u32::from(bits >> 10) & 31;

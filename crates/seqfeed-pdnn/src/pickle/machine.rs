@@ -12,12 +12,12 @@ use super::objects::{Heap, Object, StackValue};
 use super::text::{self, ended};
 use super::{PICKLE, Value};
 
-/// What a pickle may take.
+/// Limits for a pickle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of memory for objects, without the bytes of strings and arrays: 256 MiB.
+    /// Bytes of memory for objects, without the bytes of strings and arrays; 256 MiB.
     pub object_bytes: u64,
-    /// Bytes of one string or array: no limit, since memory is taken only as data come. A
+    /// Bytes of one string or array; no limit, since memory is taken only as data come. A
     /// compressed file may hold a thousand times its size.
     pub string_bytes: u64,
 }
@@ -28,7 +28,7 @@ impl Default for Limits {
     }
 }
 
-/// Reads the first object of a pickle. What follows it is not read.
+/// Reads the first object of a pickle. Bytes after it are not read.
 ///
 /// ```
 /// use seqfeed_io::Input;
@@ -46,9 +46,9 @@ impl Default for Limits {
 ///
 /// # Errors
 ///
-/// Fails with the offset of the opcode that cannot be followed: it names a callable that makes no
-/// arrays, it is none, it finds too little on the stack or something else than it needs, the stream
-/// ends, or more is taken than the limits allow.
+/// Fails with the offset of an opcode that cannot be executed: it names a callable that does not
+/// make arrays, it is invalid, it finds too little or the wrong objects on the stack, the stream
+/// ends, or a limit is exceeded.
 pub fn load(input: &mut Input, limits: &Limits) -> Result<Value> {
     let mut machine = Machine {
         heap: Heap::new(limits.object_bytes),
@@ -72,13 +72,13 @@ pub fn load(input: &mut Input, limits: &Limits) -> Result<Value> {
 struct Machine {
     heap: Heap,
     stack: Vec<StackValue>,
-    /// Heights of the stack where marks lie.
+    /// Heights of the stack at marks.
     marks: Vec<usize>,
     memo: HashMap<u64, StackValue>,
     string_bytes: u64,
 }
 
-/// What an entry of the memo takes, about.
+/// The approximate size of an entry of the memo.
 const MEMO_BYTES: usize = 48;
 
 fn wrong(what: impl Into<String>) -> Error {
@@ -86,12 +86,12 @@ fn wrong(what: impl Into<String>) -> Error {
 }
 
 impl Machine {
-    /// Follows one opcode; the result at the last.
+    /// Executes one opcode. Returns the result after the last one.
     fn step(&mut self, input: &mut Input) -> Result<Option<StackValue>> {
         let [opcode] = array(input)?;
         match opcode {
             b'.' => return self.pop().map(Some),
-            // Marks and what comes off the stack.
+            // Marks and pops.
             b'(' => {
                 self.heap.charge(size_of::<usize>())?;
                 self.marks.push(self.stack.len());
@@ -103,7 +103,7 @@ impl Machine {
                 let item = self.top()?;
                 self.push(item)?;
             }
-            // Protocols 2 and 4: what they announce does not matter here.
+            // Protocols 2 and 4: their announcements do not matter here.
             0x80 => {
                 let [protocol] = array(input)?;
                 if protocol > 5 {
@@ -239,7 +239,7 @@ impl Machine {
                 let index = u32::from_le_bytes(array(input)?);
                 self.get(index.into())?;
             }
-            // Names, and what is made with them.
+            // Names, and the objects that they make.
             b'c' => {
                 let (module, name) = (text::line(input)?, text::line(input)?);
                 self.push_object(Object::Callable(Callable::find(&module, &name)?))?;
@@ -273,7 +273,7 @@ impl Machine {
             b'P' | b'Q' => return Err(wrong("it refers to an object outside of it")),
             0x82..=0x84 => return Err(wrong("it uses a registered extension")),
             0x8f..=0x91 => return Err(wrong("it holds a set, which has no order")),
-            // Buffers that are kept apart; that one is read-only does not matter.
+            // Buffers outside of the pickle; read-only ones are treated like others.
             0x97 => {
                 return Err(wrong("its arrays are kept outside of it (out-of-band buffers)")
                     .with_help("write it without a buffer_callback"));
@@ -289,7 +289,7 @@ impl Machine {
     }
 
     fn push(&mut self, item: StackValue) -> Result<()> {
-        // What has come off the stack again is counted too: it has mostly gone into a container.
+        // Popped values count too: mostly they went into a container.
         self.heap.charge(size_of::<StackValue>())?;
         self.stack.push(item);
         Ok(())
@@ -300,7 +300,7 @@ impl Machine {
         self.push(item)
     }
 
-    /// Where the part of the stack begins that may be taken from.
+    /// The start of the part of the stack that may be popped.
     fn floor(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
     }
@@ -432,7 +432,7 @@ fn number<T: std::str::FromStr>(text: &[u8]) -> Result<T> {
     })
 }
 
-/// The next bytes, as many as there are in the type.
+/// The next bytes, as many as the type has.
 fn array<const N: usize>(input: &mut Input) -> Result<[u8; N]> {
     let bytes = input.ensure(N);
     let found = match bytes {

@@ -14,25 +14,25 @@ pub(super) const NPY: &str = "npy file";
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Headers of arrays of numbers have some hundred bytes at most.
+/// The most bytes of a header. Arrays of numbers need some hundred.
 const MOST_HEADER: u64 = 1 << 16;
 
-/// Reads an array from a stream that holds an `.npy` file; versions 1, 2 and 3.
+/// Reads an array from a stream with an `.npy` file of version 1, 2 or 3.
 ///
 /// # Errors
 ///
-/// Fails if it is none, holds something else than numbers, or ends before its data do.
+/// Fails if it is not an `.npy` file, if it holds other data than numbers, or if it ends early.
 pub fn read_npy(input: &mut Input) -> Result<Array> {
     let start = input.position();
     read_array(input).map_err(|error| error.in_file(input.name()).at_byte(start))
 }
 
-/// What an array is read from.
+/// The input of an array.
 pub(super) trait Bytewise {
-    /// How many bytes are left, if that is known without believing anybody.
+    /// The number of bytes left, if it is known for sure.
     fn left(&mut self, wanted: u64) -> Option<u64>;
 
-    /// Reads so many bytes; fewer only at the end.
+    /// Reads `len` bytes; fewer only at the end.
     fn take(&mut self, len: u64) -> Result<Bytes>;
 }
 
@@ -46,7 +46,7 @@ impl Bytewise for Input {
     }
 }
 
-/// Reads an array; errors have no place yet.
+/// Reads an array. Errors have no place yet.
 pub(super) fn read_array(input: &mut impl Bytewise) -> Result<Array> {
     let prefix = exactly(input, 8, "the header")?;
     let prefix = prefix.as_slice();
@@ -120,7 +120,7 @@ fn parse(text: &[u8]) -> Result<(Dtype, bool, Vec<usize>)> {
     }
 }
 
-/// What is left of a header.
+/// The rest of a header.
 struct Words<'a>(&'a [u8]);
 
 impl<'a> Words<'a> {
@@ -187,11 +187,11 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Writes an array as numpy does.
+/// Writes an array in numpy's form.
 ///
 /// # Errors
 ///
-/// Fails when the writer does.
+/// Fails if the writer fails.
 pub fn write_npy(out: &mut impl Write, array: &Array) -> std::io::Result<()> {
     let shape: Vec<u64> = array.shape().iter().map(|&dim| dim as u64).collect();
     out.write_all(&header(&shape, array.dtype(), array.is_fortran()))?;
@@ -206,7 +206,7 @@ pub(super) fn header(shape: &[u64], dtype: Dtype, fortran: bool) -> Vec<u8> {
     let padding = 63 - (MAGIC.len() + 4 + text.len()) % 64;
     text.extend(std::iter::repeat_n(' ', padding));
     text.push('\n');
-    // An array has 64 dimensions of 20 digits at most: this fits 16 bits.
+    // An array has at most 64 dimensions of 20 digits, so this fits 16 bits.
     let len = (text.len() as u16).to_le_bytes();
     [&MAGIC[..], &[1, 0], &len, text.as_bytes()].concat()
 }

@@ -18,11 +18,11 @@ use super::{Array, Bytes, PickledData, write_npy};
 /// The name of the format in messages.
 const NPZ: &str = "npz file";
 
-/// Reads all arrays of an archive, with their names (without `.npy`), in the archive's order.
+/// Reads all arrays of an archive, with their names (without `.npy`), in the order of the archive.
 ///
 /// # Errors
 ///
-/// Fails if it is no archive, a member is damaged or holds something else than an array of numbers.
+/// Fails if it is not an archive, or if a member is damaged or is not an array of numbers.
 pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>> {
     let mut npz = Npz::new(DataFile::open(path)?)?;
     let names = npz.names()?;
@@ -30,12 +30,13 @@ pub fn read_npz(path: &Path) -> Result<Vec<(String, Array)>> {
     names.into_iter().enumerate().map(read).collect()
 }
 
-/// Reads features and labels out of an archive: the arrays of these names (or `feature` and
-/// `label`, `x` and `y`), else the first one and, if there is one, the second. Others are not read.
+/// Reads features and labels from an archive: the arrays with these names (or `feature` and
+/// `label`, or `x` and `y`), else the first array and, if there is one, the second. Other arrays
+/// are not read.
 ///
 /// # Errors
 ///
-/// As [`read_npz`] and [`PickledData::from_arrays`]; also where the archive is empty.
+/// As [`read_npz`] and [`PickledData::from_arrays`]. Also if the archive is empty.
 pub fn open_npz(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<PickledData> {
     let name = opener.place(name);
     let mut npz = Npz::new(opener.open(&name)?)?;
@@ -87,13 +88,12 @@ impl Npz {
         let file = archive.by_index(member).map_err(|error| damaged(shown, error))?;
         let name = file.name().map_err(|error| damaged(shown, error))?.into_owned();
         let shown = format!("{shown} ({name})");
-        // What is stored as it is takes room in the file: that size can be believed.
+        // Uncompressed data take room in the file, so their size can be trusted.
         let stored = file.compression() == CompressionMethod::Stored;
         let left = stored.then(|| file.compressed_size().min(*bytes));
         let mut member = Member { file: UntilFailed::new(file), left, failure: None };
         let array = read_array(&mut member);
-        // Its checksum stands behind its end. That a member is damaged is the cause of whatever
-        // else was found.
+        // The checksum is checked at the end. Damage of the member explains any other error.
         let ended = io::copy(&mut member.file, &mut io::sink());
         if let Some(error) = member.failure.or(ended.err()) {
             return Err(damaged(&shown, error));
@@ -111,10 +111,10 @@ fn damaged(shown: &str, error: impl Into<ZipError>) -> Error {
     error.in_file(shown)
 }
 
-/// A member while its array is read.
+/// A member during the reading of its array.
 struct Member<R> {
     file: R,
-    /// Bytes left, if they are known.
+    /// The number of bytes left, if it is known.
     left: Option<u64>,
     failure: Option<io::Error>,
 }
@@ -137,11 +137,11 @@ impl<R: Read> Bytewise for Member<R> {
     }
 }
 
-/// Writes arrays with their names into an archive, uncompressed, as `numpy.savez` does.
+/// Writes arrays with their names into an uncompressed archive, as `numpy.savez` does.
 ///
 /// # Errors
 ///
-/// Fails when writing fails, or two arrays have one name.
+/// Fails if writing fails, or if two arrays have one name.
 pub fn write_npz(name: &WxFilename, arrays: &[(&str, &Array)], opener: &Opener) -> Result<()> {
     let mut output = Output::create(name, opener)?;
     let mut write = || -> io::Result<()> {
@@ -159,7 +159,7 @@ pub fn write_npz(name: &WxFilename, arrays: &[(&str, &Array)], opener: &Opener) 
     output.finish()
 }
 
-/// A cursor over a file that has none.
+/// A cursor over a file without one.
 #[derive(Clone)]
 struct Cursored {
     file: Arc<DataFile>,

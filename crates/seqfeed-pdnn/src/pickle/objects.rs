@@ -1,4 +1,4 @@
-//! The objects of a machine, and what they become.
+//! The objects of the machine, and their conversion to values.
 
 use std::sync::Arc;
 
@@ -16,36 +16,36 @@ pub(super) enum StackValue {
     Object(u32),
 }
 
-/// What can be known by several names and changed under all of them.
+/// An object that several references may share and change.
 #[derive(Debug)]
 pub(super) enum Object {
     Bytes(Bytes),
     Text(String),
-    /// A large text, one byte a character.
+    /// A large text with one byte for each character.
     Latin1(Bytes),
     Tuple(Vec<StackValue>),
     List(Vec<StackValue>),
     Dict(Vec<(StackValue, StackValue)>),
     Callable(Callable),
     Dtype(Dtype),
-    /// An array that has been made and not yet been filled.
+    /// An array that has been made but not been filled.
     Unfilled,
     Array(Array),
 }
 
 /// All objects of a pickle.
 ///
-/// An opcode makes one at most, and what is in one came over the stack; so no more memory is taken
-/// than some fifty times the size of the pickle, and never more than the limit. The bytes of
-/// strings and arrays, which are in the pickle themselves, are not counted.
+/// An opcode makes at most one object, and the contents of an object came over the stack. So memory
+/// is at most some fifty times the size of the pickle, and never more than the limit. The bytes of
+/// strings and arrays are in the pickle themselves, and do not count.
 pub(super) struct Heap {
     objects: Vec<Object>,
     taken: u64,
     limit: u64,
 }
 
-/// Lists in lists, as deep as anybody's; a value of this depth can be dropped without fear
-/// for the stack.
+/// The deepest nesting of lists. It is deeper than any data need, and such a value can be dropped
+/// without overflowing the stack.
 const DEEPEST: usize = 100;
 
 impl Heap {
@@ -53,7 +53,7 @@ impl Heap {
         Self { objects: Vec::new(), taken: 0, limit }
     }
 
-    /// Counts memory that is taken.
+    /// Counts memory before it is taken.
     pub(super) fn charge(&mut self, bytes: usize) -> Result<()> {
         self.taken += bytes as u64;
         if self.taken > self.limit {
@@ -96,7 +96,7 @@ impl Heap {
         if let Some(Object::Tuple(items)) = self.get(item) { Some(items) } else { None }
     }
 
-    /// The bytes of a string; those of a text if all its characters have one.
+    /// The bytes of a string, or of a text whose characters all have one byte.
     pub(super) fn bytes(&self, item: StackValue) -> Option<Bytes> {
         match self.get(item)? {
             Object::Bytes(bytes) | Object::Latin1(bytes) => Some(bytes.clone()),
@@ -108,7 +108,7 @@ impl Heap {
         }
     }
 
-    /// What it is, for messages.
+    /// A description for messages.
     pub(super) fn describe(&self, item: StackValue) -> String {
         match item {
             StackValue::None => "None".to_owned(),
@@ -130,7 +130,7 @@ impl Heap {
         }
     }
 
-    /// The value of an item, with all that is in it. What is in several places is shared.
+    /// The value of an item, with all its contents. Shared objects stay shared.
     pub(super) fn into_value(self, item: StackValue) -> Result<Value> {
         let made = self.objects.iter().map(|_| None).collect();
         let mut values = Values { heap: self, made };
@@ -138,7 +138,7 @@ impl Heap {
     }
 }
 
-/// Objects on their way to values.
+/// Converts objects to values.
 struct Values {
     heap: Heap,
     made: Vec<Option<Value>>,
@@ -157,7 +157,7 @@ impl Values {
         if let Some(value) = &self.made[number] {
             return Ok(value.clone());
         }
-        // An object that holds itself comes here too.
+        // An object that contains itself ends here too.
         if depth > DEEPEST {
             return refuse(format!("lists in lists, more than {DEEPEST} deep"));
         }

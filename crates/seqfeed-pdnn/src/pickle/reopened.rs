@@ -1,4 +1,4 @@
-//! One of several pickles, of which those that are being fed are in memory.
+//! One of several pickles. Only those that are being fed are in memory.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use seqfeed_io::Opener;
 
 use super::{PickleSource, PickledData};
 
-/// A file that is read again whenever it is loaded, and stays in memory as long as what was loaded.
+/// A file that is read again whenever it is loaded. Its data stay in memory as long as the loaded
+/// blocks.
 ///
 /// Opening reads it once, to learn its shape.
 #[derive(Debug)]
@@ -22,7 +23,8 @@ pub struct ReopenedPickle {
 }
 
 impl ReopenedPickle {
-    /// Learns the shape of what `open` reads from a name: [`PickledData::open`], or another one.
+    /// Reads the shape of the data. `open` reads them by name: [`PickledData::open`], or another
+    /// one.
     ///
     /// # Errors
     ///
@@ -74,8 +76,8 @@ impl Source for ReopenedPickle {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // Arrays of 8 bytes a value, which become smaller ones, and memory that grows while
-        // they are read.
+        // Arrays with 8 bytes a value are converted to smaller ones, and memory grows while they
+        // are read.
         let values = self.streams.iter().map(|stream| stream.dim as u64).sum::<u64>();
         self.index.total_samples().saturating_mul(values).saturating_mul(3 * 8) + (256 << 10)
     }

@@ -12,7 +12,7 @@ use super::PickledData;
 
 /// A pickle, or a `.npy` file, as a source: one sequence, which stays in memory.
 ///
-/// Streams are `features` and, where there are any, `labels`.
+/// Streams are `features` and, if there are any, `labels`.
 #[derive(Debug)]
 pub struct PickleSource {
     name: String,
@@ -22,17 +22,17 @@ pub struct PickleSource {
 }
 
 impl PickleSource {
-    /// Opens a file by any name that can be read; the key of its sequence is `0`.
+    /// Opens a file by any name that can be read. The key of its sequence is `0`.
     ///
     /// # Errors
     ///
-    /// As [`PickledData::open`]; also for 2^32 rows or more.
+    /// As [`PickledData::open`]. Also for 2^32 rows or more.
     pub fn open(name: &(impl AsRef<OsStr> + ?Sized), opener: &Opener) -> Result<Self> {
         let name = name.as_ref();
         Self::new(&shown_name(name), Key(b"0"), PickledData::open(name, opener)?)
     }
 
-    /// A source of data that were read, under a name for messages and a key.
+    /// A source of loaded data, with a name for messages and a key.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Source for PickleSource {
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         let rows = self.data.rows();
         for _ in sequences {
-            // Features stay where they are.
+            // Features stay in place.
             let memory = blocks[0].share(Arc::new(self.data.feature_bytes().clone()));
             blocks[0].push_shared(memory, 0, rows);
             if let (Some(labels), Some(block)) = (self.data.labels(), blocks.get_mut(1)) {
@@ -96,7 +96,7 @@ impl Source for PickleSource {
     }
 
     fn is_held(&self, stream: usize) -> bool {
-        // Features stay where they are; labels are copied.
+        // Features stay in place; labels are copied.
         stream > 0
     }
 

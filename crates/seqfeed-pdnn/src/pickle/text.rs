@@ -1,4 +1,4 @@
-//! Texts and lines of pickles, decoded while they are read.
+//! Decodes texts and lines of pickles while they are read.
 
 use std::io::{self, BufRead};
 
@@ -9,10 +9,11 @@ use super::PICKLE;
 use super::bytes::{BytesBuilder, buffered, read, trusted};
 use super::objects::Object;
 
-/// Texts up to here may hold any character; longer ones are the bytes of arrays, one a character.
+/// Texts up to this length may have any characters. Longer ones are the bytes of arrays, one for
+/// each character.
 const LONG: u64 = 1 << 20;
 
-/// Lines other than those of strings: names, numbers.
+/// The longest line, except for lines of strings: names, numbers.
 const LONGEST_LINE: usize = 4096;
 
 pub(super) fn ended(inside: &'static str, missing: Option<u64>) -> Error {
@@ -24,7 +25,7 @@ fn invalid(what: &str) -> Error {
     Error::format(PICKLE, Problem::Unsupported(what.to_owned().into()))
 }
 
-/// A text of so many bytes of UTF-8.
+/// A text of `len` bytes of UTF-8.
 pub(super) fn utf8(input: &mut Input, len: u64) -> Result<Object> {
     if len > LONG {
         return latin1(input, len);
@@ -39,7 +40,7 @@ pub(super) fn utf8(input: &mut Input, len: u64) -> Result<Object> {
     }
 }
 
-/// A long text of so many bytes of UTF-8, to one byte a character.
+/// A long text of `len` bytes of UTF-8, decoded to one byte for each character.
 fn latin1(input: &mut Input, len: u64) -> Result<Object> {
     if let Some(remaining) = input.remaining(len)
         && remaining < len
@@ -71,17 +72,17 @@ fn latin1(input: &mut Input, len: u64) -> Result<Object> {
     Ok(Object::Latin1(builder.finish()))
 }
 
-/// UTF-8 of characters up to U+00FF, in pieces, to one byte a character.
+/// Decodes UTF-8 with characters up to U+00FF, in parts, to one byte for each character.
 #[derive(Default)]
 struct Latin1 {
-    /// The byte before.
+    /// The previous byte.
     last: u8,
     failed: bool,
 }
 
 impl Latin1 {
-    /// Decodes a piece; `out` is at least as long. Which bytes are the second of two is not
-    /// predictable, so nothing branches on it.
+    /// Decodes a part; `out` is at least as long. The second bytes of pairs cannot be predicted, so
+    /// there is no branch on them.
     fn decode(&mut self, piece: &[u8], out: &mut [u8]) -> usize {
         let out = &mut out[..piece.len()];
         let mut count = 0;
@@ -91,10 +92,10 @@ impl Latin1 {
             let follows = u8::from(byte & 0xc0 == 0x80);
             let leads = u8::from(byte >= 0xc0);
             let after_lead = u8::from(last >= 0xc0);
-            // Leads other than 0xc2 and 0xc3 begin other characters, or nothing.
+            // Other leading bytes than 0xc2 and 0xc3 begin other characters, or none.
             failed |= (follows ^ after_lead) | (leads & u8::from(byte & 0xfe != 0xc2));
             let second = byte & 0x3f | last << 6;
-            // Zero bytes past the end cannot be: no more are written than are read.
+            // There is room: no more bytes are written than are read.
             if let Some(out) = out.get_mut(count) {
                 *out = if follows == 1 { second } else { byte };
             }
@@ -172,7 +173,7 @@ pub(super) fn quoted(input: &mut Input) -> Result<Object> {
     Ok(Object::Bytes(builder.finish()))
 }
 
-/// Copies up to a byte that means something.
+/// Copies up to a byte with a special meaning.
 fn plain(
     input: &mut Input,
     out: &mut BytesBuilder,
@@ -234,7 +235,7 @@ fn escaped(input: &mut Input, out: &mut BytesBuilder) -> Result<()> {
     Ok(())
 }
 
-/// So many hexadecimal digits.
+/// Reads `digits` hexadecimal digits.
 fn hex(input: &mut Input, digits: usize) -> Result<Option<u32>> {
     let mut value = 0;
     for _ in 0..digits {
@@ -247,7 +248,7 @@ fn hex(input: &mut Input, digits: usize) -> Result<Option<u32>> {
 /// A text in Latin-1 with `\u` escapes, to the end of its line (`V`).
 pub(super) fn raw_unicode(input: &mut Input) -> Result<Object> {
     let mut builder = BytesBuilder::default();
-    // Characters that are no bytes: where they stand.
+    // Characters that are no bytes, with their positions.
     let mut wide: Vec<(usize, char)> = Vec::new();
     loop {
         plain(input, &mut builder, |piece| memchr::memchr2(b'\\', b'\n', piece))?;

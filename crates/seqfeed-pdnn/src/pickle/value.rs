@@ -1,10 +1,10 @@
-//! What a pickle holds.
+//! The values in a pickle.
 
 use std::sync::Arc;
 
 use super::{Array, Bytes};
 
-/// A value out of a pickle. A clone shares what is inside.
+/// A value from a pickle. A clone shares its contents.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -24,14 +24,14 @@ pub enum Value {
     Tuple(Arc<[Value]>),
     /// A list.
     List(Arc<[Value]>),
-    /// A dictionary, in the order it was filled in.
+    /// A dictionary, in the order in which it was filled.
     Dict(Arc<[(Value, Value)]>),
     /// An array of numbers.
     Array(Array),
 }
 
 impl Value {
-    /// A text, or a `str` of Python 2 that is one.
+    /// A text, or a `str` of Python 2 that is valid text.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -47,7 +47,7 @@ impl Value {
         if let Value::Array(array) = self { Some(array) } else { None }
     }
 
-    /// What it is, for messages.
+    /// A description for messages.
     pub(super) fn description(&self) -> String {
         match self {
             Value::None => "None".to_owned(),

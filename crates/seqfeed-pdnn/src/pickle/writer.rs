@@ -1,4 +1,4 @@
-//! Pickles of features and labels, for numpy.
+//! Writes pickles of features and labels, for numpy.
 
 use std::io::Write;
 
@@ -7,20 +7,20 @@ use seqfeed_io::{Opener, Output, WxFilename};
 
 use super::{Array, Bytes, Dtype};
 
-/// How a pickle is written.
+/// The protocol of a written pickle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// For Python 2 and 3. Bytes stand as text, in UTF-8, which makes them about half as long
-    /// again; so no array may be longer than 4 GiB as text.
+    /// For Python 2 and 3. Bytes are written as UTF-8 text, which is about half as long again. So
+    /// no array may be longer than 4 GiB as text.
     Two,
-    /// For Python 3.8 and later; bytes as they are.
+    /// For Python 3.8 and later. Bytes are written directly.
     Five,
 }
 
 impl TryFrom<u8> for Protocol {
     type Error = Error;
 
-    /// The protocol of a number.
+    /// The protocol with a number.
     fn try_from(number: u8) -> Result<Self> {
         match number {
             2 => Ok(Self::Two),
@@ -32,12 +32,12 @@ impl TryFrom<u8> for Protocol {
     }
 }
 
-/// Writes a tuple of two arrays, as PDNN reads it; the file appears under its name when it
-/// is complete.
+/// Writes a tuple of two arrays, as PDNN reads it. The file appears under its name when it is
+/// complete.
 ///
 /// # Errors
 ///
-/// Fails when writing fails, or an array is too long for the protocol.
+/// Fails if writing fails, or if an array is too long for the protocol.
 pub fn write_pickle(
     name: &WxFilename,
     features: &Array,
@@ -63,7 +63,7 @@ pub fn write_pickle(
     output.finish()
 }
 
-/// Length of bytes as text in UTF-8: those from 0x80 take two.
+/// The length of bytes as text in UTF-8: those from 0x80 take two.
 fn text_len(bytes: &Bytes) -> u64 {
     let high = |piece: &[u8]| piece.iter().map(|byte| u64::from(byte >> 7)).sum::<u64>();
     bytes.len() as u64 + high(bytes.as_slice())
@@ -100,12 +100,12 @@ fn dtype(out: &mut Vec<u8>, dtype: Dtype) {
     out.extend_from_slice(b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb");
 }
 
-/// What stands behind the bytes of an array.
+/// The opcodes after the bytes of an array.
 pub(super) const ARRAY_END: &[u8] = b"tb";
-/// What stands behind a pair of arrays.
+/// The opcodes after a pair of arrays.
 pub(super) const PAIR_END: &[u8] = b"\x86.";
 
-/// What a pickle begins with.
+/// The first opcodes of a pickle.
 pub(super) fn begin(protocol: Protocol) -> Vec<u8> {
     match protocol {
         Protocol::Two => b"\x80\x02".to_vec(),
@@ -113,8 +113,8 @@ pub(super) fn begin(protocol: Protocol) -> Vec<u8> {
     }
 }
 
-/// What stands before the bytes of an array, as Python 3 writes it: `numpy.core.multiarray` is
-/// known to numpy 1 and 2.
+/// The opcodes before the bytes of an array, in the form of Python 3. numpy 1 and 2 both know
+/// `numpy.core.multiarray`.
 pub(super) fn begin_array(out: &mut Vec<u8>, dims: &[u64], element: Dtype, fortran: bool) {
     global(out, "numpy.core.multiarray", "_reconstruct");
     global(out, "numpy", "ndarray");
@@ -126,21 +126,21 @@ pub(super) fn begin_array(out: &mut Vec<u8>, dims: &[u64], element: Dtype, fortr
     out.push(if fortran { 0x88 } else { 0x89 });
 }
 
-/// Bytes as they are, of protocol 5.
+/// The opcode before direct bytes, for protocol 5.
 pub(super) fn begin_bytes(out: &mut Vec<u8>, len: u64) {
     out.push(0x8e);
     out.extend_from_slice(&len.to_le_bytes());
 }
 
-/// Bytes as text that is encoded again when it is loaded, of protocol 2: the text is
-/// `len` bytes long.
+/// The opcodes before bytes as text, for protocol 2. The text is encoded again when it is loaded;
+/// it is `len` bytes long.
 pub(super) fn begin_text(out: &mut Vec<u8>, len: u32) {
     global(out, "_codecs", "encode");
     out.push(b'X');
     out.extend_from_slice(&len.to_le_bytes());
 }
 
-/// What stands behind the text of [`begin_text`].
+/// The opcodes after the text of [`begin_text`].
 pub(super) fn end_text(out: &mut Vec<u8>) {
     text(out, "latin1");
     out.extend_from_slice(b"\x86R");
@@ -176,7 +176,7 @@ fn write(output: &mut Output, arrays: [&Array; 2], protocol: Protocol) -> std::i
     output.write_all(&out)
 }
 
-/// Bytes as a text that is encoded again when it is loaded.
+/// Writes bytes as a text that is encoded again when it is loaded.
 fn write_text(output: &mut Output, out: &mut Vec<u8>, data: &Bytes) -> std::io::Result<()> {
     begin_text(out, text_len(data) as u32);
     output.write_all(out)?;
