@@ -101,7 +101,7 @@ impl Finder<'_> {
     }
 }
 
-/// The offsets of an array's lists, one more than lists.
+/// The offsets of an array's lists: one more entry than lists.
 fn list_offsets(data: &ArrayData, long: bool) -> Result<Buffer> {
     let (buffer, size) = (&data.buffers()[0], if long { 8 } else { 4 });
     let (start, len) = (data.offset() * size, (data.len() + 1) * size);

@@ -1,4 +1,4 @@
-//! Sequences gathered into a record batch.
+//! Gathers sequences into a record batch.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use seqfeed_core::{Block, Element, Error, Extent, Key, Kind, Result, Stream};
 use crate::key_type::{self, KeyType};
 use crate::schema::{item, pair, sample_type};
 
-/// Values of a batch that 32-bit offsets can count, with room for one more sequence.
+/// The most values of a batch: 32-bit offsets must be able to count them, with one more sequence.
 const MOST_VALUES: u64 = i32::MAX as u64;
 
-/// A record batch in the making.
+/// A record batch that is being built.
 pub(crate) struct Batch {
     schema: SchemaRef,
     streams: Vec<Stream>,
@@ -36,9 +36,9 @@ enum Keys {
 struct Gathered {
     values: Values,
     indices: Vec<i32>,
-    /// Samples before each row, and in all.
+    /// The number of samples before each row, and in all.
     rows: Vec<i32>,
-    /// Where samples are sparse: values before each, and in all.
+    /// For sparse samples: the number of values before each, and in all.
     samples: Vec<i32>,
 }
 
@@ -65,7 +65,7 @@ impl Batch {
         self.lengths.len()
     }
 
-    /// Whether a sequence fits in beside the others, as far as offsets go.
+    /// Whether 32-bit offsets can also count one more sequence.
     pub(crate) fn has_room(&self, blocks: &[Block], number: usize) -> bool {
         self.columns.iter().zip(blocks).all(|(column, block)| {
             let (samples, values) = match block.is_sparse() {
@@ -81,7 +81,7 @@ impl Batch {
         })
     }
 
-    /// Adds a sequence of `samples` samples that blocks hold as number `number`.
+    /// Adds sequence number `number` of the blocks, with `samples` samples.
     pub(crate) fn push(
         &mut self,
         key: Key<'_>,
@@ -113,7 +113,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Takes what has been gathered.
+    /// Takes the gathered batch.
     pub(crate) fn take(&mut self) -> Result<RecordBatch> {
         let keys: ArrayRef = match &mut self.keys {
             Keys::Text(keys) => Arc::new(StringArray::from_iter_values(std::mem::take(keys))),
@@ -149,7 +149,7 @@ impl Gathered {
         let (bytes, samples) = if stream.kind == Kind::Sparse {
             let found = block.sparse_samples(number);
             let before = self.indices.len();
-            // There is room for them: no number is beyond 31 bits.
+            // There is room for them: all numbers fit 31 bits.
             let ends = (1..=found.len()).map(|end| (before + found.values_in(0..end).end) as i32);
             self.samples.extend(ends);
             self.indices.extend_from_slice(found.indices);

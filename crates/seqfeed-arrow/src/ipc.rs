@@ -1,4 +1,4 @@
-//! Arrow IPC files and streams: where buffers lie, without reading those of values.
+//! Arrow IPC files and streams: finds the positions of buffers, without reading values.
 
 mod batch;
 mod body;
@@ -20,22 +20,22 @@ use crate::keys::lengths;
 use crate::piece::Piece;
 use crate::schema::{ArrowOptions, Columns};
 
-/// What a file's record batches hold.
+/// The contents of a file's record batches.
 pub(crate) struct Found {
     pub(crate) columns: Columns,
     pub(crate) batches: Vec<FoundBatch>,
-    /// Whether some of it had to be decoded into the spool.
+    /// Whether parts had to be decoded into the spool.
     pub(crate) compressed: bool,
 }
 
-/// A record batch: keys and lengths, where there are such columns, and where samples lie.
+/// A record batch: keys and lengths, if it has such columns, and the positions of samples.
 pub(crate) struct FoundBatch {
     pub(crate) piece: Piece,
     pub(crate) keys: Option<ArrayRef>,
     pub(crate) lengths: Option<Vec<u32>>,
 }
 
-/// Goes over the messages of a file or stream.
+/// Reads through the messages of a file or stream.
 pub(crate) fn scan(
     file: &Arc<DataFile>,
     options: &ArrowOptions,
@@ -91,7 +91,7 @@ fn read_batch(
             cursor.skip(field.data_type())?;
         }
         let end = cursor.place();
-        // A column can be several streams: as whole and as parts.
+        // A column can be several streams: as a whole and as parts.
         for (column, piece) in columns.streams.iter().zip(&mut pieces) {
             if column.field == number {
                 cursor.go_to(start);

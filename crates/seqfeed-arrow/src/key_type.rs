@@ -1,9 +1,9 @@
-//! What keys are in Arrow files.
+//! The type of keys in Arrow files.
 
 use arrow_schema::DataType;
 use seqfeed_core::{Index, Key};
 
-/// What keys are written as.
+/// The type in which keys are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyType {
     /// Text (`utf8`).
@@ -15,8 +15,8 @@ pub enum KeyType {
 }
 
 impl KeyType {
-    /// What holds all keys of an index: numbers where all are decimal numbers as they are usually
-    /// written, else text, or bytes where a key is no UTF-8.
+    /// The type that fits all keys of an index: numbers if all are decimal numbers in their usual
+    /// form, else text, or bytes if a key is not UTF-8.
     ///
     /// ```
     /// use seqfeed_arrow::KeyType;
@@ -52,7 +52,7 @@ impl KeyType {
     }
 }
 
-/// The number that a key is, if it is written as numbers are.
+/// The number of a key, if the key is a number in its usual form.
 pub(crate) fn number_of(key: Key<'_>) -> Option<i64> {
     let text = key.as_str()?;
     let number: i64 = text.parse().ok()?;

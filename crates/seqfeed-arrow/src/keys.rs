@@ -61,7 +61,7 @@ pub(crate) fn each_key(array: &ArrayRef, each: &mut EachKey<'_>) -> Result<()> {
     }
 }
 
-/// The lengths of an array of them.
+/// The lengths in an array.
 pub(crate) fn lengths(array: &ArrayRef) -> Result<Vec<u32>> {
     if array.null_count() > 0 {
         return Err(null_in("of lengths"));

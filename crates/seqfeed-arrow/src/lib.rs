@@ -12,31 +12,31 @@
 //! | labels | `list<int32>`; `int32` where there is one a sequence | `label` |
 //! | sparse stream | `list<list<struct<index: int32, value: float>>>`, the outer list being the samples | `sparse` |
 //!
-//! `float` is `float` or `double`, as the stream's values are. Nothing is ever null. The marks are
-//! metadata of the column's field: `seqfeed.kind`, and with streams `seqfeed.extent` (`samples`,
-//! `sequence`, `own`) and `seqfeed.dim`. With them a file reads back exactly as it was written.
+//! `float` stands for `float` or `double`, the type of the stream's values. Nothing is ever null.
+//! The marks are metadata of the column's field: `seqfeed.kind`, and for streams `seqfeed.extent`
+//! (`samples`, `sequence`, `own`) and `seqfeed.dim`. With them a file reads back unchanged.
 //!
-//! Files written by others have no marks; then types tell:
+//! Files of other programs have no marks. There the types decide:
 //!
-//! * The key is the first column of the name `key`, `utt`, `utt_id`, `utterance`, `utterance_id`,
-//!   `id` or `name` with text, bytes, integers, or a dictionary of text. Without one, rows are
-//!   counted from 0.
-//! * Lists are streams: of floats (16, 32 or 64 bits) dense ones of width 1, of fixed-size lists or
-//!   of lists of floats that are all equally long dense ones of that width, of integers labels, of
-//!   lists of structs with `index` and `value` sparse ones (whose width must be given by
-//!   `seqfeed.dim`). Large lists are as good. Where lists of a row differ in number between
-//!   columns, the columns of less are given a number of samples of their own.
+//! * The key is the first column with the name `key`, `utt`, `utt_id`, `utterance`, `utterance_id`,
+//!   `id` or `name` that has text, bytes, integers, or a dictionary of text. If there is none, rows
+//!   are counted from 0.
+//! * Lists are streams. Lists of floats (16, 32 or 64 bits) are dense with width 1. Fixed-size
+//!   lists, or lists of equally long lists of floats, are dense with that width. Lists of integers
+//!   are labels. Lists of structs with `index` and `value` are sparse; `seqfeed.dim` must give
+//!   their width. Large lists work too. If the lists of a row differ in length between columns, the
+//!   columns with shorter lists get lengths of their own.
 //! * Fixed-size lists of floats are one sample a sequence.
-//! * Other columns (numbers, text, times) are passed over; a column of numbers that is asked for by
-//!   its name is one sample a sequence.
+//! * Other columns (numbers, text, times) are skipped. A column of numbers that is requested by
+//!   name has one sample a sequence.
 //!
 //! [`ArrowSource`] reads both kinds of file, [`ArrowWriter`] and [`ParquetWriter`] write them.
-//! [`RecordBatches`] gives any corpus to other programs in the same process.
+//! [`RecordBatches`] passes any corpus to other programs in the same process.
 //!
 //! Arrow files are read in place: opening reads keys and offsets, loading reads the values of the
-//! sequences that are wanted. What is compressed is decoded once into a temporary file, and so are
-//! Parquet files of large row groups; those of small ones, as they are written here, are decoded a
-//! group at a time.
+//! wanted sequences. Compressed data are decoded once into a temporary file, and so are Parquet
+//! files with large row groups. Parquet files with small row groups, as written here, are decoded
+//! one group at a time.
 
 #![forbid(unsafe_code)]
 
@@ -62,7 +62,7 @@ pub use source::ArrowSource;
 pub use stream::{FFI_ArrowArrayStream, RecordBatches};
 pub use writer::{ArrowWriter, Compress, ParquetWriter, WriteOptions};
 
-/// What files are called in messages.
+/// The name of Arrow files in messages.
 const ARROW: &str = "Arrow file";
-/// What files are called in messages.
+/// The name of Parquet files in messages.
 const PARQUET: &str = "Parquet file";

@@ -1,4 +1,4 @@
-//! The numbers that columns are made of, and the numbers that blocks are made of.
+//! The types of numbers in columns, and their conversion to those of blocks.
 
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
 use arrow_schema::DataType;
@@ -53,7 +53,7 @@ impl Number {
         matches!(self, Number::F16 | Number::F32 | Number::F64)
     }
 
-    /// The element that holds it without loss, integers being labels.
+    /// The element that holds it without loss; integers are labels.
     pub(crate) fn element(self) -> Element {
         match self {
             Number::F16 | Number::F32 => Element::F32,
@@ -62,7 +62,7 @@ impl Number {
         }
     }
 
-    /// Whether its bytes are those of an element.
+    /// Whether it has the same bytes as an element.
     pub(crate) fn is(self, element: Element) -> bool {
         matches!(
             (self, element),
@@ -70,7 +70,7 @@ impl Number {
         )
     }
 
-    /// Converts numbers as they lie in a file (little-endian) to elements in the machine's order.
+    /// Converts numbers as stored in a file (little-endian) to elements in the machine's order.
     ///
     /// Integers beyond 32 bits are errors; floats are rounded.
     pub(crate) fn convert(self, bytes: &[u8], element: Element, out: &mut [u8]) -> Result<()> {

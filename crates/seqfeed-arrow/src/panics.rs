@@ -10,7 +10,7 @@ thread_local! {
     static CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs what may panic; what it said when it did.
+/// Runs code that may panic. Returns the message of a panic as the error.
 pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let before = CAUGHT.replace(true);
     let done = catch_unwind(AssertUnwindSafe(run));
@@ -23,12 +23,12 @@ fn said(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it is damaged")
 }
 
-/// Keeps panics that this library catches and returns as errors off standard error; all others go
-/// to the panic hook that was set before.
+/// Keeps panics that this library catches and returns as errors off standard error. All other
+/// panics go to the panic hook that was set before.
 ///
-/// Rust calls the panic hook, which prints, before anything is caught. The hook belongs to the
-/// program, not to its libraries: so a program calls this once at its start, and without it nothing
-/// changes but what is printed.
+/// Rust calls the panic hook, which prints, before the panic is caught. The hook belongs to the
+/// program, not to its libraries. So a program calls this once at its start. Without it only more
+/// is printed.
 pub fn silence_caught_panics() {
     static SET: Once = Once::new();
     SET.call_once(|| {

@@ -1,4 +1,4 @@
-//! A run of rows, and how its samples come into blocks.
+//! A run of rows, and how its samples are loaded into blocks.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use crate::store::{Store, beyond, offsets};
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) rows: usize,
-    /// What it holds of each stream.
+    /// Its part of each stream.
     pub(crate) columns: Vec<PieceColumn>,
 }
 
-/// Where a piece's samples of one stream lie.
+/// The positions of a piece's samples in one stream.
 #[derive(Debug)]
 pub(crate) struct PieceColumn {
-    /// Samples before each row, and in all; none where each row is a sample.
+    /// The number of samples before each row, and in all; `None` if each row is a sample.
     pub(crate) starts: Option<Offsets>,
-    /// Where a sample is a list: offsets of samples, one more than samples.
+    /// If a sample is a list: the offsets of samples, one more entry than samples.
     pub(crate) inner: Option<Store>,
-    /// Where a sample is a list of pairs: their indices.
+    /// If a sample is a list of pairs: their indices.
     pub(crate) indices: Option<Store>,
     pub(crate) values: Store,
 }
@@ -44,12 +44,12 @@ impl PieceColumn {
         }
     }
 
-    /// Moves what is in memory to the spool.
+    /// Moves data from memory to the spool.
     pub(crate) fn spool(&mut self, spool: &mut Spool) -> Result<()> {
         self.stores().try_for_each(|store| store.spool(spool))
     }
 
-    /// Says which file the spool has become.
+    /// Sets the file that the spool has become.
     pub(crate) fn settle(&mut self, spool: &Arc<DataFile>) {
         self.stores().for_each(|store| store.settle(spool));
     }
@@ -58,7 +58,7 @@ impl PieceColumn {
         self.inner.iter_mut().chain(&mut self.indices).chain([&mut self.values])
     }
 
-    /// The width of its first sample, where samples are lists; none if there are no samples.
+    /// The width of its first sample, if samples are lists; `None` if there are no samples.
     pub(crate) fn first_width(&self, column: &Column) -> Result<Option<u64>> {
         let Sample::List { long } = column.form.sample else { return Ok(None) };
         let mut found = Vec::new();
@@ -74,7 +74,7 @@ impl PieceColumn {
         Ok(Some(found[1] - found[0]))
     }
 
-    /// Reads where samples, which are lists, start and end.
+    /// Reads the starts and ends of samples that are lists.
     fn inner_offsets(&self, samples: Range<u64>, long: bool, out: &mut Vec<u64>) -> Result<()> {
         let (width, count) = (if long { 8 } else { 4 }, samples.end - samples.start + 1);
         let inner = self.inner.as_ref().ok_or_else(|| beyond("offsets", 0, 1))?;
@@ -120,7 +120,7 @@ impl PieceColumn {
             Sample::Pairs { .. } => return self.load_pairs(column, &rows, span, block),
         };
         let (number, element) = (column.form.number, column.stream.element);
-        // What is not there takes no memory.
+        // Missing data must not take memory.
         let size = number.size() as u64;
         let bytes = self.check(&self.values, &values, size)?;
         let out = block.push_run(lengths);
@@ -132,7 +132,7 @@ impl PieceColumn {
         number.convert(&read, element, out)
     }
 
-    /// Checks that values are there; their size in bytes.
+    /// Checks that values exist. Returns their size in bytes.
     fn check(&self, store: &Store, values: &Range<u64>, size: u64) -> Result<usize> {
         match values.end.checked_mul(size) {
             Some(end) if end <= store.len() => Ok(((values.end - values.start) * size) as usize),
@@ -194,11 +194,11 @@ fn out_of_range(what: &'static str, found: u64, allowed: &'static str) -> Error 
     Error::format(ARROW, Problem::OutOfRange { what, found, allowed: allowed.into() })
 }
 
-/// Says that a null stands where none may.
+/// The error for a null where none may be.
 pub(crate) fn null_in(column: &str) -> Error {
     let what = format!("column {column} has null values, which no sample is").into();
     Error::format(ARROW, Problem::Unsupported(what)).with_help("fill them, or leave those rows out")
 }
 
-/// A key as it is said in messages and kept in the index.
+/// A callback for keys, in the form for messages and for the index.
 pub(crate) type EachKey<'a> = dyn FnMut(Key<'_>) -> Result<()> + 'a;

@@ -1,4 +1,4 @@
-//! Parquet files: row groups, decoded when they are wanted.
+//! Parquet files: row groups, decoded on demand.
 
 use std::error;
 use std::io::{self, Read};
@@ -22,11 +22,11 @@ use crate::panics::caught;
 use crate::piece::Piece;
 use crate::schema::{ArrowOptions, Columns};
 
-/// Decoded row groups that are kept.
+/// The number of decoded row groups that are kept.
 const KEPT: usize = 4;
-/// Rows that are decoded at once, at most.
+/// The most rows to decode at once.
 pub(crate) const MOST_ROWS: usize = 1 << 16;
-/// Bytes that are decoded at once, about.
+/// The approximate number of bytes to decode at once.
 const STEP: u64 = 16 << 20;
 
 /// A Parquet file.
@@ -36,7 +36,7 @@ pub(crate) struct RowGroups {
     pub(crate) columns: Columns,
     /// Numbers of the columns that are read, ascending.
     fields: Vec<usize>,
-    /// Row groups decoded last; the last one used stands last.
+    /// The last decoded row groups; the last used one comes last.
     kept: Mutex<Vec<(usize, Arc<Piece>)>>,
 }
 
@@ -77,11 +77,11 @@ impl RowGroups {
 
     /// Rows in a row group.
     pub(crate) fn rows(&self, group: usize) -> usize {
-        // Checked on opening.
+        // This was checked at opening.
         self.metadata.metadata().row_group(group).num_rows() as usize
     }
 
-    /// Bytes that a row group's wanted columns are said to take, encoded but not compressed.
+    /// Bytes of a row group's wanted columns by the metadata, encoded but not compressed.
     pub(crate) fn bytes(&self, group: usize) -> u64 {
         let group = self.metadata.metadata().row_group(group);
         let parquet = self.metadata.parquet_schema();
@@ -92,7 +92,7 @@ impl RowGroups {
         wanted.map(|(_, column)| u64::try_from(column.uncompressed_size()).unwrap_or(0)).sum()
     }
 
-    /// Row groups that are kept, at most.
+    /// The most row groups that are kept.
     pub(crate) fn most_kept(&self) -> u64 {
         KEPT.min(self.len()) as u64
     }
@@ -107,7 +107,7 @@ impl RowGroups {
         own.map(|(_, column)| u64::try_from(column.num_values()).unwrap_or(0)).max().unwrap_or(0)
     }
 
-    /// Columns of a batch that was read.
+    /// The wanted columns of a batch.
     pub(crate) fn piece(&self, batch: &RecordBatch) -> Result<Piece> {
         let columns = self.columns.streams.iter().map(|column| {
             let array = self.field(batch, &self.fields, column.field)?;
@@ -118,7 +118,7 @@ impl RowGroups {
         Ok(Piece { rows: batch.num_rows(), columns })
     }
 
-    /// The column of a batch that is a column of the file.
+    /// The column of a batch for a column of the file.
     pub(crate) fn field<'a>(
         &self,
         batch: &'a RecordBatch,
@@ -129,7 +129,7 @@ impl RowGroups {
         at.and_then(|at| batch.columns().get(at)).ok_or_else(|| self.wrong("a column is missing"))
     }
 
-    /// Reads all row groups with all columns that are wanted, some rows at a time.
+    /// Reads all row groups with all wanted columns, some rows at a time.
     pub(crate) fn read_all(
         &self,
         mut each: impl FnMut(&RecordBatch, &[usize]) -> Result<()>,
@@ -146,7 +146,7 @@ impl RowGroups {
         })
     }
 
-    /// Reads keys and lengths alone.
+    /// Reads only keys and lengths.
     pub(crate) fn read_index(
         &self,
         mut each: impl FnMut(&RecordBatch, &[usize]) -> Result<()>,
@@ -219,8 +219,8 @@ impl RowGroups {
     }
 }
 
-/// Runs a part of the `parquet` crate. A file that makes it panic is damaged; what it was
-/// at is dropped.
+/// Runs code of the `parquet` crate. A file that makes it panic is damaged; its unfinished work is
+/// dropped.
 fn guarded<T>(file: &DataFile, run: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T> {
     let damaged = |what: String| {
         let what = what.lines().next().unwrap_or_default().to_owned();
@@ -230,13 +230,13 @@ fn guarded<T>(file: &DataFile, run: impl FnOnce() -> parquet::errors::Result<T>)
     };
     match caught(run) {
         Ok(Ok(value)) => Ok(value),
-        // What reading the file said is the cause, however the crate has wrapped it.
+        // An error of reading the file is the cause, however the crate has wrapped it.
         Ok(Err(error)) => Err(of_reading(&error).unwrap_or_else(|| damaged(error.to_string()))),
         Err(panic) => Err(damaged(format!("it cannot be decoded: {panic}"))),
     }
 }
 
-/// The error of this library's among the causes of another.
+/// This library's error among the causes of another error.
 fn of_reading(error: &(dyn error::Error + 'static)) -> Option<Error> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -268,7 +268,7 @@ impl ChunkReader for Chunks {
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
         let external = |error: Error| ParquetError::External(Box::new(error));
-        // What is not there takes no memory.
+        // Missing data must not take memory.
         let there = self.0.len().saturating_sub(start);
         if length as u64 > there {
             let missing = Some(length as u64 - there);
@@ -282,7 +282,7 @@ impl ChunkReader for Chunks {
     }
 }
 
-/// A file from a place on.
+/// A file from a position on.
 struct From {
     file: Arc<DataFile>,
     at: u64,

@@ -1,4 +1,4 @@
-//! Which columns are keys, lengths and streams, and how streams become columns.
+//! Finds the columns of keys, lengths and streams, and makes columns of streams.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ const EXTENT: &str = "seqfeed.extent";
 const DIM: &str = "seqfeed.dim";
 const KEY: &str = "key";
 const LENGTH: &str = "length";
-/// The column of lengths that is written.
+/// The name of the written column of lengths.
 const SAMPLES: &str = "samples";
-/// Names of the column of keys in files of others.
+/// Names of the column of keys in files of other programs.
 const KEY_NAMES: [&str; 7] = ["key", "utt", "utt_id", "utterance", "utterance_id", "id", "name"];
 
-/// How Arrow and Parquet files are opened.
+/// Options for opening Arrow and Parquet files.
 #[derive(Clone, Debug)]
 pub struct ArrowOptions {
-    /// The columns that become streams, in this order; all that can, in the file's order, if
-    /// there are none.
+    /// The columns that become streams, in this order. By default all possible columns, in the
+    /// order of the file.
     pub columns: Vec<ColumnChoice>,
-    /// The column of keys, where it is not to be found by its name.
+    /// The column of keys, if its name is not a usual one.
     pub key: Option<String>,
-    /// Most samples in a chunk of the source's index.
+    /// The most samples in a chunk of the source's index.
     pub chunk_samples: u64,
 }
 
@@ -36,22 +36,22 @@ impl Default for ArrowOptions {
     }
 }
 
-/// A column that becomes a stream; what is not given is found from the file.
+/// A column that becomes a stream. Missing properties are found from the file.
 #[derive(Clone, Debug, Default)]
 pub struct ColumnChoice {
     /// The column's name.
     pub column: String,
     /// The stream's name; the column's, if it is empty.
     pub stream: String,
-    /// What its samples mean.
+    /// The kind of its samples.
     pub kind: Option<Kind>,
     /// Type of its values: floats for dense and sparse streams.
     pub element: Option<Element>,
-    /// How many samples it has in a sequence.
+    /// The number of its samples in a sequence.
     pub extent: Option<Extent>,
 }
 
-/// How a sample lies in a column.
+/// The form of a sample in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sample {
     /// A number.
@@ -60,14 +60,14 @@ pub(crate) enum Sample {
     Fixed(usize),
     /// A list of numbers.
     List { long: bool },
-    /// A list of structs: the places of index and value in it.
+    /// A list of structs, with the positions of index and value in a struct.
     Pairs { long: bool, index: Number, index_at: usize, value_at: usize },
 }
 
-/// How a column holds a stream.
+/// The form of a stream in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// Whether there is a list of samples in a row, and whether its offsets have 64 bits.
+    /// Whether a row has a list of samples, and whether its offsets have 64 bits.
     pub(crate) list: Option<bool>,
     pub(crate) sample: Sample,
     /// The type of values.
@@ -81,13 +81,13 @@ pub(crate) struct Column {
     pub(crate) field: usize,
     pub(crate) form: Form,
     pub(crate) stream: Stream,
-    /// Whether the stream's dim is not known before a sample has been seen.
+    /// Whether the stream's dim is unknown until a sample has been read.
     pub(crate) open_dim: bool,
-    /// Whether the extent was said, and is not only what lists look like.
+    /// Whether the extent was given, not derived from the lists.
     pub(crate) marked: bool,
 }
 
-/// The columns that matter.
+/// The wanted columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     pub(crate) key: Option<usize>,
@@ -184,7 +184,7 @@ impl Columns {
         Ok(Self { key, length, streams })
     }
 
-    /// The columns' numbers, ascending.
+    /// The numbers of the columns, ascending.
     pub(crate) fn fields(&self) -> Vec<usize> {
         let streams = self.streams.iter().map(|column| column.field);
         let mut fields: Vec<usize> = streams.chain(self.key).chain(self.length).collect();
@@ -260,7 +260,7 @@ impl Column {
             (Kind::Label, _) => Element::I32,
             (_, Some(element)) => element,
             (_, None) if form.number.is_float() => form.number.element(),
-            // Integers that are taken for real values: sound.
+            // Integers that are used as real values: sound.
             (_, None) => Element::F32,
         };
         if kind != Kind::Label && element == Element::I32 {
@@ -315,7 +315,7 @@ fn is_key(data_type: &DataType) -> bool {
     }
 }
 
-/// The schema of a file that is written.
+/// The schema of a file to write.
 pub(crate) fn written(streams: &[Stream], key: DataType) -> Schema {
     let mark = |field: Field, kind: &str| {
         field.with_metadata(HashMap::from([(KIND.to_owned(), kind.to_owned())]))
@@ -365,7 +365,7 @@ pub(crate) fn sample_type(stream: &Stream) -> DataType {
     }
 }
 
-/// The items of a list, under the name that Parquet demands.
+/// The items of a list, with the name that Parquet demands.
 pub(crate) fn item(data_type: DataType) -> Arc<Field> {
     Arc::new(Field::new("element", data_type, false))
 }

@@ -19,15 +19,15 @@ use crate::piece::Piece;
 use crate::row_groups::{MOST_ROWS, RowGroups};
 use crate::schema::{ArrowOptions, Column, Columns};
 
-/// Row groups of more chunks than this are decoded once, into a temporary file.
+/// Row groups with more chunks than this are decoded once, into a temporary file.
 const MOST_CHUNKS: u64 = 2;
-/// Where lengths are not known, row groups of more bytes than this are.
+/// If lengths are not known, this holds for row groups with more bytes than this.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// An Arrow IPC file or stream, or a Parquet file, as a [`Source`]: a row is a sequence, a
 /// column a stream.
 ///
-/// See the [crate's documentation](crate) for which columns are what.
+/// The [crate's documentation](crate) describes the columns.
 ///
 /// ```
 /// use seqfeed_arrow::{ArrowOptions, ArrowSource, KeyType, ParquetWriter, WriteOptions};
@@ -62,7 +62,7 @@ pub struct ArrowSource {
     streams: Vec<Stream>,
     columns: Vec<Column>,
     index: Arc<Index>,
-    /// First sequence of each piece, and the number of all.
+    /// The first sequence of each piece, and the number of all sequences.
     firsts: Vec<u32>,
     pieces: Pieces,
     format: String,
@@ -70,20 +70,20 @@ pub struct ArrowSource {
 }
 
 enum Pieces {
-    /// Samples can be read where they lie.
+    /// Samples can be read in place.
     Placed(Vec<Arc<Piece>>),
     /// Each row group is a piece.
     Groups(Box<RowGroups>),
 }
 
 impl ArrowSource {
-    /// Opens a file by any name that can be read; what it is, its first bytes tell. What cannot be
-    /// read in place (pipes, compressed files) is copied into a temporary file first.
+    /// Opens a file by any name that can be read. The first bytes tell its format. Data that cannot
+    /// be read in place (pipes, compressed files) are copied into a temporary file first.
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be read, is damaged, or holds no samples; if a column that is asked
-    /// for is not there or cannot be what it is asked to be; or if what is read holds nulls.
+    /// Fails if the file cannot be read, is damaged, or has no samples; if a requested column is
+    /// missing or has another type; or if the data have nulls.
     pub fn open(
         name: &(impl AsRef<OsStr> + ?Sized),
         options: &ArrowOptions,
@@ -97,7 +97,7 @@ impl ArrowSource {
         Ok(source)
     }
 
-    /// A source of a file that is open, under its name.
+    /// A source from an open file, with its name.
     ///
     /// # Errors
     ///
@@ -127,12 +127,12 @@ impl ArrowSource {
         Ok(source)
     }
 
-    /// The piece that a sequence lies in.
+    /// The piece of a sequence.
     fn piece_of(&self, sequence: u32) -> usize {
         self.firsts.partition_point(|&first| first <= sequence) - 1
     }
 
-    /// Calls `each` with runs of rows that follow one another in a piece.
+    /// Calls `each` with runs of consecutive rows in a piece.
     fn runs(
         &self,
         sequences: &[u32],
@@ -225,7 +225,7 @@ impl Source for ArrowSource {
         if described.kind != Kind::Sparse || sequences.is_empty() {
             return all;
         }
-        // How many values there are shows for whole pieces.
+        // The number of values is known for whole pieces.
         let pieces = self.piece_of(sequences.start)..=self.piece_of(sequences.end - 1);
         let values = pieces.map(|piece| self.values_of(piece, stream)).fold(0, u64::saturating_add);
         Most { samples, values: values.min(all.values) }
@@ -244,8 +244,8 @@ impl Source for ArrowSource {
     }
 
     fn loading_bytes(&self) -> u64 {
-        // What is read of a piece at once, and converted; of a row group also what it is
-        // decoded from.
+        // The bytes of a piece that are read at once, and converted. For a row group, also the
+        // encoded bytes.
         self.piece_bytes().saturating_mul(3)
     }
 }
@@ -282,13 +282,13 @@ impl fmt::Debug for ArrowSource {
     }
 }
 
-/// A source in the making.
+/// A source that is being built.
 struct SourceBuilder<'a> {
     options: &'a ArrowOptions,
     keys: Vec<u8>,
-    /// Where each key ends.
+    /// The end of each key.
     key_ends: Vec<usize>,
-    /// What the column of lengths says.
+    /// The contents of the column of lengths.
     lengths: Vec<u32>,
     firsts: Vec<u32>,
     pieces: Vec<Piece>,
@@ -383,7 +383,7 @@ impl<'a> SourceBuilder<'a> {
         }
         let mut opening = SourceBuilder::new(self.options);
         if small {
-            // Only lengths and widths are kept of what is decoded.
+            // Only lengths and widths of the decoded data are kept.
             for group in 0..count {
                 let piece = groups.group(group)?;
                 let starts = piece.columns.iter().map(|column| column.starts.clone());
@@ -434,7 +434,7 @@ impl<'a> SourceBuilder<'a> {
         Ok(())
     }
 
-    /// Ends the spool; its size.
+    /// Ends the spool. Returns its size.
     fn settle(&mut self, spool: Option<Spool>, name: &str) -> Result<u64> {
         let Some(spool) = spool else { return Ok(0) };
         let file = Arc::new(spool.into_data_file()?.with_name(name));
@@ -469,8 +469,8 @@ impl<'a> SourceBuilder<'a> {
         Ok(ArrowSource { name, streams, columns, index, firsts, pieces, format, spooled_bytes })
     }
 
-    /// Streams whose lists are not as many as those of the first dense stream have a number of
-    /// samples of their own, where nothing else is said.
+    /// If a stream's lists differ in number from those of the first dense stream, and nothing else
+    /// is given, the stream gets lengths of its own.
     fn own_lengths(&self, columns: &mut [Column]) {
         let Some(first) = measure(columns) else { return };
         let differs = |number: usize| {
@@ -530,8 +530,8 @@ impl<'a> SourceBuilder<'a> {
     }
 }
 
-/// The stream whose samples are counted: the first dense one with a sample a time step, or the
-/// first of any kind.
+/// The stream that gives the lengths: the first dense one with a sample a time step, or the first
+/// of any kind.
 fn measure(columns: &[Column]) -> Option<usize> {
     let steps = |column: &Column| column.stream.extent == Extent::Samples;
     let dense = |column: &Column| steps(column) && column.stream.kind == Kind::Dense;

@@ -1,4 +1,4 @@
-//! Where the bytes of a buffer lie.
+//! The positions of buffers.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Store {
         }
     }
 
-    /// Fills `out` with what lies from `at` on.
+    /// Fills `out` with the bytes from `at` on.
     pub(crate) fn read(&self, at: u64, out: &mut [u8]) -> Result<()> {
         let end = at.checked_add(out.len() as u64);
         if end.is_none_or(|end| end > self.len()) {
@@ -41,7 +41,7 @@ impl Store {
         }
     }
 
-    /// Moves what is in memory to the spool.
+    /// Moves data from memory to the spool.
     pub(crate) fn spool(&mut self, spool: &mut Spool) -> Result<()> {
         if let Store::Memory(buffer) = self {
             let (start, len) = (spool.position(), buffer.len() as u64);
@@ -51,7 +51,7 @@ impl Store {
         Ok(())
     }
 
-    /// Says which file the spool has become.
+    /// Sets the file that the spool has become.
     pub(crate) fn settle(&mut self, spool: &Arc<DataFile>) {
         if let Store::Spooled { start, len } = *self {
             *self = Store::File { file: Arc::clone(spool), start, len };
@@ -59,15 +59,15 @@ impl Store {
     }
 }
 
-/// A buffer is shorter than what refers to it needs.
+/// The error for a buffer that is too short for its references.
 pub(crate) fn beyond(inside: &'static str, found: u64, expected: u64) -> Error {
     let missing = Some(expected.saturating_sub(found));
     Error::format(ARROW, Problem::UnexpectedEnd { inside, missing })
         .with_help("the file is damaged: lengths or offsets in it are wrong")
 }
 
-/// Offsets of lists as they lie in a file: `long` ones have 64 bits. They must ascend, and may not
-/// lie beyond `most`.
+/// Offsets of lists as stored in a file; `long` ones have 64 bits. They must ascend, and not exceed
+/// `most`.
 pub(crate) fn offsets(
     bytes: &[u8],
     long: bool,

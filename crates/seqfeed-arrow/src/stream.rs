@@ -12,8 +12,8 @@ use seqfeed_core::{Block, Result, Source};
 use crate::key_type::KeyType;
 use crate::writer::{Gather, WriteOptions};
 
-/// The sequences of a corpus in its order, a row each, as an Arrow file of them has them: see the
-/// [crate](crate). A chunk and the batches of it are in memory at a time.
+/// The sequences of a corpus in its order, one row each, in the form of an Arrow file: see the
+/// [crate](crate). A chunk and its batches are in memory at a time.
 ///
 /// A sequence that cannot be read ends the stream with its error.
 ///
@@ -56,12 +56,12 @@ pub struct RecordBatches {
 }
 
 impl RecordBatches {
-    /// Starts a stream, of batches with at most so many samples; a longer sequence is a
+    /// Starts a stream of batches with at most `batch_samples` samples. A longer sequence is a
     /// batch of its own.
     ///
     /// # Errors
     ///
-    /// Fails if there are no streams, or if two columns had one name.
+    /// Fails if there are no streams, or if two columns would have one name.
     pub fn new(source: Arc<dyn Source>, batch_samples: u64) -> Result<Self> {
         let keys = KeyType::of(source.index());
         let options = WriteOptions { group_samples: batch_samples, ..WriteOptions::default() };
@@ -109,7 +109,7 @@ impl Iterator for RecordBatches {
     fn next(&mut self) -> Option<Self::Item> {
         if let Err(error) = self.fill() {
             self.ended = true;
-            // What other languages are told by number: an error of input.
+            // Other languages get an error by number: one of input.
             return Some(Err(ArrowError::IoError(error.to_string(), io::Error::other(error))));
         }
         self.ready.pop_front().map(Ok)

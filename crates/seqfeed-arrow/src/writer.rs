@@ -1,4 +1,4 @@
-//! Arrow and Parquet files, written one sequence at a time.
+//! Writes Arrow and Parquet files, one sequence at a time.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ use crate::batch::Batch;
 use crate::key_type::KeyType;
 use crate::schema::written;
 
-/// Most rows in a record batch or row group.
+/// The most rows in a record batch or row group.
 const MOST_ROWS: usize = crate::row_groups::MOST_ROWS;
 
-/// How files are written.
+/// Options for writing files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Most samples in a record batch or row group; a longer sequence is one of its own. Those of
-    /// the default are the chunks of a corpus, so that a chunk of a Parquet file is decoded alone.
+    /// The most samples in a record batch or row group. A longer sequence has one of its own. The
+    /// default is the size of a corpus' chunks, so that a chunk of a Parquet file is decoded alone.
     pub group_samples: u64,
-    /// How values are compressed.
+    /// The compression of values.
     pub compress: Compress,
 }
 
-/// How values are compressed.
+/// The compression of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compress {
-    /// Not at all: Arrow files are then read in place.
+    /// None. Arrow files can then be read in place.
     #[default]
     None,
-    /// By Zstandard, at a level from 1 to 22. In Parquet files, the bytes of floats are
-    /// split up first.
+    /// Zstandard, with a level from 1 to 22. In Parquet files, the bytes of floats are split up
+    /// first.
     Zstd(i32),
 }
 
@@ -62,7 +62,7 @@ pub struct ParquetWriter {
     writer: Parquet<Output>,
 }
 
-/// What is gathered for a record batch or row group.
+/// Gathers a record batch or row group.
 pub(crate) struct Gather {
     name: String,
     pub(crate) schema: SchemaRef,
@@ -95,7 +95,7 @@ impl Gather {
         Ok(Self { name: name.to_owned(), schema, streams: streams.to_vec(), batch, group_samples })
     }
 
-    /// Adds a sequence. If it does not fit beside the others, these are given to `write` before.
+    /// Adds a sequence. If it does not fit, `write` first gets the gathered ones.
     pub(crate) fn push(
         &mut self,
         key: Key<'_>,
@@ -114,8 +114,8 @@ impl Gather {
         pushed.map_err(|error| error.in_file(&self.name))
     }
 
-    /// The length of a sequence: that of streams with a sample a time step, or of the
-    /// longest other.
+    /// The length of a sequence: that of streams with a sample a time step, or else the longest
+    /// one.
     fn samples(&self, blocks: &[Block], number: usize) -> Result<u32> {
         if blocks.len() != self.streams.len() {
             return Err(Error::usage("there must be a block for each stream"));
@@ -155,7 +155,7 @@ impl ArrowWriter {
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be made, or if two columns had one name.
+    /// Fails if the file cannot be made, or if two columns would have one name.
     pub fn create(
         name: &WxFilename,
         streams: &[Stream],
@@ -176,20 +176,19 @@ impl ArrowWriter {
         Ok(Self { gather, writer })
     }
 
-    /// Adds the sequence that was pushed to the blocks, of which there is one a stream, as
-    /// number `number`.
+    /// Adds sequence number `number` of the blocks; there is one block for each stream.
     ///
     /// # Errors
     ///
-    /// Fails if the blocks are not those of the streams, if streams with a sample a time step
-    /// differ in length, or if writing fails.
+    /// Fails if the blocks do not fit the streams, if streams with a sample a time step differ in
+    /// length, or if writing fails.
     pub fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
         let Self { gather, writer } = self;
         let name = gather.name.clone();
         gather.push(key, blocks, number, |batch| write_arrow(writer, batch, &name))
     }
 
-    /// Writes the rest; the file appears. How many bytes it has.
+    /// Writes the rest. The file then appears. Returns its number of bytes.
     ///
     /// # Errors
     ///
@@ -213,8 +212,8 @@ impl ParquetWriter {
     ///
     /// # Errors
     ///
-    /// Fails if the file cannot be made, if two columns had one name, or for a level of compression
-    /// that there is not.
+    /// Fails if the file cannot be made, if two columns would have one name, or if there is no such
+    /// level of compression.
     pub fn create(
         name: &WxFilename,
         streams: &[Stream],
@@ -226,7 +225,7 @@ impl ParquetWriter {
         let mut properties = WriterProperties::builder()
             .set_created_by("seqfeed".to_owned())
             .set_max_row_group_row_count(Some(MOST_ROWS))
-            // Values of features hardly repeat, and nobody asks for their range.
+            // Values of features hardly repeat, and nobody needs their range.
             .set_dictionary_enabled(false)
             .set_statistics_enabled(EnabledStatistics::None);
         let key = ColumnPath::from("key");
@@ -247,20 +246,19 @@ impl ParquetWriter {
         Ok(Self { gather, writer })
     }
 
-    /// Adds the sequence that was pushed to the blocks, of which there is one a stream, as
-    /// number `number`.
+    /// Adds sequence number `number` of the blocks; there is one block for each stream.
     ///
     /// # Errors
     ///
-    /// Fails if the blocks are not those of the streams, if streams with a sample a time step
-    /// differ in length, or if writing fails.
+    /// Fails if the blocks do not fit the streams, if streams with a sample a time step differ in
+    /// length, or if writing fails.
     pub fn write(&mut self, key: Key<'_>, blocks: &[Block], number: usize) -> Result<()> {
         let Self { gather, writer } = self;
         let name = gather.name.clone();
         gather.push(key, blocks, number, |batch| write_parquet(writer, batch, &name))
     }
 
-    /// Writes the rest; the file appears. How many bytes it has.
+    /// Writes the rest. The file then appears. Returns its number of bytes.
     ///
     /// # Errors
     ///
@@ -280,7 +278,7 @@ fn write_parquet(writer: &mut Parquet<Output>, batch: &mut Batch, name: &str) ->
     written.map_err(|error| failed(&error.to_string(), name))
 }
 
-/// Where the values of a stream lie in a Parquet file.
+/// The path of a stream's values in a Parquet file.
 fn value_path(stream: &Stream) -> ColumnPath {
     let mut path = vec![stream.name.clone()];
     let mut deeper = |names: &[&str]| path.extend(names.iter().map(|&name| name.to_owned()));

@@ -24,7 +24,7 @@ pub(crate) fn comma(out: &mut impl Write, number: usize) -> io::Result<()> {
 }
 
 /// The shortest text that reads back to the same float of its type. JSON has no numbers for
-/// infinities and NaN: they are text, which every reader of JSON takes and none takes for a number.
+/// infinities and NaN. They are text: every reader of JSON accepts it, none takes it for a number.
 pub(crate) fn float(out: &mut impl Write, value: f64, element: Element) -> io::Result<()> {
     match (value.is_finite(), element) {
         (true, Element::F32) => Ok(serde_json::to_writer(out, &(value as f32))?),

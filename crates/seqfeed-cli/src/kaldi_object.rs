@@ -1,4 +1,4 @@
-//! One object of Kaldi's, named by itself: `feats.ark:5`, `feats.ark:119[0:4]`, `final.mat`.
+//! A single object of Kaldi's: `feats.ark:5`, `feats.ark:119[0:4]`, `final.mat`.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use crate::report;
 use crate::screen::{Screen, print_json};
 
-/// An object, and the name that was given.
+/// An object, with the given name.
 pub(crate) struct KaldiObject {
     name: String,
     object: AnyObject,
 }
 
 impl KaldiObject {
-    /// Loads the object that a name means; nothing, where it is no such name but that of a corpus.
+    /// Loads the object with a name. `None` if the name is that of a corpus.
     pub(crate) fn of_name(name: &str, opener: &Opener) -> Result<Option<Self>> {
         let bytes = name_from_text(name);
         if !is_object(&bytes) || Description::is_htk_file(name, opener) {
@@ -40,7 +40,7 @@ impl KaldiObject {
         Ok(Some(object))
     }
 
-    /// Fails if an option was given that means something for corpora only.
+    /// Fails if an option was given that applies only to corpora.
     pub(crate) fn refuse(&self, option: &str, given: bool) -> Result<()> {
         if !given {
             return Ok(());
@@ -50,7 +50,7 @@ impl KaldiObject {
         Err(Error::usage(what).with_help(help).into())
     }
 
-    /// Says what it is.
+    /// Prints type and size.
     pub(crate) fn write_info(&self, json: bool) -> Result<()> {
         if json {
             return print_json(&self.description());
@@ -64,7 +64,7 @@ impl KaldiObject {
         Ok(out.flush()?)
     }
 
-    /// Shows its values, in the text form that Kaldi has for its type.
+    /// Prints its values, in Kaldi's text form for its type.
     pub(crate) fn write_values(&self, json: bool) -> Result<()> {
         let mut text = Vec::new();
         write_object(&self.object, &mut text, Mode::Text)?;
@@ -88,7 +88,7 @@ impl KaldiObject {
         json!({ "name": self.name, "type": name, "size": self.size() })
     }
 
-    /// Rows and columns, or the number of elements, of types that have such.
+    /// Rows and columns, or the number of elements, for types that have these.
     fn size(&self) -> Option<Vec<usize>> {
         Some(match &self.object {
             AnyObject::FloatMatrix(matrix) => vec![matrix.rows, matrix.cols],
@@ -108,16 +108,16 @@ fn shown(size: &[usize]) -> String {
     size.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
 }
 
-/// Whether a command has no kind of table before it: with one (`ark:cat x |`), it is a table's.
+/// Whether a command has no kind of table before it. With one (`ark:cat x |`), it is a table.
 fn is_alone(command: &OsStr) -> bool {
     let mut words = command.as_bytes().split(|&byte| byte == b' ');
     words.find(|word| !word.is_empty()).is_some_and(|word| !word.contains(&b':'))
 }
 
-/// Whether a name is that of one object: with the offset of an archive that is there, of a file
-/// that begins as such an object does, or of a command.
+/// Whether a name is that of one object: an existing archive with an offset, a file that begins
+/// like such an object, or a command.
 fn is_object(name: &OsStr) -> bool {
-    // Files that are there may end with a bracket or with digits themselves.
+    // Names of existing files may themselves end with a bracket or with digits.
     let (alone, _) = Range::split_name(name).unwrap_or((name, None));
     let opener = Opener::default();
     match RxFilename::parse(alone) {
@@ -133,14 +133,14 @@ fn begins_as_object(name: &OsStr) -> bool {
     const HEAD: usize = 64;
     let opened =
         RxFilename::parse(name).and_then(|name| ObjectReader::open(&name, &Opener::default()));
-    // What cannot be opened fails with its own words when it is opened as a corpus.
+    // A file that cannot be opened gives a better error when it is opened as a corpus.
     let Ok(mut reader) = opened else { return false };
     let Ok(head) = reader.ensure(HEAD) else { return false };
     if head.starts_with(b"\0B") {
         return true;
     }
-    // A matrix or a vector as text. A bracket stands in descriptions too, but with a
-    // letter behind it.
+    // A matrix or a vector as text. A description may also begin with a bracket, but then a letter
+    // follows.
     let Some(inside) = head.trim_ascii_start().strip_prefix(b"[") else { return false };
     let value = inside.trim_ascii_start();
     value.len() < inside.len()

@@ -1,4 +1,4 @@
-//! The options that describe a corpus and its feed: flags made of the one table of options.
+//! The options that describe a corpus and its feed: flags, made from the table of options.
 
 use anyhow::Result;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -11,12 +11,12 @@ use seqfeed::{
 use crate::kaldi_object::KaldiObject;
 use crate::report;
 
-/// Names are bytes: the arguments hold them as text from which the bytes can be had again.
+/// Names are bytes. The arguments hold them as text from which the bytes can be restored.
 pub(crate) fn name() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(name_to_text)
 }
 
-/// What the corpus is made of.
+/// The options for the data of the corpus.
 #[derive(Clone, Debug)]
 pub(crate) struct CorpusOptions {
     name: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct CorpusOptions {
     allow_pipes: bool,
 }
 
-/// How the corpus is fed.
+/// The options for the feed.
 #[derive(Clone, Debug)]
 pub(crate) struct FeedOptions(Table);
 
@@ -39,14 +39,14 @@ const OVERRIDE: &str = "With a reader of CNTK's configurations: the value of a v
 const ALLOW_PIPES: &str = "Allow commands (`cmd |`) also in names that stand in files, such as \
     script files and descriptions; names on the command line may be commands anyway";
 
-/// What names may do: those on the command line may be commands, those that stand in files only if
-/// the user allows it. This is the rule of all commands.
+/// The opener for all commands. Names on the command line may be commands; names in files may be so
+/// only if the user allows it.
 pub(crate) fn opener(allow_pipes: bool) -> Opener {
     if allow_pipes { Opener::with_pipes() } else { Opener::with_given_pipes() }
 }
 
-/// The options that are flags of all commands, or of those that feed. The names of a corpus are
-/// its own argument.
+/// The options that are flags of all commands, or of commands that feed. The name of a corpus is an
+/// argument of its own.
 fn flags(scope: OptionScope) -> impl Iterator<Item = CorpusOption> {
     let named = ["reader", "data", "corpus"];
     let all = options().into_iter();
@@ -85,7 +85,7 @@ pub(crate) fn flag(option: &CorpusOption) -> Arg {
     }
 }
 
-/// The options among flags that were given.
+/// The given options among flags.
 fn given(matches: &mut ArgMatches, flags: impl Iterator<Item = CorpusOption>) -> Table {
     let mut table = Table::new();
     for option in flags {
@@ -195,12 +195,12 @@ impl FromArgMatches for FeedOptions {
 }
 
 impl CorpusOptions {
-    /// The description meant by these options.
+    /// The description for these options.
     pub(crate) fn describe(&self) -> Result<Description> {
         self.describe_with(Table::new())
     }
 
-    /// The same, with those of the feed.
+    /// The same, with the options of the feed.
     pub(crate) fn describe_fed(&self, feed: &FeedOptions) -> Result<Description> {
         self.describe_with(feed.0.clone())
     }
@@ -226,18 +226,18 @@ impl CorpusOptions {
         }
     }
 
-    /// The name of the corpus, if it was given by one.
+    /// The name of the corpus, if one was given.
     pub(crate) fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The name of the corpus, where no other option for corpora is given.
+    /// The name of the corpus, if no other option for corpora was given.
     pub(crate) fn only_name(&self) -> Option<&str> {
         self.name().filter(|_| self.given.is_empty())
     }
 
-    /// The object of Kaldi's that the name means; nothing where it means a corpus, as it does
-    /// beside options for corpora.
+    /// The object of Kaldi's with the name. `None` if the name means a corpus, as it does together
+    /// with options for corpora.
     pub(crate) fn kaldi_object(&self) -> Result<Option<KaldiObject>> {
         match self.only_name() {
             Some(name) => KaldiObject::of_name(name, &self.opener()),
@@ -245,7 +245,7 @@ impl CorpusOptions {
         }
     }
 
-    /// What names may do.
+    /// Opens names, by the rule for commands in names.
     pub(crate) fn opener(&self) -> Opener {
         let opener = opener(self.allow_pipes);
         let limit = self.given.get("line-limit").and_then(Value::as_integer);
@@ -255,20 +255,20 @@ impl CorpusOptions {
         }
     }
 
-    /// The first name of several, where it is not that of a corpus: features are given by an
-    /// option, and no corpus has this name.
+    /// The first of several names, if it is not that of a corpus: features were given by an option,
+    /// and there is no corpus with this name.
     pub(crate) fn take_name_beside_features(&mut self) -> Option<String> {
         let opener = self.opener();
         let is_corpus = |name: &String| opener.exists(&opener.place(name_from_text(name)));
         self.name.take_if(|name| self.given.contains_key("features") && !is_corpus(name))
     }
 
-    /// Names the corpus.
+    /// Sets the name of the corpus.
     pub(crate) fn rename(&mut self, name: Option<String>) {
         self.name = name;
     }
 
-    /// Opens the corpus of a description, with the values of its files: 64-bit floats stay such.
+    /// Opens the corpus of a description with the types of its files: 64-bit floats stay so.
     pub(crate) fn open_exactly(&self, description: &Description) -> Result<Opened> {
         Ok(description.open_exactly(&self.opener())?)
     }
@@ -279,7 +279,7 @@ impl CorpusOptions {
     }
 }
 
-/// How far samples are apart.
+/// The option for the time between samples.
 #[derive(Args, Debug)]
 pub(crate) struct FrameShift {
     /// From one sample to the next: "10 ms" "62.5 us", or seconds [default: what the files say,
@@ -299,13 +299,13 @@ impl FrameShift {
         self.or_given(opened.frame_shift())
     }
 
-    /// The option's value, or else what files say, or else 10 ms.
+    /// The value of the option, or else of the files, or else 10 ms.
     pub(crate) fn or_given(&self, said: Option<f64>) -> f64 {
         self.frame_shift.or(said).unwrap_or(0.01)
     }
 }
 
-/// A time in seconds: `10 ms`, `12.5ms`, `0.01`, `0.01 s`.
+/// Parses a time in seconds: `10 ms`, `12.5ms`, `0.01`, `0.01 s`.
 fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let units = [("ms", 1e-3), ("us", 1e-6), ("s", 1.0), ("", 1.0)];

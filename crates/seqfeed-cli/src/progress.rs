@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar for `total` things of a kind; hidden, if standard error is no terminal.
+/// A bar for `total` things of a kind. It is hidden if standard error is not a terminal.
 pub(crate) fn bar(total: u64, what: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), target());
     let template = format!(
@@ -13,7 +13,7 @@ pub(crate) fn bar(total: u64, what: &str) -> ProgressBar {
     styled(bar, &template)
 }
 
-/// A count of things of a kind, whose end is not known.
+/// A count of things of a kind, if their total is not known.
 pub(crate) fn spinner(what: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, target());
     styled(bar, &format!("{{spinner}} {{human_pos}} {what} {{elapsed}}"))

@@ -1,4 +1,4 @@
-//! What people read: errors, tables, numbers. The one place that prints to standard error.
+//! Output for people: errors, tables, numbers. Only this file prints to standard error.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -8,17 +8,16 @@ use seqfeed::{Error, Position, PrintableLines};
 
 const ERROR: (&str, &str) = ("error", "1;31");
 
-/// Prints to standard error, a mark in a colour before it; control characters of data are escaped.
-/// Where that cannot be written to (a full disk, nobody who reads), there is nobody to tell: the
-/// exit code says the rest.
+/// Prints to standard error, with a coloured mark in front. Control characters of data are escaped.
+/// If this fails (a full disk, no reader), nobody can be told; the exit code remains.
 fn say(before: &str, (mark, code): (&str, &str), text: impl fmt::Display) {
     let mark = if mark.is_empty() { String::new() } else { paint(mark, code) };
     let text = format!("{before}{mark}{}", PrintableLines(text));
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Prints an error, and says how the program ends: 0 where only the reader of a pipe has gone,
-/// 2 for wrong usage, 1 otherwise.
+/// Prints an error. Returns the exit code: 0 if only the reader of a pipe has gone, 2 for wrong
+/// usage, 1 otherwise.
 pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
     let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
@@ -48,7 +47,7 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
     if known.is_usage() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// How the program ends when all that it does is to print: help, or its version.
+/// The exit code of a program that only prints: help, or its version.
 pub(crate) fn printed(written: io::Result<()>) -> ExitCode {
     match written.and_then(|()| io::stdout().flush()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -63,12 +62,12 @@ fn line_of(error: &Error) -> Option<u64> {
     }
 }
 
-/// Prints what is worth knowing.
+/// Prints a note.
 pub(crate) fn note(text: &str) {
     say("", ("note", "1;36"), format_args!(": {text}\n"));
 }
 
-/// Prints lines of results, where standard output is taken by data.
+/// Prints lines of results, if standard output is used for data.
 pub(crate) fn lines(text: &str) {
     say("", ("", ""), text);
 }

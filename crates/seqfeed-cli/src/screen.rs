@@ -1,5 +1,4 @@
-//! Standard output for people and for programs that read JSON: nothing in it comes from
-//! data unescaped.
+//! Standard output for people and for programs that read JSON. All data in it are escaped.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -10,9 +9,9 @@ use serde::Serialize;
 
 use crate::terminal::Color;
 
-/// Standard output, where control characters of data are escaped, whoever writes them.
+/// Standard output that escapes control characters of data, whoever writes them.
 ///
-/// Pieces of text are written whole, as `write!` and serializers do: a letter is never cut in two.
+/// Each write must hold whole letters, as from `write!` and serializers: a letter is never split.
 pub(crate) struct Screen {
     out: BufWriter<StdoutLock<'static>>,
     json: bool,
@@ -27,23 +26,22 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
 }
 
 impl Screen {
-    /// For people: as [`Printable`] escapes. Lines stay lines.
+    /// For people: escapes as [`Printable`] does, but line ends stay.
     pub(crate) fn text() -> Self {
         Self { out: BufWriter::new(io::stdout().lock()), json: false }
     }
 
-    /// For JSON, which says the same with `\u202e` as with the letter itself. What is written
-    /// must be JSON.
+    /// For JSON, where `\u202e` means the same as the letter itself. The output must be JSON.
     pub(crate) fn json() -> Self {
         Self { json: true, ..Self::text() }
     }
 
-    /// As [`json`](Self::json), for much of it.
+    /// As [`json`](Self::json), for large output.
     pub(crate) fn much_json() -> Self {
         Self { out: BufWriter::with_capacity(1 << 20, io::stdout().lock()), json: true }
     }
 
-    /// Writes text in a colour, on terminals that show colours: `1;31` is a bold red.
+    /// Writes coloured text, on terminals that show colours: `1;31` is a bold red.
     pub(crate) fn paint(&mut self, text: &str, code: &str) -> io::Result<()> {
         match Color::Auto.draws() {
             true => write!(self.out, "\x1b[{code}m{}\x1b[0m", Printable(text)),
@@ -51,8 +49,8 @@ impl Screen {
         }
     }
 
-    /// Writes a picture for the terminal, which consists of escape sequences; names in it
-    /// are escaped.
+    /// Writes a picture for the terminal, which consists of escape sequences. Names in it are
+    /// escaped.
     pub(crate) fn picture(&mut self, picture: &str) -> io::Result<()> {
         self.out.write_all(picture.as_bytes())
     }

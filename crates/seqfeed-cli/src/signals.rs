@@ -1,4 +1,4 @@
-//! Signals that end the program: its temporary files go first.
+//! Signals that end the program. Its temporary files are removed first.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -10,31 +10,31 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// Waits in a thread for signals that ask the program to end. (At SIGKILL nothing can be done; what
-/// is left then, the next run or `seqfeed check DIR` takes away.)
+/// Waits in a thread for signals that ask the program to end. (Nothing can be done at SIGKILL. The
+/// next run or `seqfeed check DIR` then removes the files.)
 pub(crate) fn watch() {
-    // A file that may grow no more (`ulimit -f`) is an error of writing it, as a full disk is.
+    // A file that has reached its limit (`ulimit -f`) is an error of writing, like a full disk.
     let _ = flag::register(SIGXFSZ, Arc::default());
     let ignored = ignored();
     let asks: Vec<i32> =
         [SIGTERM, SIGHUP, SIGINT].into_iter().filter(|signal| !is_in(*signal, ignored)).collect();
     let (ready, waits) = channel();
-    // Without a thread, signals do what they do to any program.
+    // Without a thread, signals have their usual effect.
     let _ = thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let Ok(mut signals) = Signals::new(asks) else { return };
         drop(ready);
         for signal in signals.forever() {
-            // Kept to the end: nothing new is made.
+            // Kept to the end, so that no new files are made.
             let _removed = remove_temporary_files();
             let _ = emulate_default_handler(signal);
         }
     });
-    // Before anything is made. It ends when the sender is gone, whatever became of the thread.
+    // Before any file is made. It ends when the sender is dropped, even if there is no thread.
     let _: Result<(), _> = waits.recv();
 }
 
-/// The signals that whoever started the program wants to be ignored, as `nohup` does: a bit for
-/// each. None where the system does not tell.
+/// The signals that the caller of the program ignores, as `nohup` does: a bit for each. 0 if the
+/// system does not tell.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

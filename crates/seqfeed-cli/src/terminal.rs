@@ -1,4 +1,4 @@
-//! What standard output is: how wide, and whether it shows colours and more than ASCII.
+//! Properties of standard output: its width, and whether it shows colours and more than ASCII.
 
 use std::io::{self, IsTerminal};
 
@@ -28,14 +28,14 @@ impl Color {
     }
 }
 
-/// Columns of the terminal; 100 where there is none.
+/// Columns of the terminal; 100 if there is none.
 pub(crate) fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let asked = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     columns.or_else(asked).unwrap_or(100).clamp(40, 1000)
 }
 
-/// A bar of a chart, at most so many columns long: eighths of a block on a terminal, else plain.
+/// A bar of a chart, at most `columns` long: eighths of a block on a terminal, else ASCII.
 pub(crate) fn bar(share: f64, columns: usize) -> String {
     if !io::stdout().is_terminal() {
         return "#".repeat((share * columns as f64).round() as usize);

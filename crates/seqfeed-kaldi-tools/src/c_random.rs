@@ -1,25 +1,25 @@
-//! The C library's `rand` (glibc), and what Kaldi draws with it.
+//! The C library's `rand` (glibc), and Kaldi's draws with it.
 
-/// glibc's `rand` behind `srand`: an additive feedback generator, r(i) = r(i - 3) + r(i - 31).
+/// glibc's `rand` after `srand`: an additive feedback generator, r(i) = r(i - 3) + r(i - 31).
 #[derive(Clone, Debug)]
 pub(crate) struct CRandom {
     state: [u32; 31],
     next: usize,
 }
 
-/// The greatest number that is drawn.
+/// The largest number.
 const RAND_MAX: i32 = i32::MAX;
 
 impl CRandom {
-    /// The generator behind `srand(seed)`.
+    /// The generator after `srand(seed)`.
     pub(crate) fn new(seed: i32) -> Self {
         let seed = if seed == 0 { 1 } else { seed };
         let mut state = [0u32; 31];
         let mut word = i64::from(seed);
         state[0] = seed as u32;
         for slot in &mut state[1..] {
-            // By Schrage's method, as the library does it: other than a modulus where the seed
-            // is negative.
+            // By Schrage's method, as in the library. It differs from a modulus if the seed is
+            // negative.
             let (high, low) = (word / 127_773, word % 127_773);
             word = 16_807 * low - 2_836 * high;
             if word < 0 {
@@ -63,8 +63,8 @@ impl CRandom {
             return false;
         }
         if probability >= 1.0 {
-            // Kaldi draws nothing for 1, and for more (which rounding can give) a number that is
-            // always below.
+            // Kaldi draws nothing for 1. For more (which rounding can give) it draws a number that
+            // is always below.
             if probability > 1.0 {
                 self.rand();
             }

@@ -1,4 +1,4 @@
-//! One call of a tool: its arguments, its options, what it logs, how it ends.
+//! One call of a tool: arguments, options, log, exit code.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,15 +10,15 @@ use seqfeed_core::{Error, ErrorKind, PrintableLines, Problem};
 use seqfeed_io::{InputFiles, Opener, WxFilename, name_from_text};
 use seqfeed_kaldi::{Range, ReadOptions, Warning, Warnings};
 
-/// The version of Kaldi whose behaviour and messages are followed.
+/// The version of Kaldi whose behaviour and messages the tools follow.
 pub const KALDI_VERSION: &str = "5.5.0";
 
-/// What a call has around it.
+/// The surroundings of a call.
 pub struct Surroundings<'a> {
-    /// What names may do. Kaldi's users expect commands (`gunzip -c x.gz |`) to run.
+    /// Opens names. Kaldi's users expect commands (`gunzip -c x.gz |`) to run.
     pub opener: Opener,
-    /// Standard output, for the few tools that print to it. Tables that are written to `-` go to
-    /// that of the process.
+    /// Standard output, for the few tools that print to it. Tables written to `-` go to the
+    /// standard output of the process.
     pub out: &'a mut dyn Write,
     /// Standard error: usage, the echo of the command line, and log lines.
     pub log: &'a mut dyn Write,
@@ -32,12 +32,12 @@ impl fmt::Debug for Surroundings<'_> {
 
 /// One call of a tool.
 pub(crate) struct Call<'a> {
-    /// The name the tool was called by, perhaps with a directory before it.
+    /// The name by which the tool was called, with an optional directory.
     pub(crate) program: &'a str,
-    /// The words behind it.
+    /// The words after it.
     pub(crate) words: &'a [String],
     pub(crate) around: Surroundings<'a>,
-    /// What readers noticed, until it is logged.
+    /// Warnings of readers that have not been logged yet.
     pub(crate) warnings: Warnings,
     pub(crate) files: Files,
 }
@@ -54,25 +54,25 @@ impl Files {
         Self { inputs: InputFiles::record(), outputs: Rc::default() }
     }
 
-    /// Fails if a file that is written is read as well.
+    /// Fails if an output is an input too.
     pub(crate) fn check(&self) -> Result<(), Stop> {
         Ok(self.inputs.check_outputs(self.outputs.borrow().iter())?)
     }
 }
 
-/// How a call ends: with the exit code, or early.
+/// The end of a call: an exit code, or an early end.
 pub(crate) type Outcome = Result<u8, Stop>;
 
-/// Why a call ends early.
+/// The reason of an early end.
 pub(crate) enum Stop {
-    /// All that there is to say is said.
+    /// Everything has been said.
     Exit(u8),
-    /// Kaldi throws: exit code 255. With the place of the message in Kaldi, if it is
-    /// one of Kaldi's.
+    /// Kaldi throws: exit code 255. With the place of the message in Kaldi, if it is one of
+    /// Kaldi's.
     Throw(Option<&'static str>, String),
     /// Kaldi aborts (an assertion, or an error while a table is being closed): exit code 1.
     Abort(String),
-    /// The reader of our output has gone: as if killed by SIGPIPE, which says nothing.
+    /// The reader of our output has gone. The call ends silently, as if killed by SIGPIPE.
     BrokenPipe,
 }
 
@@ -93,7 +93,7 @@ impl From<Error> for Stop {
 }
 
 impl Stop {
-    /// The end where Kaldi would abort with this error.
+    /// The end for an error at which Kaldi would abort.
     pub(crate) fn abort(error: &Error) -> Self {
         if is_broken_pipe(error) { Self::BrokenPipe } else { Self::Abort(error.to_string()) }
     }
@@ -121,9 +121,8 @@ impl Call<'_> {
         &self.around.opener
     }
 
-    /// Notes files that will be written. Fails if one of them is another output. That it is an
-    /// input is all right for single objects, which are read before; tables are
-    /// [checked](Files::check).
+    /// Notes outputs. Fails if one of them is another output. An output may be an input for single
+    /// objects, which are read first; for tables this is [checked](Files::check).
     pub(crate) fn note_outputs(&self, names: &[WxFilename]) -> Result<(), Stop> {
         let files = names.iter().filter(|name| name.path().is_some());
         let mut outputs = self.files.outputs.borrow_mut();
@@ -131,13 +130,13 @@ impl Call<'_> {
         Ok(InputFiles::default().check_outputs(outputs.iter())?)
     }
 
-    /// Logs what was done. `place` is where Kaldi 5.5.0 logs it:
-    /// `main():featbin/copy-feats.cc:143`, without the line where that is not known.
+    /// Logs a success. `place` is its place in Kaldi 5.5.0: `main():featbin/copy-feats.cc:143`,
+    /// without the line if it is not known.
     pub(crate) fn log(&mut self, place: &str, message: impl fmt::Display) {
         self.line(Severity::Log, Some(place), &message);
     }
 
-    /// Logs what went wrong but does not end the call.
+    /// Logs an error that does not end the call.
     pub(crate) fn warn(&mut self, place: &str, message: impl fmt::Display) {
         self.line(Severity::Warning, Some(place), &message);
     }
@@ -152,13 +151,13 @@ impl Call<'_> {
         Ok(false)
     }
 
-    /// How files and tables are read: with Kaldi's patience, and warnings where Kaldi warns.
+    /// The options for reading files and tables: with Kaldi's patience, and with its warnings.
     pub(crate) fn reading(&self) -> ReadOptions {
         let warnings = Some(self.warnings.clone());
         ReadOptions { opener: self.opener().clone(), warnings, ..ReadOptions::default() }
     }
 
-    /// Logs what readers noticed since the last line.
+    /// Logs the warnings of readers since the last line.
     fn warn_of_readers(&mut self) {
         for warning in self.warnings.take() {
             let (place, message) = match warning {
@@ -206,13 +205,13 @@ impl Call<'_> {
         };
         let place = place.map(|place| format!(":{place}")).unwrap_or_default();
         let name = self.name();
-        // Lines stay lines: some messages of Kaldi's have several.
+        // Line ends stay, since some of Kaldi's messages have several lines.
         let message = PrintableLines(message);
         let line = format!("{severity} ({name}[{KALDI_VERSION}]{place}) {message}\n");
         self.say(&line);
     }
 
-    /// Writes to the log. That nobody can read it is no reason to stop.
+    /// Writes to the log. A log that cannot be written is no reason to stop.
     pub(crate) fn say(&mut self, text: &str) {
         let _ = self.around.log.write_all(name_from_text(text).as_bytes());
         let _ = self.around.log.flush();
@@ -223,7 +222,7 @@ impl Call<'_> {
         self.around.out.write_all(text).map_err(print_error)
     }
 
-    /// Says how the call ended; the exit code.
+    /// Logs the end of the call. Returns the exit code.
     pub(crate) fn end(mut self, outcome: Outcome) -> u8 {
         self.warn_of_readers();
         let outcome = outcome.and_then(|code| {
@@ -254,12 +253,12 @@ pub(crate) fn throw<T>(place: &'static str, message: impl fmt::Display) -> Resul
     Err(Stop::Throw(Some(place), message.to_string()))
 }
 
-/// Ends a call where Kaldi's assertions would abort it.
+/// Ends a call where one of Kaldi's assertions would abort it.
 pub(crate) fn abort<T>(message: impl fmt::Display) -> Result<T, Stop> {
     Err(Stop::Abort(message.to_string()))
 }
 
-/// 0 where something was done, otherwise 1: how most tools end.
+/// 0 if something was done, otherwise 1: the end of most tools.
 pub(crate) fn some(done: u64) -> Outcome {
     Ok(u8::from(done == 0))
 }

@@ -1,12 +1,12 @@
 //! Cepstral mean and variance normalization.
 //!
-//! Statistics are a matrix of two rows: for each of D dimensions the sum and the sum of squares,
-//! and in column D of the first row the number of frames (of the second: 0).
+//! Statistics are a matrix of two rows. For each of D dimensions they have the sum and the sum of
+//! squares. Column D has the number of frames in the first row, and 0 in the second.
 
 use seqfeed_core::{Error, Result};
 use seqfeed_kaldi::Matrix;
 
-/// The least variance that is divided by.
+/// The smallest variance for divisions.
 pub const VARIANCE_FLOOR: f64 = 1e-20;
 
 /// Statistics of no frames.
@@ -15,13 +15,13 @@ pub fn empty(dim: usize) -> Matrix<f64> {
     Matrix { rows: 2, cols: dim + 1, values: vec![0.0; 2 * (dim + 1)] }
 }
 
-/// Adds frames to statistics, each with its weight if there are weights.
+/// Adds frames to statistics, with weights if there are any.
 ///
-/// As in Kaldi's `AccCmvnStats`, products are rounded to 32 bits, and summed up in 64.
+/// As in Kaldi's `AccCmvnStats`, products are rounded to 32 bits, and summed in 64.
 ///
 /// # Errors
 ///
-/// Fails if the statistics are of other features, or if there are not as many weights as frames.
+/// Fails if the statistics have another dimension, or if weights and frames differ in number.
 pub fn accumulate(
     features: &Matrix<f32>,
     weights: Option<&[f32]>,
@@ -56,12 +56,12 @@ pub fn accumulate(
     Ok(())
 }
 
-/// Makes the statistics of some dimensions those of zero mean and unit variance, which keeps these
-/// dimensions from being changed.
+/// Sets the statistics of some dimensions to zero mean and unit variance, so that these dimensions
+/// do not change.
 ///
 /// # Errors
 ///
-/// Fails if the matrix holds no statistics, or not of such a dimension.
+/// Fails if the matrix is not statistics, or lacks such a dimension.
 pub fn fake(stats: &mut Matrix<f64>, dims: &[i32]) -> Result<()> {
     let dim = dim_of(stats)?;
     let count = stats.values[dim];
@@ -77,8 +77,8 @@ pub fn fake(stats: &mut Matrix<f64>, dims: &[i32]) -> Result<()> {
     Ok(())
 }
 
-/// Means and variances of statistics: two rows, a column for each dimension. None where the
-/// statistics are of no frames, or the matrix holds none.
+/// Means and variances: two rows, one column for each dimension. `None` if the statistics have no
+/// frames, or if the matrix is not statistics.
 #[must_use]
 pub fn mean_and_variance(stats: &Matrix<f64>) -> Option<Matrix<f64>> {
     let dim = dim_of(stats).ok()?;
@@ -93,24 +93,24 @@ pub fn mean_and_variance(stats: &Matrix<f64>) -> Option<Matrix<f64>> {
     Some(Matrix { rows: 2, cols: dim, values })
 }
 
-/// What is done to each dimension of a frame: times `scale` (if there is one), plus `offset`.
+/// The change of each dimension of a frame: times `scale` (if there is one), plus `offset`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normalization {
-    /// What is multiplied with first.
+    /// The factors, applied first.
     pub scale: Option<Vec<f32>>,
-    /// What is added then.
+    /// The summands.
     pub offset: Vec<f32>,
-    /// The variances that were too small, and were taken for [`VARIANCE_FLOOR`].
+    /// Variances that were too small, and were replaced by [`VARIANCE_FLOOR`].
     pub floored: Vec<f64>,
 }
 
 impl Normalization {
-    /// What brings features of such statistics to zero mean, and with `variances` to unit variance:
-    /// Kaldi's `ApplyCmvn`.
+    /// Normalizes features with such statistics to zero mean, and with `variances` to unit
+    /// variance: Kaldi's `ApplyCmvn`.
     ///
     /// # Errors
     ///
-    /// Fails if the matrix holds no statistics, or those of less than one frame.
+    /// Fails if the matrix is not statistics, or has less than one frame.
     pub fn forward(stats: &Matrix<f64>, variances: bool) -> Result<Self> {
         let (dim, count) = (dim_of(stats)?, count_of(stats)?);
         let (sums, squares) = (&stats.values[..dim], &stats.values[dim + 1..]);
@@ -134,8 +134,8 @@ impl Normalization {
         Ok(all)
     }
 
-    /// What gives features of zero mean, and with `variances` of unit variance, those of the
-    /// statistics: Kaldi's `ApplyCmvnReverse`.
+    /// Gives features of zero mean, and with `variances` of unit variance, the mean and variance of
+    /// the statistics: Kaldi's `ApplyCmvnReverse`.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl Normalization {
     ///
     /// # Errors
     ///
-    /// Fails if they are of another dimension.
+    /// Fails if they have another dimension.
     pub fn apply(&self, features: &mut Matrix<f32>) -> Result<()> {
         if features.cols != self.offset.len() {
             return Err(Error::corpus(format!(
@@ -201,7 +201,7 @@ fn dim_of(stats: &Matrix<f64>) -> Result<usize> {
 
 fn count_of(stats: &Matrix<f64>) -> Result<f64> {
     let count = stats.values[stats.cols - 1];
-    // Also for what is no number.
+    // This also catches NaN.
     if count.is_nan() || count < 1.0 {
         return Err(Error::corpus(format!(
             "Insufficient stats for cepstral mean and variance normalization: count = {count}"

@@ -1,16 +1,15 @@
-//! `std::shuffle` of GNU's C++ library with `std::mt19937`: the order in which Kaldi puts
-//! shuffled examples.
+//! `std::shuffle` of GNU's C++ library with `std::mt19937`: Kaldi's order of shuffled examples.
 
 use rand_mt::Mt;
 
-/// Shuffles as `std::shuffle(begin, end, std::mt19937(seed))`.
+/// Shuffles as `std::shuffle(begin, end, std::mt19937(seed))` does.
 pub(crate) fn shuffle<T>(items: &mut [T], seed: i32) {
     let mut random = Mt::new(seed as u32);
     let count = items.len() as u64;
     if count < 2 {
         return;
     }
-    // Where two places can be drawn at once, they are.
+    // Two positions are drawn at once if possible.
     let pairs = u64::from(u32::MAX) / count >= count;
     if !pairs {
         for last in 1..items.len() {
@@ -35,7 +34,7 @@ pub(crate) fn shuffle<T>(items: &mut [T], seed: i32) {
 /// A number from 0 to `count` - 1, as `std::uniform_int_distribution` draws it since GCC 11.
 fn below(random: &mut Mt, count: u64) -> u64 {
     if count > u64::from(u32::MAX) {
-        // More items than a number of 32 bits can name.
+        // There are more items than 32 bits can number.
         return ((u64::from(random.next_u32()) << 32) | u64::from(random.next_u32())) % count;
     }
     let mut product = u64::from(random.next_u32()) * count;

@@ -1,11 +1,11 @@
-//! Deltas: the slope of features over time, and that of the slope.
+//! Deltas: the slope of features over time, and the slope of the slope.
 
 use seqfeed_kaldi::Matrix;
 
-/// Computes features with their deltas, as Kaldi's `DeltaFeatures`.
+/// Computes features with their deltas, as Kaldi's `DeltaFeatures` does.
 ///
 /// The weights of an order are those of the order below, convolved with j / sum(j * j) for j from
-/// -`window` to `window`. The first and last frames stand for those before and behind them.
+/// -`window` to `window`. The first and last frame stand for missing frames beyond the ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deltas {
     /// The weights of each order, from -max to max.
@@ -13,9 +13,9 @@ pub struct Deltas {
 }
 
 impl Deltas {
-    /// Deltas up to an order, with so many frames to either side.
+    /// Deltas up to an order, with `window` frames on each side.
     ///
-    /// With a window of 0, which has no slope, all deltas are 0.
+    /// With a window of 0 there is no slope, and all deltas are 0.
     #[must_use]
     pub fn new(order: usize, window: usize) -> Self {
         let mut scales = vec![vec![1.0f32]];

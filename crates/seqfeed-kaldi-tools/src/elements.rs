@@ -1,13 +1,13 @@
-//! Operations on each value, or each row, of a matrix.
+//! Operations on the values, or the rows, of a matrix.
 
 use seqfeed_core::{Error, Result};
 
-/// What a value is raised to at least before its logarithm is taken.
+/// The smallest value whose logarithm is taken.
 pub const LOG_FLOOR: f32 = 1e-20;
 
-/// Natural logarithms of values, of those below [`LOG_FLOOR`] that of it.
+/// Natural logarithms of values. Values below [`LOG_FLOOR`] are raised to it.
 pub fn log(values: &mut [f32]) {
-    // Not `max`, which would give the floor for what is no number.
+    // Not `max`, which would give the floor for NaN.
     let floored = |value: f32| if value < LOG_FLOOR { LOG_FLOOR } else { value };
     values.iter_mut().for_each(|value| *value = floored(*value).ln());
 }
@@ -49,7 +49,7 @@ pub fn softmax(row: &mut [f32]) {
     row.iter_mut().for_each(|value| *value *= scale);
 }
 
-/// The product of two vectors of the same length, summed up in 64 bits.
+/// The product of two vectors of the same length, summed in 64 bits.
 #[must_use]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum::<f64>() as f32

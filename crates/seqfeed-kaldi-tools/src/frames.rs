@@ -1,9 +1,9 @@
-//! Frames of a matrix put in other places: context, shift, subsampling, columns.
+//! Rearranges the frames of a matrix: context, shift, subsampling, columns.
 
 use seqfeed_kaldi::Matrix;
 
-/// Each frame with `left` frames before and `right` ones behind it, in one row; the first and last
-/// frames stand for those beyond: Kaldi's `SpliceFrames`.
+/// Each frame with `left` frames before and `right` frames after it, in one row. The first and last
+/// frame stand for frames beyond the ends: Kaldi's `SpliceFrames`.
 #[must_use]
 pub fn splice(features: &Matrix<f32>, left: usize, right: usize) -> Matrix<f32> {
     let mut spliced = Matrix::default();
@@ -11,7 +11,7 @@ pub fn splice(features: &Matrix<f32>, left: usize, right: usize) -> Matrix<f32> 
     spliced
 }
 
-/// [`splice`] in the place of an older matrix, whose memory is used again.
+/// [`splice`] into an older matrix, to use its memory again.
 pub fn splice_into(features: &Matrix<f32>, left: usize, right: usize, out: &mut Matrix<f32>) {
     let Matrix { rows, cols, .. } = *features;
     let width = left + 1 + right;
@@ -19,7 +19,7 @@ pub fn splice_into(features: &Matrix<f32>, left: usize, right: usize, out: &mut 
     out.values.clear();
     out.values.reserve_exact(rows * cols * width);
     for row in 0..rows {
-        // Frames that follow one another lie side by side.
+        // Consecutive frames lie side by side.
         let first = row.saturating_sub(left);
         let behind = (row + right + 1).min(rows);
         for _ in row..left {
@@ -32,8 +32,8 @@ pub fn splice_into(features: &Matrix<f32>, left: usize, right: usize, out: &mut 
     }
 }
 
-/// Frames moved to later places (with a negative `shift`, to earlier ones); the first or last frame
-/// fills what becomes free.
+/// Moves frames to later positions (with a negative `shift`, to earlier ones). The first or last
+/// frame fills the free positions.
 #[must_use]
 pub fn shift(features: &Matrix<f32>, shift: i64) -> Matrix<f32> {
     let Matrix { rows, cols, .. } = *features;
@@ -61,7 +61,7 @@ pub fn rows(features: &Matrix<f32>, wanted: impl IntoIterator<Item = usize>) -> 
     Matrix { rows: count, cols: if count == 0 { 0 } else { features.cols }, values }
 }
 
-/// Columns of a matrix, in this order; a column may come more than once.
+/// Columns of a matrix, in this order. A column may occur more than once.
 ///
 /// # Panics
 ///
@@ -77,7 +77,7 @@ pub fn columns(features: &Matrix<f32>, wanted: &[usize]) -> Matrix<f32> {
     Matrix { rows: features.rows, cols, values }
 }
 
-/// Matrices side by side, as many rows of each as the shortest one has.
+/// Matrices side by side, with the number of rows of the shortest one.
 #[must_use]
 pub fn paste(parts: &[&Matrix<f32>]) -> Matrix<f32> {
     let rows = parts.iter().map(|part| part.rows).min().unwrap_or_default();

@@ -14,18 +14,18 @@
 //! assert_eq!((code, out.as_slice()), (0, &b"2\n"[..]));
 //! ```
 //!
-//! The tools follow the programs of Kaldi 5.5.0. Where a program could not be run, they follow its
-//! public source. They differ from Kaldi's where that protects the data:
+//! The tools follow the programs of Kaldi 5.5.0. If a program could not be run, the tool follows
+//! its public source. The tools differ from Kaldi's to protect the data:
 //!
 //! * Outputs appear when they are complete. After an error there is no half-written archive.
-//! * Errors say what is wrong, where, and what helps, in one `ERROR` line.
-//! * Where Kaldi aborts (exit code 134), tools end with 1 and an error; where it throws, with 255
-//!   as there. A failed command that was written to (`ark:| gzip`) is an error.
-//! * A log line has no line number where its number in Kaldi's source is not known.
+//! * Errors have the reason, the place and a cure, in one `ERROR` line.
+//! * Where Kaldi aborts (exit code 134), tools end with 1 and an error. Where it throws, they end
+//!   with 255 as Kaldi does. A failed command that was written to (`ark:| gzip`) is an error.
+//! * A log line has no line number if its number in Kaldi's source is not known.
 //!
-//! Tools read and write one object at a time, except those that shuffle. [`cmvn`],
-//! [`deltas`], [`frames`], [`elements`] and [`transform`] hold their arithmetic, in Kaldi's
-//! order of operations.
+//! Tools read and write one object at a time, except those that shuffle. [`cmvn`], [`deltas`],
+//! [`frames`], [`elements`] and [`transform`] have their arithmetic, in Kaldi's order of
+//! operations.
 
 #![forbid(unsafe_code)]
 
@@ -56,14 +56,14 @@ use crate::call::{Call, Files, Outcome};
 pub struct Tool {
     /// Its name in Kaldi.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A summary in one line.
     pub summary: &'static str,
     run: fn(&mut Call<'_>) -> Outcome,
 }
 
 impl Tool {
-    /// Calls the tool: `program` is the name it was called by, `words` what stands behind it, as
-    /// texts ([`name_to_text`](seqfeed_io::name_to_text)). The exit code.
+    /// Calls the tool. `program` is the name by which it was called, `words` are the words after
+    /// it, as texts ([`name_to_text`](seqfeed_io::name_to_text)). Returns the exit code.
     pub fn run<'a>(&self, program: &'a str, words: &'a [String], around: Surroundings<'a>) -> u8 {
         let (warnings, files) = (Warnings::default(), Files::record());
         let mut call = Call { program, words, around, warnings, files };
@@ -81,7 +81,7 @@ impl fmt::Debug for Tool {
 /// All tools, sorted by name.
 pub const TOOLS: &[Tool] = tools::TOOLS;
 
-/// The tool of a name.
+/// The tool with a name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.binary_search_by(|tool| tool.name.cmp(name)).ok().map(|index| &TOOLS[index])

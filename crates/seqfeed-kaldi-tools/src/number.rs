@@ -1,10 +1,10 @@
-//! Numbers in options, segments and messages, as Kaldi reads and prints them.
+//! Numbers in options, segments and messages, in Kaldi's form.
 
 use std::fmt;
 
 use seqfeed_core::float_text::write_g;
 
-/// A number as C++ prints it by default: with six digits.
+/// A number in C++'s default form: with six digits.
 pub(crate) struct G(pub(crate) f64);
 
 impl fmt::Display for G {
@@ -15,16 +15,16 @@ impl fmt::Display for G {
     }
 }
 
-/// An integer of base 10 with white space around it and perhaps a sign: Kaldi's
+/// An integer of base 10 with white space around it and an optional sign: Kaldi's
 /// `ConvertStringToInteger`.
 pub(crate) fn integer(text: &str) -> Option<i32> {
     let text = text.trim_matches(is_space);
-    // One sign at most; Rust refuses a second one.
+    // At most one sign: Rust refuses a second one.
     text.parse().ok()
 }
 
-/// A real number with white space around it, or one of the names of infinity and of what is no
-/// number: Kaldi's `ConvertStringToReal`. Values beyond the type's range are refused.
+/// A real number with white space around it, or one of the names of infinity and NaN: Kaldi's
+/// `ConvertStringToReal`. Values beyond the type's range are refused.
 pub(crate) fn real(text: &str) -> Option<f64> {
     let text = text.trim_matches(is_space);
     let (negative, magnitude) = match text.as_bytes().first()? {
@@ -56,7 +56,7 @@ pub(crate) fn real32(text: &str) -> Option<f32> {
     value.is_finite().then_some(value)
 }
 
-/// White space in C's sense.
+/// White space by C's definition.
 pub(crate) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\x0b' | '\x0c' | '\r')
 }

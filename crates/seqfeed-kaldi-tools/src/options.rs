@@ -1,4 +1,4 @@
-//! Options as Kaldi's tools take them: `--scale=0.5`, `--Scale_1=t`, `--config=FILE`.
+//! Options in the form of Kaldi's tools: `--scale=0.5`, `--Scale_1=t`, `--config=FILE`.
 //!
 //! Options stand before the first argument. Case does not matter in their names, and `_` is `-`.
 //! A lone `--` ends them. Files that `--config` names are read before the other options,
@@ -15,7 +15,7 @@ use seqfeed_io::{Opener, name_from_text, name_to_text};
 use crate::call::{Call, Stop, throw};
 use crate::number::{G, integer, is_space, real32};
 
-/// Where the value of an option goes.
+/// The variable for the value of an option.
 pub(crate) enum Slot<'a> {
     Flag(&'a mut bool),
     Int(&'a mut i32),
@@ -30,7 +30,7 @@ pub(crate) struct Opt<'a> {
     slot: Slot<'a>,
 }
 
-/// An option that sets a variable, whose present value is the default.
+/// An option that sets a variable. The present value is the default.
 pub(crate) fn opt<'a>(name: &'static str, slot: impl Into<Slot<'a>>, doc: &'static str) -> Opt<'a> {
     Opt { name, doc, slot: slot.into() }
 }
@@ -74,7 +74,7 @@ impl Slot<'_> {
         }
     }
 
-    /// Sets the value that a text means.
+    /// Sets the value from a text.
     fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), Wrong> {
         let text = value.unwrap_or_default();
         match self {
@@ -119,10 +119,10 @@ impl Slot<'_> {
     }
 }
 
-/// Most bytes of a file of options.
+/// The most bytes of a file of options.
 const MOST_OF_CONFIG: u64 = 1 << 20;
 
-/// Where Kaldi says what is wrong with options.
+/// The place of Kaldi's messages about options.
 const SET: &str = "SetOption():util/parse-options.cc:558";
 const READ: &str = "Read():util/parse-options.cc:366";
 const SPLIT: &str = "SplitLongArg():util/parse-options.cc:514";
@@ -131,7 +131,8 @@ const NOT_A_LINE: &str = "ReadConfigFile():util/parse-options.cc:480";
 const NO_CONFIG: &str = "ReadConfigFile():util/parse-options.cc:463";
 
 impl Call<'_> {
-    /// Reads options and arguments, and echoes the command line, as every tool of Kaldi does first.
+    /// Parses options and arguments, and echoes the command line, as each of Kaldi's tools does
+    /// first.
     pub(crate) fn parse(
         &mut self,
         usage: &str,
@@ -214,11 +215,11 @@ fn parse(
     Ok(arguments)
 }
 
-/// What is wrong with an option.
+/// An error in an option.
 enum Wrong {
-    /// Usage is printed with the message.
+    /// The usage is printed with the message.
     Unknown(&'static str, String),
-    /// The message says it all.
+    /// Only the message is printed.
     Value(&'static str, String),
 }
 
@@ -227,7 +228,7 @@ struct Parser<'a, 'b, 'c> {
     standard: &'a mut [Opt<'c>],
 }
 
-/// Name and value of an option without its dashes.
+/// Splits the name and value of an option without its dashes.
 fn split<'a>(word: &str, option: &'a str) -> Result<(String, Option<&'a str>), Wrong> {
     let (name, value) = match option.split_once('=') {
         Some((name, value)) => (name, Some(value.trim_matches(is_space))),
@@ -240,7 +241,7 @@ fn split<'a>(word: &str, option: &'a str) -> Result<(String, Option<&'a str>), W
 }
 
 impl Parser<'_, '_, '_> {
-    /// Sets an option; whether there is one of this name.
+    /// Sets an option. Returns whether there is one with this name.
     fn set(&mut self, name: &str, value: Option<&str>) -> Result<bool, Wrong> {
         if let Some(option) = self.options.iter_mut().find(|option| option.name == name) {
             return option.slot.set(name, value).map(|()| true);
@@ -299,7 +300,7 @@ fn describe(usage: &str, options: &[Opt<'_>], standard: &[Opt<'_>]) -> String {
     text
 }
 
-/// A word as it can be given to a shell: quoted where it must be.
+/// A word in a form for a shell, quoted if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "[]~#^_-+=:.,/".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -311,7 +312,7 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// A name in messages: quoted where a shell would want it, or what `-` stands for.
+/// A name for messages: quoted if a shell would need it, or the meaning of `-`.
 pub(crate) fn shown(name: &str, standard: &str) -> String {
     if matches!(name, "" | "-") { standard.to_owned() } else { quoted(name) }
 }

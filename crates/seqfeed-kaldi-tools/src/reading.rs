@@ -1,7 +1,6 @@
-//! How tools read: tables in order, single objects, lines.
+//! Reading for tools: tables in order, single objects, lines.
 //!
-//! Names come in options, which are text: what is opened is the name that a text stands for
-//! ([`name_from_text`]).
+//! Names come in options, which are text. [`name_from_text`] gives the name to open.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -37,7 +36,7 @@ pub(crate) fn are_tables(
     if tables == is_wspecifier(to) { Ok(tables) } else { throw(place, message) }
 }
 
-/// A table that is read object by object, in one object's memory.
+/// A table that is read object by object, into the memory of one object.
 pub(crate) struct Table<T> {
     reader: SequentialReader<T>,
     key: Vec<u8>,
@@ -59,8 +58,8 @@ impl<T: Holder + Default> Table<T> {
 
     /// The next key and object.
     ///
-    /// An archive that fails with its first object cannot be opened, in Kaldi; if it fails later,
-    /// the program aborts.
+    /// In Kaldi, an archive that fails at its first object cannot be opened. If it fails later, the
+    /// program aborts.
     pub(crate) fn next(&mut self) -> Result<Option<(Key<'_>, &mut T)>, Stop> {
         match self.reader.next_into(&mut self.key, &mut self.value) {
             Ok(true) => {
@@ -68,7 +67,7 @@ impl<T: Holder + Default> Table<T> {
                 Ok(Some((Key(&self.key), &mut self.value)))
             }
             Ok(false) => {
-                // Files that a script file names are known now.
+                // The files that a script file names are known now.
                 self.files.check()?;
                 Ok(None)
             }
@@ -85,7 +84,7 @@ impl<T: Holder + Default> Table<T> {
 }
 
 impl Call<'_> {
-    /// Opens a table to be read in order.
+    /// Opens a table for reading in order.
     pub(crate) fn table<T: Holder + Default>(&self, rspecifier: &str) -> Result<Table<T>, Stop> {
         Table::open(self, rspecifier)
     }
@@ -133,7 +132,7 @@ impl Call<'_> {
         rspecifiers.iter().map(|rspecifier| self.random(rspecifier)).collect()
     }
 
-    /// Opens a table to be read by key.
+    /// Opens a table for reading by key.
     pub(crate) fn random<T: Holder>(
         &self,
         rspecifier: &str,
@@ -143,7 +142,8 @@ impl Call<'_> {
         Ok(table)
     }
 
-    /// Opens a table to be read by keys that a map turns into its own; none where `map` is empty.
+    /// Opens a table for reading by keys that a map translates to its own. There is no map if `map`
+    /// is empty.
     pub(crate) fn mapped<T: Holder>(
         &self,
         rspecifier: &str,
@@ -155,12 +155,12 @@ impl Call<'_> {
         Ok(table)
     }
 
-    /// Opens a table to be written.
+    /// Opens a table for writing.
     pub(crate) fn create<T: Holder>(&self, wspecifier: &str) -> Result<TableWriter<T>, Stop> {
         let wspecifier = name_from_text(wspecifier);
         let Wspecifier { archive, script, .. } = Wspecifier::parse(&wspecifier)?;
         let mut outputs = Vec::new();
-        // A script file alone is read.
+        // A script file alone is an input.
         if let Some(archive) = archive {
             outputs.push(WxFilename::parse(&archive)?);
             outputs.extend(script.map(|script| WxFilename::parse(&script)).transpose()?);
@@ -172,10 +172,10 @@ impl Call<'_> {
         Ok(table.telling(&self.warnings))
     }
 
-    /// Reads the object that a file holds, or the part of it that a range behind the name means.
+    /// Reads the object in a file, or the part of it for the range after the name.
     pub(crate) fn read_object<T: Holder>(&self, name: &str) -> Result<T, Stop> {
         if name.ends_with(']') {
-            // The name and range of a line of a script file.
+            // The name and the range have the form of a line in a script file.
             let line = name_from_text(&format!("object {name}"));
             let line = ScriptLine::parse(line.as_bytes())?;
             if let Some(range) = line.range {

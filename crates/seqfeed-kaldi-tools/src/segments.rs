@@ -17,19 +17,19 @@ pub(crate) struct Segment {
     pub(crate) recording: Vec<u8>,
     /// In seconds.
     pub(crate) start: f64,
-    /// In seconds; -1 may mean the end of the recording.
+    /// In seconds. -1 may mean the end of the recording.
     pub(crate) end: f64,
     pub(crate) channel: Option<usize>,
 }
 
-/// The segments of a file. Lines that are none are passed over, with a warning.
+/// The segments in a file. Invalid lines are skipped with a warning.
 pub(crate) struct Segments {
     lines: Lines,
-    /// Where Kaldi warns of lines.
+    /// The place of Kaldi's warnings about lines.
     place: &'static str,
-    /// Whether an end of -1 means that of the recording.
+    /// Whether an end of -1 means the end of the recording.
     open_end: bool,
-    /// Lines that were read.
+    /// The number of lines read.
     pub(crate) count: u64,
 }
 
@@ -69,7 +69,7 @@ fn parse(line: &[u8], open_end: bool) -> Result<Segment, &'static str> {
     let start = text(start).and_then(real).ok_or(" [bad start]")?;
     let end = text(end).and_then(real).ok_or(" [bad end]")?;
     let whole = open_end && end == -1.0;
-    // Written so that what is no number is refused, too.
+    // Written in this way to refuse NaN too.
     if !(start >= 0.0 && (whole || (end > 0.0 && start < end))) {
         return Err(" [empty or invalid segment]");
     }

@@ -1,4 +1,4 @@
-//! The tools, a file for each or each family.
+//! The tools. Each tool or family of tools has a file.
 
 mod cmvn;
 mod compare_feats;

@@ -5,12 +5,12 @@ use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use seqfeed_core::{Error, Result};
 use seqfeed_kaldi::Matrix;
 
-/// Applies a transform to each frame: linear if it has as many columns as the features, affine
-/// (with the offset in the last column) if it has one more.
+/// Applies a transform to each frame. It is linear if it has as many columns as the features, and
+/// affine (with the offset in the last column) if it has one more.
 ///
-/// The product is that of a library (as in Kaldi, of BLAS); the offset is added last. Such
-/// libraries differ in the last bits, by the order in which they sum up, and by whether the
-/// processor multiplies and adds in one.
+/// A library computes the product (in Kaldi, BLAS); the offset is added last. Such libraries differ
+/// in the last bits: in the order of sums, and in whether the processor multiplies and adds in one
+/// step.
 ///
 /// # Errors
 ///
@@ -21,7 +21,7 @@ pub fn apply(features: &Matrix<f32>, transform: &Matrix<f32>) -> Result<Matrix<f
     Ok(out)
 }
 
-/// [`apply`] in the place of an older matrix, whose memory is used again.
+/// [`apply`] into an older matrix, to use its memory again.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ pub fn apply_into(
     let Matrix { rows, .. } = *features;
     out.rows = rows;
     out.cols = if rows == 0 { 0 } else { transform.rows };
-    // What stood there does not matter.
+    // Old values do not matter.
     out.values.resize(rows * transform.rows, 0.0);
     let shape = |error: ndarray::ShapeError| Error::corpus(format!("a matrix: {error}"));
     let frames = ArrayView2::from_shape((rows, dim), &features.values).map_err(shape)?;
@@ -60,11 +60,10 @@ pub fn apply_into(
 }
 
 /// Half the logarithm of the determinant of T T', where T is the linear part of a transform of
-/// features of dimension `dim`: for a square transform the logarithm of its determinant. -inf if T
-/// has not full rank.
+/// features with dimension `dim`. For a square transform this is the logarithm of its determinant.
+/// It is -inf if T does not have full rank.
 ///
-/// Computed with 64 bits. Kaldi's has 32 all the way, so that it may differ from the
-/// fifth digit on.
+/// It is computed with 64 bits. Kaldi uses 32 throughout, so it may differ from the fifth digit on.
 #[must_use]
 pub fn log_determinant(transform: &Matrix<f32>, dim: usize) -> f32 {
     let size = transform.rows;
@@ -76,7 +75,7 @@ pub fn log_determinant(transform: &Matrix<f32>, dim: usize) -> f32 {
                 a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
         }
     }
-    // Cholesky: the product is symmetric and, for full rank, positive definite.
+    // Cholesky decomposition: the product is symmetric and, for full rank, positive definite.
     let mut log = 0.0f64;
     for i in 0..size {
         for j in 0..=i {

@@ -1,4 +1,4 @@
-//! How tools write single objects.
+//! Writing of single objects, for tools.
 
 use std::io::Write;
 
@@ -32,7 +32,7 @@ impl Call<'_> {
     }
 }
 
-/// Ends a table that was written: its files appear. Where this fails, Kaldi aborts.
+/// Ends a written table, so that its files appear. If this fails, Kaldi aborts.
 pub(crate) fn close<T: Holder>(writer: TableWriter<T>) -> Result<WriteReport, Stop> {
     writer.close().map_err(|error| Stop::abort(&error))
 }

@@ -1,4 +1,4 @@
-//! Colours: of values, of labels, of everything around them.
+//! Colours of values, of labels, and of everything else.
 
 /// Red, green, blue.
 pub(crate) type Color = [u8; 3];
@@ -8,21 +8,22 @@ pub(crate) const TEXT: Color = [32, 33, 36];
 pub(crate) const FAINT: Color = [95, 99, 104];
 pub(crate) const FRAME: Color = [154, 160, 166];
 pub(crate) const WAVE: Color = [49, 104, 142];
-/// What is no number: in no colour map, so that it is seen.
+/// The colour of NaN. It is in no colour map, so it stands out.
 pub(crate) const NOT_A_NUMBER: Color = [234, 51, 35];
 
-/// The colour of a value between 0 and 1: viridis, whose steps look alike to the eye and in print.
+/// The colour of a value between 0 and 1, by viridis: its steps look equal on the screen and in
+/// print.
 pub(crate) fn of_value(value: f64) -> Color {
     let color = colorous::VIRIDIS.eval_continuous(value.clamp(0.0, 1.0));
     [color.r, color.g, color.b]
 }
 
-/// The colour of a label: neighbours by number are far apart in hue.
+/// The colour of a label. Labels with neighbouring numbers are far apart in hue.
 pub(crate) fn of_label(label: i32) -> Color {
-    // The golden ratio goes round the circle without ever coming close to where it was.
+    // Steps of the golden ratio around the circle never come close to earlier hues.
     let hue = (f64::from(label) * 0.618_033_988_749_895).rem_euclid(1.0);
     let color = colorous::RAINBOW.eval_continuous(hue);
-    // Paler, so that black text is read on it.
+    // Paler, so that black text is readable on it.
     [color.r, color.g, color.b].map(|part| (f64::from(part) * 0.55 + 255.0 * 0.45) as u8)
 }
 

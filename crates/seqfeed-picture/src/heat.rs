@@ -23,13 +23,13 @@ pub(crate) struct Raster {
 }
 
 impl HeatMap {
-    /// A map of as many columns as `values` has rows of `rows` values.
+    /// A map with `rows` rows, and a column for each `rows` values.
     pub(crate) fn new(rows: usize, values: Vec<f32>) -> Self {
         let range = span(&values);
         Self { columns: values.len() / rows.max(1), rows, values, range }
     }
 
-    /// A map whose colours go from one value to another.
+    /// A map whose colours range from one value to another.
     pub(crate) fn with_range(self, range: (f64, f64)) -> Self {
         Self { range, ..self }
     }
@@ -42,13 +42,12 @@ impl HeatMap {
         self.columns
     }
 
-    /// The values at both ends of the colours.
+    /// The values at both ends of the colour range.
     pub(crate) fn range(&self) -> (f64, f64) {
         self.range
     }
 
-    /// Its colours in as many pixels. Cells that share a pixel are averaged; what is no
-    /// number stays seen.
+    /// Its colours in this many pixels. Cells that share a pixel are averaged. NaN stays visible.
     pub(crate) fn raster(&self, width: usize, height: usize) -> Raster {
         let (low, high) = self.range;
         let scale = if high > low { 1.0 / (high - low) } else { 0.0 };
@@ -81,15 +80,15 @@ impl HeatMap {
     }
 }
 
-/// Which of `count` cells the pixel number `pixel` of `pixels` shows: one at least.
+/// The cells of `count` that pixel number `pixel` of `pixels` shows: at least one.
 pub(crate) fn share(pixel: usize, pixels: usize, count: usize) -> Range<usize> {
     let start = (pixel * count / pixels.max(1)).min(count.saturating_sub(1));
     let end = ((pixel + 1) * count / pixels.max(1)).clamp(start + 1, count.max(start + 1));
     start..end
 }
 
-/// Between what values almost all lie: without the outermost half percent at both sides, which
-/// would take the colours from all others.
+/// The range of nearly all values, without the outermost half percent on both sides, which would
+/// leave no colours for the others.
 fn span(values: &[f32]) -> (f64, f64) {
     let mut finite: Vec<f32> = values.iter().copied().filter(|value| value.is_finite()).collect();
     if finite.is_empty() {

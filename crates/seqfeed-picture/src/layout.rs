@@ -1,4 +1,4 @@
-//! Where everything of a picture is.
+//! Places all parts of a picture.
 
 use crate::colors::{self, FAINT, FRAME, TEXT, WAVE};
 use crate::heat::{HeatMap, Raster, share};
@@ -8,16 +8,16 @@ use crate::ticks::ticks;
 use crate::{Axis, Content, Group, Panel, Picture};
 
 const WIDTH: f64 = 960.0;
-/// Left and right of what is drawn over time.
+/// The margins left and right of the time axis.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 96.0;
 const PLOT: f64 = WIDTH - LEFT - RIGHT;
-/// Height of a title, of a time axis, and between panels.
+/// The heights of a title and of a time axis, and the distance between panels.
 const TITLE: f64 = 44.0;
 const TIME: f64 = 46.0;
 const GAP: f64 = 10.0;
 const TICK: f64 = 5.0;
-/// Width of a letter of small text, about.
+/// The approximate width of a letter of small text.
 const LETTER: f64 = 7.2;
 
 /// Draws a picture.
@@ -40,7 +40,7 @@ fn draw_group(scene: &mut Scene, group: &Group, top: f64) -> f64 {
         let at = Rectangle { x: LEFT, y, width: PLOT, height: height(panel) };
         draw_panel(scene, panel, at);
         y += at.height;
-        // One axis for panels that have the same time.
+        // Panels with the same time share one axis.
         let next = group.panels.get(number + 1);
         if next.is_some_and(|next| same_time(panel, next)) {
             y += GAP;
@@ -52,7 +52,7 @@ fn draw_group(scene: &mut Scene, group: &Group, top: f64) -> f64 {
     y
 }
 
-/// A part of a long text, its end marked.
+/// The beginning of a long text, with a mark for the rest.
 fn cut(text: &str, most: usize) -> String {
     match text.chars().count() > most {
         true => text.chars().take(most - 3).chain("...".chars()).collect(),
@@ -121,7 +121,7 @@ fn draw_bins(scene: &mut Scene, map: &HeatMap, axis: Axis, at: Rectangle) {
         Axis::Bins => {
             let rows = map.rows() as f64;
             let most = ((at.height / 30.0) as usize).max(1);
-            // A number stands at the middle of its row; there are no rows between.
+            // A number stands at the middle of its row. There are no rows in between.
             let whole = ticks(0.0, rows - 1.0, most).into_iter();
             let whole = whole.filter(|(bin, _)| bin.fract() == 0.0);
             let place = |(bin, _)| (bottom - (bin + 0.5) / rows * at.height, format!("{bin:.0}"));
@@ -150,7 +150,7 @@ fn draw_color_bar(scene: &mut Scene, map: &HeatMap, axis: Axis, at: Rectangle) {
     }
 }
 
-/// From the least to the greatest sample of each column.
+/// Draws the range from the smallest to the largest sample of each column.
 fn draw_wave(scene: &mut Scene, samples: &[f32], most: f32, at: Rectangle) {
     let (middle, half) = (at.y + at.height / 2.0, at.height / 2.0 - 6.0);
     let columns = (at.width * SCALE) as usize;

@@ -1,7 +1,7 @@
-//! Sequences as pictures: features as a heat map over time and bins, audio as waveform and
-//! spectrogram, labels as a track below; as PNG, as SVG, or as text for a terminal.
+//! Draws sequences: features as a heat map over time and bins, audio as waveform and spectrogram,
+//! labels as a track below. The output is PNG, SVG, or text for a terminal.
 //!
-//! All outputs draw the same scene, so they show the same.
+//! All outputs draw the same scene, so they agree.
 
 #![forbid(unsafe_code)]
 
@@ -22,11 +22,11 @@ use seqfeed_core::{Error, Extent, Kind, Result, Stream};
 
 use heat::HeatMap;
 
-/// Samples closer than this many seconds are audio.
+/// Samples that are closer than this many seconds are audio.
 const AUDIO: f64 = 0.001;
-/// Sparse samples of more possible values are not drawn.
+/// Sparse streams with more possible values are not drawn.
 const SPARSE: usize = 4096;
-/// Most values that are drawn of a stream.
+/// The most values of a stream to draw.
 const VALUES: usize = 1 << 28;
 
 /// A sequence as a picture.
@@ -66,9 +66,9 @@ struct Panel {
 
 #[derive(Debug)]
 enum Content {
-    /// Values over time and what `axis` says.
+    /// Values over time and over `axis`.
     Heat { map: HeatMap, axis: Axis },
-    /// Audio between -1 and 1 of its greatest value.
+    /// Audio, relative to its largest magnitude.
     Wave { samples: Vec<f32>, most: f32 },
     /// Runs of samples with one label, and the number of samples.
     Labels { runs: Vec<(Range<usize>, i32)>, samples: usize },
@@ -76,20 +76,21 @@ enum Content {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Axis {
-    /// A row is a value of a sample.
+    /// Each row is a value of a sample.
     Bins,
-    /// From 0 to so many kHz; values are dB.
+    /// From 0 to this many kHz; values are dB.
     Kilohertz(f64),
 }
 
 impl Picture {
-    /// A picture of sequences, one below the other. `frame_shift` says how many seconds the samples
-    /// of a stream are apart; where that is less than a millisecond and samples have one or two
+    /// A picture of sequences, one below the other. `frame_shift` gives the distance of a stream's
+    /// samples in seconds. If it is less than a millisecond and samples have one or two values,
+    /// they are audio.
     /// values, they are audio.
     ///
     /// # Errors
     ///
-    /// Fails if there is nothing to be seen: no samples, or only streams that cannot be drawn.
+    /// Fails if there is nothing to draw: no samples, or only streams that cannot be drawn.
     pub fn of(sequences: &[Sequence], frame_shift: &dyn Fn(&Stream) -> f64) -> Result<Self> {
         let groups: Vec<Group> =
             sequences.iter().map(|sequence| group(sequence, frame_shift)).collect::<Result<_>>()?;
@@ -100,7 +101,7 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// Fails if an image is too large to be written.
+    /// Fails if an image is too large for a PNG.
     pub fn svg(&self) -> Result<String> {
         svg::svg(&layout::scene(self))
     }
@@ -109,12 +110,12 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// Fails if it is too large to be written.
+    /// Fails if it is too large for a PNG.
     pub fn png(&self) -> Result<Vec<u8>> {
         pixels::png(&layout::scene(self))
     }
 
-    /// Lines for a terminal of so many columns that shows Unicode and 24-bit colours.
+    /// Lines for a terminal with `columns` columns that shows Unicode and 24-bit colours.
     #[must_use]
     pub fn terminal(&self, columns: usize) -> String {
         terminal::text(self, columns)
@@ -182,7 +183,7 @@ fn group(sequence: &Sequence, frame_shift: &dyn Fn(&Stream) -> f64) -> Result<Gr
             .of_key(sequence.key())
             .with_help("show it as text, or another stream or range of it"));
     }
-    // Labels lie below what they are the labels of.
+    // Labels lie below their features.
     panels.sort_by_key(|panel| matches!(panel.content, Content::Labels { .. }));
     Ok(Group { title: sequence.key().to_text(), detail: said.join(", "), panels })
 }
@@ -218,8 +219,8 @@ fn runs(classes: impl Iterator<Item = i32>) -> Content {
     Content::Labels { runs, samples }
 }
 
-/// Samples with one value each are labels (as CNTK has them); others are drawn with all
-/// their values.
+/// Samples with a single value each are labels (as in CNTK). Others are drawn with all their
+/// values.
 fn sparse(stream: &SequenceStream) -> Option<Content> {
     let dim = stream.stream().dim;
     let one = |sample: Sample| match sample {

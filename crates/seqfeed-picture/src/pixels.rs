@@ -1,5 +1,5 @@
-//! A drawing as pixels, and as PNG. The letters are in the program: no fonts of a
-//! system are needed.
+//! Draws a scene as pixels, and as PNG. The program contains its letters, so it needs no fonts of
+//! the system.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use seqfeed_core::{Error, Problem, Result};
@@ -8,10 +8,10 @@ use crate::colors::{BACKGROUND, Color};
 use crate::heat::Raster;
 use crate::scene::{Anchor, Rectangle, Scene, Shape, Size, Text};
 
-/// Pixels for a unit of the drawing.
+/// Pixels per unit of the scene.
 pub(crate) const SCALE: f64 = 2.0;
 
-/// The drawing as the bytes of a PNG file.
+/// The scene as the bytes of a PNG file.
 pub(crate) fn png(scene: &Scene) -> Result<Vec<u8>> {
     let mut canvas = Canvas::new(scene.width, scene.height);
     for item in &scene.items {
@@ -53,7 +53,7 @@ impl Canvas {
         Self { width, height, pixels: vec![BACKGROUND; width * height] }
     }
 
-    /// From which pixel to which, of both axes; what lies outside is cut off.
+    /// The range of pixels on both axes, cut off at the edges.
     fn pixels(&self, at: Rectangle) -> [i64; 4] {
         let inside = |value: f64, most: usize| snap(value).clamp(0, most as i64);
         [
@@ -76,7 +76,7 @@ impl Canvas {
         }
     }
 
-    /// Two pixels wide, around the place.
+    /// Two pixels wide, around the rectangle.
     fn outline(&mut self, at: Rectangle, color: Color) {
         let [left, top, right, bottom] = self.pixels(at);
         for edge in [

@@ -1,9 +1,9 @@
-//! A drawing before it is SVG or pixels: rectangles, lines, text, images.
+//! A scene to draw as SVG or pixels: rectangles, lines, text, images.
 
 use crate::colors::Color;
 use crate::heat::Raster;
 
-/// A drawing; units are about a pixel of a plain screen, from the upper left corner.
+/// A scene. A unit is about one pixel of a plain screen, from the upper left corner.
 #[derive(Debug, Default)]
 pub(crate) struct Scene {
     pub(crate) width: f64,
@@ -17,7 +17,7 @@ pub(crate) enum Shape {
         at: Rectangle,
         color: Color,
     },
-    /// The outline alone.
+    /// Only the outline.
     Outline {
         at: Rectangle,
         color: Color,
@@ -46,12 +46,12 @@ pub(crate) struct Text {
     pub(crate) anchor: Anchor,
     pub(crate) size: Size,
     pub(crate) color: Color,
-    /// Upwards, turned to the left.
+    /// Whether it runs upwards, turned to the left.
     pub(crate) upwards: bool,
     pub(crate) text: String,
 }
 
-/// What of a text lies at its place.
+/// The point of a text that lies at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -66,7 +66,7 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    /// Height of its letters with what hangs below.
+    /// Height of its letters, with descenders.
     pub(crate) fn height(self) -> f64 {
         match self {
             Size::Small => 12.0,

@@ -6,16 +6,16 @@ use realfft::RealFftPlanner;
 
 use crate::heat::HeatMap;
 
-/// Seconds of a window, and between windows.
+/// The length of a window in seconds, and the distance between windows.
 const WINDOW: f64 = 0.025;
 const SHIFT: f64 = 0.005;
-/// How far below the strongest power colours begin, in dB.
+/// The lowest colour, in dB below the strongest power.
 const DEPTH: f64 = 80.0;
-/// Most windows: more are not seen.
+/// The most windows: more would not be visible.
 const COLUMNS: usize = 3000;
 
-/// The power of audio in dB below its maximum: columns of frequencies from 0 to half the rate.
-/// Windows of 25 ms (Hann) every 5 ms, or further apart where there would be very many.
+/// The power of audio in dB below its maximum, as columns of frequencies from 0 to half the rate.
+/// Windows of 25 ms (Hann) come every 5 ms, or less often if there would be very many.
 pub(crate) fn spectrogram(samples: &[f32], rate: f64) -> HeatMap {
     let window = ((rate * WINDOW) as usize).clamp(16, 1 << 16);
     let length = window.next_power_of_two();
@@ -36,7 +36,7 @@ pub(crate) fn spectrogram(samples: &[f32], rate: f64) -> HeatMap {
             let value = sample(i).copied().unwrap_or(0.0);
             *out = if value.is_finite() { value * hann } else { 0.0 };
         }
-        // Lengths are those that the transform gave.
+        // The lengths come from the transform itself.
         let _ = transform.process(&mut input, &mut output);
         powers.extend(output.iter().map(|value| 10.0 * value.norm_sqr().max(1e-20).log10()));
     }

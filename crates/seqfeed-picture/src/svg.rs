@@ -1,4 +1,4 @@
-//! A drawing as SVG: text is text, images are PNG inside.
+//! Draws a scene as SVG. Text stays text; images are embedded as PNG.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::colors::{BACKGROUND, Color};
 use crate::pixels::encode;
 use crate::scene::{Anchor, Rectangle, Scene, Shape, Size, Text};
 
-/// The drawing as the text of an SVG file.
+/// The scene as the text of an SVG file.
 pub(crate) fn svg(scene: &Scene) -> Result<String> {
     let (width, height) = (scene.width, scene.height);
     let mut out = format!(
@@ -76,7 +76,7 @@ fn hex([r, g, b]: Color) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Text as it stands in XML, without what must not stand there.
+/// Escapes text for XML, and removes forbidden characters.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,5 @@
-//! A picture out of letters: two pixels in each, the upper half block in one colour on another.
+//! Draws a picture with letters. Each letter has two pixels: the upper half block in one colour on
+//! another.
 
 use std::fmt::Write as _;
 
@@ -9,9 +10,9 @@ use crate::heat::{HeatMap, share};
 use crate::ticks::ticks;
 use crate::{Axis, Content, Group, Panel, Picture};
 
-/// Columns left of what is drawn over time.
+/// Columns left of the time axis.
 const LEFT: usize = 6;
-/// Most rows of pixels of a heat map, and least.
+/// The most and the fewest rows of pixels of a heat map.
 const ROWS: usize = 64;
 const LEAST: usize = 8;
 const RESET: &str = "\x1b[0m";
@@ -28,10 +29,10 @@ pub(crate) fn text(picture: &Picture, columns: usize) -> String {
 fn draw_group(out: &mut String, group: &Group, columns: usize) {
     let _ =
         writeln!(out, "\x1b[1m{}{RESET}  {}", Printable(&group.title), Printable(&group.detail));
-    // A waveform says little in so few pixels: its spectrogram stands for it.
+    // A waveform is hard to see in so few pixels. Its spectrogram replaces it.
     let panels = group.panels.iter().filter(|panel| !matches!(panel.content, Content::Wave { .. }));
     let panels: Vec<&Panel> = panels.collect();
-    // Whole letters for a sample, where there is room.
+    // Whole letters for each sample, if there is room.
     let longest = panels.iter().map(|panel| length(panel)).max().unwrap_or(1).max(1);
     let width = if longest >= columns { columns } else { longest * (columns / longest) };
     for panel in &panels {
@@ -70,7 +71,7 @@ fn length(panel: &Panel) -> usize {
 }
 
 fn draw_heat(out: &mut String, map: &HeatMap, axis: Axis, width: usize) {
-    // Whole rows in a pixel, or whole pixels for a row.
+    // Whole rows for each pixel, or whole pixels for each row.
     let rows = map.rows().max(1);
     let pixels = match rows {
         rows if rows < LEAST => rows * LEAST.div_ceil(rows),
@@ -108,7 +109,7 @@ fn draw_heat(out: &mut String, map: &HeatMap, axis: Axis, width: usize) {
     }
 }
 
-/// A line of colours; in each run that has room for it, the label.
+/// A line of colours. Runs with enough room show their label.
 fn draw_labels(out: &mut String, labels: &[i32]) {
     for run in labels.chunk_by(|a, b| a == b) {
         let [r, g, b] = colors::of_label(run[0]);

@@ -1,7 +1,7 @@
 //! Round numbers along an axis.
 
-/// Round numbers inside a range, at most about `most`, and as text with as many decimals
-/// as they need.
+/// At most about `most` round numbers inside a range, with their text. The texts have as many
+/// decimals as they need.
 pub(crate) fn ticks(from: f64, to: f64, most: usize) -> Vec<(f64, String)> {
     let span = to - from;
     if span <= 0.0 || !span.is_finite() {

@@ -1,4 +1,4 @@
-//! The columns of a record batch, found among its buffers.
+//! Finds the columns of a record batch among its buffers.
 
 use arrow_array::{Array as _, ArrayRef};
 use arrow_buffer::Buffer;
@@ -14,10 +14,10 @@ use crate::piece::{PieceColumn, null_in};
 use crate::schema::{Column, Sample};
 use crate::store::{Store, beyond, offsets};
 
-/// Where an array begins: its node, its first buffer, its number among those of views.
+/// The position of an array: its node, its first buffer, and its number among arrays of views.
 pub(crate) type ArrayPosition = (usize, usize, usize);
 
-/// Goes over the arrays of a record batch, depth first, as they were written.
+/// A walk over the arrays of a record batch, depth first, in the written order.
 pub(crate) struct Cursor<'a> {
     body: Body,
     spool: &'a mut Option<Spool>,
@@ -41,7 +41,7 @@ impl<'a> Cursor<'a> {
         self.place = place;
     }
 
-    /// Length and nulls of the next array; its first buffer, of `buffers`.
+    /// Length and nulls of the next array, and the first of its `buffers` buffers.
     fn node(&mut self, buffers: usize) -> Result<(u64, u64, usize)> {
         let (node, buffer, _) = self.place;
         let Some(&(len, nulls)) = self.body.nodes.get(node) else {
@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         Ok((len, nulls, buffer))
     }
 
-    /// Goes over an array.
+    /// Skips an array.
     pub(crate) fn skip(&mut self, data_type: &DataType) -> Result<()> {
         match data_type {
             DataType::Null => self.node(0).map(drop),
@@ -90,7 +90,7 @@ impl<'a> Cursor<'a> {
                 let what = "a column of a union type stands before others".into();
                 Err(Error::format(ARROW, Problem::Unsupported(what)).in_file(self.body.file.name()))
             }
-            // Numbers of all kinds, and dictionaries, of which the indices stand here.
+            // Numbers of all kinds, and dictionaries, whose indices are here.
             _ => self.node(2).map(drop),
         }
     }
@@ -154,14 +154,14 @@ impl<'a> Cursor<'a> {
             };
             builder = builder.add_child_data(dictionary.to_data());
         }
-        // This looks at everything.
+        // This checks everything.
         builder.build().map_err(|error| {
             let what = format!("column {name} is damaged: {error}").into();
             Error::format(ARROW, Problem::Unsupported(what)).in_file(self.body.file.name())
         })
     }
 
-    /// Finds a stream's samples.
+    /// Finds the samples of a stream.
     pub(crate) fn column(
         &mut self,
         column: &Column,
@@ -227,7 +227,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The offsets of so many lists, in memory.
+    /// The offsets of `rows` lists, in memory.
     fn list(&mut self, name: &str, rows: u64, long: bool) -> Result<Buffer> {
         let (len, nulls, first) = self.node(2)?;
         self.check(name, rows, len, nulls)?;
@@ -239,7 +239,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The offsets of so many lists, where they lie.
+    /// The positions of the offsets of `lists` lists.
     fn inner(&mut self, name: &str, lists: u64, long: bool) -> Result<Store> {
         let (len, nulls, first) = self.node(2)?;
         self.check(name, lists, len, nulls)?;
@@ -249,7 +249,7 @@ impl<'a> Cursor<'a> {
         self.body.store(first + 1, offset_bytes(lists, long)?, self.spool)
     }
 
-    /// So many numbers, where they lie.
+    /// The positions of `count` numbers.
     fn numbers(&mut self, name: &str, count: u64, number: Number) -> Result<Store> {
         let (len, nulls, first) = self.node(2)?;
         self.check(name, count, len, nulls)?;

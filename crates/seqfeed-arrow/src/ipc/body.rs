@@ -1,4 +1,4 @@
-//! The body of a record batch: its buffers, plain or compressed.
+//! The body of a record batch: its buffers, uncompressed or compressed.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use seqfeed_io::{DataFile, Spool, UntilFailed};
 use crate::ARROW;
 use crate::store::{Store, beyond};
 
-/// Bytes decompressed at a time.
+/// Bytes to decompress at a time.
 const STEP: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,15 +19,15 @@ pub(crate) enum Codec {
     Zstd,
 }
 
-/// What the metadata of a record batch say; all of it lies inside the file.
+/// The metadata of a record batch. All its ranges lie inside the file.
 pub(crate) struct Body {
     pub(crate) file: Arc<DataFile>,
     pub(crate) rows: usize,
     /// Length and number of nulls of each array, depth first.
     pub(crate) nodes: Vec<(u64, u64)>,
-    /// Where each buffer lies in the file, and how long it is.
+    /// The position and the length of each buffer in the file.
     pub(crate) buffers: Vec<(u64, u64)>,
-    /// Numbers of data buffers, of arrays of views.
+    /// For arrays of views, their numbers of data buffers.
     pub(crate) variadic: Vec<u64>,
     pub(crate) codec: Option<Codec>,
 }
@@ -37,7 +37,7 @@ impl Body {
         self.codec.is_some()
     }
 
-    /// A buffer where it lies; a compressed one in the spool. `needed` bytes of it must be there.
+    /// A buffer in place, or in the spool if it is compressed. It must have `needed` bytes.
     pub(crate) fn store(
         &self,
         buffer: usize,
@@ -71,14 +71,14 @@ impl Body {
         Ok(store)
     }
 
-    /// The bytes of a buffer; at most `most` of them, where that is known.
+    /// The bytes of a buffer; at most `most` of them, if that is known.
     pub(crate) fn bytes(&self, buffer: usize, most: Option<u64>) -> Result<Buffer> {
         let (start, len) = self.place(buffer)?;
         let most = most.unwrap_or(u64::MAX);
         let read = |start: u64, len: u64| {
             let mut bytes = vec![0; len.min(most) as usize];
             self.file.read_exact_at(&mut bytes, start, "a buffer")?;
-            // Aligned as numbers of any size must be.
+            // Aligned for numbers of any size.
             Ok(aligned(&bytes))
         };
         match self.compressed(buffer)? {
@@ -104,8 +104,8 @@ impl Body {
         })
     }
 
-    /// How a buffer is compressed, and how long it is then; `Some(None)` where it is plain behind
-    /// eight bytes that say so.
+    /// The compression of a buffer, and its decompressed length. `Some(None)` if it is uncompressed
+    /// after eight bytes that say so.
     fn compressed(&self, buffer: usize) -> Result<Option<Option<(Codec, u64)>>> {
         let (start, len) = self.place(buffer)?;
         let Some(codec) = self.codec else { return Ok(None) };
@@ -171,7 +171,7 @@ impl Body {
     }
 }
 
-/// Bytes in memory that is aligned for any number.
+/// Copies bytes to memory that is aligned for any number.
 fn aligned(bytes: &[u8]) -> Buffer {
     Buffer::from_slice_ref(bytes)
 }

@@ -15,20 +15,20 @@ use crate::ARROW;
 
 const MAGIC: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Metadata of a message that is longer than this is not believed.
+/// The most bytes of a message's metadata.
 const MOST_METADATA: u64 = 1 << 30;
 
-/// Whether a file begins as an IPC file does.
+/// Whether a file begins like an IPC file.
 pub(crate) fn is_file(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// Whether a stream begins as IPC streams do.
+/// Whether a stream begins like an IPC stream.
 pub(crate) fn is_stream(head: &[u8]) -> bool {
     head.starts_with(&CONTINUATION)
 }
 
-/// The messages with data of a file or stream, one after another.
+/// The messages with data in a file or stream, one after another.
 pub(crate) struct Messages {
     file: Arc<DataFile>,
     schema: Schema,
@@ -38,13 +38,13 @@ pub(crate) struct Messages {
 }
 
 enum Order {
-    /// A file's blocks: where each begins, and the size of its metadata and of its body.
+    /// A file's blocks: the position of each, and the sizes of its metadata and of its body.
     Blocks(std::vec::IntoIter<(u64, u64, u64)>),
-    /// A stream: where the next message begins.
+    /// A stream: the position of the next message.
     From(u64),
 }
 
-/// A message: its metadata, and where its body lies.
+/// A message: its metadata, and the position of its body.
 pub(crate) struct Message {
     file: Arc<DataFile>,
     metadata: Vec<u8>,
@@ -52,10 +52,10 @@ pub(crate) struct Message {
     body: u64,
 }
 
-/// What a message holds.
+/// The content of a message.
 pub(crate) enum Content {
     Batch,
-    /// The values of the dictionary of this number.
+    /// The values of the dictionary with this number.
     Dictionary(i64),
 }
 
@@ -174,7 +174,7 @@ impl Messages {
 }
 
 impl Message {
-    /// What it holds, and its body.
+    /// Its content, and its body.
     pub(crate) fn content(&self) -> Result<(Body, Content)> {
         let place = |error: Error| error.in_file(self.file.name()).at_byte(self.offset);
         let wrong = |what: &str| place(damaged("message", what));
@@ -244,8 +244,8 @@ fn schema_of(
     Ok((schema, dictionaries.collect()))
 }
 
-/// Reads a message's metadata at an offset, in at most `most` bytes with what stands before it;
-/// nothing at the end of a stream. Also where its body begins.
+/// Reads a message's metadata at an offset, in at most `most` bytes including the prefix. Returns
+/// it with the position of its body; `None` at the end of a stream.
 fn read_metadata(
     file: &DataFile,
     offset: u64,

@@ -1,4 +1,4 @@
-//! `seqfeed check`: everything that is wrong with a corpus.
+//! `seqfeed check`: finds all errors in a corpus.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         && arguments.fix.is_none()
     {
         let found = remove_left_behind(&directory)?;
-        // Without any the directory was meant as a corpus, which it cannot be: see below.
+        // Without any, the directory was given as a corpus, which it cannot be: see below.
         if found != LeftBehind::default() {
             write_left_behind(&found, arguments.json)?;
             return Ok(ExitCode::SUCCESS);
@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let repair = match &arguments.fix {
         Some(directory) => {
-            // What a reader or a data specification brings along, as far as it can be opened.
+            // The settings that a reader or a data specification implies, if it can be opened.
             let whole =
                 match description.corpus.reader.is_some() || description.corpus.data.is_some() {
                     true => description
@@ -133,7 +133,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if check.summary().errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What was left in a directory by runs that were killed.
+/// Prints the files that killed runs have left in a directory.
 fn write_left_behind(found: &LeftBehind, json: bool) -> Result<()> {
     let names = |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(shown_name).collect() };
     let (removed, kept) = (names(&found.removed), names(&found.kept));
@@ -150,7 +150,7 @@ fn write_left_behind(found: &LeftBehind, json: bool) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Compares what both corpora can deliver.
+/// Compares the data that both corpora can deliver.
 fn against(
     arguments: &Arguments,
     mut description: Description,
@@ -173,7 +173,7 @@ fn against(
     Ok(found)
 }
 
-/// The worst first; of each kind some.
+/// Prints the worst findings first, and only some of each kind.
 fn write_text(out: &mut Screen, check: &Check, most: usize) -> io::Result<()> {
     let mut kinds: BTreeMap<(std::cmp::Reverse<Severity>, &str), Vec<&Finding>> = BTreeMap::new();
     for finding in check.findings() {

@@ -1,4 +1,4 @@
-//! `seqfeed completions`: scripts that teach a shell the commands and options.
+//! `seqfeed completions`: scripts that complete commands and options in a shell.
 
 use std::io::{self, Write};
 
@@ -31,11 +31,11 @@ pub(crate) fn run(arguments: &Arguments, program: Command) -> Result<()> {
     Ok(())
 }
 
-/// The words of a value's name that stand for themselves (`stop|skip|N`) become choices.
+/// Literal words in the name of a value (`stop|skip|N`) become choices.
 fn with_choices(argument: Arg) -> Arg {
     let [name] = argument.get_value_names().unwrap_or_default() else { return argument };
     let words = name.split('|').filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
-    // clap keeps names for the whole run; this one ends when they are printed.
+    // clap keeps names for the whole run. This run ends after they are printed.
     let words: Vec<&'static str> = words.map(|word| &*word.to_owned().leak()).collect();
     match words.is_empty() {
         true => argument,

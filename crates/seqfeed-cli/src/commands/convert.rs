@@ -1,4 +1,4 @@
-//! `seqfeed convert`: a corpus in another format.
+//! `seqfeed convert`: converts a corpus to another format.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -123,10 +123,10 @@ enum Dtype {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    // Two names are corpus and sink; the first one that clap finds alone is the sink.
+    // Two names are corpus and sink. clap takes a single first name as the sink.
     let (corpus, sink) = arguments.names()?;
     let target = Target::parse(&name_from_text(&sink))?;
-    // From here on: descriptions, script files and the like are inputs too.
+    // From here on descriptions, script files and the like are inputs too.
     let inputs = InputFiles::record();
     let mut corpus_options = arguments.corpus.clone();
     corpus_options.rename(corpus);
@@ -199,7 +199,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 impl Arguments {
-    /// The name of the corpus, if there is one, and that of the sink.
+    /// The name of the corpus, if there is one, and the name of the sink.
     fn names(&self) -> Result<(Option<String>, String)> {
         let missing =
             || Error::usage("the sink is missing").with_help("seqfeed convert CORPUS SINK");
@@ -262,7 +262,7 @@ fn lines(file: &std::path::Path) -> Result<Vec<String>> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// A name of the report for the screen.
+/// A name of the report, for printing.
 fn shown(name: &str) -> String {
     shown_name(name_from_text(name))
 }

@@ -1,4 +1,4 @@
-//! `seqfeed copy`: a table of Kaldi's, copied.
+//! `seqfeed copy`: copies a table of Kaldi's.
 
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStringExt;
@@ -71,7 +71,7 @@ Examples:
   seqfeed copy scp:feats.scp ark:some.ark --select @utterances.txt
   seqfeed copy scp:feats.scp ark,scp:split/feats.JOB.ark,split/feats.JOB.scp --split 8";
 
-/// Missing keys that are named.
+/// The number of missing keys to name.
 const NAMED: usize = 5;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -137,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Keys out of a list, or of a file.
+/// Keys from a list, or from a file.
 fn keys(text: &str, opener: &Opener) -> Result<HashSet<Vec<u8>>> {
     let Some(file) = text.strip_prefix('@') else {
         let keys = text.split(',').filter(|key| !key.is_empty());

@@ -1,4 +1,4 @@
-//! `seqfeed describe`: a corpus of any name as a description.
+//! `seqfeed describe`: prints a corpus of any name as a description.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -28,13 +28,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let opened = arguments.corpus.open(&description)?;
     let opener = arguments.corpus.opener();
     let text = description.explicit(&opened, &opener)?.to_toml();
-    // A file gets the description as it is; a terminal gets it escaped.
+    // A file gets the description unchanged; a terminal gets it escaped.
     let mut out: Box<dyn Write> = match io::stdout().is_terminal() {
         true => Box::new(Screen::text()),
         false => Box::new(io::stdout().lock()),
     };
     if let Some(name) = arguments.corpus.name() {
-        // A name with a line break in it would end the comment.
+        // A name with a line break would end the comment.
         let name = Printable(shown_name(name_from_text(name)));
         writeln!(out, "# {name}: names are relative to the directory that this file is in.")?;
     }

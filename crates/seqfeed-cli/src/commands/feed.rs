@@ -1,4 +1,4 @@
-//! `seqfeed feed`: run a feed, show what it does, or print its minibatches.
+//! `seqfeed feed`: runs a feed, and prints a summary or its minibatches.
 
 mod dump;
 mod memory;
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             dump::write(out, &minibatch)?;
         }
         if let Some(path) = &state_file {
-            // What the state calls done must have reached the reader before.
+            // All minibatches that the state counts as done must have reached the reader before.
             if let Some(out) = &mut dump {
                 out.flush()?;
             }
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Most bytes of a state: where sequences are truncated, it grows with the number of rows.
+/// The most bytes of a state. For truncated sequences it grows with the number of rows.
 const MOST_OF_STATE: u64 = 64 << 20;
 
 fn read_state(path: &Path) -> Result<Option<State>> {
@@ -132,7 +132,7 @@ fn progress_bar(opened: &Opened, already: u64) -> ProgressBar {
     progress::bar(total, "samples").with_position(already)
 }
 
-/// What a run did.
+/// A summary of a run.
 #[derive(Default)]
 struct Tally {
     minibatches: u64,

@@ -1,4 +1,4 @@
-//! `seqfeed info`: what a corpus holds.
+//! `seqfeed info`: summarizes a corpus.
 
 use std::io::{self, Write};
 
@@ -13,9 +13,9 @@ use crate::report::{self, bytes, count};
 use crate::screen::{Screen, print_json};
 use crate::terminal::bar;
 
-/// Columns of the longest bar.
+/// The length of the longest bar, in columns.
 const BAR: usize = 40;
-/// Labels that are shown, the most frequent ones.
+/// The number of labels to print: the most frequent ones.
 const LABELS: usize = 20;
 
 #[derive(Args, Debug)]

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     tool: Vec<OsString>,
 }
 
-/// Runs a tool if the program was called under its name, by a link.
+/// Runs a tool if the program was called by a link with its name.
 pub(crate) fn called_as_tool() -> Option<ExitCode> {
     let mut words = env::args_os();
     let program = words.next()?;
@@ -76,7 +76,7 @@ fn call(tool: &Tool, program: &str, words: impl Iterator<Item = OsString>) -> Ex
     ExitCode::from(code)
 }
 
-/// Makes the links, and says what it did. What is there and is no link to this program stays.
+/// Makes the links, and prints a summary. Files that are not links to this program stay.
 fn install(directory: &Path) -> Result<()> {
     let program = env::current_exe().context("finding this program")?;
     fs::create_dir_all(directory)

@@ -1,4 +1,4 @@
-//! `seqfeed manual`: man pages.
+//! `seqfeed manual`: writes man pages.
 
 use std::fs;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, mut program: Command) -> Result<()> {
-    // What `seqfeed help` prints are these pages.
+    // These pages replace the output of `seqfeed help`.
     program = program.disable_help_subcommand(true);
     program.build();
     let directory = &arguments.directory;
@@ -44,9 +44,9 @@ fn write(directory: &Path, name: &str, command: &Command) -> Result<()> {
     Ok(())
 }
 
-/// A page: what it is called, how it is called, what it does, its options, and examples.
+/// A page: name, usage, description, options, and examples.
 fn page(name: &str, command: &Command) -> io::Result<Vec<u8>> {
-    // One line, as in --help: of fifty options in square brackets nobody reads any.
+    // One line, as in --help: nobody reads fifty options in square brackets.
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim().to_owned();
     let version = concat!("seqfeed ", env!("CARGO_PKG_VERSION"));
@@ -86,7 +86,7 @@ fn page(name: &str, command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// What stands behind the options in --help: examples, line by line, and text.
+/// The text after the options in --help: examples, line by line, and text.
 fn examples_section(page: &mut Roff, text: &str) {
     page.control("SH", ["EXAMPLES"]);
     let (examples, remark) = text.split_once("\n\n").unwrap_or((text, ""));

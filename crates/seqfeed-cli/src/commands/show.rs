@@ -1,4 +1,4 @@
-//! `seqfeed show`: sequences as text, JSON, or pictures.
+//! `seqfeed show`: shows sequences as text, JSON, or pictures.
 
 mod text;
 
@@ -17,7 +17,7 @@ use crate::options::{CorpusOptions, FrameShift, name};
 use crate::screen::Screen;
 use crate::terminal::{Color, width};
 
-/// Keys that are named where one is missing.
+/// The number of keys to name if one is missing.
 const NAMED: u32 = 5;
 
 #[derive(Args, Debug)]
@@ -177,7 +177,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(write_atomically(path, bytes, false)?)
 }
 
-/// Reads a range: `10:50`, `10:`, `:50`.
+/// Parses a range: `10:50`, `10:`, `:50`.
 fn range(text: &str) -> Result<Range<usize>, String> {
     let expected = || "expected two numbers, such as `10:50`, `10:` or `:50`".to_owned();
     let (from, to) = text.split_once(':').ok_or_else(expected)?;

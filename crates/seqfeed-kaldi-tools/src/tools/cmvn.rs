@@ -15,7 +15,7 @@ Usage: compute-cmvn-stats [options] <feats-rspecifier> (<stats-wspecifier>|<stat
 e.g.: compute-cmvn-stats --spk2utt=ark:data/train/spk2utt scp:data/train/feats.scp ark,scp:cmvn.ark,cmvn.scp\n\
 See also: apply-cmvn, modify-cmvn-stats\n";
 
-/// What statistics are made of.
+/// Collects statistics.
 struct Accumulator {
     weights: Option<RandomAccessReader<Vector<f32>>>,
     done: u64,
@@ -23,8 +23,8 @@ struct Accumulator {
 }
 
 impl Accumulator {
-    /// Adds an utterance to the statistics, which begin with it if there are none; whether that
-    /// could be done.
+    /// Adds an utterance to the statistics, or starts them with it. Returns whether it could be
+    /// added.
     fn add(
         &mut self,
         call: &mut Call<'_>,
@@ -149,7 +149,7 @@ fn compute_global(
         all.add(call, key, features, &mut stats)?;
     }
     table.close()?;
-    // Written with 32 bits, as Kaldi does for the sake of its older versions.
+    // Written with 32 bits, as in Kaldi, for its older versions.
     let Matrix { rows, cols, values } = stats.unwrap_or_default();
     let values = values.into_iter().map(|value| value as f32).collect();
     call.write_object(&Matrix { rows, cols, values }, &names[1], binary)?;
@@ -167,13 +167,13 @@ See also: compute-cmvn-stats, modify-cmvn-stats\n";
 
 const APPLY_PLACE: &str = "main():featbin/apply-cmvn.cc";
 
-/// Where statistics come from.
+/// The source of statistics.
 enum Stats {
     All(Normalization),
     Each(Box<MappedReader<Matrix<f64>>>),
 }
 
-/// How statistics are used.
+/// The use of statistics.
 struct Settings {
     variances: bool,
     reverse: bool,
@@ -267,7 +267,7 @@ pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
     some(done)
 }
 
-/// Neither mean nor variance: compressed matrices stay what they are.
+/// For neither mean nor variance: compressed matrices stay unchanged.
 fn copy_unchanged(call: &mut Call<'_>, names: &[String], variances: bool) -> Outcome {
     if variances {
         return throw(APPLY_PLACE, "You cannot normalize the variance but not the mean.");
@@ -277,7 +277,7 @@ fn copy_unchanged(call: &mut Call<'_>, names: &[String], variances: bool) -> Out
     some(done)
 }
 
-/// A list of integers with colons between them.
+/// A list of integers, separated by colons.
 fn dims(text: &str) -> Option<Vec<i32>> {
     if text.is_empty() {
         return Some(Vec::new());

@@ -14,8 +14,8 @@ e.g.: compare-feats ark:1.ark ark:2.ark\n";
 
 const PLACE: &str = "main():featbin/compare-feats.cc";
 
-/// Similarity of a dimension is twice the sum of the products of both features, divided by the sum
-/// of the squares of both.
+/// The similarity of a dimension is twice the sum of the products of both features, divided by the
+/// sum of the squares of both.
 pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     let mut threshold = 0.99f32;
     let names = call.parse(

@@ -17,7 +17,7 @@ e.g.: copy-feats ark:- ark,scp:foo.ark,foo.scp\n\
   or: copy-feats --compress ark:foo.ark ark:small.ark\n\
 See also: copy-matrix, copy-feats-to-htk, select-feats, subset-feats, splice-feats, paste-feats\n";
 
-/// Where the matrices go, and their lengths.
+/// The outputs for matrices, and for their lengths.
 struct Sink {
     plain: Option<TableWriter<Matrix<f32>>>,
     compressed: Option<(TableWriter<CompressedMatrix>, CompressionMethod)>,
@@ -28,7 +28,7 @@ struct Sink {
 impl Sink {
     fn write(&mut self, key: Key<'_>, matrix: &Matrix<f32>) -> Result<(), Stop> {
         if let Some((writer, method)) = &mut self.compressed {
-            // Infinite values, and ones that are no numbers, cannot be compressed: Kaldi aborts.
+            // Infinite values and NaN cannot be compressed: Kaldi aborts.
             let compressed = CompressedMatrix::compress(matrix, *method)
                 .map_err(|error| Stop::abort(&error.of_key(key)))?;
             writer.write(key, &compressed)?;

@@ -45,7 +45,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     let mut table = call.table::<Matrix<f32>>(&names[0])?;
     let mut done = 0;
     while let Some((key, features)) = table.next()? {
-        // As Kaldi puts them together: a key may have directories in it.
+        // Joined as in Kaldi: a key may contain directories.
         let mut path = made.clone().into_os_string();
         path.push("/");
         path.push(OsStr::from_bytes(key.0));

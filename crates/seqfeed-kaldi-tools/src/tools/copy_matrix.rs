@@ -13,7 +13,7 @@ e.g.: copy-matrix --binary=false 1.mat -\n\
   or: copy-matrix ark:2.trans ark,t:-\n\
 See also: copy-feats, matrix-sum\n";
 
-/// What is done to the values, in this order.
+/// The changes of the values, in this order.
 struct Change {
     scale: f32,
     log: bool,

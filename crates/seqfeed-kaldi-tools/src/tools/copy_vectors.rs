@@ -53,7 +53,7 @@ pub(super) fn floats(call: &mut Call<'_>) -> Outcome {
     if change_dim < 0 && scale == 1.0 {
         call.log("main():bin/copy-vector.cc:90", format_args!("Copied {done} vectors."));
     } else {
-        // Kaldi says so of a dimension that is not changed, too: -1.
+        // Kaldi logs this for an unchanged dimension too: -1.
         let scale = G(f64::from(scale));
         call.log(
             "main():bin/copy-vector.cc:98",

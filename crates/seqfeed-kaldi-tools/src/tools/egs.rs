@@ -1,7 +1,7 @@
 //! `nnet3-copy-egs`, `nnet3-shuffle-egs`, `nnet3-subset-egs`.
 //!
-//! What is drawn is drawn as Kaldi does with GNU's libraries: the same seed gives the same examples
-//! in the same order.
+//! All draws are those of Kaldi with GNU's libraries: the same seed gives the same examples in the
+//! same order.
 
 use seqfeed_core::Key;
 use seqfeed_kaldi::{NnetExample, NnetIo, RandomAccessReader, TableWriter, Token};
@@ -21,7 +21,7 @@ See also: nnet3-shuffle-egs, nnet3-subset-egs\n";
 
 const SEED: &str = "Seed of the random numbers";
 
-/// Of the tools that shuffle, today's Kaldi seeds nothing else with it.
+/// In tools that shuffle, today's Kaldi seeds only the order with it.
 const SHUFFLE_SEED: &str =
     "Seed of the order; other numbers are drawn alike whatever it is, as in Kaldi";
 
@@ -82,7 +82,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
     let (mut read, mut written, mut failed) = (0u64, 0u64, 0u64);
     while let Some((key, example)) = table.next()? {
         read += 1;
-        // Kaldi computes in 64 bits with the 32 of the option.
+        // Kaldi computes in 64 bits with the 32-bit value of the option.
         let copies = f64::from(keep).floor();
         let rest = (f64::from(keep) - copies) as f32;
         let copies = copies as u64 + u64::from(drawn.with_probability(rest));
@@ -115,7 +115,7 @@ pub(super) fn copy(call: &mut Call<'_>) -> Outcome {
     some(written)
 }
 
-/// `--weights` and `--outputs`: what the outputs of examples become.
+/// `--weights` and `--outputs`: the changes of the examples' outputs.
 struct Outputs {
     weights: Option<RandomAccessReader<f32>>,
     names: Option<RandomAccessReader<Token>>,
@@ -128,7 +128,8 @@ impl Outputs {
         Ok(Self { weights, names })
     }
 
-    /// Changes an example. False where the tables lack it: it is left out, with a warning.
+    /// Changes an example. Returns false if the tables lack it; then it is left out, with a
+    /// warning.
     fn change(
         &mut self,
         call: &mut Call<'_>,
@@ -212,7 +213,7 @@ pub(super) fn shuffle(call: &mut Call<'_>) -> Outcome {
         shuffle_entries(&mut entries, seed);
         entries.iter().try_for_each(|entry| write(&mut writer, entry))?;
     } else {
-        // Grows only as far as places are filled.
+        // It grows only as far as places are filled.
         let mut places: Vec<Option<Entry>> = Vec::new();
         while let Some((key, example)) = table.next()? {
             let place = drawn.below(buffer_size) as usize;

@@ -1,4 +1,4 @@
-//! Frames taken out of examples for nnet3: `--frame`, `--left-context`, `--right-context`,
+//! Takes frames out of examples for nnet3: `--frame`, `--left-context`, `--right-context`,
 //! `--frame-shift`.
 
 use seqfeed_core::Key;
@@ -9,14 +9,14 @@ use crate::call::{Call, Stop, throw};
 use crate::frames;
 use crate::number::integer;
 
-/// Which frame of the output.
+/// The frame of the output.
 enum Frame {
     All,
     Random,
     Number(i32),
 }
 
-/// What is taken of examples.
+/// The selected part of examples.
 pub(super) struct Selection {
     frame: Frame,
     left: i32,
@@ -32,7 +32,7 @@ type Times = (i32, i32);
 const PLACE: &str = "SelectFromExample():nnet3bin/nnet3-copy-egs.cc";
 
 impl Selection {
-    /// What options mean; nothing if examples are taken as they are.
+    /// The selection for options. `None` if examples stay whole.
     pub(super) fn new(
         frame: &str,
         left: i32,
@@ -51,7 +51,7 @@ impl Selection {
         Ok(Some(Self { frame, left, right, shift, warned_left: false, warned_right: false }))
     }
 
-    /// What is taken of an example; nothing if it has no such frame.
+    /// The selected part of an example. `None` if it has no such frame.
     pub(super) fn take(
         &mut self,
         call: &mut Call<'_>,
@@ -119,7 +119,7 @@ impl Selection {
     }
 }
 
-/// The times of a stream of an example that has not been merged with others.
+/// The times of a stream in an example that has not been merged with others.
 fn times(key: Key<'_>, example: &NnetExample, name: &str) -> Result<Times, Stop> {
     const PLACE: &str = "ContainsSingleExample():nnet3bin/nnet3-copy-egs.cc";
     if example.io.iter().flat_map(|io| &io.indexes).any(|index| index.n != 0) {
@@ -138,7 +138,7 @@ fn times(key: Key<'_>, example: &NnetExample, name: &str) -> Result<Times, Stop>
     }
 }
 
-/// The frames of a stream within some times. Those of a compressed matrix come out uncompressed.
+/// The frames of a stream within some times. Frames of a compressed matrix are decompressed.
 fn within(key: Key<'_>, io: &NnetIo, (first, last): Times) -> Result<NnetIo, Stop> {
     const PLACE: &str = "FilterExample():nnet3bin/nnet3-copy-egs.cc";
     let name = &io.name;

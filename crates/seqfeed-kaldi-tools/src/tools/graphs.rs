@@ -25,7 +25,7 @@ e.g.: lattice-copy --write-compact=false ark:1.lats ark,t:text.lats\n";
 
 const LATTICE_PLACE: &str = "main():latbin/lattice-copy.cc";
 
-/// Follows Kaldi's source for `--include`, `--exclude` and `--ignore-missing`.
+/// `--include`, `--exclude` and `--ignore-missing` follow Kaldi's source.
 pub(super) fn lattice_copy(call: &mut Call<'_>) -> Outcome {
     let (mut compact, mut ignore_missing) = (true, false);
     let (mut include, mut exclude) = (String::new(), String::new());
@@ -81,8 +81,8 @@ pub(super) fn read_keys(call: &Call<'_>, name: &str) -> Result<BTreeSet<Vec<u8>>
     Ok(keys)
 }
 
-/// Copies those objects whose keys are in the set, or those whose keys are not: how many
-/// of how many.
+/// Copies the objects whose keys are in the set, or those whose keys are not. Returns their number,
+/// and the number of all.
 pub(super) fn copy_part<T: Holder + Default>(
     call: &mut Call<'_>,
     names: &[String],

@@ -50,7 +50,7 @@ pub(super) fn paste(call: &mut Call<'_>) -> Outcome {
     Ok(if done == 0 { 255 } else { 0 })
 }
 
-/// Pastes, unless lengths differ by more than is tolerated.
+/// Pastes, unless lengths differ by more than the tolerance.
 fn join(
     call: &mut Call<'_>,
     parts: &[&Matrix<f32>],

@@ -43,7 +43,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         return abort(format_args!("--frame-shift={frame_shift}: must be more than 0"));
     }
     let shift = f64::from(frame_shift);
-    // To the nearest frame, halves away from zero.
+    // To the nearest frame; halves away from zero.
     let frames_of = |seconds: f64| (seconds * 1000.0 / shift).round() as i64;
     let snipped =
         if snip_edges { ((f64::from(frame_length) - shift) / shift).ceil() as i64 } else { 0 };

@@ -56,7 +56,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             call.warn(PLACE, message);
             continue;
         }
-        // The sum is one of 32 bits in Kaldi.
+        // The sum has 32 bits in Kaldi.
         if segment.end > f64::from(length as f32 + max_overshoot) {
             let message = format!(
                 "Segment end is too far out of file data range [0,{}s]; skipping segment '{line}'",

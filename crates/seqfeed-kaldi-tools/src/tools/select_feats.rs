@@ -37,10 +37,10 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
     Ok(0)
 }
 
-/// The columns of a selection: numbers and ranges, the latter also backwards, with commas
-/// between them.
+/// The columns of a selection: numbers and ranges, separated by commas. Ranges may run backwards.
 ///
-/// (Kaldi takes the wrong digits of a range whose end has fewer than its start: `12-3` for `1-3`.)
+/// (If the end of a range has fewer digits than its start, Kaldi takes the wrong ones: `12-3` for
+/// `1-3`.)
 fn selection(text: &str, dim: usize) -> Result<Vec<usize>, Stop> {
     const PLACE: &str = "main():featbin/select-feats.cc";
     let column = |what: &str, place, text: &str| match integer(text) {

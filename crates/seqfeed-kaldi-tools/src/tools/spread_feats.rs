@@ -1,4 +1,4 @@
-//! `add-deltas`, `splice-feats`, `shift-feats`, `subsample-feats`: frames from other frames.
+//! `add-deltas`, `splice-feats`, `shift-feats`, `subsample-feats`: make frames from other frames.
 
 use seqfeed_kaldi::Matrix;
 
@@ -13,7 +13,7 @@ Usage: add-deltas [options] <in-rspecifier> <out-wspecifier>\n\
 e.g.: add-deltas --delta-order=2 scp:feats.scp ark:-\n\
 See also: splice-feats\n";
 
-/// The longest window and the highest order; both are far beyond what is of use.
+/// The longest window and the highest order. Both are far beyond any use.
 const MOST: i32 = 1000;
 
 pub(super) fn add_deltas(call: &mut Call<'_>) -> Outcome {

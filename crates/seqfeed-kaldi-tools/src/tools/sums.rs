@@ -7,20 +7,20 @@ use crate::call::{Call, Outcome, Stop, abort, throw};
 use crate::options::{binary_option, opt, shown};
 use crate::reading::{is_rspecifier, is_wspecifier};
 
-/// What is added. The messages about matrices and vectors differ in a few words.
+/// An object that can be added. The messages about matrices and vectors differ in a few words.
 pub(super) trait Summand: Holder + Default + Clone {
-    /// The word for one, and that for many.
+    /// The words for one object and for many.
     const WORDS: (&str, &str);
-    /// Where Kaldi says what it does with tables by key, with one table, and with files.
+    /// The places that Kaldi's messages name: for tables by key, for one table, and for files.
     const PLACES: [&'static str; 3];
 
-    /// Whether there are no values in it: what Kaldi calls zero.
+    /// Whether it has no values. Kaldi calls that zero.
     fn is_zero(&self) -> bool;
-    /// As messages say it.
+    /// The size, as in messages.
     fn size(&self) -> String;
     fn values(&self) -> &[f32];
     fn values_mut(&mut self) -> &mut [f32];
-    /// The end of a call that was given a file of another size than those before it.
+    /// Ends a call with a file whose object differs in size from those before it.
     fn mismatch_in(&self, name: &str, before: &Self) -> Stop;
 
     fn scale(&mut self, scale: f32) {
@@ -96,7 +96,7 @@ impl Summand for Vector<f32> {
     }
 }
 
-/// How many objects become one.
+/// The options for combining many objects to one.
 struct Sum {
     scales: [f32; 2],
     average: bool,
@@ -178,7 +178,7 @@ fn sum<T: Summand>(call: &mut Call<'_>, names: &[String], to: &str, how: &Sum) -
     }
 }
 
-/// What went wrong with an object of another size than that of the first table.
+/// The error for an object that differs in size from that of the first table.
 pub(super) fn mismatch<T: Summand>(
     key: Key<'_>,
     (number, other): (usize, &T),
@@ -193,7 +193,7 @@ pub(super) fn mismatch<T: Summand>(
     )
 }
 
-/// The first table by the others.
+/// Adds to each object of the first table those of the others.
 fn sum_tables<T: Summand>(call: &mut Call<'_>, names: &[String], to: &str, how: &Sum) -> Outcome {
     let (place, (word, words)) = (T::PLACES[0], T::WORDS);
     let writer = call.create::<T>(to)?;
@@ -239,7 +239,7 @@ fn sum_tables<T: Summand>(call: &mut Call<'_>, names: &[String], to: &str, how: 
     Ok(u8::from(done == 0 || missing >= done.saturating_sub(missing)))
 }
 
-/// All objects of a table.
+/// Adds all objects of a table.
 fn sum_table<T: Summand>(call: &mut Call<'_>, from: &str, to: &str, how: &Sum) -> Outcome {
     let (place, (word, words)) = (T::PLACES[1], T::WORDS);
     let mut table = call.table::<T>(from)?;
@@ -275,7 +275,7 @@ fn sum_table<T: Summand>(call: &mut Call<'_>, from: &str, to: &str, how: &Sum) -
     Ok(u8::from(done == 0 || failed >= done))
 }
 
-/// Objects in files of their own.
+/// Adds objects in files of their own.
 fn sum_files<T: Summand>(call: &mut Call<'_>, names: &[String], to: &str, how: &Sum) -> Outcome {
     let mut sum: T = call.read_object(&names[0])?;
     for name in &names[1..] {

@@ -15,13 +15,13 @@ See also: splice-feats, select-feats\n";
 
 const PLACE: &str = "main():featbin/transform-feats.cc";
 
-/// Where transforms come from.
+/// The source of transforms.
 enum Transforms {
     All(Matrix<f32>),
     Each(Box<MappedReader<Matrix<f32>>>),
 }
 
-/// What is said of determinants in the end.
+/// The final message about determinants.
 #[derive(Clone, Copy, PartialEq)]
 enum LogDetSummary {
     Determinant,
@@ -80,7 +80,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
                 Some((known, log)) if known == dim => log,
                 _ => transform::log_determinant(transform, dim),
             };
-            // That of the one transform of all utterances is computed once.
+            // If all utterances share one transform, its determinant is computed once.
             known_log = one_for_all.then_some((dim, log));
             if log.is_finite() {
                 total_frames += features.rows as f64;

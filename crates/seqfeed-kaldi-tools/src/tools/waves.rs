@@ -44,7 +44,7 @@ Usage: wav-to-duration [options] <wav-rspecifier> <duration-wspecifier>\n\
 e.g.: wav-to-duration scp:wav.scp ark,t:-\n\
 See also: wav-copy, extract-segments, feat-to-len\n";
 
-/// Durations, and what is said of them.
+/// Durations, and the messages about them.
 struct Durations {
     sum: f64,
     min: f32,

@@ -1,7 +1,6 @@
-//! Minibatches as JSON, one object a line.
+//! Prints minibatches as JSON, one object a line.
 //!
-//! Only real samples are printed, sequence after sequence, whatever the layout: padding is the
-//! layout's matter.
+//! Only real samples are printed, sequence after sequence, whatever the layout, and no padding.
 
 use std::io::{self, Write};
 

@@ -1,6 +1,6 @@
-//! How much memory the program has used.
+//! The memory that the program has used.
 
-/// The most memory that was resident at a time, in bytes, where the system tells.
+/// The largest resident memory so far, in bytes, if the system tells it.
 pub(super) fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

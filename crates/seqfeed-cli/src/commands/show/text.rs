@@ -1,4 +1,4 @@
-//! The values of a sequence as text and as JSON.
+//! Prints the values of a sequence as text and as JSON.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::report::count;
 /// Labels in a line.
 const LABELS: usize = 20;
 
-/// Writes a sequence for people: each sample behind its number.
+/// Writes a sequence for people: each sample after its number.
 pub(super) fn write_text(out: &mut impl Write, sequence: &Sequence) -> io::Result<()> {
     writeln!(out, "{}", sequence.key())?;
     for stream in sequence.streams() {
@@ -59,7 +59,7 @@ pub(super) fn write_text(out: &mut impl Write, sequence: &Sequence) -> io::Resul
     Ok(())
 }
 
-/// As Kaldi writes floats: seven digits; doubles with all of theirs.
+/// In Kaldi's form of floats: seven digits; doubles with all digits.
 fn significant(value: f64, element: Element) -> String {
     let mut text = Vec::new();
     match element {
