@@ -1,4 +1,4 @@
-//! What `seqfeed.convert` and `seqfeed.Writer` have in common: options, and what would be lost.
+//! The common part of `seqfeed.convert` and `seqfeed.Writer`: options, and losses.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use seqfeed_convert::{ConvertOptions, ConvertPlan, ConvertReport, Target};
 
 use crate::{errors, keys};
 
-/// Options of both, as they are given.
+/// Options of both, as the caller gives them.
 pub(crate) struct Asked<'py> {
     pub(crate) target: Bound<'py, PyAny>,
     pub(crate) to: Option<BTreeMap<String, Bound<'py, PyAny>>>,
@@ -28,7 +28,7 @@ pub(crate) struct Asked<'py> {
 }
 
 impl Asked<'_> {
-    /// The library's options, as far as they do not depend on the corpus.
+    /// The library's options that do not depend on the corpus.
     pub(crate) fn options(self) -> PyResult<ConvertOptions> {
         let Some(name) = keys::name_of(&self.target)? else {
             return Err(errors::wrong_type("a name or a path", &self.target));
@@ -67,7 +67,7 @@ impl Asked<'_> {
     }
 }
 
-/// A way to compress: a number of Kaldi's, a name, or whether at all.
+/// A compression: a number of Kaldi's, a name, or a boolean.
 fn method_of(compress: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     if let Ok(flag) = compress.cast::<PyBool>() {
         return Ok(flag.is_true().then(|| "auto".to_owned()));
@@ -107,7 +107,7 @@ fn state_names(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     Ok(errors::raise(text)?.lines().map(str::to_owned).collect())
 }
 
-/// Said now, not when all has been computed.
+/// Checked at once, not after all work is done.
 fn check_directory(target: &Target) -> seqfeed::Result<()> {
     let beside = target.description_file();
     let directory = beside.as_deref().and_then(Path::parent).filter(|path| *path != Path::new(""));
@@ -115,7 +115,7 @@ fn check_directory(target: &Target) -> seqfeed::Result<()> {
     found.transpose().map(drop).map_err(|error| error.with_help("make the directory first"))
 }
 
-/// Says what was left out, as was asked for.
+/// Warns about keys that were left out on request.
 pub(crate) fn warn_not_written(py: Python<'_>, report: &ConvertReport) -> PyResult<()> {
     report.not_written.iter().try_for_each(|(stream, count)| {
         let what = "not written, as the script file has no name for their keys";
@@ -123,8 +123,8 @@ pub(crate) fn warn_not_written(py: Python<'_>, report: &ConvertReport) -> PyResu
     })
 }
 
-/// A conversion that may be done: what would be lost may be lost, or is said. Where a rate is
-/// given, floats are sound.
+/// A conversion that is allowed: losses are allowed or warned about. With a sample rate, floats are
+/// sound.
 pub(crate) fn plan(
     corpus: &Arc<Corpus>,
     mut options: ConvertOptions,

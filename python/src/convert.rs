@@ -13,7 +13,7 @@ use crate::conversion::{self, Asked};
 use crate::interrupt::{interruptible, stoppable};
 use crate::{describe, errors, keys};
 
-/// The options that are no keys of a description.
+/// The options that are not keys of a description.
 const OWN: &[&str] = &[
     "streams",
     "classes",
@@ -34,7 +34,7 @@ const OWN: &[&str] = &[
     "allow_pipes",
 ];
 
-/// Writes any corpus in any format that can hold it, as `seqfeed convert` does; what was written.
+/// Writes any corpus in any format that can hold it, as `seqfeed convert` does. Returns a report.
 #[pyfunction]
 #[pyo3(signature = (
     source, target, *, streams=None, classes=None, to=None, dtype=None, compress=None, sample_rate=None,
@@ -69,7 +69,7 @@ pub(crate) fn convert<'py>(
     let inputs = InputFiles::record();
     let given = describe::with_overrides(py, options, overrides)?;
     let named = keys::name_of(source)?;
-    // The file of a table of Kaldi's may be named alone, as in `seqfeed.open`.
+    // As in `seqfeed.open`, the file of a table of Kaldi's may be named alone.
     let rspecifier = named.as_ref().and_then(describe::rspecifier_of);
     let source = match rspecifier {
         Some(rspecifier) => rspecifier.as_ref().into_pyobject(py)?.into_any(),

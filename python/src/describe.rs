@@ -1,4 +1,4 @@
-//! A description out of what Python programs say: names, dictionaries, keywords.
+//! Makes descriptions from the arguments of Python programs: names, dictionaries, keywords.
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
@@ -9,17 +9,16 @@ use seqfeed::{Description, OptionScope, Table, Value};
 use crate::keys::Name;
 use crate::{errors, keys};
 
-/// A description, and what is worth a warning.
+/// A description, with warnings.
 pub(crate) struct Described {
     pub(crate) description: Description,
     pub(crate) warnings: Vec<String>,
-    /// What to call it.
+    /// The name for messages.
     pub(crate) name: Name,
 }
 
-/// The description that a source (a name, a path, a dictionary, or nothing) and keywords mean;
-/// beside these, the caller has keywords of its `own`. Keywords of a feed are refused where nothing
-/// is fed.
+/// The description for a source (a name, a path, a dictionary, or nothing) and keywords. The caller
+/// has further keywords of its `own`. Keywords of a feed are refused if nothing is fed.
 pub(crate) fn describe(
     source: Option<&Bound<'_, PyAny>>,
     options: &Bound<'_, PyDict>,
@@ -59,7 +58,7 @@ pub(crate) fn with_overrides<'py>(
     Ok(options)
 }
 
-/// An error about a description; an option that there is not is spelled as Python spells it.
+/// An error about a description. An unknown option is spelled as in Python.
 fn explain(error: &seqfeed::Error, options: &Bound<'_, PyDict>, own: &[&str]) -> PyErr {
     let message = error.message();
     let word = message
@@ -74,7 +73,7 @@ fn explain(error: &seqfeed::Error, options: &Bound<'_, PyDict>, own: &[&str]) ->
     }
 }
 
-/// Refuses options that have no effect, since nothing is fed.
+/// Refuses options without effect, because nothing is fed.
 fn refuse_beyond(scope: OptionScope, options: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<()> {
     if scope == OptionScope::Feed {
         return Ok(());
@@ -97,7 +96,7 @@ fn insert(table: &mut Table, dictionary: &Bound<'_, PyDict>) -> PyResult<()> {
         let key = key.extract::<String>()?.replace('_', "-");
         let named = matches!(key.as_str(), "streams" | "inputs" | "overrides");
         let value = match value.cast::<PyDict>() {
-            // Streams, inputs and overrides have names of their own; other sections have keys.
+            // Streams, inputs and overrides have names. Other sections have keys.
             Ok(section) if !named => {
                 let mut keys = Table::new();
                 insert(&mut keys, section)?;
@@ -128,7 +127,7 @@ fn to_toml(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(dictionary) = value.cast::<PyDict>() {
         let mut table = Table::new();
         for (key, value) in dictionary.iter() {
-            // Names of streams stay as they are; the keys in them are spelled either way.
+            // Names of streams stay unchanged. Their keys may be spelled with `-` or `_`.
             let key = key.extract::<String>()?;
             if !value.is_none() {
                 let value = match value.cast::<PyDict>() {
@@ -151,7 +150,7 @@ fn to_toml(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     Err(errors::wrong_type("text, a path, a number, a truth value, a list or a dictionary", value))
 }
 
-/// What a name means, as for the command line.
+/// The description for a name, as on the command line.
 fn of_name(name: Option<&Name>, given: Table) -> seqfeed::Result<(Description, Vec<String>)> {
     match name {
         None => Ok((Description::from_options(given)?, Vec::new())),
@@ -173,7 +172,7 @@ fn uncompressed(file: &[u8]) -> &[u8] {
     [".gz", ".bz2", ".zst"].iter().find_map(|end| file.strip_suffix(end.as_bytes())).unwrap_or(file)
 }
 
-/// The rspecifier that the name of a table's file means: `feats.scp`, `ali.ark.gz`.
+/// The rspecifier for the file name of a table: `feats.scp`, `ali.ark.gz`.
 pub(crate) fn rspecifier_of(name: &Name) -> Option<Name> {
     if is_table(name) {
         return Some(name.clone());
@@ -186,7 +185,7 @@ pub(crate) fn rspecifier_of(name: &Name) -> Option<Name> {
     (file.ends_with(b".scp") && is_script()).then(|| name.behind("scp:"))
 }
 
-/// The description of a table's streams: also of files that are labels only.
+/// The description of a table's streams, also for files with labels only.
 pub(crate) fn describe_table(
     source: &Bound<'_, PyAny>,
     options: &Bound<'_, PyDict>,

@@ -1,11 +1,11 @@
-//! The library's error as Python's exceptions.
+//! Converts the library's error to Python's exceptions.
 
 use pyo3::exceptions::{PyException, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use seqfeed::{Error, ErrorKind, Position, PrintableLines};
 
-/// What a class raised, on its way through the library.
+/// An exception of a class, on its way through the library.
 #[derive(Debug)]
 pub(crate) struct Raised(pub(crate) PyErr);
 
@@ -17,7 +17,7 @@ impl std::fmt::Display for Raised {
 
 impl std::error::Error for Raised {}
 
-/// The exception that an error is in Python.
+/// The Python exception for an error.
 pub(crate) fn to_python(error: &Error) -> PyErr {
     Python::attach(|py| exception(py, error).unwrap_or_else(|failed| failed))
 }
@@ -34,7 +34,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         }
         _ => None,
     };
-    // What a class of the caller's has raised is its own word.
+    // An exception from the caller's own class is passed on unchanged.
     if let ErrorKind::Io { source, .. } = error.kind()
         && let Some(raised) = source.get_ref().and_then(|inner| inner.downcast_ref::<Raised>())
     {
@@ -46,7 +46,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
         }
         return Ok(exception);
     }
-    // What ends programs (Ctrl-C among it) is no fault of the file that was at work.
+    // Exceptions that end programs (such as Ctrl-C) are no fault of the current file.
     if let Some(cause) = cause
         && (!cause.is_instance_of::<PyException>(py) || cause.is_instance_of::<PyMemoryError>(py))
     {
@@ -97,7 +97,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(exception)
 }
 
-/// Cures name options as the command line spells them.
+/// Cures name options in the spelling of the command line.
 fn in_python(text: &str) -> String {
     const SPELLED: [(&str, &str); 12] = [
         ("--allow-pipes", "allow_pipes=True"),
@@ -121,7 +121,7 @@ fn in_python(text: &str) -> String {
     for part in parts {
         let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(part.len());
         let (name, rest) = part.split_at(end);
-        // Those with `_` are of OpenFst's commands.
+        // Options with `_` belong to OpenFst's commands.
         if name.is_empty() || rest.starts_with('_') || text.ends_with(char::is_alphanumeric) {
             text.push_str("--");
             text.push_str(name);
@@ -133,7 +133,7 @@ fn in_python(text: &str) -> String {
     text
 }
 
-/// The exception for a key that is not in a table.
+/// The exception for a key that a table does not have.
 pub(crate) fn no_key(py: Python<'_>, table: &str, key: &str) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let details = PyDict::new(py);
@@ -152,8 +152,8 @@ pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     py.import("seqfeed._errors")?.getattr("warn")?.call1((message,)).map(drop)
 }
 
-/// The exception for an option that there is not, with what was probably meant: one of the caller's
-/// own, or what the `help` says.
+/// The exception for an unknown option, with a suggestion: one of the caller's own, or the text of
+/// `help`.
 pub(crate) fn no_option(py: Python<'_>, name: &str, help: Option<&str>, own: &[&str]) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let error = py.import("seqfeed._errors")?.getattr("no_option")?;
@@ -162,7 +162,7 @@ pub(crate) fn no_option(py: Python<'_>, name: &str, help: Option<&str>, own: &[&
     make().unwrap_or_else(|failed| failed)
 }
 
-/// The exception for a stream that a minibatch does not have, with those that it has.
+/// The exception for a stream that a minibatch does not have, with a list of its streams.
 pub(crate) fn no_stream<'py>(
     name: &Bound<'py, PyAny>,
     streams: impl Iterator<Item = Bound<'py, PyAny>>,

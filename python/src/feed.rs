@@ -18,33 +18,33 @@ use crate::keys::Name;
 use crate::minibatch::Minibatch;
 use crate::{describe, errors, interrupt};
 
-/// Keywords that are no options of the table.
+/// Keywords that are not in the table of options.
 const OWN: &[&str] = &["progress", "allow_pipes"];
 
-/// Minibatches of a corpus, loaded and packed ahead by threads that do not hold the interpreter.
+/// Minibatches of a corpus. Threads that do not hold the interpreter load and pack them ahead.
 #[pyclass(frozen, module = "seqfeed", weakref)]
 pub(crate) struct Feed {
     name: Name,
     description: Description,
     opener: Opener,
-    /// What it consists of, if it is a part of another feed.
+    /// The share of a sweep, if it is a part of another feed.
     part: Option<SweepShare>,
     run: PerProcess<Run>,
-    /// What is known while minibatches are waited for.
+    /// Facts that stay available while minibatches are waited for.
     seen: Mutex<Seen>,
     progress: Option<Py<PyAny>>,
-    /// What it was made from, to be made again elsewhere.
+    /// The argument it was made from, to make it again in another process.
     source: Py<PyAny>,
     options: Py<PyDict>,
 }
 
 struct Seen {
     opened: Arc<Opened>,
-    /// After the last minibatch that was given.
+    /// The state after the last minibatch that was returned.
     state: Option<State>,
-    /// The sweep of the loop under way.
+    /// The sweep of the current loop.
     loop_sweep: Option<u64>,
-    /// Whether the loop has ended: an iterator that has stays so, until the next loop begins.
+    /// Whether the loop has ended. An ended iterator stays ended until the next loop begins.
     ended: bool,
     closed: bool,
     watch: size::Watch,
@@ -73,7 +73,7 @@ impl Seen {
 }
 
 impl Feed {
-    /// Whether one loop goes through one sweep, since nothing says where all ends.
+    /// Whether one loop is one sweep, since no other end is set.
     fn by_sweeps(&self) -> bool {
         let seen = lock(&self.seen);
         let settings = seen.opened.settings();
@@ -84,7 +84,7 @@ impl Feed {
         lock(&self.seen).state.clone()
     }
 
-    /// The run of this process; in a child that was forked, a new one from where the parent stood.
+    /// The run of this process. A forked child gets a new one from the parent's position.
     #[allow(clippy::mem_forget)]
     fn run(&self, py: Python<'_>) -> PyResult<Arc<Mutex<Run>>> {
         if lock(&self.seen).closed {
@@ -106,7 +106,7 @@ impl Feed {
         Ok(self.run.renew(Run::new(opened, seen.state.clone(), seen.loop_sweep)))
     }
 
-    /// The next minibatch; none at the end of the loop.
+    /// The next minibatch; `None` at the end of the loop.
     fn next(&self, py: Python<'_>) -> PyResult<Option<seqfeed::Minibatch>> {
         let (run, by_sweeps) = (self.run(py)?, self.by_sweeps());
         loop {
@@ -155,7 +155,7 @@ impl Feed {
 
 impl Drop for Feed {
     fn drop(&mut self) {
-        // Its threads end what they are at before they are gone: not for others to wait for.
+        // Its threads finish their current work before they end. Others need not wait for this.
         if let Some(run) = self.run.get() {
             Python::try_attach(|py| py.detach(|| lock(&run).stop()));
         }
@@ -223,7 +223,7 @@ impl Feed {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Minibatch>> {
-        // A feed that was closed says so first.
+        // A closed feed says so first.
         self.run(py)?;
         if lock(&self.seen).ended {
             return Ok(None);
@@ -257,7 +257,7 @@ impl Feed {
         })
     }
 
-    /// The state after the last minibatch that was given: a dictionary of numbers and text.
+    /// The state after the last minibatch that was returned: a dictionary of numbers and text.
     fn state_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self.state_now() {
             Some(state) => py.import("json")?.call_method1("loads", (state.to_json(),)),
@@ -265,7 +265,7 @@ impl Feed {
         }
     }
 
-    /// Goes to where a state was taken: the next minibatch is the one that came after it.
+    /// Goes to the position of a state: the next minibatch is the one that came after it.
     fn load_state_dict(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         let state = if state.is_empty() {
             None
@@ -281,8 +281,8 @@ impl Feed {
         Ok(())
     }
 
-    /// A feed of one sweep of the same corpus, for one rank of `ranks`; the corpus is not
-    /// opened again.
+    /// A feed of one sweep of the same corpus, for one rank of `ranks`. The corpus is not opened
+    /// again.
     #[pyo3(signature = (sweep, rank=None, ranks=None, *, threads=None))]
     fn one_sweep(
         &self,
@@ -292,7 +292,7 @@ impl Feed {
         ranks: Option<usize>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        // In a child, its own.
+        // In a forked child, the child's own run.
         self.run(py)?;
         let opened = Arc::clone(&lock(&self.seen).opened);
         let settings = opened.settings();
@@ -329,13 +329,13 @@ impl Feed {
         })
     }
 
-    /// The sweep of the next minibatch, from 0: the number of sweeps that are done.
+    /// The sweep of the next minibatch, from 0: the number of finished sweeps.
     #[getter]
     fn sweep(&self) -> u64 {
         self.state_now().map_or(0, |state| state.order.sweep)
     }
 
-    /// The streams: a dictionary of names to kind, dtype, dim (context counted) and extent.
+    /// The streams: a dictionary of names to kind, dtype, dim (with context) and extent.
     #[getter]
     fn streams<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let opened = Arc::clone(&lock(&self.seen).opened);
@@ -350,7 +350,7 @@ impl Feed {
         Ok(streams)
     }
 
-    /// The seed of the shuffle: sweep `s` is shuffled as sweep 0 of seed `seed + s`.
+    /// The seed of the shuffle: sweep `s` is shuffled like sweep 0 with seed `seed + s`.
     #[getter]
     fn seed(&self) -> u64 {
         lock(&self.seen).opened.settings().order.seed()
@@ -368,7 +368,7 @@ impl Feed {
         lock(&self.seen).opened.corpus().index().total_samples()
     }
 
-    /// Ends the threads and gives memory back; what was handed out stays.
+    /// Ends the threads and gives memory back. Minibatches that were returned stay valid.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if lock(&self.seen).closed {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Waiting that Ctrl-C ends.
+//! Waits that Ctrl-C can end.
 
 use std::io;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use seqfeed::Error;
 
 use crate::errors;
 
-/// How long Ctrl-C may wait.
+/// The longest delay of Ctrl-C.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
-/// What is asked when a signal comes while a pipe is waited for: Python's handlers, in its
-/// main thread.
+/// Called when a signal comes during a wait for a pipe. It runs Python's handlers, in Python's main
+/// thread.
 pub(crate) fn ask() -> io::Result<()> {
     Python::attach(|py| py.check_signals().map_err(io::Error::other))
 }
 
-/// Does something long in a thread of its own; Ctrl-C leaves it alone there.
+/// Runs long work in a thread of its own. After Ctrl-C the thread goes on alone.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> seqfeed::Result<T> + Send + 'static,
@@ -29,7 +29,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
     wait(py, start(work)?, None)
 }
 
-/// As [`interruptible`], for what must not go on by itself: Ctrl-C asks it to stop, and waits
+/// As [`interruptible`], for work that must not go on alone: Ctrl-C asks it to stop, and waits
 /// until it has.
 pub(crate) fn stoppable<T: Send + 'static>(
     py: Python<'_>,

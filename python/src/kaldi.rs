@@ -32,7 +32,7 @@ use crate::errors;
 use crate::keys::Name;
 use own::OwnType;
 
-/// What is read: an object, or what its header says of it.
+/// A value that was read: an object, or the contents of its header.
 #[derive(Clone)]
 pub(crate) enum Value {
     Object(AnyObject),
@@ -41,7 +41,7 @@ pub(crate) enum Value {
     WaveInfo(WaveInfo),
 }
 
-/// What objects are read as.
+/// The type to read objects as.
 #[derive(Clone)]
 pub(crate) enum Wanted {
     Object(ObjectType),
@@ -63,12 +63,12 @@ impl Wanted {
         })
     }
 
-    /// As [`of`](Self::of), where it need not be given.
+    /// As [`of`](Self::of), if the argument is given.
     pub(crate) fn given(object_type: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
         object_type.map(Self::of).transpose()
     }
 
-    /// What it was made from.
+    /// The argument it was made from.
     pub(crate) fn to_python<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         let name = match self {
             Self::Object(object_type) => object_type.name(),
@@ -79,7 +79,7 @@ impl Wanted {
         PyString::new(py, name).into_any()
     }
 
-    /// Reads an object inside of another one, without a header of its own.
+    /// Reads an object inside another one, without a header of its own.
     pub(crate) fn read_inside(&self, reader: &mut ObjectReader, mode: Mode) -> Result<Value> {
         match self {
             Self::Object(object_type) => {
@@ -95,10 +95,10 @@ impl Wanted {
 /// A sequential reader of objects of some type.
 pub(crate) trait Sequential: Send {
     fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Value>>;
-    /// The next key; its object is read by `value`, once, or gone over.
+    /// The next key. `value` reads its object, once; otherwise the object is skipped.
     fn next_key(&mut self, key: &mut Vec<u8>) -> Result<bool>;
     fn value(&mut self) -> Result<Value>;
-    /// Objects that `p` passed over.
+    /// The number of objects that `p` passed over.
     fn skipped(&self) -> u64;
 }
 
@@ -109,7 +109,7 @@ pub(crate) trait Random: Send {
     fn contains(&mut self, key: Key<'_>) -> Result<bool>;
 }
 
-/// What is read in order: a table by its name, or a stream with an archive.
+/// The input for reading in order: a table by its name, or a stream with an archive.
 pub(crate) enum Origin<'a> {
     Named(&'a Name),
     Stream(Box<Input>),

@@ -1,4 +1,4 @@
-//! Keys and names are bytes; in Python they are text, whatever the bytes are.
+//! Keys and names are bytes. In Python they are text, whatever the bytes.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -10,7 +10,7 @@ use seqfeed::io::{name_to_text, shown_name};
 
 use crate::errors;
 
-/// Bytes as text; what is no UTF-8 becomes surrogates, as in Python's names of files.
+/// Bytes as text. As in Python's file names, bytes that are not UTF-8 become surrogates.
 pub(crate) fn to_python<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyString>> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(PyString::new(py, text)),
@@ -38,8 +38,8 @@ pub(crate) fn from_python(key: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     }
 }
 
-/// A name of a file, a command or a table: bytes, as the file system has them. In Python they are
-/// text by `os.fsdecode`.
+/// The name of a file, a command or a table: bytes, as in the file system. In Python they are text
+/// by `os.fsdecode`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Name(OsString);
 
@@ -48,14 +48,14 @@ impl Name {
         self.0.as_bytes()
     }
 
-    /// With words before it: the kind and the options of a table.
+    /// The name with a prefix: the kind and the options of a table.
     pub(crate) fn behind(&self, words: &str) -> Self {
         let mut name = OsString::from(words);
         name.push(&self.0);
         Self(name)
     }
 
-    /// As it stands in descriptions, which are text.
+    /// The text for descriptions.
     pub(crate) fn in_description(&self) -> String {
         name_to_text(&self.0)
     }

@@ -1,9 +1,9 @@
 //! The Python package's compiled part: `seqfeed._seqfeed`.
 //!
-//! Every wait, read and copy of size is done detached from the interpreter; locks are taken only
-//! while detached, so that a thread that waits for one never holds the interpreter.
+//! All long waits, reads and copies run detached from the interpreter. Locks are taken only while
+//! detached, so that a thread that waits for one never holds the interpreter.
 
-// Docstrings are Markdown of Python's, not rustdoc's.
+// Docstrings are Python's Markdown, not rustdoc's.
 #![allow(clippy::doc_markdown)]
 
 mod conversion;
@@ -24,7 +24,7 @@ mod writer;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// Lists all options in the documentation of a class, with what they do.
+/// Appends a list of all options to the documentation of a class.
 fn documented(class: &Bound<'_, PyType>) -> PyResult<()> {
     let mut doc = class.getattr("__doc__")?.extract::<String>()?;
     doc += "\n\nOptions, as keywords:\n";
@@ -72,8 +72,8 @@ mod _seqfeed {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         seqfeed::io::on_interrupt(super::interrupt::ask);
         seqfeed::arrow::silence_caught_panics();
-        // The package has two classes of this name; that of Kaldi's tables is in a module of
-        // its own there.
+        // The package has two classes of this name. The one for Kaldi's tables is in its own
+        // module.
         super::documented(&module.py().get_type::<Feed>())?;
         module.add("CorpusWriter", module.py().get_type::<super::writer::Writer>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -1,4 +1,4 @@
-//! Minibatches whose arrays lie in the feed's own memory.
+//! Minibatches whose arrays use the feed's own memory.
 
 use std::mem::ManuallyDrop;
 
@@ -12,8 +12,8 @@ use seqfeed_core::Array;
 
 use crate::{errors, keys, values};
 
-/// The memory of a minibatch: what its arrays have as their base. When the last array is gone, the
-/// feed has it back.
+/// The memory of a minibatch: the base object of its arrays. The feed gets it back when the last
+/// array is deleted.
 #[pyclass(frozen, module = "seqfeed._seqfeed", name = "_Memory")]
 struct Memory {
     minibatch: ManuallyDrop<seqfeed::Minibatch>,
@@ -22,8 +22,8 @@ struct Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // In a child that was forked, the feed that wants it back is not there, but its lock
-        // may be held.
+        // A forked child does not have the feed that wants the memory back, but its lock may be
+        // held.
         if self.process == std::process::id() {
             // SAFETY: it is not used again.
             unsafe { ManuallyDrop::drop(&mut self.minibatch) };
@@ -31,14 +31,14 @@ impl Drop for Memory {
     }
 }
 
-/// One minibatch: a mapping of the names of streams to arrays, and what belongs to all of them.
+/// One minibatch: a mapping of the names of streams to arrays, with further properties.
 #[pyclass(frozen, module = "seqfeed", mapping)]
 pub(crate) struct Minibatch {
     memory: Py<Memory>,
     arrays: Py<PyDict>,
 }
 
-/// Where the values of a stream lie, taken while the minibatch can be changed.
+/// The addresses of a stream's values, taken while the minibatch can be changed.
 struct BufferPointers {
     values: Pointer,
     count: usize,
@@ -122,7 +122,7 @@ impl Minibatch {
     }
 }
 
-/// Copies an array to the beginning of a buffer; the array that lies there.
+/// Copies an array to the beginning of a buffer. Returns the array there.
 fn fill_one<'py>(
     name: &Bound<'py, PyAny>,
     array: &Bound<'py, PyAny>,
@@ -166,7 +166,7 @@ fn view_values<'py>(
     }
 }
 
-/// An array over a minibatch's memory, which lives as long as the array.
+/// An array over a minibatch's memory, which stays alive as long as the array.
 fn view<'py, T: Element>(
     memory: &Bound<'py, Memory>,
     shape: &[usize],
@@ -189,13 +189,13 @@ fn numbers(py: Python<'_>, numbers: impl Iterator<Item = u64>) -> PyResult<Bound
 
 #[pymethods]
 impl Minibatch {
-    /// The arrays by the names of their streams.
+    /// The arrays, by the names of their streams.
     #[getter]
     fn arrays(&self, py: Python<'_>) -> Py<PyDict> {
         self.arrays.clone_ref(py)
     }
 
-    /// For each sequence (each frame, where frames are dealt out) the key of its utterance.
+    /// For each sequence (or for each frame, if frames are dealt out) the key of its utterance.
     #[getter]
     fn utterances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -217,19 +217,20 @@ impl Minibatch {
         numbers(py, self.batch().segments().iter().map(|segment| u64::from(segment.samples)))
     }
 
-    /// The first sample of each sequence that is here, counted in its utterance from 0, int64.
+    /// The first sample of each sequence in the minibatch, counted in its utterance from 0, int64.
     #[getter]
     fn starts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         numbers(py, self.batch().segments().iter().map(|segment| u64::from(segment.first)))
     }
 
-    /// Samples before each sequence and in all, int64: one number more than sequences.
+    /// The number of samples before each sequence, and in all, int64: one entry more than
+    /// sequences.
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         numbers(py, self.batch().offsets().iter().copied())
     }
 
-    /// Where the sequences lie in a stream, int64 of shape (sequences, 2): the first row, counted
+    /// The rows of the sequences in a stream, int64 of shape (sequences, 2): the first row, counted
     /// over all rows of the array one after another, and the number of rows.
     fn rows<'py>(&self, py: Python<'py>, stream: &str) -> PyResult<Bound<'py, PyAny>> {
         let minibatch = self.batch();
@@ -247,7 +248,7 @@ impl Minibatch {
         values::array(py, &[rows.len() / 2, 2], rows)
     }
 
-    /// Number of sequences (of frames, where frames are dealt out).
+    /// Number of sequences, or of frames if frames are dealt out.
     #[getter]
     fn sequences(&self) -> usize {
         self.batch().len()
@@ -265,7 +266,7 @@ impl Minibatch {
         self.batch().index()
     }
 
-    /// The sweep that it belongs to, from 0.
+    /// The sweep of this minibatch, from 0.
     #[getter]
     fn sweep(&self) -> u64 {
         self.batch().sweep()
@@ -277,7 +278,7 @@ impl Minibatch {
         self.batch().end_of_sweep()
     }
 
-    /// How samples lie in the arrays: frames, padded, concatenated, packed or truncated.
+    /// The layout of samples in the arrays: frames, padded, concatenated, packed or truncated.
     #[getter]
     fn layout(&self) -> &'static str {
         match self.batch().layout() {

@@ -1,4 +1,4 @@
-//! Arrays of Python's as the samples of a sequence in one stream.
+//! Converts Python's arrays to the samples of a sequence in one stream.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -8,13 +8,13 @@ use seqfeed_core::Block;
 
 use crate::errors;
 
-/// The samples of one sequence in one stream: bytes in the machine's order, which no
-/// program can change.
+/// The samples of one sequence in one stream: bytes in the machine's order, which the caller cannot
+/// change.
 pub(crate) struct Samples {
     pub(crate) stream: Stream,
     count: usize,
     values: PyBackedBytes,
-    /// The index of each value, and the ends of samples, where they are sparse.
+    /// For sparse samples, the index of each value, and the ends of samples.
     sparse: Option<(Vec<i32>, Vec<u32>)>,
 }
 
@@ -22,8 +22,8 @@ const TAKEN: &str = "floats are float32 or float64 arrays of shape (samples, dim
                      (samples,), sparse samples seqfeed.Sparse";
 
 impl Samples {
-    /// Reads the value of a key in a stream. A stream that has no name is `features` or `labels`,
-    /// by its values.
+    /// Reads the value of a key in a stream. A stream without a name is `features` or `labels`,
+    /// depending on its values.
     pub(crate) fn of(key: &[u8], name: Option<&str>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         Reading { key, name }.samples(value)
     }
@@ -37,7 +37,7 @@ impl Samples {
     }
 }
 
-/// What is being read, for messages.
+/// The value that is being read, for messages.
 struct Reading<'a> {
     key: &'a [u8],
     name: Option<&'a str>,
@@ -84,7 +84,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Sparse rows: `seqfeed.Sparse`, or a matrix of scipy's in the same form.
+    /// Sparse rows: `seqfeed.Sparse`, or a scipy matrix in the same form.
     fn sparse(&self, value: &Bound<'_, PyAny>) -> PyResult<Samples> {
         let format =
             value.getattr("format").ok().and_then(|format| format.extract::<String>().ok());

@@ -27,7 +27,7 @@ use corpus_table::{CorpusTable, Loaded};
 use file_table::FileTable;
 use kaldi_table::KaldiTable;
 
-/// A value as it is read, before it is Python's.
+/// A value that was read, before its conversion to Python.
 pub(crate) enum TableValue {
     Object(Value),
     /// One stream alone.
@@ -52,7 +52,7 @@ impl TableValue {
     }
 }
 
-/// Where a table's objects come from. All methods are called detached from the interpreter.
+/// The source of a table's objects. All methods are called detached from the interpreter.
 pub(crate) trait Backend: Send + Sync {
     fn get(&self, key: &[u8]) -> seqfeed::Result<Option<TableValue>>;
     /// Rows `start..stop`, cut off at the end.
@@ -60,7 +60,7 @@ pub(crate) trait Backend: Send + Sync {
     fn contains(&self, key: &[u8]) -> seqfeed::Result<bool>;
     fn count(&self) -> seqfeed::Result<usize>;
     fn walk(&self) -> seqfeed::Result<Box<dyn Walk>>;
-    /// The corpus, where the table is one.
+    /// The corpus, if the table is one.
     fn corpus(&self) -> Option<Arc<Corpus>> {
         None
     }
@@ -82,7 +82,7 @@ pub(crate) struct Table {
     options: Py<PyDict>,
 }
 
-/// How a table is opened, here and in a child.
+/// The arguments to open a table, here and in a forked child.
 #[derive(Clone)]
 pub(crate) enum Recipe {
     Kaldi {
@@ -170,7 +170,7 @@ impl Table {
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = describe::with_overrides(py, options, overrides)?;
-        // Tables of Kaldi have this option, too.
+        // Tables of Kaldi have this option too.
         let line_limit: Option<usize> = match options.get_item("line_limit")? {
             Some(limit) => {
                 options.del_item("line_limit")?;
@@ -238,7 +238,7 @@ impl Table {
         self.found(py, key, py.detach(|| backend.get(&bytes)))
     }
 
-    /// Rows `start` to `stop` (as in a slice, never negative) of a key's value.
+    /// Rows `start` to `stop` (as in a slice, never negative) of the value of a key.
     #[pyo3(signature = (key, start=0, stop=None))]
     fn rows<'py>(
         &self,
@@ -291,13 +291,13 @@ impl Table {
         Self::iterate(slf, What::Values)
     }
 
-    /// Pairs of key and value, in order: as iterating the table.
+    /// Pairs of key and value, in order, as in iterating over the table.
     fn items(slf: &Bound<'_, Self>) -> PyResult<TableIterator> {
         Self::iterate(slf, What::Pairs)
     }
 
-    /// The streams: a dictionary of names to kind, dtype, dim and extent; empty for tables of
-    /// Kaldi, whose objects may be of any type.
+    /// The streams: a dictionary of names to kind, dtype, dim and extent. Empty for tables of
+    /// Kaldi, whose objects may have any type.
     #[getter]
     fn streams<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let streams = PyDict::new(py);
@@ -308,25 +308,25 @@ impl Table {
         Ok(streams)
     }
 
-    /// A stream of record batches, one row a sequence: Arrow's capsule interface.
+    /// A stream of record batches with one row for each sequence: Arrow's capsule interface.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // Consumers cast what comes in another schema than they asked for: so the protocol.
+        // By the protocol, consumers convert a schema that differs from their request.
         drop(requested_schema);
         arrow::stream(py, &self.backend(py)?, &self.recipe)
     }
 
-    /// The name that it was opened by.
+    /// The name by which it was opened.
     #[getter]
     fn name(&self) -> &OsStr {
         self.name.as_ref()
     }
 
-    /// Closes it; what was handed out stays.
+    /// Closes it. Arrays that were returned stay valid.
     fn close(&self) {
         if let Some(slot) = self.backend.get() {
             *lock(&slot) = None;
@@ -358,7 +358,7 @@ impl Table {
     }
 }
 
-/// What a stream is, `seqfeed.Stream`; `width` frames of context count as one sample.
+/// The description of a stream, `seqfeed.Stream`. `width` frames of context count as one sample.
 pub(crate) fn stream_info<'py>(
     py: Python<'py>,
     stream: &Stream,
@@ -381,7 +381,7 @@ enum What {
     Values,
 }
 
-/// Goes through a table once.
+/// Iterates over a table once.
 #[pyclass(frozen, module = "seqfeed")]
 pub(crate) struct TableIterator {
     table: Py<Table>,
@@ -395,7 +395,7 @@ struct Walker {
     ended: bool,
 }
 
-/// What a step came to: a key, and a value where one is wanted.
+/// The result of a step: a key, and a value if it is wanted.
 type Step = Option<(Vec<u8>, Option<TableValue>)>;
 
 impl Walker {
@@ -415,7 +415,7 @@ impl Walker {
 }
 
 impl TableIterator {
-    /// The walk of this process; in a child, a new one from where the parent stood.
+    /// The walk of this process. A forked child gets a new one from the parent's position.
     fn walker(&self, py: Python<'_>) -> PyResult<Arc<Mutex<Walker>>> {
         if let Some(walker) = self.walker.get() {
             return Ok(walker);
@@ -423,7 +423,7 @@ impl TableIterator {
         let backend = self.table.get().backend(py)?;
         let fresh =
             Walker { walk: errors::raise(py.detach(|| backend.walk()))?, done: 0, ended: false };
-        // Only the count is looked at: the lock may be held by a thread that is not there.
+        // Only the count is read: the lock may be held by a thread that does not exist here.
         let done = self.walker.peek(|walker| walker.done).unwrap_or(0);
         let mut fresh = fresh;
         errors::raise(py.detach(|| {

@@ -1,4 +1,4 @@
-//! Values as numpy arrays that own them.
+//! Values as numpy arrays that own their memory.
 
 use numpy::ndarray::{ArrayD, IxDyn};
 use numpy::{Element, IntoPyArray};
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use seqfeed_core::Array;
 
-/// Values whose memory becomes an array's.
+/// An array that takes over the memory of values.
 pub(crate) fn array<'py, T: Element>(
     py: Python<'py>,
     shape: &[usize],
@@ -17,7 +17,7 @@ pub(crate) fn array<'py, T: Element>(
     Ok(array.into_pyarray(py).into_any())
 }
 
-/// As [`array`], of any type.
+/// As [`array`], for any type.
 pub(crate) fn any_array<'py>(
     py: Python<'py>,
     shape: &[usize],

@@ -18,8 +18,8 @@ use crate::keys::Name;
 use crate::samples::Samples;
 use crate::{errors, keys};
 
-/// Writes a corpus in any format: sequences wait in a temporary file, and are converted when
-/// it is closed.
+/// Writes a corpus in any format. Sequences wait in a temporary file, and are converted when the
+/// writer is closed.
 #[pyclass(frozen, module = "seqfeed", weakref)]
 pub(crate) struct Writer {
     name: Name,
@@ -29,7 +29,7 @@ pub(crate) struct Writer {
     state: PerProcess<Option<State>>,
 }
 
-/// What was written so far; nothing before the first sequence, which says what streams there are.
+/// The sequences so far. `None` before the first sequence, which decides the streams.
 #[derive(Default)]
 struct State {
     spool: Option<CorpusSpool>,
@@ -49,7 +49,7 @@ impl State {
     }
 }
 
-/// The samples of a sequence as blocks of the streams, in their order.
+/// The samples of a sequence as blocks, in the order of the streams.
 fn fill(blocks: &mut [Block], streams: &[Stream], samples: &[Samples]) -> seqfeed::Result<()> {
     let named = |name: &str| samples.iter().find(|samples| samples.stream.name == name);
     if let Some(other) =
@@ -83,8 +83,8 @@ fn described(stream: &Stream) -> String {
 }
 
 impl Writer {
-    /// The spool with the first sequence, once a corpus of it alone has been planned: what the
-    /// target cannot hold is said now, not when all has been computed.
+    /// The spool with the first sequence. A conversion of this sequence alone is planned first, so
+    /// that losses are reported now, not after all work is done.
     fn start(
         &self,
         key: Key<'_>,
@@ -201,13 +201,13 @@ impl Writer {
         self.write(py, key, Some(value), None)
     }
 
-    /// What it writes.
+    /// The name of the target.
     #[getter]
     fn name(&self) -> &OsStr {
         self.name.as_ref()
     }
 
-    /// Writes the files, which appear under their names now.
+    /// Writes the files. They appear under their names now.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let state = self.state()?;
         let Some(state) = py.detach(|| lock(&state).take()) else { return Ok(()) };
@@ -226,7 +226,7 @@ impl Writer {
         slf
     }
 
-    /// Closes it; after an exception, nothing of it appears.
+    /// Closes it. After an exception, no file appears.
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         if exception.get_item(0).is_ok_and(|kind| !kind.is_none()) {

@@ -1,4 +1,4 @@
-//! A feed under way: started when first needed, stopped at the end of each loop.
+//! A running feed. It is started on demand, and stopped at the end of each loop.
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use seqfeed::{Feed, Minibatch, Opened, Result, State};
 
-/// What a wait found.
+/// The result of a wait.
 pub(super) enum Found {
     Minibatch(Box<Minibatch>),
     /// The end of the loop.
@@ -19,11 +19,11 @@ pub(super) enum Found {
 pub(super) struct Run {
     opened: Arc<Opened>,
     feed: Option<Feed>,
-    /// Where the feed begins, as long as it has not been started.
+    /// The state from which the feed will start, before it has been started.
     from: Option<State>,
     /// The first minibatch of the sweep after that of the last loop.
     ahead: Option<Minibatch>,
-    /// The sweep of the loop under way, once it is known.
+    /// The sweep of the current loop, once it is known.
     sweep: Option<u64>,
 }
 
@@ -63,7 +63,7 @@ impl Run {
 
     /// Goes on from a state.
     pub(super) fn go_to(&mut self, state: Option<State>) -> Result<()> {
-        // Started at once: whether the state fits is said here.
+        // It is started at once, so that a state that does not fit is reported here.
         let feed = self.opened.feed(state.as_ref())?;
         (self.feed, self.ahead, self.sweep) = (Some(feed), None, None);
         self.from = state;

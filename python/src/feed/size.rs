@@ -1,4 +1,4 @@
-//! How much there is to come, and how much has come.
+//! The size of a loop, and its progress.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use seqfeed::{BatchSize, Cut, Opened, Partial, Shard, Source, Steps, Unit};
 
 use crate::values;
 
-/// Number of minibatches of the rank in a loop, where that is known without cutting them.
+/// The number of minibatches of the rank in a loop, if it is known without cutting them.
 pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
     let settings = opened.settings();
     let index = opened.corpus().index();
@@ -36,7 +36,7 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
     Some(in_sweep * settings.sweeps.unwrap_or(1))
 }
 
-/// Number of samples in a loop over all ranks, as far as that is known.
+/// The number of samples in a loop over all ranks, if it is known.
 pub(super) fn samples(opened: &Opened) -> u64 {
     let settings = opened.settings();
     let in_sweeps =
@@ -44,7 +44,7 @@ pub(super) fn samples(opened: &Opened) -> u64 {
     settings.samples.map_or(in_sweeps, |samples| samples.min(in_sweeps))
 }
 
-/// What the progress hook is told of, and when.
+/// The calls of the progress hook.
 #[derive(Default)]
 pub(super) struct Watch {
     started: Option<Instant>,

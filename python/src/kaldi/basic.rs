@@ -21,7 +21,7 @@ macro_rules! basics {
                 }
             }
 
-            /// Reads a value inside of an object.
+            /// Reads a value inside an object.
             pub(crate) fn read(self, reader: &mut ObjectReader, mode: Mode) -> Result<Value> {
                 match self {
                     $(Self::$variant => reader

@@ -10,7 +10,7 @@ use seqfeed::kaldi::ObjectReader;
 
 use crate::keys;
 
-/// Something with a method `read` that gives bytes.
+/// An object with a method `read` that returns bytes.
 struct PythonReader(Py<PyAny>);
 
 impl Read for PythonReader {
@@ -45,27 +45,27 @@ fn copy(bytes: &[u8], buffer: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// A file-like object as a stream. To be called detached: it reads at once.
+/// A file-like object as a stream. Call it detached: it reads at once.
 pub(crate) fn input(file: Py<PyAny>, name: String) -> Input {
     Input::from_reader(name, PythonReader(file))
 }
 
-/// A reader of objects over a file-like object. To be called detached.
+/// A reader of objects from a file-like object. Call it detached.
 pub(crate) fn object_reader(file: Py<PyAny>, name: String) -> ObjectReader {
     ObjectReader::new(input(file, name))
 }
 
-/// What to call a file-like object in messages.
+/// The name of a file-like object in messages.
 pub(crate) fn name_of(file: &Bound<'_, PyAny>) -> String {
     let name = file.getattr("name").ok().and_then(|name| keys::name_of(&name).ok().flatten());
     name.map_or_else(|| "file object".to_owned(), |name| name.to_string())
 }
 
-/// Hands bytes to a file-like object.
+/// Writes bytes to a file-like object.
 pub(crate) fn write(file: &Bound<'_, PyAny>, bytes: &[u8]) -> PyResult<()> {
     let mut rest = bytes;
     while !rest.is_empty() {
-        // Raw files write less than they are given, and say how much.
+        // Raw files may write less than they are given, and return the number.
         let written = file.call_method1("write", (PyBytes::new(file.py(), rest),))?;
         let written = if written.is_none() { rest.len() } else { written.extract::<usize>()? };
         if written == 0 || written > rest.len() {

@@ -1,4 +1,4 @@
-//! Python's values as Kaldi's objects.
+//! Converts Python's values to Kaldi's objects.
 
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -13,12 +13,12 @@ use seqfeed::kaldi::{
 use crate::kaldi::object::KaldiObject;
 use crate::{errors, keys};
 
-/// How values become objects.
+/// Options for converting values to objects.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Conversion {
-    /// The type of all objects; without one, each value says it by its own.
+    /// The type of all objects. Without it, each value decides its own type.
     pub(crate) object_type: Option<ObjectType>,
-    /// Matrices of floats are compressed so.
+    /// The compression of matrices of floats.
     pub(crate) compression: Option<CompressionMethod>,
 }
 
@@ -39,7 +39,7 @@ impl Conversion {
     }
 }
 
-/// The type of object that a value is written as.
+/// The type of object for a value.
 fn infer(value: &Bound<'_, PyAny>) -> PyResult<ObjectType> {
     let py = value.py();
     let class = |name: &str| py.import("seqfeed._types")?.getattr(name);
@@ -143,7 +143,7 @@ fn infer_list(list: &Bound<'_, PyAny>) -> PyResult<ObjectType> {
     Ok(ObjectType::Int32VectorVector)
 }
 
-/// A value as an object of a type.
+/// Converts a value to an object of a type.
 fn convert(value: &Bound<'_, PyAny>, object_type: ObjectType) -> PyResult<AnyObject> {
     if let Ok(object) = value.cast::<KaldiObject>() {
         let object = &object.get().object;
@@ -243,7 +243,7 @@ fn items<'py>(value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     value.try_iter()?.collect()
 }
 
-/// A pair, whatever holds it: JSON knows lists alone.
+/// A pair, in any kind of sequence: JSON has only lists.
 fn pair<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     if value.is_instance_of::<PyTuple>() {
         return value.extract();
@@ -280,7 +280,7 @@ fn frames<T>(
     items(value)?.iter().map(frame).collect()
 }
 
-/// A truth value, or a number for one; "false" is none.
+/// A boolean, or a number for one; the text "false" is refused.
 fn truth(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let number = value.hasattr("__index__")? || value.hasattr("__float__")?;
     match value.is_instance_of::<PyBool>() || number {
@@ -316,7 +316,7 @@ fn values_of<T: Element + Copy>(
             array.dtype()
         )));
     }
-    // An empty list has one dimension, whatever it is to be.
+    // An empty list has one dimension, whatever the expected form.
     if !dims.contains(&array.ndim()) {
         return Err(PyValueError::new_err(format!(
             "an array of {} dimensions is expected, found {}",
@@ -348,7 +348,7 @@ fn packed<T: Element + Copy>(value: &Bound<'_, PyAny>) -> PyResult<PackedMatrix<
     Ok(PackedMatrix { size, values: vector(&value.getattr("values")?)? })
 }
 
-/// Integers, which must fit their type.
+/// Integers that must fit their type.
 fn integers<T>(value: &Bound<'_, PyAny>) -> PyResult<Vec<T>>
 where
     T: Element + Copy + TryFrom<i64> + TryFrom<u64>,
@@ -384,7 +384,7 @@ where
     numbers.iter().map(|&n| T::try_from(n).map_err(|_| wide())).collect()
 }
 
-/// The rows of a `seqfeed.Sparse` or a `scipy.sparse` matrix in rows.
+/// The rows of a `seqfeed.Sparse` or of a `scipy.sparse` matrix in row form.
 fn sparse<T: Element + Copy>(value: &Bound<'_, PyAny>) -> PyResult<Vec<SparseVector<T>>> {
     let data = vector::<T>(&value.getattr("data")?)?;
     let indices = integers::<i32>(&value.getattr("indices")?)?;

@@ -1,4 +1,4 @@
-//! Memory of matrices that is used again: fresh memory costs more than reading into it.
+//! A pool of memory for matrices: fresh memory costs more than reading into it.
 
 use std::mem::take;
 use std::sync::Mutex;
@@ -10,14 +10,14 @@ use seqfeed::kaldi::Matrix;
 
 use crate::values;
 
-/// Smaller arrays have memory of their own: the allocator keeps it at hand.
+/// Smaller arrays have memory of their own: the allocator keeps it ready.
 const SMALLEST: usize = 1 << 15;
 
-/// At most so much is kept.
+/// The most buffers to keep.
 const BUFFERS: usize = 8;
 const BYTES: usize = 1 << 25;
 
-/// What came back, of either type.
+/// Returned buffers of both types.
 static RETURNED: Returned =
     Returned { floats: Mutex::new(Vec::new()), doubles: Mutex::new(Vec::new()) };
 
@@ -52,9 +52,9 @@ impl Lendable for f64 {
     }
 }
 
-/// A matrix to read into, in memory that was used before, if there is any.
+/// A matrix to read into, with memory from the pool if there is any.
 ///
-/// A lock that is held is passed by: in a forked child, its holder may not be there.
+/// A lock that is held is not waited for: in a forked child, its holder may not exist.
 pub(crate) fn matrix<T: Lendable>() -> Matrix<T> {
     let values = T::returned().try_lock().ok().and_then(|mut returned| returned.pop());
     Matrix { rows: 0, cols: 0, values: values.unwrap_or_default() }
@@ -73,7 +73,7 @@ fn give_back<T: Lendable>(values: Vec<T>) {
     }
 }
 
-/// The memory of an array: what it has as its base.
+/// The memory of an array: its base object.
 #[pyclass(frozen, module = "seqfeed._seqfeed", name = "_MatrixMemory")]
 pub(crate) struct Memory {
     floats: Vec<f32>,
@@ -87,10 +87,10 @@ impl Drop for Memory {
     }
 }
 
-/// A matrix as an array that has its memory for itself, and gives it back at its end.
+/// Makes a matrix an array that owns its memory, and returns the memory to the pool at its end.
 pub(crate) fn array<T: Lendable>(py: Python<'_>, matrix: Matrix<T>) -> PyResult<Bound<'_, PyAny>> {
     let Matrix { rows, cols, mut values } = matrix;
-    // What has room for much more would hold memory that nobody knows of.
+    // A vector with much spare room would waste memory that nobody can see.
     if values.capacity() > 4 * values.len() {
         let own = values.as_slice().to_vec();
         give_back(values);
@@ -101,8 +101,8 @@ pub(crate) fn array<T: Lendable>(py: Python<'_>, matrix: Matrix<T>) -> PyResult<
     }
     let place = values.as_mut_ptr();
     let memory = Bound::new(py, T::memory(values))?;
-    // SAFETY: the vector lies where it lay, in an object that nothing else can look into, and that
-    // the array keeps alive as its base; its values are as many as the shape says.
+    // SAFETY: the vector stays at its address, in an object that nothing else can access, and that
+    // the array keeps alive as its base. It has as many values as the shape says.
     Ok(unsafe {
         let view = ArrayView::from_shape_ptr(IxDyn(&[rows, cols]), place.cast_const());
         PyArrayDyn::borrow_from_array(&view, memory.into_any()).into_any()

@@ -1,4 +1,4 @@
-//! What Kaldi's names mean: Kaldi's `ClassifyRxfilename` and the like.
+//! The meanings of Kaldi's names: Kaldi's `ClassifyRxfilename` and the like.
 
 use std::ffi::OsStr;
 
@@ -28,7 +28,7 @@ fn filename<'py>(
     values::named(py, class, &fields)
 }
 
-/// What a location is. A URL counts as a file, as in Kaldi.
+/// The kind of a location. A URL counts as a file, as in Kaldi.
 fn kind(location: &Location, standard: &'static str) -> &'static str {
     match (location.is_standard(), location.command()) {
         (true, _) => standard,

@@ -1,4 +1,4 @@
-//! Objects that Python has no type for: transducers and examples for networks.
+//! Objects without a Python type: transducers and examples for networks.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -6,8 +6,8 @@ use seqfeed::kaldi::{AnyObject, Mode, ObjectReader, ObjectType, write_object};
 
 use crate::{errors, keys};
 
-/// An object of Kaldi's that Python has no type for (a transducer, a lattice, an example for a
-/// network): to be carried from table to table, or looked at as text.
+/// An object of Kaldi's without a Python type (a transducer, a lattice, an example for a network).
+/// It can be copied from table to table, or looked at as text.
 #[pyclass(frozen, module = "seqfeed.kaldi", eq)]
 #[derive(PartialEq)]
 pub(crate) struct KaldiObject {
@@ -30,17 +30,17 @@ impl KaldiObject {
         self.object.object_type().name()
     }
 
-    /// As text, where the type has such a form.
+    /// As text, if the type has a text form.
     fn to_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(keys::to_python(py, &self.bytes(Mode::Text)?)?.into_any())
     }
 
-    /// As bytes, the form in which tables hold it.
+    /// As bytes, in the form inside tables.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.bytes(Mode::Binary)?))
     }
 
-    /// Reads one from what `to_bytes` gave.
+    /// Makes an object from the bytes of `to_bytes`.
     #[classmethod]
     fn from_bytes(
         _class: &Bound<'_, PyType>,

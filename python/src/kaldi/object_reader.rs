@@ -1,4 +1,4 @@
-//! `seqfeed.kaldi.ObjectReader`: tokens, basic values and objects, one after another.
+//! `seqfeed.kaldi.ObjectReader`: reads tokens, basic values and objects, one after another.
 
 use std::sync::Mutex;
 
@@ -15,25 +15,25 @@ use crate::kaldi::file_like;
 use crate::kaldi::to_python::value_to_python;
 use crate::{errors, keys};
 
-/// Reads what one stream holds behind one header.
+/// Reads the contents of one stream behind one header.
 #[pyclass(frozen, module = "seqfeed.kaldi", name = "ObjectReader")]
 pub(crate) struct PyObjectReader {
     name: String,
     mode: Mode,
-    /// A table's own stream, which it has back.
+    /// Whether the stream belongs to a table, which will take it back.
     is_lent: bool,
     /// None when it is closed.
     reader: Mutex<Option<ObjectReader>>,
 }
 
 impl PyObjectReader {
-    /// The stream of a table, where an object begins.
+    /// The stream of a table, at the beginning of an object.
     pub(crate) fn lent(reader: ObjectReader, mode: Mode) -> Self {
         let name = reader.name().to_owned();
         Self { name, mode, is_lent: true, reader: Mutex::new(Some(reader)) }
     }
 
-    /// What was lent.
+    /// The stream that was lent.
     pub(crate) fn give_back(&self) -> ObjectReader {
         let reader = lock(&self.reader).take();
         reader.unwrap_or_else(|| ObjectReader::from_bytes("closed", Vec::new()))
@@ -50,7 +50,7 @@ impl PyObjectReader {
     }
 }
 
-/// Reads bytes, all there are without a number.
+/// Reads `size` bytes, or all of them.
 fn read_bytes(reader: &mut ObjectReader, size: Option<usize>) -> seqfeed::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     while size.is_none_or(|size| bytes.len() < size) {
@@ -88,40 +88,41 @@ impl PyObjectReader {
         Ok(Self { name, mode, is_lent: false, reader: Mutex::new(Some(reader)) })
     }
 
-    /// Whether what is read is in binary form.
+    /// Whether the stream is in binary form.
     #[getter]
     fn binary(&self) -> bool {
         self.mode == Mode::Binary
     }
 
-    /// What it reads.
+    /// The name of the stream.
     #[getter]
     fn name(&self) -> &str {
         &self.name
     }
 
-    /// Bytes before the next one, of a compressed file those that were decompressed.
+    /// The position of the next byte; in a compressed file, of the decompressed bytes.
     #[getter]
     fn position(&self, py: Python<'_>) -> PyResult<u64> {
         self.with(py, |reader, _| Ok(reader.position()))
     }
 
-    /// Whether nothing is left; white space at the end of text is nothing.
+    /// Whether nothing is left. White space at the end of text does not count.
     fn at_end(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, ObjectReader::at_end)
     }
 
-    /// The next token, such as `<Nnet3>`, with the blank behind it.
+    /// The next token, such as `<Nnet3>`. The blank after it is consumed.
     fn read_token<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         keys::to_python(py, &self.with(py, ObjectReader::read_token)?)
     }
 
-    /// Reads a token that must be this one.
+    /// Reads a token that must be the given one.
     fn expect_token(&self, py: Python<'_>, token: &str) -> PyResult<()> {
         self.with(py, |reader, mode| reader.expect_token(token, mode))
     }
 
-    /// The first character of the next token, without its `<`; nothing is read. None at the end.
+    /// The first character of the next token, without its `<`. Nothing is consumed. None at the
+    /// end.
     fn peek_token<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
         let byte = self.with(py, ObjectReader::peek_token)?;
         byte.map(|byte| keys::to_python(py, &[byte])).transpose()
@@ -144,7 +145,7 @@ impl PyObjectReader {
         value_to_python(py, self.with(py, |reader, mode| wanted.read_inside(reader, mode))?)
     }
 
-    /// So many bytes at most, or all.
+    /// At most this many bytes, or all.
     #[pyo3(signature = (size=None, /))]
     fn read<'py>(&self, py: Python<'py>, size: Option<isize>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self
@@ -152,7 +153,7 @@ impl PyObjectReader {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The next line with its end; nothing at the end.
+    /// The next line with its end; empty at the end.
     fn readline<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let line = self.with(py, |reader, _| {
             let mut line = Vec::new();
@@ -170,7 +171,7 @@ impl PyObjectReader {
         Ok(PyBytes::new(py, &line))
     }
 
-    /// Ends reading; a command that failed is an error here.
+    /// Ends reading. A failed command is an error here.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.is_lent {
             return Ok(());
@@ -188,7 +189,7 @@ impl PyObjectReader {
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         let closed = self.close(py);
-        // What went wrong first is said.
+        // The first error is the one to report.
         if exception.get_item(0).is_ok_and(|kind| !kind.is_none()) { Ok(()) } else { closed }
     }
 

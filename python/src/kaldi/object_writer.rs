@@ -1,4 +1,4 @@
-//! `seqfeed.kaldi.ObjectWriter`: tokens, basic values and objects, one after another.
+//! `seqfeed.kaldi.ObjectWriter`: writes tokens, basic values and objects, one after another.
 
 use std::io::Write as _;
 use std::sync::Mutex;
@@ -19,12 +19,12 @@ use crate::kaldi::own::OwnType;
 use crate::keys::Name;
 use crate::{errors, keys};
 
-/// Writes what one stream holds behind one header.
+/// Writes the contents of one stream behind one header.
 #[pyclass(frozen, module = "seqfeed.kaldi", name = "ObjectWriter")]
 pub(crate) struct PyObjectWriter {
     mode: Mode,
     target: Target,
-    /// What was written; none when it is closed.
+    /// The bytes so far; None when it is closed.
     bytes: Mutex<Option<Vec<u8>>>,
 }
 
@@ -47,7 +47,7 @@ impl PyObjectWriter {
     }
 }
 
-/// An object of an own type as its class writes it, without a header.
+/// An object of an own type, as written by its class, without a header.
 fn own_bytes(own: &OwnType, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Vec<u8>> {
     let py = value.py();
     let bytes = Mutex::new(Some(Vec::new()));
@@ -58,13 +58,13 @@ fn own_bytes(own: &OwnType, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Ve
     Ok(written.unwrap_or_default())
 }
 
-/// How values of any type become bytes: those of Kaldi's types, and those whose class writes them.
+/// Encodes values of any type: those of Kaldi's types, and those whose class writes them.
 pub(crate) struct Encoding {
     conversion: Conversion,
     own: Option<OwnType>,
 }
 
-/// A value that can be written.
+/// An encoded value.
 pub(crate) enum Encoded {
     Object(AnyObject),
     /// With its header.
@@ -85,7 +85,7 @@ impl Encoding {
         Ok(Self { conversion: Conversion { object_type, compression }, own })
     }
 
-    /// A value as it stands behind a key, or alone in a file.
+    /// A value in the form after a key, or alone in a file.
     pub(crate) fn whole(&self, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Encoded> {
         let Some(own) = self.own_of(value)? else {
             return self.conversion.object(value).map(Encoded::Object);
@@ -98,7 +98,7 @@ impl Encoding {
         Ok(Encoded::Bytes(bytes))
     }
 
-    /// A value as it stands inside of another object.
+    /// A value in the form inside another object.
     pub(crate) fn inside(&self, value: &Bound<'_, PyAny>, mode: Mode) -> PyResult<Vec<u8>> {
         if let Some(own) = self.own_of(value)? {
             return own_bytes(&own, value, mode);
@@ -108,7 +108,7 @@ impl Encoding {
         Ok(bytes)
     }
 
-    /// The own type that a value is of: the one that was given, or its class where that can write.
+    /// The own type of a value: the given one, or its class if the class can write.
     fn own_of(&self, value: &Bound<'_, PyAny>) -> PyResult<Option<OwnType>> {
         if let Some(own) = &self.own {
             return Ok(Some(own.clone()));
@@ -147,7 +147,7 @@ impl PyObjectWriter {
     fn new(target: &Bound<'_, PyAny>, text: bool, allow_pipes: bool) -> PyResult<Self> {
         let target = match keys::name_of(target)? {
             Some(name) => {
-                // What is no name is better known before the work.
+                // An invalid name should be known before the work.
                 errors::raise(WxFilename::parse(&name))?;
                 Target::Name(name, Opener::allowing_pipes(allow_pipes))
             }
@@ -163,7 +163,7 @@ impl PyObjectWriter {
         Ok(Self { mode, target, bytes: Mutex::new(Some(header)) })
     }
 
-    /// Whether what is written is in binary form.
+    /// Whether the stream is in binary form.
     #[getter]
     fn binary(&self) -> bool {
         self.mode == Mode::Binary
@@ -187,7 +187,7 @@ impl PyObjectWriter {
         })
     }
 
-    /// Writes an object without a header of its own; of which type, as `Writer` finds out.
+    /// Writes an object without a header of its own. Its type is found as by `Writer`.
     #[pyo3(signature = (value, object_type=None))]
     fn write_object(
         &self,
@@ -235,7 +235,7 @@ impl PyObjectWriter {
         slf
     }
 
-    /// Closes it; after an exception, nothing appears.
+    /// Closes it. After an exception, no file appears.
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         if exception.get_item(0).is_ok_and(|kind| !kind.is_none()) {

@@ -1,8 +1,7 @@
-//! Own types: objects that a class of Python's reads and writes.
+//! Own types: Python classes that read and write objects.
 //!
-//! A reader of tables knows its type when it is compiled, and the class only when it runs. So the
-//! class is left where [`Own::read`] finds it, in the thread that reads, for as long as the
-//! reader is at work.
+//! A reader of tables knows its type at compile time, and the class only at run time. So the class
+//! is stored in the reading thread, where [`Own::read`] finds it, while the reader works.
 
 use std::cell::RefCell;
 use std::io;
@@ -22,12 +21,13 @@ use crate::kaldi::object_reader::PyObjectReader;
 use crate::kaldi::{Origin, Random, Sequential, Value};
 use crate::keys::Name;
 
-/// A class with `read`, which takes an `ObjectReader` and gives an object, or `write`, which takes
-/// an object and an `ObjectWriter`, or both.
+/// A class with `read`, which takes an `ObjectReader` and returns an object, or with `write`, which
+/// takes an object and an `ObjectWriter`, or with both.
 #[derive(Clone)]
 pub(crate) struct OwnType {
     class: Arc<Py<PyAny>>,
-    /// Whether the binary form begins with `\0B`: unless the class says `has_header = False`.
+    /// Whether the binary form begins with `\0B`. It does unless the class has
+    /// `has_header = False`.
     pub(crate) header: bool,
 }
 
@@ -53,7 +53,7 @@ impl OwnType {
         &self.class
     }
 
-    /// Opens a table in order.
+    /// Opens a table for reading in order.
     pub(crate) fn open_sequential(
         &self,
         origin: Origin<'_>,
@@ -97,12 +97,12 @@ impl OwnType {
         })
     }
 
-    /// Reads an object inside of another one.
+    /// Reads an object inside another one.
     pub(crate) fn read_inside(&self, reader: &mut ObjectReader, mode: Mode) -> Result<Value> {
         self.with(|| Own::<true>::read(reader, mode)).map(|own| Value::Own(own.0))
     }
 
-    /// Does what reads objects of this type.
+    /// Runs code that reads objects of this type.
     fn with<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = READING.replace(Some(Reading { own: self.clone(), raised: None }));
         let done = read();
@@ -114,7 +114,7 @@ impl OwnType {
     }
 }
 
-/// What this thread reads, and what the class raised.
+/// The class that this thread reads with, and the exception that it raised.
 struct Reading {
     own: OwnType,
     raised: Option<PyErr>,
@@ -124,7 +124,7 @@ thread_local! {
     static READING: RefCell<Option<Reading>> = const { RefCell::new(None) };
 }
 
-/// An object that a class of Python's has read.
+/// An object that a Python class has read.
 #[derive(Clone)]
 pub(crate) struct Own<const HEADER: bool>(pub(crate) Arc<Py<PyAny>>);
 
@@ -139,7 +139,7 @@ impl<const HEADER: bool> Holder for Own<HEADER> {
             let what = "objects of own types cannot be read in the background";
             return Err(Error::usage(what).with_help("take the option `bg` out of the rspecifier"));
         };
-        // The class gets the stream itself, and gives it back: a copy of it would read ahead.
+        // The class gets the stream itself, and returns it: a copy of it would read ahead.
         let lent = std::mem::replace(reader, ObjectReader::from_bytes("lent", Vec::new()));
         let read = Python::attach(|py| {
             let stream = Bound::new(py, PyObjectReader::lent(lent, mode))?;
@@ -164,7 +164,7 @@ impl<const HEADER: bool> Holder for Own<HEADER> {
     }
 }
 
-/// The error that carries what a class raised, with the place where it did.
+/// The error for an exception of a class, with its place.
 fn raised_error(place: &Error, raised: PyErr) -> Error {
     let mut error = Error::io("reading", io::Error::other(Raised(raised)));
     if let Some(file) = &place.place().file {
@@ -176,7 +176,7 @@ fn raised_error(place: &Error, raised: PyErr) -> Error {
     }
 }
 
-/// A reader whose objects a class reads.
+/// A reader of objects that a class reads.
 struct Table<R> {
     reader: R,
     own: OwnType,

@@ -18,14 +18,14 @@ use crate::keys::Name;
 use crate::table::kaldi_table::rows;
 use crate::{describe, errors, keys};
 
-/// A reader of objects of some type; none when it is closed.
+/// A reader of objects of some type; None when it is closed.
 type Shared = Arc<Mutex<Option<Box<dyn Random>>>>;
 
 /// Reads objects of a table by their keys.
 #[pyclass(frozen, module = "seqfeed.kaldi", mapping, weakref)]
 pub(crate) struct RandomAccessReader {
     rspecifier: Name,
-    /// The rspecifier of a map from keys to those of the table.
+    /// The rspecifier of a map from keys to keys of the table.
     utt2spk: Option<Name>,
     wanted: Option<Wanted>,
     options: ReadOptions,
@@ -104,7 +104,7 @@ impl RandomAccessReader {
         };
         let rspecifier = describe::rspecifier_of(&name).unwrap_or(name);
         let utt2spk = utt2spk.map(|map| keys::needed_name(&map)).transpose()?;
-        // A file of its own, as Kaldi's recipes have it, is an archive of tokens.
+        // As in Kaldi's recipes, the name of a file means an archive of tokens.
         let utt2spk = utt2spk.map(|map| if is_table(&map) { map } else { map.behind("ark:") });
         let reader = py.detach(|| open(&rspecifier, utt2spk.as_ref(), wanted.clone(), &options));
         let reader = PerProcess::new(Some(errors::raise(reader)?));
@@ -121,7 +121,7 @@ impl RandomAccessReader {
         self.found(py, key, object)
     }
 
-    /// Rows `start` to `stop` (as in a slice, never negative) of a key's value.
+    /// Rows `start` to `stop` (as in a slice, never negative) of the value of a key.
     #[pyo3(signature = (key, start=0, stop=None))]
     fn rows<'py>(
         &self,
@@ -156,7 +156,7 @@ impl RandomAccessReader {
         self.with(py, |reader| reader.contains(Key(&bytes)))
     }
 
-    /// What it reads.
+    /// The name of the table.
     #[getter]
     fn name(&self) -> &OsStr {
         self.rspecifier.as_ref()

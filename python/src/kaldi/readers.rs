@@ -1,4 +1,4 @@
-//! Readers of a type that is known only at run time.
+//! Readers whose type is known only at run time.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -57,7 +57,7 @@ impl<T: Holder + Clone> Random for ByKey<T> {
     }
 }
 
-/// A table whose keys another one gives: Kaldi's `RandomAccessTableReaderMapped`.
+/// A table with keys from another table: Kaldi's `RandomAccessTableReaderMapped`.
 struct Mapped {
     table: Box<dyn Random>,
     map: RandomAccessReader<Token>,
@@ -92,7 +92,7 @@ impl Random for Mapped {
     }
 }
 
-/// Opens a table for random access by keys that a map of tokens turns into those of the table.
+/// Opens a table for random access, by keys that a map of tokens translates to those of the table.
 pub(crate) fn open_mapped(
     rspecifier: &Name,
     map: &Name,
@@ -135,17 +135,17 @@ fn to_value(object_type: Option<ObjectType>) -> ToValue<AnyObject> {
     }
 }
 
-/// What opens names, by the arguments of readers.
+/// The opener for the arguments of readers.
 pub(crate) fn opener(allow_pipes: bool, line_limit: Option<usize>) -> Opener {
     Opener::allowing_pipes(allow_pipes).with_line_limit(line_limit.unwrap_or(LINE_LIMIT))
 }
 
-/// How tables are read, by the arguments of readers.
+/// The read options for the arguments of readers.
 pub(crate) fn read_options(allow_pipes: bool, line_limit: Option<usize>) -> ReadOptions {
     ReadOptions { opener: opener(allow_pipes, line_limit), ..ReadOptions::default() }
 }
 
-/// Opens a table in order; without a type, that of its objects is learned from the data.
+/// Opens a table for reading in order. Without a given type, it is found from the data.
 pub(crate) fn open_sequential(
     origin: Origin<'_>,
     wanted: Option<Wanted>,

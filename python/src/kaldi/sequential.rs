@@ -21,7 +21,7 @@ use crate::{describe, errors, keys};
 /// Reads a table from its first object to its last: an iterator of pairs of key and value.
 #[pyclass(frozen, module = "seqfeed.kaldi", weakref)]
 pub(crate) struct SequentialReader {
-    /// An rspecifier, or what to call a file-like object.
+    /// An rspecifier, or the name of a file-like object.
     name: Name,
     from_file: bool,
     wanted: Option<Wanted>,
@@ -31,11 +31,11 @@ pub(crate) struct SequentialReader {
 
 struct State {
     reader: Option<Box<dyn Sequential>>,
-    /// Objects that were read.
+    /// The number of objects read.
     done: u64,
     skipped: u64,
     closed: bool,
-    /// The last key, where its object may be asked for.
+    /// The last key, if its object can be asked for.
     key: Option<Vec<u8>>,
 }
 
@@ -57,7 +57,7 @@ impl State {
         Ok(self.key.clone())
     }
 
-    /// Reads over objects, to where another reader stood.
+    /// Skips objects, up to the position of another reader.
     fn go_to(&mut self, done: u64) -> seqfeed::Result<()> {
         while self.done < done && self.next_key()?.is_some() {}
         Ok(())
@@ -152,7 +152,7 @@ impl SequentialReader {
         Ok(Some(pair.into_pyobject(py)?.into_any()))
     }
 
-    /// The next key; its object is read by `value`, and gone over if nobody asks for it.
+    /// The next key. `value` reads its object; otherwise the object is skipped.
     fn next_key<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyString>>> {
         let state = self.state(py)?;
         let read = py.detach(|| {
@@ -164,7 +164,7 @@ impl SequentialReader {
         key.map(|key| keys::to_python(py, &key)).transpose()
     }
 
-    /// The object of the last key of `next_key`: read now, and once.
+    /// The object of the last key of `next_key`. It is read now, and only once.
     fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let state = self.state(py)?;
         let read = py.detach(|| {
@@ -182,13 +182,13 @@ impl SequentialReader {
         value_to_python(py, errors::raise(read.ok_or_else(closed)?)?)
     }
 
-    /// What it reads: an rspecifier, or the name of a file object.
+    /// The name of the table: an rspecifier, or the name of a file object.
     #[getter]
     fn name(&self) -> &OsStr {
         self.name.as_ref()
     }
 
-    /// Objects that could not be read and were passed over, as the option `p` asks.
+    /// The number of unreadable objects that were passed over because of the option `p`.
     #[getter]
     fn skipped(&self, py: Python<'_>) -> PyResult<u64> {
         let state = self.state(py)?;
@@ -233,7 +233,7 @@ impl SequentialReader {
         Ok((remake, arguments).into_pyobject(py)?.into_any())
     }
 
-    /// Reads over objects, until so many are behind.
+    /// Skips objects, until `done` have passed.
     fn _skip_to(&self, py: Python<'_>, done: u64) -> PyResult<()> {
         let state = self.state(py)?;
         errors::raise(py.detach(|| lock(&state).go_to(done)))

@@ -57,7 +57,7 @@ fn open_one(name: &OsStr, wanted: Option<&Wanted>, opener: &Opener) -> seqfeed::
     Ok(value)
 }
 
-/// Reads one object, of a type or of any.
+/// Reads one object, of a given type or of any.
 fn read_one(reader: &mut ObjectReader, wanted: Option<&Wanted>) -> seqfeed::Result<Value> {
     match wanted {
         Some(Wanted::Object(object_type)) => {

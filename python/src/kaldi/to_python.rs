@@ -1,4 +1,4 @@
-//! Kaldi's objects as Python's values.
+//! Converts Kaldi's objects to Python's values.
 
 use std::slice;
 
@@ -12,7 +12,7 @@ use crate::kaldi::lent;
 use crate::kaldi::object::KaldiObject;
 use crate::{keys, values};
 
-/// What was read, as Python has it.
+/// A Python value for a value that was read.
 pub(crate) fn value_to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
     match value {
         Value::Object(object) => object_to_python(py, object),
@@ -39,7 +39,7 @@ pub(crate) fn value_to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_
     }
 }
 
-/// An object as Python has it: arrays for numbers, text and lists for the rest.
+/// A Python value for an object: arrays for numbers, text and lists for the rest.
 fn object_to_python(py: Python<'_>, object: AnyObject) -> PyResult<Bound<'_, PyAny>> {
     Ok(match object {
         AnyObject::FloatMatrix(matrix) => lent::array(py, matrix)?,

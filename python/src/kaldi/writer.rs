@@ -30,7 +30,7 @@ pub(crate) struct Writer {
 
 enum Sink {
     Table(Box<TableWriter<Encoded>>),
-    /// A file-like object, whose `write` takes bytes.
+    /// A file-like object with a method `write` for bytes.
     File(Py<PyAny>),
 }
 
@@ -62,7 +62,7 @@ fn compression(method: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Compression
     }
 }
 
-/// How values are written, from the keywords of a call.
+/// The encoding for the keywords of a call.
 pub(crate) fn encoding(
     object_type: Option<&Bound<'_, PyAny>>,
     method: Option<&Bound<'_, PyAny>>,
@@ -70,7 +70,7 @@ pub(crate) fn encoding(
     Encoding::of(object_type, compression(method)?)
 }
 
-/// Flushes a file object that can be flushed.
+/// Flushes a file object, if it has `flush`.
 fn flush(file: &Bound<'_, PyAny>) -> PyResult<()> {
     match file.hasattr("flush")? {
         true => file.call_method0("flush").map(drop),
@@ -126,7 +126,7 @@ impl Writer {
         Ok(Self { name, encoding, mode, table: PerProcess::new(Some(sink)) })
     }
 
-    /// Writes a value under a key.
+    /// Writes the value of a key.
     fn write(
         &self,
         py: Python<'_>,
@@ -136,8 +136,8 @@ impl Writer {
         let (key, table) = (keys::from_python(key)?, self.table()?);
         let object = self.encoding.whole(value, self.mode)?;
         let closed = || PyValueError::new_err("the writer is closed");
-        // What a file object is to be given; it is written to with the interpreter, not
-        // with the lock.
+        // The bytes for a file object. It is written to while the interpreter is held, and the lock
+        // is not.
         let given = py.detach(|| match &mut *lock(&table) {
             None => None,
             Some(Sink::Table(table)) => Some(table.write(Key(&key), &object).map(|()| None)),
@@ -168,14 +168,14 @@ impl Writer {
         self.write(py, key, value)
     }
 
-    /// What it writes.
+    /// The name of the table.
     #[getter]
     fn name(&self) -> &OsStr {
         self.name.as_ref()
     }
 
-    /// Hands on what was written: pipes and file objects have it then, and the files of a table
-    /// that is written in place. Other files appear when it is closed.
+    /// Passes the written bytes on. Pipes, file objects, and the files of a table that is written
+    /// in place have them then. Other files appear when the table is closed.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         let table = self.table()?;
         let file = py.detach(|| match &mut *lock(&table) {
@@ -191,8 +191,8 @@ impl Writer {
         }
     }
 
-    /// Ends the table: its files appear under their names now. A file object is flushed,
-    /// and stays open.
+    /// Ends the table: its files appear under their names now. A file object is flushed, and stays
+    /// open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let table = self.table()?;
         match py.detach(|| lock(&table).take()) {
@@ -206,8 +206,8 @@ impl Writer {
         slf
     }
 
-    /// Closes the table; after an exception, nothing of it appears (of one that is written in
-    /// place, what was written stays).
+    /// Closes the table. After an exception, no file appears (a table that is written in place
+    /// keeps its entries).
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         if exception.get_item(0).is_ok_and(|kind| !kind.is_none()) {
@@ -224,7 +224,7 @@ impl Writer {
     }
 }
 
-/// The wspecifier of a name: a path alone is an archive.
+/// The wspecifier for a name. A path alone is an archive.
 fn wspecifier_of(name: &Name, text: bool) -> Name {
     match (is_table(name), text) {
         (false, false) => name.behind("ark:"),

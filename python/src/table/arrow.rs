@@ -11,7 +11,7 @@ use crate::interrupt::interruptible;
 use crate::keys::Name;
 use crate::table::{Backend, Recipe, TableValue};
 
-/// The capsule that `__arrow_c_stream__` gives: it releases the stream when nobody has taken it.
+/// The capsule for `__arrow_c_stream__`. It releases the stream if nobody has taken it.
 pub(crate) fn stream<'py>(
     py: Python<'py>,
     backend: &Arc<dyn Backend>,
@@ -41,8 +41,8 @@ pub(crate) fn stream<'py>(
     PyCapsule::new_with_value(py, batches.into_ffi(), c"arrow_array_stream")
 }
 
-/// What to call the stream of a Kaldi table: labels where the first object has integers. Standard
-/// input cannot be looked at before.
+/// The name of the stream of a Kaldi table: labels if the first object has integers. Standard input
+/// cannot be looked at before it is read.
 fn stream_of(backend: &dyn Backend, rspecifier: &Name) -> seqfeed::Result<&'static str> {
     use seqfeed::kaldi::AnyObject::{Int32, Int32Vector, Int32VectorVector};
     if rspecifier.bytes().trim_ascii_end().ends_with(b":-") {

@@ -38,7 +38,7 @@ impl Loaded {
         stop: usize,
     ) -> seqfeed::Result<Self> {
         let samples = block.sequence_len(number);
-        // What is one for the whole sequence belongs to every part of it.
+        // A sample for the whole sequence belongs to every part of it.
         let whole = stream.extent == Extent::Sequence;
         let stop = if whole { samples } else { stop.min(samples) };
         let start = if whole { 0 } else { start.min(stop) };
@@ -71,11 +71,11 @@ fn copied(stream: &Stream, bytes: &[u8]) -> seqfeed::Result<Array> {
     Ok(array)
 }
 
-/// A corpus, read by any number of threads at once.
+/// A corpus that any number of threads read at once.
 #[derive(Clone)]
 pub(crate) struct CorpusTable {
     corpus: Arc<Corpus>,
-    /// The numbers of sequences, sorted by their keys; made when first needed.
+    /// The numbers of sequences, sorted by their keys. Made on demand.
     sorted: Arc<OnceLock<Vec<u32>>>,
 }
 
@@ -88,7 +88,7 @@ impl CorpusTable {
         let index = self.corpus.index();
         let sorted = self.sorted.get_or_init(|| {
             let mut numbers: Vec<u32> = index.unmasked(0..index.len() as u32).collect();
-            // The first of several with one key stays the first.
+            // The first of several sequences with one key stays the first.
             numbers.sort_by_key(|&number| index.key(number));
             numbers
         });
@@ -154,12 +154,12 @@ struct CorpusWalk {
     table: CorpusTable,
     blocks: Vec<Block>,
     next: u32,
-    /// Which sequences the blocks hold, one after another.
+    /// The sequences in the blocks, one after another.
     loaded: std::ops::Range<u32>,
 }
 
 impl CorpusWalk {
-    /// The number of the next sequence that is delivered.
+    /// The number of the next sequence.
     fn step(&mut self, key: &mut Vec<u8>) -> Option<u32> {
         let index = self.table.corpus.index();
         while (self.next as usize) < index.len() {
@@ -180,7 +180,7 @@ impl CorpusWalk {
         let end = match index.chunk_count() {
             0 => first + 1,
             count => {
-                // Chunks ascend: the one that holds it by halving.
+                // Chunks ascend: a binary search finds the chunk.
                 let (mut low, mut high) = (0, count - 1);
                 while low < high {
                     let middle = (low + high) / 2;
@@ -189,7 +189,7 @@ impl CorpusWalk {
                 index.chunk(low).end
             }
         };
-        // A masked sequence ends a run: it is not loaded.
+        // A masked sequence ends a run, since it cannot be loaded.
         let end = (first..end).find(|&number| index.is_masked(number)).unwrap_or(end);
         self.loaded = 0..0;
         self.blocks.iter_mut().for_each(Block::clear);

@@ -1,4 +1,4 @@
-//! The archive of a file-like object behind `seqfeed.open`: read once, kept in memory.
+//! The archive of a file-like object, for `seqfeed.open`: read once, kept in memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ type Entries = Arc<Vec<(Vec<u8>, Value)>>;
 /// All objects of an archive, in its order.
 pub(crate) struct FileTable {
     entries: Entries,
-    /// Of several with one key, the first.
+    /// The position of each key; of several with one key, the first.
     places: HashMap<Vec<u8>, usize>,
 }
 
 impl FileTable {
-    /// Reads a file-like object to its end. To be called detached.
+    /// Reads a file-like object to its end. Call it detached.
     pub(crate) fn read(
         file: Py<PyAny>,
         name: String,

@@ -1,4 +1,4 @@
-//! A Kaldi table behind `seqfeed.open`.
+//! A Kaldi table, for `seqfeed.open`.
 
 use std::ops::Range as Rows;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use crate::kaldi::{Origin, Random, Sequential, Value, Wanted};
 use crate::keys::Name;
 use crate::table::{Backend, TableValue, Walk};
 
-/// A table that is read in order by walks of its own, and at random by one reader.
+/// A table with separate walks in order, and one reader for random access.
 pub(crate) struct KaldiTable {
     rspecifier: Name,
     wanted: Option<Wanted>,
@@ -23,14 +23,14 @@ pub(crate) struct KaldiTable {
 }
 
 impl KaldiTable {
-    /// Opens a table; of an archive nothing is read yet.
+    /// Opens a table. Nothing of an archive is read yet.
     pub(crate) fn open(
         rspecifier: Name,
         wanted: Option<Wanted>,
         options: ReadOptions,
     ) -> seqfeed::Result<Self> {
         let parsed = Rspecifier::parse(&rspecifier)?;
-        // What is wrong with the name is said now; a command is not run before it is needed.
+        // An error in the name is reported now. A command is not run before it is needed.
         let random = match parsed.kind {
             TableKind::Archive
                 if parsed.rxfilename.as_encoded_bytes().trim_ascii_end().ends_with(b"|")
@@ -64,7 +64,7 @@ impl KaldiTable {
 
 impl Backend for KaldiTable {
     fn get(&self, key: &[u8]) -> seqfeed::Result<Option<TableValue>> {
-        // What can be no key is not there, which is no error in a mapping.
+        // An invalid key is missing, which is no error in a mapping.
         if !is_token(key) {
             return Ok(None);
         }
@@ -102,7 +102,7 @@ impl Backend for KaldiTable {
     }
 }
 
-/// Rows of an object, as a slice of Python's means them.
+/// Rows of an object, by the rules of Python's slices.
 pub(crate) fn rows(
     random: &mut dyn Random,
     key: Key<'_>,
@@ -115,7 +115,7 @@ pub(crate) fn rows(
     };
     if let Some(range) = span(&rows) {
         match random.take_part(key, &range) {
-            // It is shorter, or of a type that has no ranges in script files.
+            // It is shorter, or its type has no ranges in script files.
             Err(error) if has_no_such_part(&error) => {}
             other => return other,
         }
@@ -124,7 +124,7 @@ pub(crate) fn rows(
     cut_value(object, rows, key).map(Some)
 }
 
-/// Rows of a value that is in memory, cut off at its end.
+/// Rows of a value in memory, cut off at its end.
 pub(crate) fn cut_value(value: Value, rows: Rows<usize>, key: Key<'_>) -> seqfeed::Result<Value> {
     let Value::Object(object) = value else {
         return Err(seqfeed::Error::usage("what a header says has no rows").of_key(key));
