@@ -1,14 +1,14 @@
 """One engine for three decades of sequence-model training data.
 
-``open`` gives any corpus as a table of numpy arrays, ``Feed`` gives it as minibatches; ``Writer``
-writes arrays, and ``convert`` any corpus, in any format:
+``open`` gives any corpus as a table of numpy arrays, ``Feed`` as minibatches. ``Writer`` writes
+arrays, and ``convert`` any corpus, in any format:
 
 >>> import seqfeed
 >>> table = seqfeed.open("examples/digits/train.ctf")
 >>> sorted(table.streams)
 ['features', 'labels']
 
-Kaldi's tables by themselves are in ``seqfeed.kaldi``.
+Kaldi's tables are in ``seqfeed.kaldi``.
 """
 
 from seqfeed import kaldi

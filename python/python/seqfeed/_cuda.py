@@ -1,4 +1,4 @@
-"""Minibatches copied to a CUDA device beside what it computes."""
+"""Copies minibatches to a CUDA device while it computes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seqfeed._types import Sparse
 
 
 class _Slot:
-    """Pinned memory for one minibatch, used again once its copy to the device is done."""
+    """Pinned memory for one minibatch. It is used again once its copy to the device is done."""
 
     def __init__(self) -> None:
         self.memory: dict[tuple[str, int], torch.Tensor] = {}

@@ -1,5 +1,5 @@
-"""A feed taken an epoch at a time, with a state that goes on in the middle: what the adapters
-are made of."""
+"""A feed that is used one epoch at a time, with an exact state inside an epoch. The adapters build
+on it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIELDS = (
     "sweep",
     "end_of_sweep",
 )
-"""What a minibatch has beside its streams."""
+"""The values of a minibatch beside its streams."""
 
 
 class FeedKeywords(FeedOptions, total=False):
@@ -46,7 +46,7 @@ def open_feed(source: Source, options: FeedKeywords) -> Feed:
 
 
 def fields_of(feed: Feed, fields: tuple[str, ...] | list[str] | None) -> tuple[str, ...] | None:
-    """The fields that are wanted; None where each minibatch's layout decides."""
+    """The wanted fields; None if the layout of each minibatch decides."""
     if fields is None:
         return None
     for field in fields:
@@ -58,7 +58,7 @@ def fields_of(feed: Feed, fields: tuple[str, ...] | list[str] | None) -> tuple[s
 
 
 def usual_fields(minibatch: Minibatch) -> tuple[str, ...]:
-    """What nobody can do without: where sequences end, unless each sample stands alone."""
+    """The fields that are always needed: the ends of sequences, unless each sample stands alone."""
     usual = {"frames": (), "padded": ("lengths",), "concatenated": ("lengths", "offsets")}
     fields: tuple[str, ...] = usual.get(minibatch.layout, ("lengths", "rows"))
     return tuple(field for field in fields if field not in minibatch)
@@ -70,8 +70,8 @@ def converted(
     of_stream: Callable[[str, Any], Any],
     of_field: Callable[[Any], Any],
 ) -> dict[str, Any]:
-    """A minibatch as a dictionary: streams and fields, each as ``of_stream`` or ``of_field``
-    makes them."""
+    """A minibatch as a dictionary of streams and fields. ``of_stream`` and ``of_field`` convert
+    them."""
     result: dict[str, Any] = {}
     for name, array in minibatch.items():
         if isinstance(array, Sparse):
@@ -89,12 +89,12 @@ def converted(
 
 
 def each_part(sparse: Sparse, change: Callable[[Any], Any]) -> Sparse:
-    """Sparse rows with each of their three arrays changed."""
+    """Sparse rows, with a function applied to each of their three arrays."""
     return Sparse(change(sparse.data), change(sparse.indices), change(sparse.indptr), sparse.shape)
 
 
 def check_state(state: Any, also: tuple[str, ...] = ()) -> tuple[int, dict[str, Any]]:
-    """Epoch and state of the feed; what ``also`` names may stand beside them."""
+    """The epoch and the state of the feed. ``also`` names further keys that are allowed."""
     if not isinstance(state, dict):
         raise TypeError(f"a state is a dictionary, not {type(state).__name__}")
     if set(state) - set(also) != {"epoch", "feed"} or not isinstance(state["feed"], dict):
@@ -106,7 +106,7 @@ T = TypeVar("T")
 
 
 class EpochIterator(Generic[T]):
-    """Goes through one epoch; its state is that after the last minibatch that it gave."""
+    """Iterates over one epoch. Its state is the one after the last minibatch that it returned."""
 
     def __init__(self, feed: Feed, epoch: int, convert: Callable[[Minibatch], T]) -> None:
         self.epoch = epoch
@@ -136,7 +136,7 @@ class EpochIterator(Generic[T]):
     def close(self, why: str = "") -> None:
         """Ends the feed's threads.
 
-        Where the epoch was not over, ``next`` raises an error that says ``why``: a loop that was
+        If the epoch is not over, ``next`` raises an error with the reason ``why``: a loop that was
         cut short must not look like a whole one.
         """
         if not self._ended:
@@ -147,12 +147,13 @@ class EpochIterator(Generic[T]):
         return RuntimeError(self._why) if self._why else StopIteration()
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it stands: the epoch, and the feed's state in it."""
+        """The position: the epoch, and the feed's state in it."""
         return {"epoch": self.epoch, "feed": self._feed.state_dict()}
 
 
 class AheadIterator(EpochIterator[T]):
-    """Keeps ``ahead`` minibatches on their way to a device behind the one that it gave."""
+    """Keeps ``ahead`` minibatches on their way to a device, beyond the last one that it
+    returned."""
 
     def __init__(self, feed: Feed, epoch: int, convert: Callable[[Minibatch], T], ahead: int) -> None:
         super().__init__(feed, epoch, convert)
@@ -160,11 +161,11 @@ class AheadIterator(EpochIterator[T]):
         self._coming: deque[tuple[Any, dict[str, Any]]] = deque()
 
     def _send(self, minibatch: Minibatch) -> Any:
-        """Begins to send a minibatch: what is on its way."""
+        """Begins to send a minibatch. Returns the transfer."""
         return self._convert(minibatch)
 
     def _arrived(self, sent: Any) -> T:
-        """What was on its way, to be used."""
+        """The minibatch of a transfer, ready to be used."""
         batch: T = sent
         return batch
 
@@ -192,11 +193,11 @@ class AheadIterator(EpochIterator[T]):
 
 
 class Epochs(Generic[T]):
-    """Loops over a feed of which each is an epoch: one sweep, in an order of its own.
+    """Loops over a feed. Each loop is an epoch: one sweep, in an order of its own.
 
     A loop that is left in the middle is over: the next one begins the next epoch, except right
-    after ``load_state_dict``. So there is one loop at a time, and going on with an earlier one
-    raises RuntimeError.
+    after ``load_state_dict``. So there is one loop at a time. Going on with an earlier loop raises
+    RuntimeError.
     """
 
     def __init__(
@@ -228,36 +229,36 @@ class Epochs(Generic[T]):
     def __len__(self) -> int:
         """Number of minibatches in an epoch, for this rank.
 
-        :raises TypeError: where that is not known before they are cut
+        :raises TypeError: if it is not known before the minibatches are cut
         """
         return len(self.feed.one_sweep(0))
 
     @property
     def streams(self) -> dict[str, Any]:
-        """The streams, by name: see ``seqfeed.Stream``; dims count the context."""
+        """The streams, by name: see ``seqfeed.Stream``; dims include the context."""
         return self.feed.streams
 
     @property
     def epoch(self) -> int:
-        """The epoch of the loop under way, or of the next one."""
+        """The epoch of the current loop, or of the next one."""
         return self._epoch if self._current is None else self._current.epoch
 
     def set_epoch(self, epoch: int) -> None:
-        """The next loop is this epoch, from its beginning."""
+        """Sets the epoch of the next loop, which starts at its beginning."""
         self._drop("set_epoch ended this loop over the Loader: begin a new one")
         self._epoch = int(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """The state after the last minibatch that was given: JSON's types only."""
+        """The state after the last minibatch that was returned: JSON's types only."""
         if self._current is not None and not self._current.ended:
             return self._current.state_dict()
         return {"epoch": self._epoch, "feed": dict(self._resume)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes to where a state was taken: the next loop begins with the minibatch that
-        came after it.
+        """Goes to the position of a state: the next loop begins with the minibatch that came after
+        it.
 
-        :raises ValueError: if it is no such state
+        :raises ValueError: if it is not such a state
         :raises seqfeed.Error: if it belongs to another corpus or order
         """
         epoch, resume = check_state(state)
@@ -273,7 +274,7 @@ class Epochs(Generic[T]):
         self._current, self._resume = None, {}
 
     def close(self) -> None:
-        """Ends the threads and gives memory back; what was handed out stays."""
+        """Ends the threads and gives memory back. Minibatches that were returned stay valid."""
         self._drop("the Loader was closed, which ended this loop over it")
         self.feed.close()
 

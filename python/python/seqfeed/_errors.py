@@ -1,4 +1,4 @@
-"""The exceptions: one base, a subclass for each kind, each also what Python calls such an error."""
+"""The exceptions: one base, and a subclass for each kind, which is also one of Python's own."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 class DataWarning(UserWarning):
-    """Something about the data that stops nothing: sequences that were skipped, settings
-    without effect."""
+    """A fact about the data that stops nothing: sequences that were skipped, settings without
+    effect."""
 
 
 class Error(Exception):
-    """Anything that seqfeed refuses or cannot do.
+    """An error of seqfeed: something that it refuses or cannot do.
 
     ``str(error)`` is one line: the place, what happened, and the cure.
     """
@@ -24,7 +24,7 @@ class Error(Exception):
     key: str | None
     """The key of the sequence."""
     path: str | None
-    """The file, by the name that it was opened by."""
+    """The file, by the name by which it was opened."""
     offset: int | None
     """Bytes before the place in the file."""
     line: int | None
@@ -32,7 +32,7 @@ class Error(Exception):
     column: int | None
     """The byte in the line, from 1."""
     help: str | None
-    """The cure, where it is known."""
+    """The cure, if known."""
 
     _details = ("reason", "key", "path", "offset", "line", "column", "help")
 
@@ -64,7 +64,7 @@ class IoError(Error, OSError):
 
 
 class NotFoundError(IoError, FileNotFoundError):
-    """A file is not there."""
+    """A file is missing."""
 
 
 class AccessError(IoError, PermissionError):
@@ -116,8 +116,8 @@ def no_stream(name: object, streams: list[str]) -> MissingKeyError:
 
 
 def no_option(name: str, help: str | None, own: list[str]) -> UsageError:
-    """The error for an option that there is not; the cure is that for a key of a description,
-    spelled with a dash, unless one of the caller's ``own`` options is like it."""
+    """The error for an unknown option. The cure is the one for a key of a description, spelled with
+    a dash, unless one of the caller's ``own`` options is similar."""
     reason = f"there is no option `{name}`"
     near = difflib.get_close_matches(name, own, 1)
     if near:

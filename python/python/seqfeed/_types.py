@@ -1,4 +1,4 @@
-"""Small types, and what the compiled part makes objects with."""
+"""Small types, and functions with which the compiled part makes objects."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Readable(Protocol):
-    """A file object, opened in binary mode, or what reads like one."""
+    """A file object, opened in binary mode, or an object with the same ``read``."""
 
     def read(self, size: int, /) -> bytes | bytearray | None:
-        """So many bytes at most, none at the end."""
+        """At most this many bytes; empty at the end."""
 
 
 class Sparse(NamedTuple):
-    """Rows of which only some values are given: compressed sparse rows, as scipy takes them.
+    """Rows with only some of their values: compressed sparse rows, in scipy's form.
 
     Row ``r`` has the values ``data[indptr[r]:indptr[r + 1]]`` at the columns
     ``indices[indptr[r]:indptr[r + 1]]``.
@@ -44,12 +44,12 @@ class Sparse(NamedTuple):
     indices: npt.NDArray[np.int32]
     """The column of each value, from 0."""
     indptr: npt.NDArray[np.int64]
-    """Values before each row and in all: one number more than rows."""
+    """The number of values before each row, and in all: one entry more than rows."""
     shape: tuple[int, int]
     """Rows, and possible columns."""
 
     def toarray(self) -> npt.NDArray[Any]:
-        """All values in a dense array; those of one place are added."""
+        """All values in a dense array. Values with the same position are added."""
         dense: npt.NDArray[Any] = np.zeros(self.shape, self.data.dtype)
         rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
         np.add.at(dense, (rows, self.indices), self.data)
@@ -57,7 +57,7 @@ class Sparse(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """What a stream is."""
+    """The description of a stream."""
 
     name: str
     kind: str
@@ -65,26 +65,26 @@ class Stream(NamedTuple):
     dtype: str
     """``float32``, ``float64`` or ``int32``."""
     dim: int
-    """Values in a sample, context counted; where samples are sparse, possible ones."""
+    """Values in a sample, with context. For sparse samples, the number of possible values."""
     extent: str
     """``samples`` (one a time step), ``sequence`` (one for the whole utterance) or ``own``."""
 
 
 class Progress(NamedTuple):
-    """What a feed's progress hook is told."""
+    """The argument of a feed's progress hook."""
 
     samples: int
-    """Samples that this loop has given."""
+    """Samples that this loop has returned."""
     total: int
     """Samples of the loop, over all ranks."""
     minibatches: int
-    """Minibatches that this loop has given."""
+    """Minibatches that this loop has returned."""
     seconds: float
-    """Since the loop began."""
+    """Seconds since the loop began."""
 
 
 class Wave(NamedTuple):
-    """A waveform as Kaldi has it."""
+    """A waveform in Kaldi's form."""
 
     sample_rate: float
     """Samples a second."""
@@ -93,7 +93,7 @@ class Wave(NamedTuple):
 
 
 class WaveInfo(NamedTuple):
-    """What the header of a waveform says."""
+    """The header of a waveform."""
 
     sample_rate: float
     """Samples a second."""
@@ -115,7 +115,7 @@ class MatrixShape(NamedTuple):
 
 
 class HtkMatrix(NamedTuple):
-    """A matrix in HTK's parameter format, as Kaldi has it."""
+    """A matrix in HTK's parameter format, in Kaldi's form."""
 
     matrix: npt.NDArray[np.float32]
     """Of shape (frames, values)."""
@@ -147,30 +147,30 @@ class PackedMatrix(NamedTuple):
 
 
 class RxFilename(NamedTuple):
-    """What a name to read from means."""
+    """The parsed form of a name to read from."""
 
     kind: str
-    """``standard-input``, ``pipe`` (the output of a command), ``file``, or ``offset`` (a place
+    """``standard-input``, ``pipe`` (the output of a command), ``file``, or ``offset`` (a position
     in a file)."""
     name: str | None
     """The file or the command; None for standard input."""
     offset: int | None
-    """Bytes before the place in a file."""
+    """Bytes before the position in a file."""
 
     @staticmethod
     def parse(name: str | os.PathLike[str]) -> RxFilename:
-        """By Kaldi's rules.
+        """Parses a name by Kaldi's rules.
 
         >>> RxFilename.parse("feats.ark:13")
         RxFilename(kind='offset', name='feats.ark', offset=13)
 
-        :raises seqfeed.UsageError: if it is none
+        :raises seqfeed.UsageError: if it is invalid
         """
         return _seqfeed.parse_rxfilename(name)
 
 
 class WxFilename(NamedTuple):
-    """What a name to write to means."""
+    """The parsed form of a name to write to."""
 
     kind: str
     """``standard-output``, ``pipe`` (the input of a command), or ``file``."""
@@ -179,27 +179,27 @@ class WxFilename(NamedTuple):
 
     @staticmethod
     def parse(name: str | os.PathLike[str]) -> WxFilename:
-        """By Kaldi's rules.
+        """Parses a name by Kaldi's rules.
 
         >>> WxFilename.parse("| gzip -c > feats.gz")
         WxFilename(kind='pipe', name=' gzip -c > feats.gz')
 
-        :raises seqfeed.UsageError: if it is none
+        :raises seqfeed.UsageError: if it is invalid
         """
         return _seqfeed.parse_wxfilename(name)
 
 
 class Rspecifier(NamedTuple):
-    """Where a table is read from."""
+    """The parsed name of a table to read."""
 
     kind: str
     """``ark`` or ``scp``."""
     rxfilename: str
     """The name of the archive or script file."""
     once: bool
-    """``o``: each key is asked for once."""
+    """``o``: each key is asked for only once."""
     permissive: bool
-    """``p``: what cannot be read counts as not there."""
+    """``p``: unreadable objects count as missing."""
     sorted: bool
     """``s``: keys are sorted."""
     called_sorted: bool
@@ -209,40 +209,40 @@ class Rspecifier(NamedTuple):
 
     @staticmethod
     def parse(name: str | os.PathLike[str]) -> Rspecifier:
-        """By Kaldi's rules.
+        """Parses a name by Kaldi's rules.
 
         >>> table = Rspecifier.parse("scp,p:feats.scp")
         >>> table.kind, table.rxfilename, table.permissive
         ('scp', 'feats.scp', True)
 
-        :raises seqfeed.UsageError: if it is none
+        :raises seqfeed.UsageError: if it is invalid
         """
         return _seqfeed.parse_rspecifier(name)
 
 
 class Wspecifier(NamedTuple):
-    """Where a table is written to."""
+    """The parsed name of a table to write."""
 
     archive: str | None
     """The name of the archive."""
     script: str | None
-    """The name of the script file; with it alone, that of the one which says where objects are
-    written to."""
+    """The name of the script file. Without an archive, this script file says where to write
+    objects."""
     text: bool
     """``t``: as text."""
     flush: bool
-    """``f``: each object is handed on when it is written."""
+    """``f``: each object is passed on when it is written."""
     permissive: bool
     """``p``: keys that a script file lacks are left out."""
 
     @staticmethod
     def parse(name: str | os.PathLike[str]) -> Wspecifier:
-        """By Kaldi's rules.
+        """Parses a name by Kaldi's rules.
 
         >>> Wspecifier.parse("ark,t:ali.txt").text
         True
 
-        :raises seqfeed.UsageError: if it is none
+        :raises seqfeed.UsageError: if it is invalid
         """
         return _seqfeed.parse_wspecifier(name)
 
@@ -257,17 +257,17 @@ def open_table(
 ) -> Table:
     """Opens any corpus as a table of numpy arrays.
 
-    ``source`` is what the command line takes: an rspecifier (``scp:feats.scp``), a table's file
+    ``source`` is a name as on the command line: an rspecifier (``scp:feats.scp``), a table's file
     (``feats.scp``, ``ali.ark.gz``), an HTK script or master label file, a CTF file or a reader of
-    CNTK (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), a description
-    (``corpus.toml``), or a dictionary of options or of its sections. ``options`` are those of the
-    command line, with ``_`` for ``-``: those of ``seqfeed.TableOptions``; ``overrides`` are
-    as for ``Feed``. A file object, opened in binary mode, is read as an archive of Kaldi's, at once
-    and into memory.
+    CNTK (``train.cntk#reader``), a PFile, pickle or ``.npy`` (``train.pfile``), or a description
+    (``corpus.toml``). It may also be a dictionary of options or of the sections of a description.
+    ``options`` are those of the command line, with ``_`` for ``-``: see ``seqfeed.TableOptions``.
+    ``overrides`` are as for ``Feed``. A file object, opened in binary mode, is read as an archive
+    of Kaldi's, at once and into memory.
 
-    The value of a key is an array, a fresh one each time: floats of shape (frames, dim), labels of
-    shape (frames,), ``Sparse`` rows. Of several streams it is a dictionary of them. Tables of Kaldi
-    hold any objects: see ``seqfeed.kaldi.SequentialReader`` for what they become, and for
+    The value of a key is an array, a new one each time: floats of shape (frames, dim), labels of
+    shape (frames,), ``Sparse`` rows. With several streams it is a dictionary of them. Tables of
+    Kaldi hold any objects: ``seqfeed.kaldi.SequentialReader`` describes their Python types, and
     ``object_type``.
 
     >>> with open_table("examples/digits/train.ctf") as table:
@@ -275,7 +275,7 @@ def open_table(
     >>> value["features"].shape, value["features"].dtype.name
     ((120, 40), 'float32')
 
-    :raises seqfeed.Error: where the source is wrong, or cannot be read
+    :raises seqfeed.Error: if the source is wrong, or cannot be read
     """
     if isinstance(source, Mapping) and not isinstance(source, dict):
         source = dict(source)

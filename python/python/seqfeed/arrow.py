@@ -1,8 +1,8 @@
-"""Apache Arrow: any corpus as record batches, one row a sequence.
+"""Apache Arrow: any corpus as record batches, with one row for each sequence.
 
-Every ``seqfeed.Table`` has ``__arrow_c_stream__``, which pyarrow, polars, DuckDB, pandas and others
-take as they take tables of their own; batches are made while they are read. The columns are
-``key``, ``samples`` (the length), and a column for each stream:
+Every ``seqfeed.Table`` has ``__arrow_c_stream__``. pyarrow, polars, DuckDB, pandas and others
+accept it like tables of their own; batches are made while they are read. The columns are ``key``,
+``samples`` (the length), and a column for each stream:
 
 ======================  =====================================================================
 stream                  type
@@ -13,8 +13,8 @@ labels                  ``list<int32>``; ``int32`` where there is one a sequence
 sparse                  ``list<list<struct<index: int32, value: float>>>``
 ======================  =====================================================================
 
-``float`` is ``float`` or ``double``, as the values are. The metadata of fields say what they are,
-so that Parquet and Arrow files of them are corpora again.
+``float`` stands for ``float`` or ``double``, the type of the values. The metadata of fields
+describe the streams, so Parquet and Arrow files of these batches are corpora again.
 
 >>> import seqfeed
 >>> table = seqfeed.open("examples/digits/train.toml")
@@ -54,11 +54,11 @@ def batches(
     allow_pipes: bool = False,
     **options: Unpack[TableOptions],
 ) -> pyarrow.RecordBatchReader:
-    """A reader of record batches of at most 32,768 samples; a longer sequence is one of its own.
-    ``source`` is what ``seqfeed.open`` takes. Needs pyarrow 14 or later.
+    """A reader of record batches with at most 32,768 samples; a longer sequence has one of its own.
+    ``source`` is as for ``seqfeed.open``. Needs pyarrow 14 or later.
 
-    :raises seqfeed.Error: where the source is wrong, or cannot be read
-    :raises OSError: from the reader, where data cannot be read
+    :raises seqfeed.Error: if the source is wrong, or cannot be read
+    :raises OSError: from the reader, if data cannot be read
     """
     import pyarrow
 
@@ -73,7 +73,7 @@ def table(
     allow_pipes: bool = False,
     **options: Unpack[TableOptions],
 ) -> pyarrow.Table:
-    """The whole corpus in memory, as ``batches`` gives it."""
+    """The whole corpus in memory, from ``batches``."""
     return batches(source, overrides=overrides, allow_pipes=allow_pipes, **options).read_all()
 
 
@@ -89,7 +89,7 @@ def rows(column: pyarrow.Array | pyarrow.ChunkedArray, row: int) -> npt.NDArray[
     shape: tuple[int, ...] = (len(value),)
     if hasattr(value.type, "list_size"):
         width = value.type.list_size
-        # `values` is all that the batch holds.
+        # `values` has exactly the values of the batch.
         value, shape = value.flatten(), (*shape, width)
     found: npt.NDArray[Any] = np.asarray(value.to_numpy(zero_copy_only=True)).reshape(shape)
     return found

@@ -6,17 +6,17 @@
 >>> row["key"], row["features"].shape, row["labels"].shape
 ('en+f3-0001', (120, 40), (120,))
 
-Both are split over DataLoader workers and by ``datasets.distributed.split_dataset_by_node`` so that
-each example comes once; ``set_epoch`` gives another order, ``state_dict`` and ``load_state_dict``
-go on where an iteration was. Epoch 0 is sweep 0 of ``seqfeed.Feed``; for the orders of later ones
-``datasets`` draws the random numbers. Where ``partial`` is ``drop`` or ``even``, workers and nodes
-count as ranks do.
+Both are split over DataLoader workers, and by ``datasets.distributed.split_dataset_by_node``, so
+that each example comes once. ``set_epoch`` gives another order. ``state_dict`` and
+``load_state_dict`` resume an iteration. Epoch 0 is sweep 0 of ``seqfeed.Feed``; for the orders of
+later epochs ``datasets`` draws the random numbers. If ``partial`` is ``drop`` or ``even``, workers
+and nodes count like ranks.
 
-``shuffle`` is that of ``datasets``: its seed chooses another order of the feed, and its buffer
-shuffles that again. As the feed shuffles by itself (``sequences`` with ``shuffle=True``), it
-is seldom needed. Call it first, or with ``max_buffer_input_shards=1``: after ``map`` and
-others, ``datasets`` 5 merges ten parts, which count as ranks too, and are ten feeds with the
-memory of each.
+``shuffle`` is the method of ``datasets``: its seed chooses another order of the feed, and its
+buffer shuffles that again. The feed shuffles by itself (``sequences`` with ``shuffle=True``), so it
+is seldom needed. Call it first, or with ``max_buffer_input_shards=1``: after ``map`` and others,
+``datasets`` 5 merges ten parts. These count like ranks too, and are ten feeds with the memory of
+each.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["minibatches", "sequences"]
 
 _SHARDS = 720_720
-"""As many as anyone asks for: a multiple of all numbers up to 16."""
+"""The number of shards: a multiple of all numbers up to 16, so that any usual number divides it."""
 
 
 def minibatches(
@@ -52,16 +52,16 @@ def minibatches(
     fields: tuple[str, ...] | list[str] | None = None,
     **options: Unpack[FeedKeywords],
 ) -> datasets.IterableDataset:
-    """Minibatches: dictionaries of arrays and fields, as those of ``seqfeed.torch``, with the
-    shapes of ``seqfeed.Minibatch``; ``with_format("torch")`` makes tensors of them.
+    """Minibatches: dictionaries of arrays and fields as in ``seqfeed.torch``, with the shapes of
+    ``seqfeed.Minibatch``. ``with_format("torch")`` makes tensors of them.
 
-    ``source`` and ``options`` are those of ``seqfeed.Feed``. Streams must not be sparse.
+    ``source`` and ``options`` are as for ``seqfeed.Feed``. Streams must not be sparse.
 
     >>> dataset = minibatches("examples/digits/train.toml", batch_size=512)
     >>> next(iter(dataset))["features"].shape
     (512, 440)
 
-    :raises seqfeed.Error: where the description is wrong, or data cannot be read
+    :raises seqfeed.Error: if the description is wrong, or data cannot be read
     """
     feed = open_feed(source, options)
     return _dataset(feed, _AsDictionary(fields_of(feed, fields)))
@@ -70,11 +70,12 @@ def minibatches(
 def sequences(
     source: Source = None, *, shuffle: bool = False, **options: Unpack[FeedKeywords]
 ) -> datasets.IterableDataset:
-    """Sequences: ``key``, and for each stream an array of shape (frames, dim), of labels (frames,).
+    """Sequences: ``key``, and an array for each stream, of shape (frames, dim), or (frames,) for
+    labels.
 
     In the order of the corpus, or shuffled.
 
-    :raises seqfeed.Error: where the description is wrong, or data cannot be read
+    :raises seqfeed.Error: if the description is wrong, or data cannot be read
     """
     if not shuffle:
         options.setdefault("order", "sequential")
@@ -106,14 +107,15 @@ def _dataset(feed: Feed, convert: Callable[[Minibatch], dict[str, Any]]) -> data
 
 
 class _Dataset(datasets.IterableDataset):
-    """A data set whose ``shuffle`` fills its buffer by one feed.
+    """A data set whose ``shuffle`` fills its buffer from one feed.
 
-    From version 5 on, ten shards fill it by default. Elsewhere they are files; here they are parts
-    of one order, and merged they are that order again, for ten feeds' work.
+    From version 5 on, ten shards fill it by default. Elsewhere these are files. Here they are parts
+    of one order; merging them gives that order again, with the work of ten feeds.
     """
 
     def shuffle(self, *given: Any, **options: Any) -> datasets.IterableDataset:
-        """As that of ``datasets``, out of one shard unless ``max_buffer_input_shards`` is given."""
+        """As the method of ``datasets``, from one shard unless ``max_buffer_input_shards`` is
+        given."""
         shards = "max_buffer_input_shards"
         call = signature(super().shuffle)
         if shards in call.parameters and shards not in call.bind(*given, **options).arguments:
@@ -145,7 +147,7 @@ class _Examples(_BaseExamplesIterable):
 
     @property
     def sleep_on_threads_shutdown(self) -> bool:
-        """Asked for from version 5 on: whether threads that read it need time to end."""
+        """Used from version 5 on: whether threads that read it need time to end."""
         return False
 
     @property

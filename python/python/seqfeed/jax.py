@@ -7,7 +7,7 @@
 >>> x.shape, x.dtype.name
 ((512, 440), 'float32')
 
-Compiled functions are compiled anew for each shape: ``partial="drop"`` keeps frames to one.
+Functions are compiled again for each shape: with ``partial="drop"`` frames have only one shape.
 """
 
 from __future__ import annotations
@@ -35,18 +35,17 @@ __all__ = ["Loader"]
 class Loader(Epochs[dict[str, Any]]):
     """Minibatches on a device, loaded and packed by the library's own threads.
 
-    Each is a dictionary: an array for each stream (for sparse ones ``seqfeed.Sparse`` with arrays
-    in it), with the shapes of ``seqfeed.Minibatch``, and fields, as those of ``seqfeed.torch``. JAX
-    makes 64-bit values 32-bit ones, unless it is told otherwise (``jax_enable_x64``).
+    Each is a dictionary: an array for each stream (for sparse ones a ``seqfeed.Sparse`` of arrays),
+    with the shapes of ``seqfeed.Minibatch``, and the fields of ``seqfeed.torch``. JAX makes 32-bit
+    values of 64-bit ones, unless ``jax_enable_x64`` is set.
 
-    ``device`` is a device or a sharding, as ``jax.device_put`` takes them; ``ahead`` minibatches
-    are on their way to it before they are asked for. Each loop is an epoch, one sweep in an order
-    of its own, and ends the one before it, which raises RuntimeError if it goes on; ``state_dict``
-    and ``load_state_dict`` are exact, also in its middle. ``rank`` and ``ranks`` are those of the
-    processes of ``jax.distributed``, unless given. ``source`` and ``options`` are those of
-    ``seqfeed.Feed``.
+    ``device`` is a device or a sharding, as for ``jax.device_put``; ``ahead`` minibatches are on
+    their way to it before they are asked for. Each loop is an epoch: one sweep in an order of its
+    own. It ends the previous loop, which raises RuntimeError if it goes on. ``state_dict`` and
+    ``load_state_dict`` are exact, also in the middle of an epoch. ``rank`` and ``ranks`` come from
+    ``jax.distributed``, unless given. ``source`` and ``options`` are as for ``seqfeed.Feed``.
 
-    :raises seqfeed.Error: where the description is wrong, or data cannot be read
+    :raises seqfeed.Error: if the description is wrong, or data cannot be read
     """
 
     def __init__(

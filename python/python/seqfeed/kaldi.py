@@ -21,11 +21,11 @@ FST, lattice, example   ``KaldiObject``
 blob, vector of int8    bytes, int8 array (of ``kaldi_native_io``; by ``object_type`` only)
 ======================  ==========================================================================
 
-Readers and ``load`` also take ``object_type="matrix-shape"`` and ``"wave-info"``: what headers say
-(``MatrixShape``, ``WaveInfo``), the data being read over.
+Readers and ``load`` also take ``object_type="matrix-shape"`` and ``"wave-info"``. Then they read
+only headers (``MatrixShape``, ``WaveInfo``), and skip the data.
 
-Where a type is named, a class may stand: one with ``read``, which takes an ``ObjectReader``, and
-``write``, which takes an object and an ``ObjectWriter``. Tables of it are read and written as those
+A class may stand wherever a type is named. It has ``read``, which takes an ``ObjectReader``, and
+``write``, which takes an object and an ``ObjectWriter``. Its tables are read and written like those
 of Kaldi's types:
 
 >>> class Segment:
@@ -40,9 +40,9 @@ of Kaldi's types:
 ...         stream.write_basic(self.start, "int32")
 ...         stream.write_basic(self.frames, "int32")
 
-A class whose objects have no ``\\0B`` before their binary form says ``has_header = False``.
+A class whose objects have no ``\\0B`` before their binary form has ``has_header = False``.
 
-All arrays are the caller's own: writable, and not touched by later reads.
+All arrays belong to the caller: they are writable, and later reads do not change them.
 
 >>> import tempfile, numpy as np
 >>> directory = tempfile.mkdtemp()

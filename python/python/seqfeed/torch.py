@@ -1,8 +1,8 @@
 """PyTorch: minibatches as tensors.
 
-``Loader`` is the fast way: the library's own threads load, shuffle, splice and pack, without
-processes and without the interpreter, and minibatches are copied to a GPU beside what it computes.
-``Dataset`` is for programs that are built around ``torch.utils.data.DataLoader``.
+``Loader`` is the fast way. The library's own threads load, shuffle, splice and pack, without
+processes and without the interpreter, and copy minibatches to a GPU while it computes. ``Dataset``
+is for programs that are built around ``torch.utils.data.DataLoader``.
 
 >>> from seqfeed.torch import Loader
 >>> loader = Loader("examples/digits/train.toml", batch_size=512, dtypes={"labels": "int64"})
@@ -13,9 +13,9 @@ processes and without the interpreter, and minibatches are copied to a GPU besid
 ((440,), torch.float32, torch.int64)
 
 Both give dictionaries: a tensor for each stream, with the shapes of ``seqfeed.Minibatch``, and
-*fields*. A sparse stream is a ``seqfeed.Sparse`` with tensors in it: ``embedding_bag`` takes its
+*fields*. A sparse stream is a ``seqfeed.Sparse`` of tensors: ``embedding_bag`` takes its
 ``indices`` and ``indptr``, and ``sparse_coo`` makes a sparse tensor of it. Fields are other values
-of the minibatch. ``fields`` says which; without it, the layout decides:
+of the minibatch. ``fields`` chooses them; by default the layout does:
 
 ==================  ==========================================  ===================================
 field               value                                       unless asked for, there with layout
@@ -28,8 +28,8 @@ field               value                                       unless asked for
 ``samples``, ``index``, ``sweep``, ``end_of_sweep``             numbers, as in ``seqfeed.Minibatch``
 ==================  ==========================================  ===================================
 
-An epoch is one sweep, and the same as sweep ``epoch`` of ``seqfeed.Feed``. ``dtypes`` converts
-streams: PyTorch's losses want labels of int64, tables have int32.
+An epoch is one sweep. Epoch ``epoch`` is the same as this sweep of ``seqfeed.Feed``. ``dtypes``
+converts streams: PyTorch's losses want labels of int64, tables have int32.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ __all__ = ["Dataset", "Loader", "sparse_coo"]
 DTypes = Mapping[str, "torch.dtype | str"] | None
 
 _ITERATIONS = 64
-"""Iterations of DataLoaders over one data set that may be under way at once."""
+"""Iterations of DataLoaders over one data set that may run at once."""
 
 _OF_WORKER = ("worker", "workers", "ranks")
-"""What the state of a DataLoader's worker has beside that of its epoch."""
+"""The further keys in the state of a DataLoader's worker."""
 
 
 def sparse_coo(sparse: Sparse) -> torch.Tensor:
-    """A sparse tensor of the shape of a sparse stream's rows; its values and columns
-    are not copied.
+    """A sparse tensor with the shape of a sparse stream's rows. Its values and columns are not
+    copied.
 
     >>> import numpy as np
     >>> rows = Sparse(np.array([2.0, 3.0]), np.array([1, 0]), np.array([0, 1, 2]), (2, 3))
@@ -103,7 +103,7 @@ def _dtypes(feed: Feed, dtypes: DTypes) -> dict[str, torch.dtype]:
 
 
 def _ranks() -> tuple[int | None, int | None]:
-    """This process' rank and their number, where ``torch.distributed`` is in use."""
+    """This process' rank and the number of ranks, if ``torch.distributed`` is in use."""
     distributed = torch.distributed
     if distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
@@ -111,7 +111,7 @@ def _ranks() -> tuple[int | None, int | None]:
 
 
 class _ToTensors:
-    """Minibatches as dictionaries of tensors, over the same memory."""
+    """Minibatches as dictionaries of tensors that share their memory."""
 
     def __init__(self, fields: tuple[str, ...] | None, dtypes: dict[str, torch.dtype]) -> None:
         self.fields, self.dtypes = fields, dtypes
@@ -128,18 +128,18 @@ class _ToTensors:
 class Dataset(IterableDataset[dict[str, Any]]):
     """Minibatches for ``torch.utils.data.DataLoader``, which must not batch them again.
 
-    Over any number of workers, and over the ranks of ``torch.distributed`` (or ``rank`` of
-    ``ranks``), each minibatch of a sweep comes exactly once, and a rank's minibatches come in the
-    same order with any number of workers; only where ``partial`` is ``drop`` or ``even``, workers
-    count as ranks do, and ``len`` raises TypeError, because the data set does not know how many
-    there will be. A worker has one thread, unless ``threads`` says otherwise.
+    Each minibatch of a sweep comes exactly once, over any number of workers, and over the ranks of
+    ``torch.distributed`` (or ``rank`` of ``ranks``). A rank's minibatches come in the same order
+    with any number of workers. If ``partial`` is ``drop`` or ``even``, workers count like ranks,
+    and ``len`` raises TypeError, because the data set does not know how many there will be. A
+    worker has one thread, unless ``threads`` gives another number.
 
-    Each iteration is an epoch with an order of its own; ``set_epoch`` chooses it. (Where all random
-    numbers of PyTorch are seeded alike before each one, workers cannot tell epochs apart: use
+    Each iteration is an epoch with an order of its own; ``set_epoch`` chooses it. (If all random
+    numbers of PyTorch are seeded alike before each epoch, workers cannot tell epochs apart: use
     ``set_epoch`` then.) torchdata's ``StatefulDataLoader`` goes on in the middle of an epoch, with
-    as many workers as before.
+    the same number of workers.
 
-    ``source`` and ``options`` are those of ``seqfeed.Feed``.
+    ``source`` and ``options`` are as for ``seqfeed.Feed``.
 
     >>> from torch.utils.data import DataLoader
     >>> dataset = Dataset("examples/digits/train.toml", batch_size=1024)
@@ -147,7 +147,7 @@ class Dataset(IterableDataset[dict[str, Any]]):
     >>> sum(len(batch["labels"]) for batch in loader)
     10402
 
-    :raises seqfeed.Error: where the description is wrong, or data cannot be read
+    :raises seqfeed.Error: if the description is wrong, or data cannot be read
     """
 
     def __init__(
@@ -163,8 +163,8 @@ class Dataset(IterableDataset[dict[str, Any]]):
         self._given = (options.pop("rank", None), options.pop("ranks", None))
         self._feed = open_feed(source, options)
         self._convert = _ToTensors(fields_of(self._feed, fields), _dtypes(self._feed, dtypes))
-        # The next epoch, and for each iteration by workers its seed, how often they began, and its
-        # epoch: shared with workers, however they are started.
+        # The next epoch, and for each iteration by workers its seed, its count and its epoch. They
+        # are shared with workers, however these are started.
         self._shared = torch.zeros(1 + 3 * _ITERATIONS, dtype=torch.int64).share_memory_()
         self._begun = 0
         self._resume: dict[str, Any] | None = None
@@ -174,7 +174,7 @@ class Dataset(IterableDataset[dict[str, Any]]):
         worker = get_worker_info()
         (rank, ranks), threads = self._rank(), None
         if worker is not None:
-            # Dealt out as DataLoader collects them, in turn.
+            # Dealt to workers in the order in which DataLoader collects them.
             rank, ranks = rank + ranks * worker.id, ranks * worker.num_workers
             threads = self._threads
         state, self._resume = self._resume, None
@@ -197,11 +197,11 @@ class Dataset(IterableDataset[dict[str, Any]]):
         return rank or 0, 1 if ranks is None else ranks
 
     def _next_epoch(self) -> int:
-        """The epoch of an iteration that begins: the same one for all workers of it.
+        """The epoch of an iteration that begins: the same one for all of its workers.
 
-        Worker 0 says which it is, the others look for what it said about the iteration that
-        they are in, which they know by the seed that the DataLoader gave them all, and by how
-        often they began.
+        Worker 0 decides the epoch; the others look up its decision for their iteration. They know
+        the iteration by the seed that the DataLoader gave them all, and by the number of iterations
+        with it.
         """
         worker = get_worker_info()
         if worker is None:
@@ -219,13 +219,13 @@ class Dataset(IterableDataset[dict[str, Any]]):
             time.sleep(0.001)
 
     def _begin(self, epoch: int) -> int:
-        """The iteration is this epoch, the next one that after it; worker 0 says so to
+        """Begins an iteration with this epoch; the next iteration has the next one. Worker 0 tells
         the others."""
         worker = get_worker_info()
         if worker is not None and worker.id == 0:
             seed, begun = self._iteration(worker)
             place = self._shared[1:].reshape(_ITERATIONS, 3)[epoch % _ITERATIONS]
-            # What it is known by comes last.
+            # The identification comes last.
             place[0] = 0
             place[2], place[1] = epoch, begun
             place[0] = seed
@@ -233,17 +233,17 @@ class Dataset(IterableDataset[dict[str, Any]]):
         return epoch
 
     def _iteration(self, worker: Any) -> tuple[int, int]:
-        """What the iteration that begins is known by to all its workers."""
+        """The identification of the iteration, the same for all of its workers."""
         return (worker.seed - worker.id) % (1 << 62) + 1, self._begun + 1
 
     def _owner(self) -> dict[str, int]:
-        """Whose iteration this is: 0 of 0 without workers."""
+        """The worker of this iteration: 0 of 0 without workers."""
         worker = get_worker_info()
         number, workers = (0, 0) if worker is None else (worker.id, worker.num_workers)
         return {"worker": number, "workers": workers, "ranks": self._rank()[1]}
 
     def _owned(self, state: dict[str, Any]) -> dict[str, Any]:
-        """A worker's state says whose it is: others, and other numbers of them, have other
+        """Adds the worker to its state. Other workers, or another number of them, have other
         minibatches."""
         return state if get_worker_info() is None else state | self._owner()
 
@@ -265,13 +265,13 @@ class Dataset(IterableDataset[dict[str, Any]]):
     def __len__(self) -> int:
         """Number of minibatches in an epoch, for this rank.
 
-        :raises TypeError: where that is not known before they are cut, or without the
-            number of workers
+        :raises TypeError: if it is not known before the minibatches are cut, or without the number
+        of workers
         """
         rank, ranks = self._rank()
         count = len(self._feed.one_sweep(0, rank, ranks))
-        # Would workers share just these? Of one more than there are minibatches, the first would
-        # have one, unless what does not go round is dropped, and the last none, unless samples are
+        # Would workers share exactly this number? With one minibatch more, the first worker would
+        # have one, unless the rest is dropped, and the last would have none, unless samples are
         # spread evenly.
         workers = count + 1
         first, last = (
@@ -286,35 +286,35 @@ class Dataset(IterableDataset[dict[str, Any]]):
 
     @property
     def streams(self) -> dict[str, Stream]:
-        """The streams, by name; dims count the context."""
+        """The streams, by name; dims include the context."""
         return self._feed.streams
 
     def set_epoch(self, epoch: int) -> None:
-        """The next iteration is this epoch, also in workers that persist."""
+        """Sets the epoch of the next iteration, also in workers that persist."""
         self._shared.zero_()
         self._shared[0] = int(epoch)
         self._resume = self._current = None
 
     def state_dict(self) -> dict[str, Any]:
-        """Where this process' iteration stands, after the last minibatch that it gave."""
+        """The state of this process' iteration, after the last minibatch that it returned."""
         if self._current is not None:
             return self._owned(self._current.state_dict())
         return self._resume or self._owned({"epoch": int(self._shared[0]), "feed": {}})
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """The next iteration begins with the minibatch that came after the state was taken.
+        """The next iteration begins with the minibatch that comes after the state.
 
-        Each worker has a state of its own, which ``StatefulDataLoader`` gives it. The
-        iteration raises ValueError where it belongs to another one, or to another number of
-        workers or ranks.
+        Each worker has a state of its own, which ``StatefulDataLoader`` gives it. The iteration
+        raises ValueError if the state belongs to another worker, or to another number of workers or
+        ranks.
 
-        :raises ValueError: if it is no such state
+        :raises ValueError: if it is not such a state
         """
         check_state(state, _OF_WORKER)
         self._resume, self._current = state, None
 
     def __getstate__(self) -> dict[str, Any]:
-        # A worker that is started anew does not know of torch.distributed.
+        # A worker that is started as a new process does not know torch.distributed.
         given = self._given if self._given != (None, None) else _ranks()
         return self.__dict__ | {"_given": given, "_current": None}
 
@@ -322,17 +322,18 @@ class Dataset(IterableDataset[dict[str, Any]]):
 class Loader(Epochs[dict[str, Any]]):
     """Minibatches from the library's own threads: no worker processes.
 
-    On a CUDA ``device``, each is copied to pinned memory and from there to the device on a stream
-    of its own, ``ahead`` of them before they are asked for. The current stream can use a
-    minibatch at once. Otherwise tensors lie in the feed's memory. They may be kept, and changed;
-    the feed uses the memory again when the last of them is deleted.
+    On a CUDA ``device``, each minibatch is copied to pinned memory, and from there to the device on
+    a CUDA stream of its own. ``ahead`` of them are copied before they are asked for. The current
+    stream can use a minibatch at once. On other devices tensors use the feed's memory. You may keep
+    and change them. The feed uses the memory again when the last of them is deleted.
 
-    Each loop is an epoch with an order of its own, and ends the one before it, which raises
-    RuntimeError if it goes on. ``state_dict`` and ``load_state_dict`` are as those of torchdata's
-    ``StatefulDataLoader``: exact, also in the middle of an epoch and with another number of ranks.
+    Each loop is an epoch with an order of its own. It ends the previous loop, which raises
+    RuntimeError if it goes on. ``state_dict`` and ``load_state_dict`` work as in torchdata's
+    ``StatefulDataLoader``. They are exact, also in the middle of an epoch and with another number
+    of ranks.
 
-    ``rank`` and ``ranks`` are those of ``torch.distributed`` where it is in use. ``source`` and
-    ``options`` are those of ``seqfeed.Feed``.
+    ``rank`` and ``ranks`` come from ``torch.distributed`` if it is in use. ``source`` and
+    ``options`` are as for ``seqfeed.Feed``.
 
     >>> loader = Loader("examples/digits/train.toml", batch_size=512)
     >>> batches = iter(loader)
@@ -343,7 +344,7 @@ class Loader(Epochs[dict[str, Any]]):
     >>> torch.equal(next(iter(loader))["features"], third["features"])
     True
 
-    :raises seqfeed.Error: where the description is wrong, or data cannot be read
+    :raises seqfeed.Error: if the description is wrong, or data cannot be read
     """
 
     def __init__(
@@ -376,13 +377,13 @@ class Loader(Epochs[dict[str, Any]]):
         return EpochIterator(feed, epoch, self._moved)
 
     def _moved(self, minibatch: Minibatch) -> dict[str, Any]:
-        """For devices without streams of copies."""
+        """Copies for devices without CUDA streams."""
         batch = self._convert(minibatch)
         return {name: move(value, self.device) for name, value in batch.items()}
 
 
 def move(value: Any, device: torch.device) -> Any:
-    """The tensors of a value on a device."""
+    """The tensors of a value, on a device."""
     if isinstance(value, torch.Tensor):
         return value.to(device)
     if isinstance(value, Sparse):

@@ -1,14 +1,14 @@
-"""Drop-ins for the packages that read Kaldi's tables today: one import line changes.
+"""Drop-ins for the usual packages that read Kaldi's tables: only one import line changes.
 
 .. code-block:: python
 
     import seqfeed.compat.kaldiio as kaldiio                  # for kaldiio 2.18
     import seqfeed.compat.kaldi_native_io as kaldi_native_io  # for kaldi_native_io 1.23
 
-Names, arguments, results and exceptions are those of the originals, except where their own
-docstrings say so.
+Names, arguments, results and exceptions are those of the originals, except for differences in their
+own docstrings.
 
-Two switches hold for both, and can be changed at any time:
+Two switches apply to both, and can be changed at any time:
 
 ``ALLOW_PIPES``
     Whether ``"sox a.wav -t wav - |"`` runs a command by the shell, as in the originals: True,

@@ -11,24 +11,23 @@
 ...         print(key, value)
 utt1 [1, 2, 3]
 
-What differs from the original:
+Differences from the original:
 
-- Arrays are the caller's own: the next read leaves them alone, they outlive their reader, and
-  lie in rows.
+- Arrays belong to the caller: the next read does not change them, they outlive their reader, and
+  they are stored in rows.
 - Errors are ``KaldiError``, a ``RuntimeError`` as in the original, and a ``seqfeed.Error`` with
   file, key and cure. Nothing is printed.
-- A damaged archive is an error; in the original, it ends there as if it were at its end (with
-  ``p``, it does here too).
-- Each value is in the files, whole, when it has been written: there is nothing left for ``flush``
-  to do. What cannot be written leaves nothing; the original leaves its key.
+- A damaged archive is an error. In the original, it ends at the damage (with ``p``, here too).
+- Each value is whole in the files as soon as it has been written, so ``flush`` has nothing to do.
+  A value that cannot be written leaves nothing; the original leaves its key.
 - Tables may be read in a forked process; readers know compressed files (gz, bz2) by their content.
-- Integers must be whole: ``float32(2)`` is written as one, as in the original; ``float32(2.5)``,
-  which it cuts, is a ``TypeError``.
-- Shapes of matrices and headers of waves are read from archives and pipes as well.
+- Integers must be whole: ``float32(2)`` is written as one, as in the original. ``float32(2.5)``,
+  which the original truncates, is a ``TypeError``.
+- Shapes of matrices and headers of waves can also be read from archives and pipes.
 - Pipes can be forbidden: see ``seqfeed.compat.ALLOW_PIPES``.
 
-Where arrays of integers are welcome instead of lists, ``seqfeed.kaldi.SequentialReader`` reads
-them faster.
+If you can use arrays of integers instead of lists, ``seqfeed.kaldi.SequentialReader`` reads them
+faster.
 """
 
 from seqfeed.compat.kaldi_native_io._errors import KaldiError

@@ -1,4 +1,4 @@
-"""The library's errors as the original's."""
+"""Converts the library's errors to the original's."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from seqfeed._errors import Error
 
 
 class KaldiError(Error, RuntimeError):
-    """Anything that cannot be read or written: kaldi_native_io raises ``RuntimeError`` for
-    all of it."""
+    """An error of reading or writing. kaldi_native_io raises ``RuntimeError`` for all of them."""
 
 
 class TextBlobError(KaldiError, ValueError):
-    """A blob has no form as text: the original raises ``ValueError`` for this alone."""
+    """A blob has no text form. For this alone the original raises ``ValueError``."""
 
 
 def as_kaldi_error(error: Error) -> KaldiError:

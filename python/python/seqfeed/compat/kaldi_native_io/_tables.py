@@ -1,4 +1,4 @@
-"""What all readers and writers have in common."""
+"""The base of all readers and writers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _specifier(specifier: str) -> str:
 
 
 class _Table(Generic[Impl]):
-    """What is opened and closed, and used in a ``with`` statement."""
+    """An object that is opened and closed, and used in a ``with`` statement."""
 
     _kind: ClassVar[str]
     _object_type: ClassVar[str | type]
@@ -49,7 +49,7 @@ class _Table(Generic[Impl]):
         return self._impl
 
     def close(self) -> None:
-        """Ends it."""
+        """Closes it."""
         raise NotImplementedError
 
     def __enter__(self: _Self) -> _Self:
@@ -65,8 +65,8 @@ class _Table(Generic[Impl]):
 class TableWriter(_Table[kaldi.Writer], Generic[T]):
     """Writes a table: ``writer.write(key, value)`` or ``writer[key] = value``.
 
-    Its files are there from the beginning, and each value is in them, whole, when it has
-    been written.
+    Its files are there from the beginning, and each value is whole in them as soon as it has been
+    written.
     """
 
     _kind = "TableWriter"
@@ -89,7 +89,7 @@ class TableWriter(_Table[kaldi.Writer], Generic[T]):
     def write(self, key: str, value: T) -> None:
         """Writes a value.
 
-        :raises KaldiError: if the key is none, or it cannot be written
+        :raises KaldiError: if the key is invalid, or the value cannot be written
         :raises TypeError: if the value is of another type
         """
         self._put(key, self._convert(value))
@@ -107,9 +107,9 @@ class TableWriter(_Table[kaldi.Writer], Generic[T]):
         self.write(key, value)
 
     def flush(self) -> None:
-        """Hands on what was written.
+        """Passes the written bytes on.
 
-        :raises KaldiError: if it cannot be written
+        :raises KaldiError: if they cannot be written
         """
         writer = self._open_one()
         with kaldi_errors():
@@ -159,7 +159,8 @@ class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
         try:
             self._key = reader.next_key()
             if self._key is not None:
-                # As in the original: objects of archives are read at once, entries when asked for.
+                # As in the original: objects of archives are read at once, entries of script files
+                # on demand.
                 self._is_unread = self._is_script
                 if not self._is_script:
                     self._value = reader.value()
@@ -173,20 +174,20 @@ class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
 
     @property
     def done(self) -> bool:
-        """Whether it is behind the last object."""
+        """Whether it is after the last object."""
         self._open_one()
         return self._key is None
 
     @property
     def key(self) -> str:
-        """The key of the object at which it is."""
+        """The key of the current object."""
         if self.done or self._key is None:
             raise KaldiError("Key() called on TableReader object at the wrong time: it is at the end")
         return self._key
 
     @property
     def value(self) -> T:
-        """The object at which it is, the caller's own; asked for again, the same one.
+        """The current object, which belongs to the caller. Asking again returns the same one.
 
         :raises KaldiError: if it cannot be loaded
         """
@@ -205,7 +206,7 @@ class SequentialTableReader(_Table[kaldi.SequentialReader], Generic[T]):
         return self._convert(self._value)
 
     def free_current(self) -> None:
-        """Forgets the object."""
+        """Releases the object."""
         self._open_one()
         self._value, self._is_unread = None, False
 
@@ -256,7 +257,7 @@ class RandomAccessTableReader(_Table[kaldi.RandomAccessReader], Generic[T]):
             return key in self._open_one()
 
     def __getitem__(self, key: str) -> T:
-        """The object of a key, the caller's own.
+        """The object of a key, which belongs to the caller.
 
         :raises KaldiError: if there is none, or it cannot be loaded
         """

@@ -28,7 +28,7 @@ def load(rxfilename: str, object_type: str) -> Any:
 
 
 class CompressionMethod(IntEnum):
-    """How a matrix is compressed."""
+    """The compression of a matrix."""
 
     kAutomaticMethod = 1
     """``kSpeechFeature`` for more than 8 rows, otherwise ``kTwoByteAuto``."""
@@ -53,7 +53,7 @@ class CompressionMethod(IntEnum):
 
 
 class _Array(Generic[_T]):
-    """An array in the original's clothes: ``numpy()`` gives it."""
+    """An array with the original's interface: ``numpy()`` returns it."""
 
     _object_type: ClassVar[str]
     _dtype: ClassVar[np.dtype[Any]]
@@ -83,8 +83,7 @@ class _Array(Generic[_T]):
 
     @classmethod
     def read(cls: type[_Self], rxfilename: str) -> _Self:
-        """Reads one from ``a.ark``, ``a.ark:12``, ``a.ark:12[0:9]`` (last ones counted
-        in) or a pipe.
+        """Reads one from ``a.ark``, ``a.ark:12``, ``a.ark:12[0:9]`` (both ends included) or a pipe.
 
         :raises KaldiError: if it cannot be read
         """
@@ -117,7 +116,7 @@ class _Matrix(_Array[_T]):
         return rows, cols
 
     def __str__(self) -> str:
-        """As text, with six digits; ``write`` gives all that there are."""
+        """As text, with six digits; ``write`` gives all digits."""
         if len(self._values) == 0:
             return " [ ]\n"
         rows = ("".join(f"{value:g} " for value in row) for row in self._values.tolist())
@@ -169,7 +168,7 @@ class MatrixShape:
 
     @staticmethod
     def read(rxfilename: str) -> MatrixShape:
-        """Reads the shape of a matrix in a file, and nothing else of it.
+        """Reads only the shape of a matrix in a file.
 
         :raises KaldiError: if it cannot be read
         """
@@ -204,7 +203,7 @@ class HtkHeader:
 
 
 def _seconds(samples: int, rate: float) -> float:
-    """In float32, as the original has it."""
+    """In float32, as in the original."""
     return float(np.float32(samples) / np.float32(rate)) if rate else 0.0
 
 
@@ -241,7 +240,7 @@ class WaveData:
 
 
 def wave_data(wave: kaldi.Wave) -> WaveData:
-    """Without copying the samples."""
+    """Makes a wave without copying the samples."""
     made = WaveData.__new__(WaveData)
     made._sample_freq = wave.sample_rate
     made._data = FloatMatrix.__new__(FloatMatrix)
@@ -250,7 +249,7 @@ def wave_data(wave: kaldi.Wave) -> WaveData:
 
 
 class WaveInfo:
-    """What the header of a waveform says."""
+    """The header of a waveform."""
 
     def __init__(self, _info: kaldi.WaveInfo | None = None) -> None:
         self._info = _info or kaldi.WaveInfo(0.0, 0, 0, 0, False)
@@ -337,7 +336,7 @@ _TO_THE_END = re.compile(r"(.*)\[(\d+):-1\]\s*\Z", re.DOTALL)
 
 
 def read_blob(rxfilename: str) -> bytes:
-    """Reads bytes; of ``a.ark:12[2:5]`` these (the last one counted in), with an end of -1 all
+    """Reads bytes. For ``a.ark:12[2:5]`` only these (both ends included); with an end of -1 all
     from there on.
 
     :raises KaldiError: if they cannot be read

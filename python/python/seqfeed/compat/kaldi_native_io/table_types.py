@@ -136,7 +136,8 @@ class _Shapes:
 
 
 def _truth(value: Any) -> bool:
-    """As the original asks for it: text and lists, true by their lengths only, are not taken."""
+    """The truth value, as in the original. Text and lists, which are true by their lengths, are
+    refused."""
     if value is None:
         return False
     if isinstance(value, str) or not hasattr(type(value), "__bool__"):
@@ -148,7 +149,7 @@ def _truth(value: Any) -> bool:
 
 
 def _integer(value: Any) -> int:
-    """Numbers of any kind but Python's floats, if they are whole."""
+    """Numbers of any type but Python's floats, if they are whole."""
     try:
         return operator.index(value)
     except TypeError:
@@ -177,13 +178,13 @@ def _integers(values: Iterable[Any]) -> npt.NDArray[Any]:
     if array.ndim != 1:
         raise TypeError(f"integers in one dimension are expected, not {array.dtype} in {array.ndim}")
     if array.dtype.kind not in "iub":
-        # One by one: what they are together does not say what each of them is.
+        # One by one: their common type does not show the type of each.
         array = np.asarray([_integer(item) for item in items])
     return array.astype(np.int32) if array.dtype.kind == "b" else array
 
 
 def _two_each(pairs: Iterable[Any]) -> list[tuple[Any, Any]]:
-    """Pairs, whatever they are in, as tuples."""
+    """Pairs, from any kind of sequence, as tuples."""
     if isinstance(pairs, (str, bytes, Mapping)):
         raise TypeError(f"pairs are expected, not {type(pairs).__name__}")
     # Most are tuples already, and there are many.
@@ -205,7 +206,7 @@ def _numbered(frame: Iterable[Any]) -> list[tuple[Any, Any]]:
 
 
 def _checked(value: Any, dtypes: tuple[Any, ...], ndim: int) -> Any:
-    """An array as it must be: never converted by itself, as in the original."""
+    """An array that must have the right type: as in the original, it is never converted."""
     if value.dtype not in dtypes or value.ndim != ndim:
         wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
         raise AssertionError(
@@ -312,7 +313,7 @@ class RandomAccessTokenReader(RandomAccessTableReader[str]):
 
 
 class _Words:
-    """Words as the original writes them: without the blank that Kaldi has behind the last one."""
+    """Words in the original's form: without Kaldi's blank after the last one."""
 
     has_header = False
 
@@ -354,8 +355,8 @@ class BlobWriter(TableWriter[bytes]):
     def write(self, key: str, value: bytes) -> None:
         """Writes bytes.
 
-        :raises ValueError: if the table is one of text
-        :raises KaldiError: if the key is none, or they cannot be written
+        :raises ValueError: if the table is in text mode
+        :raises KaldiError: if the key is invalid, or they cannot be written
         """
         if self._is_text and isinstance(value, bytes):
             raise TextBlobError("Only support binary mode for bytes: leave out the option `t`")
@@ -585,7 +586,7 @@ class CompressedMatrixWriter(TableWriter[Any]):
     ) -> None:
         """Writes a matrix.
 
-        :raises KaldiError: if the key is none, or it cannot be compressed
+        :raises KaldiError: if the key is invalid, or it cannot be compressed
         """
         matrix = _checked(value, (np.float32, np.float64), 2)
         out = BytesIO()
@@ -597,7 +598,7 @@ class CompressedMatrixWriter(TableWriter[Any]):
     def __setitem__(
         self, key: str, value: npt.NDArray[Any] | tuple[npt.NDArray[Any], CompressionMethod]
     ) -> None:
-        """Writes a matrix, or one of a pair of matrix and method."""
+        """Writes a matrix, or the matrix of a pair of matrix and method."""
         if isinstance(value, tuple):
             self.write(key, *value)
         else:

@@ -12,29 +12,29 @@
 ...     print(key, matrix.dtype)
 utt1 float32
 
-What differs from the original:
+Differences from the original:
 
 - Arrays are the caller's own: writable, in rows, in the machine's order of bytes (also with
   ``endian=">"``).
 - A pickle in an archive makes arrays, numbers, text and containers only: see
   ``seqfeed.compat.ALLOW_PICKLES``. Pipes can be forbidden: see ``seqfeed.compat.ALLOW_PIPES``.
-- What is damaged or cut short raises ``DataError``, a ``ValueError`` and a ``RuntimeError``, with
-  file and key; sizes are held against the file before memory is taken.
+- Damaged or truncated data raise ``DataError``, a ``ValueError`` and a ``RuntimeError``, with file
+  and key. Sizes are compared with the file before memory is taken.
 - A command that fails raises ``seqfeed.CommandError``, an ``OSError``, when its output is closed.
-- With ``p``, ``ReadHelper`` goes on behind an entry of a script file that cannot be read; the
+- With ``p``, ``ReadHelper`` goes on after an entry of a script file that cannot be read; the
   original ends there.
-- Keys follow Kaldi's rules: white space before one is passed over, a tab may stand behind it; one
-  that is empty or holds white space or control characters is a ``ValueError`` when it is written.
-  Keys and names that are no UTF-8 are kept, as Python keeps names of files.
+- Keys follow Kaldi's rules. White space before a key is skipped, a tab may follow it. Writing an
+  empty key, or one with white space or control characters, is a ``ValueError``. Keys and names
+  that are not UTF-8 are kept in the form of Python's file names.
 - An entry that cannot be written leaves nothing in the archive: all of it is made before its
   key is written.
-- Integers of other sizes than 32 bits are written as vectors of int32 where they fit, otherwise an
-  ``OverflowError``; the original refuses them.
-- Text is read whatever its first number is: ``1e-05``, ``nan``, integers before floats, empty
-  vectors, the last short lines of a file.
-- Matrices are compressed to the very bytes that Kaldi writes, and values of compressed ones are the
-  very ones that Kaldi reads; the original's differ in the last bits.
-- Files that ``max_cache_fd`` puts away are closed.
+- Integers of other sizes than 32 bits are written as vectors of int32 if they fit, otherwise they
+  raise ``OverflowError``. The original refuses them.
+- Text is read whatever its first number: ``1e-05``, ``nan``, integers before floats, empty
+  vectors, short last lines of a file.
+- Compressed matrices have the same bytes as Kaldi's, and their values are the same as Kaldi
+  reads. The original's differ in the last bits.
+- Files that leave the cache of ``max_cache_fd`` are closed.
 
 As in the original, archives are written in place, so that they can be read while they grow (``f``,
 ``append``).

@@ -1,4 +1,4 @@
-"""Bytes out of any file object, of which nothing is asked but ``read``."""
+"""Bytes from any file object that has ``read``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ import numpy.typing as npt
 
 from seqfeed.compat.kaldiio._errors import wrong
 
-# More memory than this is taken only where it is known that there are so many bytes, or
-# as they come.
+# Beyond this size, memory is taken only if the bytes are known to exist, or as they come.
 _STEP = 1 << 24
 
 _CUT = "the file is cut short, or a size in it is damaged"
 
 
 def read_bytes(fd: Any, size: int) -> bytes:
-    """The next ``size`` bytes, fewer only at the end. Pipes may give them in parts."""
+    """The next ``size`` bytes; fewer only at the end. Pipes may return them in parts."""
     data: bytes = fd.read(size)
     if not isinstance(data, (bytes, bytearray)):
         raise TypeError(f"read() gave {type(data).__name__}, not bytes: is the file opened in binary mode?")
@@ -33,7 +32,7 @@ def read_bytes(fd: Any, size: int) -> bytes:
 
 
 def read_upto(fd: Any, size: int) -> bytes:
-    """The next ``size`` bytes, or those that are there; no more memory is taken than for these."""
+    """The next ``size`` bytes, or as many as there are. Takes memory only for existing bytes."""
     if size <= _STEP:
         return read_bytes(fd, size)
     parts = []
@@ -87,7 +86,7 @@ def _fill(fd: Any, buffer: memoryview, inside: str) -> None:
 
 
 def _left(fd: Any) -> int | None:
-    """Bytes to the end of a regular file; None of anything else."""
+    """Bytes to the end of a regular file; None for anything else."""
     try:
         status = os.fstat(fd.fileno())
         if stat.S_ISREG(status.st_mode):
@@ -98,7 +97,7 @@ def _left(fd: Any) -> int | None:
 
 
 def read_line(fd: Any) -> bytes:
-    """The next line with its end; nothing at the end of the file."""
+    """The next line with its end; empty at the end of the file."""
     if hasattr(fd, "readline"):
         line: bytes = fd.readline()
         return line
@@ -112,7 +111,7 @@ def read_line(fd: Any) -> bytes:
 
 
 class Counted:
-    """A file object whose bytes are counted while they are read."""
+    """A file object that counts the bytes that are read."""
 
     def __init__(self, fd: Any) -> None:
         self._fd = fd
@@ -131,7 +130,7 @@ class Counted:
         return data
 
     def tell(self) -> int:
-        """Where the file object stands."""
+        """The position of the file object."""
         return int(self._fd.tell())
 
     @property

@@ -8,12 +8,12 @@ from seqfeed._errors import FormatError
 
 
 class DataError(FormatError, RuntimeError):
-    """A file is wrong: a ``ValueError`` and a ``RuntimeError``, since kaldiio raises one or
+    """A file is wrong. It is a ``ValueError`` and a ``RuntimeError``, since kaldiio raises one or
     the other."""
 
 
 def wrong(fd: Any, reason: str, help: str | None = None) -> DataError:
-    """The exception for a file object, with its name, and its place where it has one."""
+    """The exception for a file object, with its name, and its position if it has one."""
     name = getattr(fd, "name", None)
     path = name if isinstance(name, str) else None
     offset = None

@@ -1,4 +1,4 @@
-"""Pickles that run nothing: what they may make is on a list."""
+"""Pickles that run nothing: a list has all objects that they may make."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BUILTINS = {"set", "frozenset", "complex", "bytearray", "slice", "range"}
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Only what makes arrays and containers."""
+        """Allows only functions and classes for arrays and containers."""
         numpy = module == "numpy" or module.startswith(("numpy.core.", "numpy._core.", "numpy.dtypes"))
         allowed = (
             (numpy and (name in _NUMPY or name.endswith("DType")))

@@ -1,4 +1,4 @@
-"""Keys and objects from where a file object stands."""
+"""Reads keys and objects at the position of a file object."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ _TAGS = (b"RIFF", b"fLaC", b"NPY", b"PKL", b"AUDIO")
 
 
 def check_endian(endian: str) -> None:
-    """Fails for what is no order of bytes."""
+    """Fails for an invalid byte order."""
     if endian not in ("<", ">"):
         raise AssertionError(f'endian is "<" or ">", not {endian!r}')
 
 
 def read_token(fd: Any) -> str | None:
-    """The key of the next entry, and the blank, tab or end of line behind it; None at the end of
-    the file."""
+    """The key of the next entry, and the blank, tab or end of line after it; None at the end of the
+    file."""
     entry = read_key(fd)
     return None if entry is None else entry[0]
 
 
 def read_key(fd: Any) -> tuple[str, bytes] | None:
-    """The key of the next entry by Kaldi's rules, and what of its object was read with it.
+    """The key of the next entry by Kaldi's rules, and the part of its object that was read with it.
 
-    White space before a key is passed over. One blank or tab behind it is read; the end of a line
-    belongs to the object, whose line it ends.
+    White space before a key is skipped. One blank or tab after it is consumed. The end of a line
+    belongs to the object.
 
-    :raises DataError: if the key is cut short, or white space of another kind stands behind it
+    :raises DataError: if the key is cut short, or another kind of white space follows it
     """
     key, separator = _read_word(fd)
     if not key:
@@ -65,8 +65,7 @@ def read_key(fd: Any) -> tuple[str, bytes] | None:
 
 
 def _read_word(fd: Any) -> tuple[bytes, bytes]:
-    """The next word and the one byte of white space behind it; nothing for the one or the other
-    at the end."""
+    """The next word and the one byte of white space after it; either is empty at the end."""
     peek = getattr(fd, "peek", None)
     if peek is not None:
         there = bytes(peek(256))
@@ -92,7 +91,7 @@ def read_kaldi(
 ) -> Any:
     """Reads an object of any kind: an array, or rate and samples of a wave.
 
-    :raises DataError: if it is damaged, or of no kind that is known
+    :raises DataError: if it is damaged, or of an unknown kind
     """
     check_endian(endian)
     return read_object(fd, read_bytes(fd, 1), endian, audio_loader, load_kwargs)
@@ -105,7 +104,7 @@ def read_object(
     audio_loader: str | Callable[..., Any] = "soundfile",
     load_kwargs: dict[str, Any] | None = None,
 ) -> Any:
-    """As ``read_kaldi``, of which the first byte has been read."""
+    """As ``read_kaldi``, after its first byte has been read."""
     options = load_kwargs or {}
     if start == b"\0":
         if read_bytes(fd, 1) != b"B":
@@ -125,7 +124,7 @@ def read_matrix_or_vector(fd: Any, endian: str = "<", return_size: bool = False)
 
     With ``return_size``, the array and the number of bytes.
 
-    :raises DataError: if it is none, or damaged
+    :raises DataError: if it is not one, or damaged
     """
     return _sized(fd, return_size, lambda fd: _floats(_binary(fd, endian), fd))
 
@@ -135,7 +134,7 @@ def read_int32vector(fd: Any, endian: str = "<", return_size: bool = False) -> A
 
     With ``return_size``, the array and the number of bytes.
 
-    :raises DataError: if it is none, or damaged
+    :raises DataError: if it is not one, or damaged
     """
     return _sized(fd, return_size, lambda fd: _integers(_binary(fd, endian), fd))
 
@@ -145,7 +144,7 @@ def read_ascii_mat(fd: Any, return_size: bool = False) -> Any:
 
     With ``return_size``, the array and the number of bytes.
 
-    :raises DataError: if it is none, or damaged
+    :raises DataError: if it is not one, or damaged
     """
     return _sized(fd, return_size, lambda fd: _read_text(fd, read_bytes(fd, 1)))
 
@@ -194,7 +193,7 @@ def _read_tagged(
 
 
 def _read_counted(fd: Any) -> bytes:
-    """What stands behind its length: a byte that says how many bytes the length has, and these."""
+    """The bytes after their length. A byte before gives the number of bytes of the length."""
     width = read_exact(fd, 1, "a length")[0]
     return read_exact(fd, int.from_bytes(read_exact(fd, width, "a length"), "little"), "the data")
 
@@ -286,13 +285,13 @@ def _read_text(fd: Any, start: bytes) -> _Array:
     if behind.strip():
         raise wrong(fd, 'something stands behind "]" in its line')
     if b"\n" not in body:
-        # Without a number that says what they are, floats: Kaldi writes integers without brackets.
+        # Without numbers that decide the type, floats: Kaldi writes integers without brackets.
         return _numbers(fd, body) if body.strip() else np.zeros(0, np.float32)
     return _parse(fd, b" [" + body + b"]\n", "float-matrix")
 
 
 def _numbers(fd: Any, text: bytes) -> _Array:
-    """Numbers of one line: int32 if all of them are integers, otherwise float32."""
+    """The numbers of one line: int32 if all of them are integers, otherwise float32."""
     if _INTEGERS.match(text):
         return _parse(fd, text.strip() + b"\n", "int32-vector")
     return _parse(fd, b" [ " + text.strip() + b" ]\n", "float-vector")

@@ -1,4 +1,4 @@
-"""Objects as bytes, all of them before anything is written, and to where a file object stands."""
+"""Converts objects to bytes, all of them before anything is written, and writes them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def array_bytes(array: _Array, endian: str = "<", compression_method: int | None
 def write_array(
     fd: Any, array: _Array, endian: str = "<", compression_method: int | None = None
 ) -> int:
-    """Writes an array in binary: the number of bytes.
+    """Writes an array in binary. Returns the number of bytes.
 
     :raises ValueError: for arrays that Kaldi has no type for
     :raises OverflowError: for integers that do not fit 32 bits
@@ -92,25 +92,25 @@ def _fits(integers: _Array) -> bool:
 
 
 def write_array_ascii(fd: Any, array: _Array, digit: str | None = ".12g") -> int:
-    """Writes an array as text: the number of bytes. Without ``digit``, with all digits
-    that there are.
+    """Writes an array as text. Returns the number of bytes. Without ``digit``, all digits are
+    written.
 
-    :raises TypeError: for an ``np.matrix``, whose rows are no numbers but matrices, and
-        masked values
+    :raises TypeError: for an ``np.matrix``, whose rows are matrices and not numbers, and for masked
+    values
     """
     return _written(fd, array_text(array, digit))
 
 
 def array_text(array: _Array, digit: str | None = None) -> bytes:
-    """An array as text. Without ``digit``, with all digits that there are.
+    """An array as text. Without ``digit``, with all digits.
 
-    :raises TypeError: for an ``np.matrix``, whose rows are no numbers but matrices, and
-        masked values
+    :raises TypeError: for an ``np.matrix``, whose rows are matrices and not numbers, and for masked
+    values
     """
     _check(array)
     if array.ndim not in (1, 2):
         raise AssertionError(f"an array of 1 or 2 dimensions is expected, not of {array.ndim}")
-    # "<": the shortest text that gives the number again; booleans as 1 and 0.
+    # "<": the shortest text that reads back as the same number; booleans as 1 and 0.
     form = "<" if digit is None else digit
 
     def row(values: _Array) -> str:
@@ -122,7 +122,7 @@ def array_text(array: _Array, digit: str | None = None) -> bytes:
 
 
 def bytes_by(function: str, data: Any, options: dict[str, Any]) -> bytes:
-    """Any object by one of the functions with tags of their own."""
+    """The bytes of any object, by one of the functions with tags of their own."""
     function = function.lower()
     out = BytesIO()
     if function == "pickle":

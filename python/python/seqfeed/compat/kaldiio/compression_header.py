@@ -1,7 +1,7 @@
 """The headers of compressed matrices: kaldiio's module of the same name.
 
-Whole matrices are compressed and read by ``seqfeed.kaldi``; these are for programs that
-look into them.
+``seqfeed.kaldi`` compresses and reads whole matrices. These classes are for programs that look into
+them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _TYPES = {
     kOneByteZeroOne: "CM3",
 }
 
-# Of those whose range does not depend on the values: the smallest value and the range.
+# For methods whose range does not depend on the values: the smallest value and the range.
 _RANGES = {
     kTwoByteSignedInteger: (-32768.0, 65535.0),
     kOneByteUnsignedInteger: (0.0, 255.0),
     kOneByteZeroOne: (0.0, 1.0),
 }
 
-# Kaldi rounds so, with 64 bits: a value in the middle between two codes gets the lower one.
+# Kaldi's rounding, with 64 bits: a value midway between two codes gets the lower one.
 _ROUNDING = 0.499
 
 
@@ -66,12 +66,12 @@ class GlobalHeader:
 
     @property
     def size(self) -> int:
-        """Bytes of it in a file, its token included."""
+        """Its bytes in a file, with its token."""
         return 17 + len(self.type)
 
     @staticmethod
     def read(fd: Any, type: str = "CM", endian: str = "<") -> GlobalHeader:
-        """Reads one behind its token.
+        """Reads a header after its token.
 
         :raises DataError: if the file is cut short
         """
@@ -80,7 +80,7 @@ class GlobalHeader:
         return GlobalHeader(type, min_value, range, rows, cols, endian)
 
     def write(self, fd: Any, endian: str | None = None) -> int:
-        """Writes token and header: the number of bytes."""
+        """Writes token and header. Returns the number of bytes."""
         numbers = (self.min_value, self.range, self.rows, self.cols)
         data = struct.pack(f"{endian or self.endian}ffii", *numbers)
         fd.write(self.type.encode() + b" " + data)
@@ -90,9 +90,9 @@ class GlobalHeader:
     def compute(
         array: npt.NDArray[Any], compression_method: int, endian: str = "<"
     ) -> GlobalHeader:
-        """That of a matrix.
+        """The header for a matrix.
 
-        :raises ValueError: for other arrays, and methods that there are not
+        :raises ValueError: for other arrays, and unknown methods
         """
         if array.ndim != 2 or array.size == 0:
             raise ValueError(f"a matrix with values is expected, not an array of shape {array.shape}")
@@ -106,7 +106,7 @@ class GlobalHeader:
         smallest, largest = np.float32(array.min()), np.float32(array.max())
         if smallest == largest:
             largest = smallest + (1 + abs(smallest))
-        # Both as numbers of 32 bits, which they are in the file.
+        # Both as numbers of 32 bits, as in the file.
         least: Any = smallest
         return GlobalHeader(kind, least, largest - least, rows, cols, endian)
 
@@ -123,8 +123,8 @@ class GlobalHeader:
 
 
 class PerColHeader:
-    """The headers of the columns of a ``CM`` matrix: their smallest values, quarters and
-    largest values.
+    """The headers of the columns of a ``CM`` matrix: their smallest values, quartiles and largest
+    values.
 
     Each is an array of shape (columns, 1).
     """
@@ -135,12 +135,12 @@ class PerColHeader:
 
     @property
     def size(self) -> int:
-        """Bytes of them in a file."""
+        """Their bytes in a file."""
         return 8 * len(self.p0)
 
     @staticmethod
     def read(fd: Any, global_header: GlobalHeader) -> PerColHeader:
-        """Reads those of all columns, behind the header of the whole matrix.
+        """Reads the headers of all columns, after the header of the whole matrix.
 
         :raises DataError: if the file is cut short
         """
@@ -155,7 +155,7 @@ class PerColHeader:
         return PerColHeader(p0, p25, p75, p100, global_header.endian)
 
     def write(self, fd: Any, global_header: GlobalHeader, endian: str | None = None) -> int:
-        """Writes those of all columns: the number of bytes."""
+        """Writes the headers of all columns. Returns the number of bytes."""
         values = np.concatenate([self.p0, self.p25, self.p75, self.p100], axis=1)
         codes = global_header.float_to_uint(values)
         fd.write(codes.astype(f"{endian or self.endian}u2").tobytes())
@@ -163,9 +163,9 @@ class PerColHeader:
 
     @staticmethod
     def compute(array: npt.NDArray[Any], global_header: GlobalHeader) -> PerColHeader:
-        """Those of a matrix.
+        """The headers for a matrix.
 
-        :raises ValueError: if it is of another shape than the header says
+        :raises ValueError: if its shape differs from the header
         """
         rows = len(array)
         if array.shape != (global_header.rows, global_header.cols):
@@ -173,7 +173,7 @@ class PerColHeader:
                 f"the header is of shape {(global_header.rows, global_header.cols)}, the matrix of {array.shape}"
             )
         ordered = np.sort(np.asarray(array, np.float32), axis=0)
-        # With fewer rows than percentiles, one code above the one before.
+        # With fewer rows than percentiles, each code is one above the previous one.
         places = [0, rows // 4, rows // 4 * 3, rows - 1] if rows >= 5 else list(range(rows))
         found = global_header.float_to_uint(ordered[places]).astype(np.int64)
         codes = np.empty((global_header.cols, 4), np.int64)
@@ -202,5 +202,5 @@ class PerColHeader:
 
 
 def _part(values: _Floats, start: _Floats, end: _Floats, codes: int) -> _Floats:
-    """How many of so many codes a value is behind the start, rounded."""
+    """The number of codes, of ``count``, by which a value is behind the start, rounded."""
     return np.floor((values - start) / (end - start) * codes + np.float32(0.5))

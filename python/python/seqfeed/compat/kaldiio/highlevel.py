@@ -19,10 +19,9 @@ def _warn_of_others(options: dict[str, Any], known: tuple[str, ...]) -> None:
 class WriteHelper:
     """Writes a table: ``writer(key, array)`` or ``writer[key] = array``.
 
-    Options of the wspecifier: ``t`` (text), ``f`` (after each object, what was written is
-    in the files).
+    Options of the wspecifier: ``t`` (text), ``f`` (flush after each object).
 
-    :raises ValueError: if it is no wspecifier, or has no archive
+    :raises ValueError: if it is not a wspecifier, or has no archive
     """
 
     def __init__(
@@ -84,10 +83,10 @@ class WriteHelper:
 class ReadHelper:
     """Reads a table: an iterable of pairs of key and array.
 
-    Options of the rspecifier: ``p`` (entries of a script file that cannot be read are left out, an
-    archive ends where it is damaged).
+    Options of the rspecifier: ``p`` (entries of a script file that cannot be read are left out; a
+    damaged archive ends at the damage).
 
-    :raises ValueError: if it is no rspecifier
+    :raises ValueError: if it is not an rspecifier
     """
 
     def __init__(self, wspecifier: str, segments: Any = None) -> None:

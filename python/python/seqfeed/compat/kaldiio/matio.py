@@ -51,7 +51,7 @@ __all__ = [
     "write_array_ascii",
 ]
 
-# White space and control characters; bytes of other alphabets are left alone.
+# White space and control characters. Bytes of other alphabets are allowed.
 _NO_KEY = re.compile(rb"[\0- \x7f]")
 
 _Slices = tuple[slice, ...]
@@ -75,8 +75,8 @@ def load_ark(fname: Any, endian: str = "<") -> Iterator[tuple[str, Any]]:
 
 
 def load_mat(ark_name: str, endian: str = "<", fd_dict: Any = None) -> Any:
-    """One object: of ``a.ark``, ``a.ark:12``, ``a.ark:12[0:9]`` (last ones counted in),
-    ``command |``, ``-``.
+    """One object: of ``a.ark``, ``a.ark:12``, ``a.ark:12[0:9]`` (both ends included), ``command
+    |``, ``-``.
 
     ``fd_dict`` keeps files open, by their names.
 
@@ -92,7 +92,7 @@ def load_mat(ark_name: str, endian: str = "<", fd_dict: Any = None) -> Any:
     if ark not in fd_dict:
         fd_dict[ark] = open_like_kaldi(ark, "rb")
     fd = fd_dict[ark]
-    # Unlike one that was opened now, it stands where it was left.
+    # Unlike a file that was opened now, it keeps its last position.
     return _load_mat(fd, offset or 0, slices, endian)
 
 
@@ -110,7 +110,7 @@ def _load_mat(
 
 
 def _part(array: npt.NDArray[Any], slices: _Slices) -> npt.NDArray[Any]:
-    """A copy, so that the whole does not stay in memory because of its part."""
+    """A copy, so that a part does not keep the whole in memory."""
     return np.array(array[slices])
 
 
@@ -147,7 +147,7 @@ def _parse_arkpath(ark_name: str) -> tuple[str, int | None, _Slices | None]:
 
 
 def _convert_to_slice(string: str) -> _Slices:
-    """What stands in the brackets of a name.
+    """Converts the text in the brackets of a name to slices.
 
     >>> _convert_to_slice(",6:10")
     (slice(None, None, None), slice(6, 11, None))
@@ -184,10 +184,9 @@ def load_scp(
     segments: Any = None,
     max_cache_fd: int = 0,
 ) -> Any:
-    """The objects of a script file (a path or a text file object) by their keys, loaded at ``[]``.
+    """The objects of a script file (a path or a text file object) by their keys. ``[]`` loads them.
 
-    With ``segments``, the parts of waves that this file names. ``max_cache_fd`` archives
-    are kept open.
+    With ``segments``, the parts of waves that this file names. ``max_cache_fd`` archives stay open.
 
     :raises ValueError: for a line without a key and a name
     """
@@ -218,7 +217,7 @@ def load_scp_sequential(
 def load_lines(
     fname: Any, endian: str = "<", separator: str | None = None, skip: bool = False
 ) -> Iterator[tuple[str, Any]]:
-    """As ``load_scp_sequential``; ``skip`` leaves out what cannot be loaded."""
+    """As ``load_scp_sequential``. ``skip`` leaves out objects that cannot be loaded."""
     last: str | None = None
     fd: Any = None
     try:
@@ -233,7 +232,7 @@ def load_lines(
                     last = ark
                 value = _load_mat(fd, offset, slices, endian)
                 if _is_pipe(ark):
-                    # Now, so that a command that failed is known before its output is used.
+                    # Closed now, so that a failed command is known before its output is used.
                     last, command, fd = None, fd, None
                     command.close()
             except DataError as error:
@@ -258,9 +257,9 @@ def load_wav_scp(fname: Any, segments: Any = None, separator: str | None = None)
 
 
 class SegmentsExtractor(Mapping[str, Any]):
-    """The parts of waves that a file of segments names: rate and samples by key.
+    """The parts of waves in a file of segments: rate and samples by key.
 
-    Its lines are ``<segment> <recording> <start> <end>``, in seconds; an end of -1 is that of
+    Its lines are ``<segment> <recording> <start> <end>``, in seconds. An end of -1 is the end of
     the recording.
     """
 
@@ -280,7 +279,7 @@ class SegmentsExtractor(Mapping[str, Any]):
                     raise RuntimeError(f'Not found "{recording}" in {fname}')
 
     def generator(self) -> Iterator[tuple[str, Any]]:
-        """All of them; a recording is kept as long as segments of it come."""
+        """All segments. A recording is kept while segments of it come."""
         left: dict[str, int] = {}
         for recording, _, _ in self._segments_dict.values():
             left[recording] = left.get(recording, 0) + 1
@@ -326,13 +325,13 @@ def save_ark(
     write_function: str | None = None,
     write_kwargs: dict[str, Any] | None = None,
 ) -> None:
-    """Writes an archive, and perhaps a script file: arrays, or (rate, samples) of waves.
+    """Writes an archive, and optionally a script file: arrays, or (rate, samples) of waves.
 
     ``ark`` is a path or a binary file object, ``scp`` a path or a text file object.
     ``write_function`` is ``soundfile``, ``pickle`` or ``numpy``: forms that only kaldiio reads.
 
     :raises ValueError: for arrays that Kaldi has no type for, and keys that Kaldi could not read
-    :raises TypeError: if places in the archive cannot be known for the script file
+    :raises TypeError: if positions in the archive cannot be known for the script file
     """
     check_endian(endian)
     name = os.fspath(ark) if isinstance(ark, (str, os.PathLike)) else None
@@ -349,8 +348,8 @@ def save_ark(
         place = fd.tell() if scp is not None else 0
         try:
             for key, data in array_dict.items():
-                # All of an entry, before anything of it is written: a value that has no form
-                # leaves no trace.
+                # A whole entry is made before any of it is written, so a value that cannot be
+                # written leaves no trace.
                 head = _checked_key(key)
                 if write_function is None:
                     value = any_bytes(data, text, endian, compression_method)
@@ -360,16 +359,16 @@ def save_ark(
                 lines.append(f"{key} {name}:{place + len(head)}\n")
                 place += len(head) + len(value)
         finally:
-            # Of what has been written, also where something behind it has failed.
+            # For all entries that have been written, even if a later one failed.
             if scp is not None:
                 with open_or_fd(scp, "a" if append else "w") as script:
                     script.write("".join(lines))
 
 
 def _checked_key(key: str) -> bytes:
-    """A key and its blank.
+    """A key with its blank.
 
-    :raises ValueError: if it is none: Kaldi, for which a blank ends a key, could not read it
+    :raises ValueError: if Kaldi could not read it, since a blank ends a key
     """
     head = (key + " ").encode(default_encoding, "surrogateescape")
     if len(head) == 1 or _NO_KEY.search(head, 0, len(head) - 1):
@@ -382,7 +381,7 @@ def _checked_key(key: str) -> bytes:
 def save_mat(
     fname: Any, array: npt.NDArray[Any], endian: str = "<", compression_method: int | None = None
 ) -> int:
-    """Writes one array in binary to a path or a binary file object: the number of bytes.
+    """Writes one array in binary to a path or a binary file object. Returns the number of bytes.
 
     :raises ValueError: for arrays that Kaldi has no type for
     """

@@ -19,20 +19,19 @@ default_encoding = "utf-8"
 
 _Name = str | os.PathLike[str]
 
-# Keys and names are bytes. Those that are no UTF-8 are kept as Python keeps names of files.
+# Keys and names are bytes. If they are not UTF-8, they are kept in the form of Python's file names.
 _ERRORS = "surrogateescape"
 
 
 def _open(name: Any, mode: str, **options: Any) -> Any:
-    """A file; text in Kaldi's encoding, whatever its bytes are."""
+    """A file. Text has Kaldi's encoding, for any bytes."""
     if "b" in mode:
         return open(name, mode, **options)
     return open(name, mode, encoding=default_encoding, errors=_ERRORS, **options)
 
 
 class _Pipe:
-    """A file object of a command; closing it waits for the command, also when nobody holds it
-    any longer."""
+    """A file object of a command. Closing it waits for the command, and so does deleting it."""
 
     _process: subprocess.Popen[bytes]
     _command: str
@@ -40,7 +39,7 @@ class _Pipe:
     def close(self: Any) -> None:
         """Ends the command.
 
-        :raises seqfeed.CommandError: if it failed; not if it was still writing what nobody wants
+        :raises seqfeed.CommandError: if it failed, except because nobody reads its output
         """
         if self.closed:
             return
@@ -57,7 +56,7 @@ class _Pipe:
         try:
             self.close()
         except CommandError:
-            # Of what went wrong first, this may be the cause, but that has been raised already.
+            # It may be the cause of the first error, but that one has been raised already.
             if kind is None or not issubclass(kind, Exception):
                 raise
 
@@ -107,7 +106,7 @@ def _pipe(command: str, mode: str) -> _PipeReader | _PipeWriter | _PipeText:
     if mode not in ("r", "rb", "w", "wb"):
         raise TypeError(f"Unsupported mode == {mode}")
     reads = mode.startswith("r")
-    # Without a buffer of its own: it gets one that knows of the command.
+    # Unbuffered: it gets a buffer that knows the command.
     options: dict[str, Any] = {"stdout" if reads else "stdin": subprocess.PIPE}
     process = subprocess.Popen(command, shell=True, bufsize=0, **options)
     raw: Any = process.stdout if reads else process.stdin
@@ -124,8 +123,8 @@ def _pipe(command: str, mode: str) -> _PipeReader | _PipeWriter | _PipeText:
 def open_like_kaldi(name: Any, mode: str = "r") -> Any:
     """Opens a path, ``-`` (standard input or output), ``command |`` or ``| command``.
 
-    A file object is given back as it is; of a text file, its binary one, where the mode
-    has a ``b``.
+    A file object is returned as it is; a text file object as its binary one, if the mode has a
+    ``b``.
 
     :raises seqfeed.ForbiddenError: for a command, with ``seqfeed.compat.ALLOW_PIPES = False``
     """
@@ -142,14 +141,14 @@ def open_like_kaldi(name: Any, mode: str = "r") -> Any:
         binary: Any = sys.stdin.buffer if mode.startswith("r") else sys.stdout.buffer
         if "b" in mode:
             return _Standard(binary)
-        # Without taking the text file's place: this one must not close it when it is gone.
+        # It does not replace the text file: deleting it must not close the file.
         return _Standard(_open(binary.fileno(), mode, closefd=False))
     return _open(name, mode)
 
 
 @contextmanager
 def open_or_fd(fname: Any, mode: str) -> Iterator[Any]:
-    """A path, opened and closed again, or a file object as it is."""
+    """A path, opened and closed again, or a file object unchanged."""
     if isinstance(fname, (str, os.PathLike)):
         with _open(fname, mode) as file:
             yield file
@@ -160,14 +159,14 @@ def open_or_fd(fname: Any, mode: str) -> Iterator[Any]:
 
 
 def parse_specifier(specifier: str) -> dict[str, Any]:
-    """What an rspecifier or wspecifier says: names under ``ark`` and ``scp``, options
-    True or False.
+    """Parses an rspecifier or wspecifier. Names are under ``ark`` and ``scp``; options are True or
+    False.
 
     >>> found = parse_specifier("ark,t,scp:file.ark,file.scp")
     >>> found["ark"], found["scp"], found["t"], found["f"]
     ('file.ark', 'file.scp', True, False)
 
-    :raises ValueError: if it is none
+    :raises ValueError: if it is invalid
     """
     if ":" not in specifier:
         raise ValueError(
@@ -203,8 +202,7 @@ def parse_specifier(specifier: str) -> dict[str, Any]:
 
 
 class LazyLoader(MutableMapping[str, Any]):
-    """What ``load_scp`` gives: the names of a script file by their keys, loaded when they are
-    asked for."""
+    """The result of ``load_scp``: the names of a script file by their keys, loaded on demand."""
 
     def __init__(self, loader: Callable[[str], Any]) -> None:
         self._dict: dict[str, str] = {}
@@ -238,8 +236,8 @@ class LazyLoader(MutableMapping[str, Any]):
 
 
 class LimitedSizeDict(MutableMapping[Any, Any]):
-    """The last items that were put in, at most ``maxsize``; what is put away is closed, if
-    it can be."""
+    """The last items that were added, at most ``maxsize``. Items that are removed are closed, if
+    possible."""
 
     def __init__(self, maxsize: int) -> None:
         self._maxsize = maxsize
@@ -269,7 +267,7 @@ class LimitedSizeDict(MutableMapping[Any, Any]):
 
 
 class MultiFileDescriptor:
-    """Several file objects, read as one, from where they stand."""
+    """Several file objects, read as one, from their current positions."""
 
     def __init__(self, *fds: Any) -> None:
         self.fds = fds
@@ -285,7 +283,7 @@ class MultiFileDescriptor:
         return self.init_pos
 
     def seek(self, offset: int, from_what: int = 0) -> None:
-        """Goes back to the beginning; no other place is possible."""
+        """Goes back to the beginning. No other position is possible."""
         starts = self._starts()
         if offset != 0 or from_what != 0:
             raise NotImplementedError(f"offset={offset}, from_what={from_what}")
@@ -293,11 +291,11 @@ class MultiFileDescriptor:
             fd.seek(start)
 
     def tell(self) -> int:
-        """Bytes (or characters) behind the beginning."""
+        """Bytes (or characters) since the beginning."""
         return sum(fd.tell() - start for fd, start in zip(self.fds, self._starts()))
 
     def read(self, size: int = -1) -> Any:
-        """The next ``size``, or all."""
+        """The next ``size`` bytes, or all."""
         found = self.fds[0].read(size)
         for fd in self.fds[1:]:
             if 0 <= size <= len(found):
@@ -306,7 +304,7 @@ class MultiFileDescriptor:
         return found
 
     def readline(self, size: int = -1) -> Any:
-        """The next line, or as much of it."""
+        """The next line, or a part of it."""
         found = self.fds[0].readline(size)
         for fd in self.fds[1:]:
             if found[-1:] in ("\n", b"\n") or 0 <= size <= len(found):
@@ -316,5 +314,5 @@ class MultiFileDescriptor:
 
 
 def seekable(f: Any) -> bool:
-    """Whether a file object can be gone to any place of."""
+    """Whether a file object can seek."""
     return bool(f.seekable()) if hasattr(f, "seekable") else False

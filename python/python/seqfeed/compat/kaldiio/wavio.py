@@ -16,8 +16,8 @@ _Wave = tuple[int, npt.NDArray[Any]]
 
 _PCM, _EXTENSIBLE = 1, 0xFFFE
 
-# What programs say that write to a pipe and do not know the size: the largest of 32 bits, with or
-# without a sign, or somewhat less (SoX: 0x7ffff000, less what is no whole sample).
+# Sizes from programs that write to a pipe and do not know the size: the largest number of 32 bits,
+# with or without a sign, or somewhat less (SoX: 0x7ffff000, down to a whole sample).
 _UNKNOWN = (range(0x7FFF0000, 0x80000001), range(0xFFFF0000, 0x100000000))
 
 
@@ -26,7 +26,7 @@ def read_wav(fd: Any, return_size: bool = False) -> Any:
 
     With ``return_size``, these two and the number of bytes.
 
-    :raises DataError: if it is none, cut short, or not of 8 or 16 bits
+    :raises DataError: if it is not a wave, cut short, or not of 8 or 16 bits
     """
     with open_or_fd(fd, "rb") as file:
         if read_bytes(file, 4) != b"RIFF":
@@ -36,7 +36,7 @@ def read_wav(fd: Any, return_size: bool = False) -> Any:
 
 
 def read_wav_behind(fd: Any) -> _Wave:
-    """As ``read_wav``, behind the first four bytes."""
+    """As ``read_wav``, after the first four bytes."""
     whole, form = struct.unpack("<I4s", read_exact(fd, 8, "the header of a wave"))
     if form != b"WAVE":
         raise wrong(fd, "not a WAVE file")
@@ -54,8 +54,8 @@ def read_wav_behind(fd: Any) -> _Wave:
         raise wrong(fd, "a wave without a fmt chunk before its samples")
     rate, channels, dtype = layout
     width = channels * dtype.itemsize
-    # With a size of 0, the wave is empty, and another object may follow, unless that of all is
-    # unknown too.
+    # With a size of 0, the wave is empty, and another object may follow, unless the size of the
+    # whole is unknown too.
     if _is_unknown(size) or (size == 0 and (whole == 0 or _is_unknown(whole))):
         data = fd.read()
         if len(data) % width != 0:
@@ -89,7 +89,7 @@ def _layout(fd: Any, chunk: bytes) -> tuple[int, int, np.dtype[Any]]:
 
 
 def write_wav(fd: Any, rate: float, array: npt.NDArray[Any]) -> int:
-    """Writes samples, uint8 or int16, of shape (samples,) or (samples, channels): the
+    """Writes samples, uint8 or int16, of shape (samples,) or (samples, channels). Returns the
     number of bytes.
 
     The rate is rounded to a whole number.
