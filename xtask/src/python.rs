@@ -54,9 +54,11 @@ impl Environment {
             run(pip.args(["-m", "pip", "install", "--quiet"]).args(packages))
         };
         install(&NEEDED).context("pip cannot get what the tests need; is there a network?")?;
-        // One by one: where one of them cannot be had, only its own tests are skipped.
-        let missing: Vec<&str> =
-            BESIDE.into_iter().filter(|package| install(&[package]).is_err()).collect();
+        // All in one go; where that fails, one by one: the tests of what cannot be had are skipped.
+        let missing: Vec<&str> = match install(&BESIDE) {
+            Ok(()) => Vec::new(),
+            Err(_) => BESIDE.into_iter().filter(|package| install(&[package]).is_err()).collect(),
+        };
         if missing.is_empty() {
             fs::write(environment.complete(), all.join("\n"))?;
         } else {

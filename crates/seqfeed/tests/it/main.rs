@@ -12,7 +12,6 @@ mod random_jobs;
 mod resuming;
 #[cfg(feature = "arrow")]
 mod row_files;
-mod sha256;
 mod small_corpus;
 mod specs;
 mod stores;

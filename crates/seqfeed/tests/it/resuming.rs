@@ -7,6 +7,9 @@ use seqfeed::{Opened, State, Table};
 
 use crate::small_corpus::{LENGTHS, Seen, count, keys, open, write};
 
+/// The numbers of minibatches after which a run is left.
+const STOPS: [usize; 5] = [1, 2, 5, 9, 16];
+
 const PRESETS: [&str; 4] = ["none", "cntk", "cntk-timeline", "pdnn"];
 
 /// For each key what the table says, one text a preset.
@@ -123,47 +126,59 @@ struct Tried {
     refused: usize,
 }
 
-/// Saves in the middle of a run, changes keys, and goes on with all ranks.
-fn try_change(
-    directory: &Path,
-    (base, changed): (&Table, &Table),
-    key: &str,
+/// A run that was left after some minibatches of each rank.
+#[derive(Clone, Default)]
+struct Left {
     stop: usize,
-    tried: &mut Tried,
-) {
-    let ranks = |keys: &Table| keys.get("ranks").map_or(1, |ranks| ranks.as_integer().unwrap());
-    let mut seen = Seen::new();
-    let states: Vec<State> = (0..ranks(base) as usize)
-        .map(|rank| {
-            let opened = opened(directory, base, rank).unwrap();
-            count(&mut opened.feed(None).unwrap(), stop, &mut seen)
-        })
-        .collect();
-    let what = format!("{key} after {stop} minibatches:\n{base}->\n{changed}");
+    states: Vec<State>,
+    seen: Seen,
+}
+
+fn ranks(keys: &Table) -> usize {
+    keys.get("ranks").map_or(1, |ranks| ranks.as_integer().unwrap() as usize)
+}
+
+/// Leaves runs with these keys after several numbers of minibatches.
+fn leave(directory: &Path, base: &Table) -> Vec<Left> {
+    let mut all = STOPS.map(|stop| Left { stop, ..Left::default() });
+    for rank in 0..ranks(base) {
+        let mut feed = opened(directory, base, rank).unwrap().feed(None).unwrap();
+        let (mut seen, mut taken) = (Seen::new(), 0);
+        for left in &mut all {
+            let state = count(&mut feed, left.stop - taken, &mut seen);
+            taken = left.stop;
+            left.states.push(state);
+            for (&sample, count) in &seen {
+                *left.seen.entry(sample).or_default() += count;
+            }
+        }
+    }
+    all.to_vec()
+}
+
+/// Goes on with all ranks of a run that was left, with changed keys.
+fn try_change(ranks: &[Opened], left: &Left, key: &str, changed: &Table, tried: &mut Tried) {
+    let what = || format!("{key} after {} minibatches: {changed}", left.stop);
     if key == "rank" {
         // Any state serves any rank where all stand at one place; elsewhere that is not promised.
         let places: BTreeSet<_> =
-            states.iter().map(|state| (state.order.sweep, state.order.item)).collect();
+            left.states.iter().map(|state| (state.order.sweep, state.order.item)).collect();
         if places.len() > 1
             && changed.get("preset").and_then(|preset| preset.as_str()) != Some("cntk")
         {
             return;
         }
     }
-    for rank in 0..ranks(changed) as usize {
-        let state = states.get(rank).unwrap_or(&states[0]);
-        let state = if key == "rank" { &states[1 - rank] } else { state };
-        // Combinations that make no sense at all are another test's.
-        let Ok(opened) = opened(directory, changed, rank) else { return };
-        if opened.feed(None).is_err() {
-            return;
-        }
+    let mut seen = left.seen.clone();
+    for (rank, opened) in ranks.iter().enumerate() {
+        let state = left.states.get(rank).unwrap_or(&left.states[0]);
+        let state = if key == "rank" { &left.states[1 - rank] } else { state };
         match opened.feed(Some(state)) {
             Ok(mut feed) => {
                 count(&mut feed, usize::MAX, &mut seen);
             }
             Err(error) => {
-                assert!(error.is_usage() && error.message().len() > 20, "{what}\n{error}");
+                assert!(error.is_usage() && error.message().len() > 20, "{}\n{error}", what());
                 tried.refused += 1;
                 return;
             }
@@ -171,17 +186,47 @@ fn try_change(
     }
     tried.went_on += 1;
     let sweeps = changed.get("sweeps").map_or(2, |sweeps| sweeps.as_integer().unwrap()) as u32;
+    // What is left of a sweep may be dropped, but never comes twice.
+    let drops = changed.get("partial").and_then(|partial| partial.as_str()) == Some("drop");
     for (sequence, &length) in LENGTHS.iter().enumerate() {
         for sample in 0..length as u32 {
             let count = seen.get(&(sequence as u32, sample)).copied().unwrap_or(0);
-            // What is left of a sweep may be dropped, but never comes twice.
-            let drops = changed.get("partial").and_then(|partial| partial.as_str()) == Some("drop");
             // What is spliced comes again by its meaning; nothing of it may be lost.
             let again = key == "right-splice" && count > sweeps;
             let holds = count == sweeps || drops && count < sweeps || again;
-            assert!(holds, "{count} times: sample {sample} of sequence {sequence}: {what}");
+            assert!(holds, "{count} times: sample {sample} of sequence {sequence}: {}", what());
         }
     }
+}
+
+/// A base with one key changed; `None` where nothing is.
+fn change(base: &Table, key: &str, other: &str) -> Option<Table> {
+    let mut changed = base.clone();
+    changed.extend(keys(&format!("{key} = {other}")));
+    match key {
+        // The state of a rank that becomes another one.
+        "rank" => {
+            changed.remove("rank");
+            return Some(changed);
+        }
+        // What belongs to partitions goes with nothing else.
+        "preset" => {
+            changed.remove("partition");
+            changed.remove("stream");
+        }
+        _ => {}
+    }
+    (changed != *base).then_some(changed)
+}
+
+/// The changed corpus for each rank; `None` where the keys make no sense together: that is another
+/// test's.
+fn open_ranks(directory: &Path, changed: &Table) -> Option<Vec<Opened>> {
+    let ranks = (0..ranks(changed)).map(|rank| {
+        let opened = opened(directory, changed, rank).ok()?;
+        opened.feed(None).is_ok().then_some(opened)
+    });
+    ranks.collect()
 }
 
 #[test]
@@ -192,32 +237,22 @@ fn each_key_may_change_as_the_page_says_or_is_refused() {
     assert_eq!(listed, all_keys(), "the keys of the page");
     let directory = tempfile::tempdir().unwrap();
     write(directory.path());
-    for (key, cells) in &promised {
-        for (preset, cell) in PRESETS.iter().zip(cells) {
+    for (number, preset) in PRESETS.iter().enumerate() {
+        let bases = bases(preset).into_iter().map(|base| keys(&base));
+        let bases: Vec<(Table, Vec<Left>)> =
+            bases.map(|base| (base.clone(), leave(directory.path(), &base))).collect();
+        for (key, cells) in &promised {
             let mut tried = Tried::default();
-            for base in bases(preset) {
-                let base = keys(&base);
-                for other in others(key) {
-                    let mut changed = base.clone();
-                    changed.extend(keys(&format!("{key} = {other}")));
-                    // The state of a rank that becomes another one.
-                    if key == "rank" {
-                        changed.remove("rank");
-                    }
-                    // What belongs to partitions goes with nothing else.
-                    if key == "preset" {
-                        changed.remove("partition");
-                        changed.remove("stream");
-                    }
-                    if changed == base && key != "rank" {
-                        continue;
-                    }
-                    for stop in [1, 2, 5, 9, 16] {
-                        try_change(directory.path(), (&base, &changed), key, stop, &mut tried);
+            for (base, left) in &bases {
+                let changes = others(key).iter().filter_map(|other| change(base, key, other));
+                for changed in changes {
+                    let Some(ranks) = open_ranks(directory.path(), &changed) else { continue };
+                    for left in left {
+                        try_change(&ranks, left, key, &changed, &mut tried);
                     }
                 }
             }
-            let Tried { went_on, refused } = tried;
+            let (cell, Tried { went_on, refused }) = (&cells[number], tried);
             let holds = match cell.split(';').next().unwrap() {
                 "stays" => went_on == 0 && refused > 0,
                 "may change" => went_on > 0 && (refused == 0) != cell.contains(';'),
