@@ -430,8 +430,13 @@ impl Stages for WorkerStages {
         self.go_to(state)?;
         (self.position, self.dealt) = (state.samples, state.share.dealt);
         let epoch = self.position / self.epoch_samples();
-        // Rows are emptied before the next epoch begins.
-        self.epoch = if self.rows.is_some() { state.rows.epoch } else { epoch };
+        // Rows are emptied before the next epoch begins. At the end of a run they name the epoch
+        // that would begin; a run that has become longer is still in the one before.
+        let named = state.rows.epoch;
+        let longer = named.checked_sub(1) == Some(epoch)
+            && self.position < self.run_samples()
+            && state.rows.slots.iter().all(|slot| slot.sequences.is_empty());
+        self.epoch = if self.rows.is_some() && !longer { named } else { epoch };
         // Rows lag behind by their contents, which is at most one sequence more than an epoch has.
         let longest = (0..index.len() as u32).map(|s| index.samples(s)).max().unwrap_or(0);
         let end = self.epoch_start(self.epoch.saturating_add(1)).saturating_add(longest.into());

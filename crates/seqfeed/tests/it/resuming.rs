@@ -267,3 +267,32 @@ fn each_key_may_change_as_the_page_says_or_is_refused() {
         }
     }
 }
+
+#[test]
+fn a_run_at_its_end_goes_on_with_more_samples() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let sizes = ["", "truncation = 4\n", "truncation = 4\nepoch = 25\n"];
+    for (size, ranks) in sizes.into_iter().flat_map(|size| [(size, 1), (size, 2)]) {
+        let of = |samples: usize| {
+            keys(&format!(
+                "preset = 'cntk'\nunit = 'sequence'\nbatch-size = 8\nranks = {ranks}\n\
+                 samples = {samples}\n{size}"
+            ))
+        };
+        let mut seen = Seen::new();
+        let states: Vec<State> = (0..ranks)
+            .map(|rank| {
+                let opened = opened(directory.path(), &of(60), rank).unwrap();
+                count(&mut opened.feed(None).unwrap(), usize::MAX, &mut seen)
+            })
+            .collect();
+        for (rank, state) in states.iter().enumerate() {
+            let opened = opened(directory.path(), &of(1000), rank).unwrap();
+            count(&mut opened.feed(Some(state)).unwrap(), usize::MAX, &mut seen);
+        }
+        let total: u32 = seen.values().sum();
+        let most = seen.values().max().unwrap() - seen.values().min().unwrap();
+        assert!(total >= 1000 && most <= 1, "{size} {ranks}: {total} samples");
+    }
+}
