@@ -224,26 +224,94 @@ def alignments():
 
 def corpus_toml():
     """A description."""
-    seed("corpus_toml", "short", 'features = "scp:f.scp"\nlabels = ["ark:a", "ark:b"]\ncontext = "5:3"\nbatch-size = 64\n')
+    seed(
+        "corpus_toml",
+        "short",
+        '[streams.features]\n'
+        'source = "scp:f.scp"\n'
+        'context = "5:3"\n'
+        '[streams.labels]\n'
+        'source = ["ark:a", "ark:b"]\n'
+        'kind = "label"\n'
+        '[feed]\n'
+        'batch-size = 64\n',
+    )
     seed(
         "corpus_toml",
         "streams",
-        'unit = "sequence"\nbatch_unit = "padded"\nbucket = 100\nlayout = "padded"\n[streams."a b"]\nsource = "x.htk"\n'
-        'kind = "sparse"\ndim = 7\nextent = "own"\n[streams.features]\nsource = "t.parquet#f"\ncontext = [1, 2]\n'
+        '[feed]\n'
+        'unit = "sequence"\n'
+        'batch-unit = "padded"\n'
+        'bucket = 100\n'
+        'layout = "padded"\n'
+        '[streams."a b"]\n'
+        'source = "x.htk"\n'
+        'kind = "sparse"\n'
+        'dim = 7\n'
+        'extent = "own"\n'
+        '[streams.features]\n'
+        'source = "t.parquet#f"\n'
+        'context = [1, 2]\n'
         'dtype = "float64"\n',
     )
     seed(
         "corpus_toml",
         "reader",
-        'reader = "train.ctf"\ncut = "worker"\nlocal-timeline = false\ncross-sweeps = true\nepoch = "sweep"\n'
-        'truncation = 20\n[inputs.x]\nalias = "f"\ndim = 3\nformat = "dense"\ndefines-mb-size = true\n',
+        'reader = "train.ctf"\n'
+        'preset = "cntk"\n'
+        '[cntk]\n'
+        'local-timeline = false\n'
+        'cross-sweeps = true\n'
+        'epoch = "sweep"\n'
+        'truncation = 20\n'
+        '[inputs.x]\n'
+        'alias = "f"\n'
+        'dim = 3\n'
+        'format = "dense"\n'
+        'defines-mb-size = true\n',
     )
-    seed("corpus_toml", "data", 'data = "a.pfile,context=5"\ntask = 1\npartition = "600m"\nreshuffle = true\nstream = true\n')
+    seed(
+        "corpus_toml",
+        "data",
+        'data = "a.pfile,context=5"\n'
+        'task = 1\n'
+        '[pdnn]\n'
+        'partition = "600m"\n'
+        'reshuffle = true\n'
+        'stream = true\n',
+    )
     seed(
         "corpus_toml",
         "limits",
-        'corpus = "t.arrow"\nwindow = "200000 samples"\nmemory = "1.5 GiB"\nmissing = "skip"\nerrors = 7\n'
-        'ignore-label = "0:2:7-9"\nmap-label = "1:0/4-6:2"\nsweeps = 2\nsamples = 900\nrank = 1\nranks = 4\n',
+        'corpus = "t.arrow"\n'
+        '[streams.labels]\n'
+        'ignore = "0:2:7-9"\n'
+        'map = "1:0/4-6:2"\n'
+        '[reading]\n'
+        'missing = "skip"\n'
+        'errors = 7\n'
+        '[feed]\n'
+        'window = "200000 samples"\n'
+        'memory = "1.5 GiB"\n'
+        'sweeps = 2\n'
+        'samples = 900\n'
+        '[ranks]\n'
+        'rank = 1\n'
+        'ranks = 4\n',
+    )
+    seed(
+        "corpus_toml",
+        "transforms",
+        'transforms = ["subsample,n=3,offset=1", { name = "noise", deviation = 0.1 }]\n'
+        '[streams.features]\n'
+        'source = "scp:f.scp"\n'
+        'transforms = ["select,dims=0-12,15"]\n'
+        '[streams.labels]\n'
+        'source = "ark:a"\n'
+        'kind = "label"\n'
+        'map = "1:0"\n'
+        '[feed]\n'
+        'seed = 3\n',
     )
 
 

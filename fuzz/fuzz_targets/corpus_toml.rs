@@ -3,15 +3,16 @@
 
 use seqfeed::Description;
 
-/// The settings, or what is wrong with them, and the streams.
+/// The settings, or what is wrong with them, the transforms and the streams.
 fn meaning(description: &Description) -> String {
     let settings = description.settings().map_err(|error| error.to_string());
     let streams = description.streams().into_iter().map(|(name, stream)| {
         let source = stream.source.map(|names| names.to_vec());
         let (kind, dtype, extent) = (stream.kind, stream.dtype, stream.extent);
-        (name, source, stream.states, kind, stream.dim, dtype, extent)
+        (name, source, stream.states, kind, stream.dim, dtype, extent, stream.transforms)
     });
-    format!("{settings:?} {:?}", streams.collect::<Vec<_>>())
+    let transforms = &description.corpus.transforms;
+    format!("{settings:?} {transforms:?} {:?}", streams.collect::<Vec<_>>())
 }
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
