@@ -85,9 +85,8 @@ fn main() {
 
 fn open(corpus: &str, description: &str) -> Opened {
     let mut description = Description::from_options(description.parse().unwrap()).unwrap();
-    description.base = Some(Path::new(corpus).into());
     description.feed.sweeps = Some(2);
-    description.open(&Opener::default()).unwrap()
+    description.open(&Opener::default().in_directory(Some(Path::new(corpus).into()))).unwrap()
 }
 
 fn read_by_cntk(corpus: &str) -> Opened {
