@@ -327,7 +327,9 @@ impl Work {
 impl Planning {
     /// The chunks of a plan. When the order's window has moved, its chunks are asked for too.
     fn slots(&mut self, plan: &Planned) -> Slots {
-        let chunks = plan.items.iter().map(|item| self.planner.resident(item.swept()));
+        // Neighbours are often of one chunk.
+        let of_chunks = plan.items.chunk_by(|one, next| one.swept() == next.swept());
+        let chunks = of_chunks.map(|items| self.planner.resident(items[0].swept()));
         let mut chunks: Vec<SweptChunk> = chunks.collect();
         chunks.sort_unstable();
         chunks.dedup();

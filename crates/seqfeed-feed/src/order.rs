@@ -11,6 +11,7 @@ mod sequential;
 mod tumbling;
 mod windowed;
 
+use std::iter;
 use std::sync::Arc;
 
 use seqfeed_core::Index;
@@ -127,6 +128,29 @@ impl Cursor {
             Cursor::Rolling(order) => order.next(),
             Cursor::Tumbling(order) => order.next(),
             Cursor::Partitions(order) => order.next(),
+        }
+    }
+
+    /// Adds the next `count` units of a sweep, or the rest of it. Each order has a loop of its own:
+    /// asking which order it is for each unit takes longer than the unit.
+    fn add(&mut self, count: u64, sweep: u64, items: &mut Vec<OrderedUnit>) {
+        #[inline]
+        fn add(
+            count: u64,
+            sweep: u64,
+            items: &mut Vec<OrderedUnit>,
+            next: impl FnMut() -> Option<OrderedUnit>,
+        ) {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            items.extend(iter::from_fn(next).take(count).map(|item| OrderedUnit { sweep, ..item }));
+        }
+        match self {
+            Cursor::Sequential(order) => add(count, sweep, items, || order.next()),
+            Cursor::Windowed(order) => add(count, sweep, items, || order.next()),
+            Cursor::Permuted(order) => add(count, sweep, items, || order.next()),
+            Cursor::Rolling(order) => add(count, sweep, items, || order.next()),
+            Cursor::Tumbling(order) => add(count, sweep, items, || order.next()),
+            Cursor::Partitions(order) => add(count, sweep, items, || order.next()),
         }
     }
 
@@ -272,13 +296,11 @@ impl Units {
     /// Takes `count` units, or the rest of the sweep.
     pub(crate) fn take_many(&mut self, count: u64, items: &mut Vec<OrderedUnit>) {
         let before = items.len();
+        let most = count.min(self.total.saturating_sub(self.item));
+        items.reserve(usize::try_from(most).unwrap_or(0));
         let pending = if count > 0 { self.pending.take() } else { None };
         items.extend(pending);
-        while ((items.len() - before) as u64) < count
-            && let Some(item) = self.cursor.next()
-        {
-            items.push(OrderedUnit { sweep: self.sweep, ..item });
-        }
+        self.cursor.add(count - (items.len() - before) as u64, self.sweep, items);
         self.item += (items.len() - before) as u64;
     }
 

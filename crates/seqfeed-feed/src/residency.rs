@@ -37,7 +37,8 @@ impl FreeBlocks {
     fn take(&self, need: u64) -> Option<Vec<Block>> {
         let mut free = self.free.lock().ok()?;
         // Somewhat larger blocks will do. Much larger ones would waste memory that others need.
-        let fits = |bytes: u64| bytes <= need.saturating_add(need / 8) && bytes >= need / 2;
+        // Smaller ones grow if they must: sparse samples often need far less than they could.
+        let fits = |bytes: u64| bytes <= need.saturating_add(need / 8);
         let found = (0..free.sets.len()).filter(|&set| fits(free.sets[set].0));
         let found = found.max_by_key(|&set| free.sets[set].0);
         let found = found.map(|set| free.sets.swap_remove(set));
