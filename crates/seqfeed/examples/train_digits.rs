@@ -12,6 +12,7 @@
 #![allow(clippy::print_stdout)]
 
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Instant;
 
 use seqfeed::io::Opener;
@@ -25,8 +26,10 @@ const SWEEPS: u64 = 5;
 
 fn main() -> Result<()> {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/digits");
-    let (shuffled, sequential) = std::thread::scope(|scope| {
-        let shuffled = scope.spawn(|| train(&directory, "shuffle"));
+    let (shuffled, sequential) = thread::scope(|scope| {
+        let shuffled = thread::Builder::new()
+            .spawn_scoped(scope, || train(&directory, "shuffle"))
+            .expect("a second thread");
         let sequential = train(&directory, "sequential");
         (shuffled.join().expect("no panic"), sequential)
     });
