@@ -15,14 +15,13 @@ class CorpusOptions(TypedDict, total=False):
     """What a corpus is made of: keywords of ``open``, ``convert`` and ``Feed``."""
 
     reader: Name
-    """A reader of CNTK that says what the corpus is made of and how it is fed:
-    ``train.cntk#Train.reader`` (a section of a configuration), ``reader.json`` (the same
-    as a dictionary), or ``train.ctf`` (a bare file). All other keys replace what it
-    says."""
+    """A CNTK reader, which defines the corpus and its feed: ``train.cntk#Train.reader`` (a
+    section of a configuration), ``reader.json`` (the same as a dictionary), or
+    ``train.ctf`` (a bare file). All other keys replace its settings."""
 
     data: Name
     """A data specification of PDNN: ``train.pfile,context=5,random=True``. All other keys
-    replace what it says."""
+    replace its settings."""
 
     task: int
     """With the data of several tasks (``a.pfile|b.pfile,context=5``): the task that is fed,
@@ -33,8 +32,8 @@ class CorpusOptions(TypedDict, total=False):
     streams are joined to theirs by key."""
 
     transforms: Transform | Sequence[Transform]
-    """What is done to all streams, after they are joined: transforms with their options,
-    such as ``subsample,n=3``, one after another."""
+    """Transforms of all streams, with their options: ``subsample,n=3``. They are applied
+    one after another when the streams are joined."""
 
     features: Name | Sequence[Name]
     """The features: an rspecifier, such as scp:feats.scp or ark:feats.ark, or files of
@@ -48,8 +47,8 @@ class CorpusOptions(TypedDict, total=False):
     names numbers. Without it, the fourth column has the numbers."""
 
     feature_transforms: Transform | Sequence[Transform]
-    """What is done to the stream, before all else: transforms with their options, such as
-    ``noise,deviation=0.1``, one after another."""
+    """Transforms of the stream, with their options: ``noise,deviation=0.1``. They are
+    applied one after another, before all else."""
 
     chunk_size: int
     """The most samples in a chunk, the unit of loading. Default: 32768."""
@@ -59,7 +58,7 @@ class CorpusOptions(TypedDict, total=False):
     mapped ends the program. Default: false."""
 
     line_limit: int
-    """The most bytes of a key, a word or a line in text. What is longer is an error, before
+    """The most bytes of a key, a word or a line in text. A longer one is an error, before
     it fills the memory. Default: 65536."""
 
     missing: str | int
@@ -93,17 +92,19 @@ class FeedOptions(TableOptions, total=False):
     these frames are still the context of others. Needs ``unit = "frame"``."""
 
     map_label: str | int
-    """Labels that become others, all at once, after frames were left out: ``1:0/4-6:2``."""
+    """Labels that become others, after frames were left out: ``1:0/4-6:2``. All are mapped
+    at once."""
 
     preset: Literal["none", "cntk", "cntk-timeline", "pdnn"]
-    """Whose minibatches a feed gives. ``none``: the global order is cut, and minibatches
-    are dealt to the ranks. ``cntk``: each rank cuts its own, as CNTK's workers do.
-    ``cntk-timeline``: each rank has an order of its own, as with CNTK's local-timeline
-    randomizers. ``pdnn``: files are cut into partitions, and these into minibatches.
-    Default: none; cntk with readers of CNTK; pdnn with data specifications."""
+    """The system whose minibatches a feed gives. ``none``: the global order is cut, and
+    minibatches are dealt to the ranks. ``cntk``: each rank cuts its own, as CNTK's
+    workers do. ``cntk-timeline``: each rank has an order of its own, as with CNTK's
+    local-timeline randomizers. ``pdnn``: files are cut into partitions, and these into
+    minibatches. Default: none; cntk with readers of CNTK; pdnn with data specifications."""
 
     unit: Literal["frame", "sequence"]
-    """What is shuffled and dealt out: single frames or whole sequences. Default: frame."""
+    """The unit that is shuffled and dealt out: single frames or whole sequences. Default:
+    frame."""
 
     order: Literal["shuffle", "sequential", "rolling"]
     """The order in a sweep: shuffled anew in each, as the samples lie, or CNTK's rolling
@@ -134,14 +135,14 @@ class FeedOptions(TableOptions, total=False):
     of CNTK."""
 
     label_padding: int
-    """What stands where labels are padded. Default: -100."""
+    """The padding of labels. Default: -100."""
 
     feature_padding: float
-    """What stands where dense values are padded. Default: 0."""
+    """The padding of dense values. Default: 0."""
 
     partial: Literal["keep", "drop", "even"]
     """The end of a sweep, where minibatches are not full: keep them, drop them, or spread
-    what is left evenly over ranks. Default: keep."""
+    the rest evenly over ranks. Default: keep."""
 
     sweeps: int
     """End after so many sweeps, counted from the very start."""
@@ -157,8 +158,8 @@ class FeedOptions(TableOptions, total=False):
     """Minibatches that are kept ready. Default: 4."""
 
     memory: str | int
-    """The most memory for chunks, minibatches with all padding that can come, and what
-    files keep, such as ``2 GB``. A feed that may need more does not start."""
+    """The most memory for chunks, for minibatches with all padding that can come, and for
+    the data that files keep, such as ``2 GB``. A feed that may need more does not start."""
 
     state: Name
     """The file that keeps the state after each minibatch. If it is there, the run goes on
@@ -183,8 +184,8 @@ class FeedOptions(TableOptions, total=False):
     configurations of CNTK's program."""
 
     epoch: str | int
-    """At whose end a minibatch ends: that of the run, of each sweep, or of each N samples.
-    Default: run."""
+    """Where a minibatch must end: at the end of the run, of each sweep, or of each N
+    samples. Default: run."""
 
     start: int
     """Begin so many samples from the very start (CNTK's ``minibatchSourcePosition``).
@@ -200,8 +201,8 @@ class FeedOptions(TableOptions, total=False):
     Default: 0."""
 
     generator: Literal["mt19937-64", "rand"]
-    """What random numbers the shuffle draws: those of C++'s ``mt19937_64``, or of C's
-    ``rand``. Default: mt19937-64."""
+    """The random numbers of the shuffle: those of C++'s ``mt19937_64``, or of C's ``rand``.
+    Default: mt19937-64."""
 
     htkmlf_epochs: bool
     """Whether epochs are those of CNTK's ``HTKMLFReader``: no minibatch is larger than what

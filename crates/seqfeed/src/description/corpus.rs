@@ -11,13 +11,13 @@ options! {
     /// The data of a corpus: the streams of a `corpus.toml`, the names at its top, and its section
     /// `[reading]`.
     pub struct CorpusSpec {
-        /// A reader of CNTK that says what the corpus is made of and how it is fed:
-        /// `train.cntk#Train.reader` (a section of a configuration), `reader.json` (the same as a
-        /// dictionary), or `train.ctf` (a bare file). All other keys replace what it says.
+        /// A CNTK reader, which defines the corpus and its feed: `train.cntk#Train.reader` (a
+        /// section of a configuration), `reader.json` (the same as a dictionary), or `train.ctf`
+        /// (a bare file). All other keys replace its settings.
         [""] "reader" "NAME" reader: String, Corpus;
 
         /// A data specification of PDNN: `train.pfile,context=5,random=True`. All other keys
-        /// replace what it says.
+        /// replace its settings.
         [""] "data" "SPECIFICATION" data: String, Corpus;
 
         /// With the data of several tasks (`a.pfile|b.pfile,context=5`): the task that is fed,
@@ -28,8 +28,8 @@ options! {
         /// streams are joined to theirs by key.
         [""] "corpus" "NAME" files: Names, Corpus;
 
-        /// What is done to all streams, after they are joined: transforms with their options, such
-        /// as `subsample,n=3`, one after another.
+        /// Transforms of all streams, with their options: `subsample,n=3`. They are applied one
+        /// after another when the streams are joined.
         [""] "transforms" "TRANSFORM" transforms: Vec<TransformSpec>, Corpus;
 
         /// The most samples in a chunk, the unit of loading.
@@ -39,8 +39,8 @@ options! {
         /// mapped ends the program.
         ["reading"] "map" "" map: bool = "false", Corpus;
 
-        /// The most bytes of a key, a word or a line in text. What is longer is an error, before
-        /// it fills the memory.
+        /// The most bytes of a key, a word or a line in text. A longer one is an error, before it
+        /// fills the memory.
         ["reading"] "line-limit" "BYTES" line_limit: NonZeroUsize = "65536", Corpus;
 
         /// What to do with keys that a stream lacks: stop, skip them, or skip N at most.
@@ -54,7 +54,7 @@ options! {
         /// `$variables$`, as on CNTK's command line: `ScpDir = "/data"`,
         /// `"Train.reader.randomize" = "none"`.
         overrides: BTreeMap<String, Text>,
-        /// The inputs of a bare CTF file, by the names of their streams, if they are not to be
+        /// The inputs of a bare CTF file, by the names of their streams. Without them, they are
         /// found from its data.
         inputs: BTreeMap<String, InputSpec>,
         /// The streams, by name. A stream without a source holds settings for a stream of a reader,
@@ -71,8 +71,8 @@ options! {
         /// (`train.parquet#COLUMN`).
         ["streams.NAME"] "source" "NAME" source: Names, Corpus;
 
-        /// What the samples are: vectors of real values, class numbers, or numbered values of
-        /// which most are zero (posteriors, sparse matrices).
+        /// The kind of samples: vectors of real values, class numbers, or sparse vectors
+        /// (posteriors, sparse matrices).
         ["streams.NAME"] "kind" "KIND" kind: KindName = "dense", Corpus;
 
         /// The number of possible values of a sparse stream. Without it, the highest one in the
@@ -90,8 +90,8 @@ options! {
         /// names numbers. Without it, the fourth column has the numbers.
         ["streams.NAME"] "states" "FILE" states: String, Corpus;
 
-        /// What is done to the stream, before all else: transforms with their options, such as
-        /// `noise,deviation=0.1`, one after another.
+        /// Transforms of the stream, with their options: `noise,deviation=0.1`. They are applied
+        /// one after another, before all else.
         ["streams.NAME"] "transforms" "TRANSFORM" transforms: Vec<TransformSpec>, Corpus;
 
         /// Frames of context: as many to both sides (`5`), or to the left and to the right
@@ -102,7 +102,8 @@ options! {
         /// frames are still the context of others. Needs `unit = "frame"`.
         ["streams.NAME"] "ignore" "LABELS" ignore: Text, Feed;
 
-        /// Labels that become others, all at once, after frames were left out: `1:0/4-6:2`.
+        /// Labels that become others, after frames were left out: `1:0/4-6:2`. All are mapped at
+        /// once.
         ["streams.NAME"] "map" "OLD:NEW/..." map: Text, Feed;
     }
 }
@@ -110,13 +111,13 @@ options! {
 options! {
     /// One input of a bare CTF file: a section `[inputs.NAME]`.
     pub struct InputSpec {
-        /// What the file calls it. Without it, the name of the stream.
+        /// Its name in the file. Without it, the name of the stream.
         ["inputs.NAME"] "alias" "NAME" alias: String, Corpus;
 
-        /// Values of a sample. Of sparse samples, the number that indices are below.
+        /// The number of values of a sample. For sparse samples, all indices are below it.
         ["inputs.NAME"] "dim" "N" dim: u32, Corpus;
 
-        /// How values stand in the file: all of them, or some with their indices.
+        /// The form of values in the file: all of them, or some with their indices.
         ["inputs.NAME"] "format" "FORMAT" format: FormatName, Corpus;
 
         /// Whether minibatches are counted in samples of this input.

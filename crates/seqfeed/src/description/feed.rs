@@ -11,14 +11,14 @@ options! {
     /// The settings of a feed: the sections `[feed]`, `[ranks]`, `[cntk]` and `[pdnn]` of a
     /// `corpus.toml`, and its `preset`.
     pub struct FeedSpec {
-        /// Whose minibatches a feed gives. `none`: the global order is cut, and minibatches are
-        /// dealt to the ranks. `cntk`: each rank cuts its own, as CNTK's workers do.
-        /// `cntk-timeline`: each rank has an order of its own, as with CNTK's local-timeline
+        /// The system whose minibatches a feed gives. `none`: the global order is cut, and
+        /// minibatches are dealt to the ranks. `cntk`: each rank cuts its own, as CNTK's workers
+        /// do. `cntk-timeline`: each rank has an order of its own, as with CNTK's local-timeline
         /// randomizers. `pdnn`: files are cut into partitions, and these into minibatches.
         [""] "preset" "PRESET" preset: PresetName
             = "none; cntk with readers of CNTK; pdnn with data specifications", Feed;
 
-        /// What is shuffled and dealt out: single frames or whole sequences.
+        /// The unit that is shuffled and dealt out: single frames or whole sequences.
         ["feed"] "unit" "UNIT" unit: Unit = "frame", Feed;
 
         /// The order in a sweep: shuffled anew in each, as the samples lie, or CNTK's rolling
@@ -46,14 +46,14 @@ options! {
         /// truncated sequences have a layout of their own.
         ["feed"] "layout" "LAYOUT" layout: Layout = "padded; packed with readers of CNTK", Feed;
 
-        /// What stands where labels are padded.
+        /// The padding of labels.
         ["feed"] "label-padding" "LABEL" label_padding: i32 = "-100", Feed;
 
-        /// What stands where dense values are padded.
+        /// The padding of dense values.
         ["feed"] "feature-padding" "VALUE" feature_padding: f32 = "0", Feed;
 
-        /// The end of a sweep, where minibatches are not full: keep them, drop them, or spread
-        /// what is left evenly over ranks.
+        /// The end of a sweep, where minibatches are not full: keep them, drop them, or spread the
+        /// rest evenly over ranks.
         ["feed"] "partial" "WHAT" partial: Partial = "keep", Feed;
 
         /// End after so many sweeps, counted from the very start.
@@ -68,8 +68,8 @@ options! {
         /// Minibatches that are kept ready.
         ["feed"] "queue" "N" queue: usize = "4", Feed;
 
-        /// The most memory for chunks, minibatches with all padding that can come, and what files
-        /// keep, such as `2 GB`. A feed that may need more does not start.
+        /// The most memory for chunks, for minibatches with all padding that can come, and for the
+        /// data that files keep, such as `2 GB`. A feed that may need more does not start.
         ["feed"] "memory" "BYTES" memory: Text, Feed;
 
         /// The file that keeps the state after each minibatch. If it is there, the run goes on
@@ -94,7 +94,7 @@ options! {
         ["cntk"] "cross-sweeps" "BOOL" cross_sweeps: bool
             = "true; false with configurations of CNTK's program", Feed;
 
-        /// At whose end a minibatch ends: that of the run, of each sweep, or of each N samples.
+        /// Where a minibatch must end: at the end of the run, of each sweep, or of each N samples.
         ["cntk"] "epoch" "run|sweep|N" epoch: Text = "run", Feed;
 
         /// Begin so many samples from the very start (CNTK's `minibatchSourcePosition`).
@@ -108,7 +108,7 @@ options! {
         /// beginning of the next one, for models that look ahead (CNTK's `rightSplice`).
         ["cntk"] "right-splice" "N" right_splice: u64 = "0", Feed;
 
-        /// What random numbers the shuffle draws: those of C++'s `mt19937_64`, or of C's `rand`.
+        /// The random numbers of the shuffle: those of C++'s `mt19937_64`, or of C's `rand`.
         ["cntk"] "generator" "GENERATOR" generator: Generator = "mt19937-64", Feed;
 
         /// Whether epochs are those of CNTK's `HTKMLFReader`: no minibatch is larger than what is
