@@ -331,7 +331,7 @@ impl Planning {
         let of_chunks = plan.items.chunk_by(|one, next| one.swept() == next.swept());
         let chunks = of_chunks.map(|items| self.planner.resident(items[0].swept()));
         let mut chunks: Vec<SweptChunk> = chunks.collect();
-        chunks.sort_unstable();
+        chunks.sort_unstable_by_key(|chunk| chunk.key());
         chunks.dedup();
         let slots = chunks.iter().map(|&chunk| (chunk, self.residency.slot(chunk))).collect();
         let position = self.planner.position();
