@@ -299,13 +299,14 @@ impl Packer {
             let (first_row, rows) = self.arrange.rows_of(stream, number, buffers, i);
             if let Some(part) = parts.last_mut()
                 && merge
-                && last == Some(segment.sequence)
+                // The same sequence in another sweep may have other values.
+                && last == Some((segment.sequence, place))
                 && part.first + part.rows == first
             {
                 part.rows += rows;
                 continue;
             }
-            last = Some(segment.sequence);
+            last = Some((segment.sequence, place));
             let chunk = &loaded[place as usize];
             let samples = chunk.blocks[number].samples(chunk.place_of(segment));
             parts.push(BufferRows { samples, first, first_row, rows });
