@@ -143,7 +143,10 @@ impl Stages for Dealt {
     }
 
     fn restore(&mut self, state: &State, index: &Index) -> Result<()> {
-        state.check_numbers(index, self.unit)?;
+        match self.units.cursor.repeats() {
+            true => state.check_samples()?,
+            false => state.check_numbers(index, self.unit)?,
+        }
         self.deal.restore(state.deal)?;
         if !self.units.start(state.order) {
             return Err(state.without_place());
@@ -177,7 +180,7 @@ impl Stages for Dealt {
         let (cursor, pool) = (&self.units.cursor, self.pool.as_ref());
         let pool_bytes = pool.map_or(0, |pool| pool.most_bytes(index.len() as u64));
         let pool_samples = pool.map_or(0, |pool| pool.most_samples(lengths.longest()));
-        let largest = self.deal.largest(self.cut.largest(lengths, false));
+        let largest = self.deal.largest(self.cut.largest(lengths, cursor.repeats()));
         Needs {
             samples: cursor.most_samples(index).saturating_add(pool_samples),
             bytes: cursor.most_bytes(index, self.unit).saturating_add(pool_bytes),

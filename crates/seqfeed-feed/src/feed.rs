@@ -14,6 +14,7 @@ use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stre
 use crate::arrange::Arrange;
 use crate::bound::Bound;
 use crate::buffers::Buffers;
+use crate::delivered::{self, Components, Delivered};
 use crate::labels::{LabelRules, MapLabels};
 use crate::minibatch::{Minibatch, Recycled, Shape};
 use crate::pack::{Packer, Slots};
@@ -73,6 +74,8 @@ pub struct Feed {
     streams: Vec<Stream>,
     state: State,
     memory_bound: u64,
+    /// What was delivered of each component of a mixture.
+    delivered: Vec<Delivered>,
 }
 
 /// The data that packing threads share.
@@ -84,6 +87,7 @@ struct Work {
     failed: AtomicBool,
     packer: Packer,
     shape: Arc<Shape>,
+    components: Option<Components>,
 }
 
 struct Planning {
@@ -112,7 +116,9 @@ impl Feed {
             None => Arc::clone(source.index()),
         };
         let source = with_labels(source, &settings)?;
-        let sweeps = Arc::new(Sweeps::new(Arc::clone(&source), settings.transform_seed));
+        let orders = settings.mixture.as_ref().map_or(1, |mixture| mixture.components.len());
+        let sweeps = Sweeps::new(Arc::clone(&source), settings.transform_seed, orders);
+        let sweeps = Arc::new(sweeps);
         let varies = sweeps.vary();
         let mut planner = Planner::new(&index, &source.files(), &settings, varies)?;
         if let Some(state) = state {
@@ -155,9 +161,12 @@ impl Feed {
         let (residency, loader) = Residency::new(bound.chunks);
         let planning = Planning { planner, residency, asked_at: None, queue: sender };
         let (planning, failed) = (Mutex::new(planning), AtomicBool::new(false));
-        let work = Arc::new(Work { planning, failed, packer, shape });
+        let components = settings.mixture.as_ref().map(Components::of);
+        let delivered = components.as_ref().map_or_else(Vec::new, Components::none);
+        let work = Arc::new(Work { planning, failed, packer, shape, components });
         let threads = start_threads(&work, &sweeps, &loader, settings.threads)?;
-        Ok(Self { queue: Some(queue), promised: None, threads, streams, state, memory_bound })
+        let (queue, promised) = (Some(queue), None);
+        Ok(Self { queue, promised, threads, streams, state, memory_bound, delivered })
     }
 
     /// The next minibatch, if it comes within a time. This is for callers that do other work while
@@ -185,7 +194,10 @@ impl Feed {
             Err(RecvTimeoutError::Disconnected) => Err(panicked()),
         };
         match &minibatch {
-            Ok(minibatch) => self.state.clone_from(&minibatch.after),
+            Ok(minibatch) => {
+                self.state.clone_from(&minibatch.after);
+                delivered::add(&mut self.delivered, &minibatch.delivered);
+            }
             Err(_) => self.queue = None,
         }
         Poll::Ready(Some(minibatch))
@@ -208,6 +220,13 @@ impl Feed {
     #[must_use]
     pub fn streams(&self) -> &[Stream] {
         &self.streams
+    }
+
+    /// What the iterator has returned of each component of a mixture. Empty if the corpus is no
+    /// mixture.
+    #[must_use]
+    pub fn delivered(&self) -> &[Delivered] {
+        &self.delivered
     }
 
     /// The most bytes that the feed takes: chunks, minibatches with padding (if the caller holds
@@ -313,6 +332,7 @@ impl Work {
         let recycled = self.shape.recycled.buffers.lock().ok().and_then(|mut free| free.pop());
         let mut buffers = recycled.unwrap_or_else(|| Buffers::new(&self.shape.streams));
         self.packer.pack(&plan.units, slots, &mut buffers)?;
+        let components = self.components.as_ref();
         Ok(Minibatch {
             shape: Arc::clone(&self.shape),
             index: plan.index,
@@ -320,6 +340,7 @@ impl Work {
             end_of_sweep: plan.units.end_of_sweep,
             after: plan.after,
             buffers,
+            delivered: components.map_or_else(Vec::new, |all| all.count(&plan.units.items)),
         })
     }
 }

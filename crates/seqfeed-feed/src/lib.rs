@@ -23,6 +23,7 @@ mod buffers;
 mod cut;
 mod deal;
 mod dealt;
+mod delivered;
 mod feed;
 mod first_fit;
 mod labels;
@@ -47,6 +48,7 @@ mod swept_chunk;
 
 pub use buffers::Segment;
 pub use deal::{DealState, DealtState};
+pub use delivered::Delivered;
 pub use feed::Feed;
 pub use labels::{LabelMap, LabelRules, LabelSet};
 pub use minibatch::{Minibatch, SparseBatch, StreamBatch};
@@ -54,8 +56,9 @@ pub use order::{OrderState, PartState};
 pub use pool::PoolState;
 pub use rows::{HeldState, RowsState, SlotState};
 pub use settings::{
-    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Partitions, Settings, Shard,
-    Shuffle, Steps, Timeline, Truncation, Unit, Window, Worker, tolerance,
+    BatchSize, Component, Context, Cut, Epoch, Generator, Layout, Mixture, Order, Partial,
+    Partitions, ScheduleUnit, Settings, Shard, Shuffle, Steps, Stop, Timeline, Truncation, Unit,
+    WeightFrom, Window, Worker, tolerance,
 };
 pub use share::ShareState;
 pub use state::State;

@@ -7,6 +7,7 @@ use seqfeed_core::{Array, Element, Index, Key, Kind, Stream};
 
 use crate::arrange::Arrange;
 use crate::buffers::{Buffers, Segment};
+use crate::delivered::Delivered;
 use crate::settings::Layout;
 use crate::state::State;
 
@@ -20,6 +21,8 @@ pub struct Minibatch {
     pub(crate) end_of_sweep: bool,
     pub(crate) after: State,
     pub(crate) buffers: Buffers,
+    /// What it has of each component of a mixture.
+    pub(crate) delivered: Vec<Delivered>,
 }
 
 /// The properties that all minibatches of a feed share.

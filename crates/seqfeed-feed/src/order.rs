@@ -4,6 +4,7 @@
 //! another, and can start at any unit of any sweep. It knows which chunks the next units can come
 //! from, and how much memory they take.
 
+mod mixed;
 mod partitions;
 mod permuted;
 mod rolling;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use seqfeed_core::Index;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use mixed::Mixed;
 pub(crate) use partitions::Partitions;
 pub(crate) use permuted::Permuted;
 pub(crate) use rolling::Rolling;
@@ -39,7 +41,7 @@ pub(crate) struct OrderedUnit {
     pub(crate) number: u32,
     /// Its length in samples.
     pub(crate) samples: u32,
-    /// The sweep of the unit; [`Units`] sets it.
+    /// The sweep of the unit; [`Units`] sets it. In a mixture it is the component's own sweep.
     pub(crate) sweep: u64,
 }
 
@@ -82,6 +84,7 @@ pub(crate) enum Cursor {
     Rolling(Box<Rolling>),
     Tumbling(Box<Tumbling>),
     Partitions(Box<Partitions>),
+    Mixed(Box<Mixed>),
 }
 
 impl Cursor {
@@ -114,6 +117,7 @@ impl Cursor {
             Cursor::Permuted(order) => order.start(sweep, item),
             Cursor::Rolling(order) => order.start(sweep, item),
             Cursor::Partitions(order) => order.start(sweep, item),
+            Cursor::Mixed(order) => return order.start(sweep, item),
         }
         true
     }
@@ -128,6 +132,7 @@ impl Cursor {
             Cursor::Rolling(order) => order.next(),
             Cursor::Tumbling(order) => order.next(),
             Cursor::Partitions(order) => order.next(),
+            Cursor::Mixed(order) => order.next(),
         }
     }
 
@@ -151,6 +156,11 @@ impl Cursor {
             Cursor::Rolling(order) => add(count, sweep, items, || order.next()),
             Cursor::Tumbling(order) => add(count, sweep, items, || order.next()),
             Cursor::Partitions(order) => add(count, sweep, items, || order.next()),
+            // Its units have the sweeps of their components.
+            Cursor::Mixed(order) => {
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                items.extend(iter::from_fn(|| order.next()).take(count));
+            }
         }
     }
 
@@ -163,6 +173,7 @@ impl Cursor {
             Cursor::Rolling(order) => order.position(),
             Cursor::Tumbling(order) => order.position(),
             Cursor::Partitions(order) => order.position(),
+            Cursor::Mixed(order) => order.position(),
         }
     }
 
@@ -176,6 +187,7 @@ impl Cursor {
             Cursor::Rolling(order) => order.window(),
             Cursor::Tumbling(order) => return order.window(),
             Cursor::Partitions(order) => return order.window(sweep),
+            Cursor::Mixed(order) => return order.window(),
         };
         chunks.into_iter().map(|(chunk, place)| (SweptChunk { sweep, chunk }, place)).collect()
     }
@@ -190,6 +202,7 @@ impl Cursor {
             Cursor::Rolling(order) => order.most_samples(),
             Cursor::Tumbling(order) => order.most_samples(),
             Cursor::Partitions(order) => order.most_samples(index),
+            Cursor::Mixed(order) => order.most_samples(),
         }
     }
 
@@ -204,6 +217,7 @@ impl Cursor {
             Cursor::Sequential(_) => 0,
             Cursor::Permuted(_) => index.len() as u64 * 4 + index.total_samples() / 128,
             Cursor::Partitions(order) => order.most_bytes(units),
+            Cursor::Mixed(order) => order.most_bytes(unit),
             Cursor::Windowed(_) | Cursor::Rolling(_) | Cursor::Tumbling(_) => {
                 units.saturating_mul(16).saturating_add(index.chunk_count() as u64 * 64)
             }
@@ -214,8 +228,14 @@ impl Cursor {
     pub(crate) fn digest(&self, digest: u64) -> u64 {
         match self {
             Cursor::Partitions(order) => order.digest(digest),
+            Cursor::Mixed(order) => order.digest(digest),
             _ => digest,
         }
+    }
+
+    /// Whether a unit may come more than once before the end of a sweep.
+    pub(crate) fn repeats(&self) -> bool {
+        matches!(self, Cursor::Mixed(_))
     }
 
     /// The next unit behind `item` where a minibatch must end before the end of the sweep.
@@ -249,6 +269,11 @@ impl Units {
     /// Goes to the position of a state. Returns whether it exists.
     pub(crate) fn start(&mut self, at: OrderState) -> bool {
         (self.sweep, self.item, self.pending) = (at.sweep, at.item, None);
+        if let Cursor::Mixed(order) = &mut self.cursor {
+            let found = at.part == PartState::default() && order.start(at.sweep, at.item);
+            self.total = order.total();
+            return found;
+        }
         at.item <= self.total && self.cursor.start(at)
     }
 
@@ -281,7 +306,11 @@ impl Units {
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<OrderedUnit> {
         if self.pending.is_none() {
-            self.pending = self.cursor.next().map(|item| OrderedUnit { sweep: self.sweep, ..item });
+            let next = self.cursor.next();
+            self.pending = match self.cursor {
+                Cursor::Mixed(_) => next,
+                _ => next.map(|item| OrderedUnit { sweep: self.sweep, ..item }),
+            };
         }
         self.pending
     }

@@ -7,7 +7,7 @@ use seqfeed_core::{Error, Index, Result};
 
 use crate::cut::Lengths;
 use crate::dealt::Dealt;
-use crate::order::Cursor;
+use crate::order::{Cursor, Mixed};
 use crate::preset::{TimelineStages, WorkerStages, partitions};
 use crate::random;
 use crate::refused::changed_by_hand;
@@ -55,7 +55,10 @@ impl Planner {
         }
         let stages: Box<dyn Stages> = match settings.cut {
             Cut::Steps(steps) => {
-                let order = Cursor::of_all(Arc::clone(index), settings);
+                let order = match &settings.mixture {
+                    Some(mixture) => Cursor::Mixed(Box::new(Mixed::new(index, settings, mixture)?)),
+                    None => Cursor::of_all(Arc::clone(index), settings),
+                };
                 Box::new(Dealt::new(index, order, settings, steps))
             }
             Cut::Worker(worker) => Box::new(WorkerStages::new(index, settings, worker)?),

@@ -2,6 +2,7 @@
 
 mod combinations;
 mod cut;
+mod mixture;
 mod order;
 
 use seqfeed_core::Tolerance;
@@ -10,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub use self::cut::{
     BatchSize, Cut, Epoch, Partial, Partitions, Shard, Steps, Timeline, Truncation, Worker,
 };
+pub(crate) use self::mixture::WEIGHT_STEPS;
+pub use self::mixture::{Component, Mixture, ScheduleUnit, Stop, WeightFrom};
 pub use self::order::{Generator, Order, Shuffle, Window};
 use crate::labels::LabelRules;
 
@@ -61,6 +64,8 @@ pub struct Settings {
     pub unit: Unit,
     /// The order of units.
     pub order: Order,
+    /// The components, if the corpus is a mixture. Each has the order of its own.
+    pub mixture: Option<Mixture>,
     /// Size of a minibatch of one rank. If each rank cuts its own, the size for all ranks together.
     pub batch: BatchSize,
     /// Who cuts minibatches, and how.
@@ -100,6 +105,7 @@ impl Default for Settings {
         Self {
             unit: Unit::Frame,
             order: Order::default(),
+            mixture: None,
             batch: BatchSize::Samples(256),
             cut: Cut::default(),
             layout: Layout::Frames,

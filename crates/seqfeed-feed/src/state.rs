@@ -114,6 +114,14 @@ impl State {
         }
     }
 
+    /// Refuses a number of samples that no run reaches. Its sum with further ones would overflow.
+    pub(crate) fn check_samples(&self) -> Result<()> {
+        match self.samples > u64::MAX / 2 {
+            true => Err(changed_by_hand(&format!("the state names {} samples", self.samples))),
+            false => Ok(()),
+        }
+    }
+
     /// The error for a position that an order does not have.
     pub(crate) fn without_place(&self) -> Error {
         let OrderState { sweep, item, part } = self.order;

@@ -4,22 +4,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use seqfeed_core::{Draw, Source};
 
-/// The number of sweeps whose chunks are loaded at a time: at the end of one, also those of the
-/// next.
-const KEPT: usize = 2;
-
 /// A source. If random transforms change its values, also its form in each current sweep.
 pub(crate) struct Sweeps {
     source: Arc<dyn Source>,
     seed: u64,
     varies: bool,
+    /// The number of sweeps whose chunks are loaded at a time.
+    most: usize,
     kept: Mutex<Vec<(u64, Arc<dyn Source>)>>,
 }
 
 impl Sweeps {
-    pub(crate) fn new(source: Arc<dyn Source>, seed: u64) -> Self {
+    /// `orders` is the number of orders that each stand in a sweep of their own. At the end of a
+    /// sweep the chunks of two are loaded.
+    pub(crate) fn new(source: Arc<dyn Source>, seed: u64, orders: usize) -> Self {
         let varies = source.in_sweep(Draw::new(seed, 0)).is_some();
-        Self { source, seed, varies, kept: Mutex::default() }
+        Self { source, seed, varies, most: 2 * orders.max(1), kept: Mutex::default() }
     }
 
     /// Whether values change from sweep to sweep.
@@ -53,7 +53,7 @@ impl Sweeps {
         }
         let source = self.source.in_sweep(Draw::new(self.seed, sweep));
         let source = source.unwrap_or_else(|| Arc::clone(&self.source));
-        kept.truncate(KEPT - 1);
+        kept.truncate(self.most - 1);
         kept.insert(0, (sweep, Arc::clone(&source)));
         source
     }

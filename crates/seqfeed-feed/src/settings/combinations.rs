@@ -38,7 +38,9 @@ impl Settings {
     /// Fails if settings contradict one another, if one has no effect among the others, or if one
     /// is out of its range.
     pub fn check(&self) -> Result<()> {
-        match self.out_of_range().or_else(|| self.contradiction().map(str::to_owned)) {
+        let mixed = || self.mixture.as_ref().and_then(|mixture| mixture.problem(self));
+        let contradiction = || self.contradiction().map(str::to_owned);
+        match self.out_of_range().or_else(contradiction).or_else(mixed) {
             Some(problem) => Err(Error::usage(problem)),
             None => Ok(()),
         }

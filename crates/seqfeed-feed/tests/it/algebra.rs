@@ -13,8 +13,8 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use seqfeed_core::Source;
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Feed, Generator, Layout, Minibatch, Order, Partial, Settings,
-    Shard, State, Truncation, Unit, Window,
+    BatchSize, Component, Context, Cut, Epoch, Feed, Generator, Layout, Minibatch, Mixture, Order,
+    Partial, ScheduleUnit, Settings, Shard, State, Stop, Truncation, Unit, Window,
 };
 
 use crate::compositions::compositions;
@@ -62,19 +62,32 @@ fn times(settings: &Settings) -> (bool, u64) {
     (settings.samples.is_none() && !starts && !drops && !splices, most)
 }
 
+/// A mixture of two components that gives each unit once a sweep.
+fn halves(chunks: usize) -> Mixture {
+    let component = |name: &str, chunks| Component { name: name.into(), chunks, weights: vec![] };
+    Mixture {
+        components: vec![component("a", chunks / 2), component("b", chunks - chunks / 2)],
+        temperature: Some(1.0),
+        schedule: ScheduleUnit::Steps,
+        stop: Stop::All,
+        first_sweep: 0,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn each_sample_comes_once_a_sweep_and_every_state_goes_on(
         settings in compositions(), chunks in corpora(), at in prop::array::uniform3(0..1000usize),
-        varies: bool,
+        varies: bool, mixed: bool,
     ) {
         let mut corpus: Arc<dyn Source> = Arc::new(MemoryCorpus::of_chunks(&chunks));
         if varies {
             corpus = with_drawn(corpus);
         }
-        let settings = Settings { transform_seed: SEED, ..settings };
+        let mixture = mixed.then(|| halves(corpus.index().chunk_count()));
+        let settings = Settings { transform_seed: SEED, mixture, ..settings };
         let mut found: BTreeMap<i32, u64> = BTreeMap::new();
         let mut of_sweeps: BTreeMap<(i32, i32), u64> = BTreeMap::new();
         for rank in 0..settings.ranks {

@@ -7,6 +7,7 @@ mod compositions;
 mod drawn;
 mod layouts;
 mod memory_corpus;
+mod mixtures;
 mod parallel_rows;
 mod partitions;
 mod ranks;

@@ -46,6 +46,7 @@ impl Description {
         let settings = Settings {
             unit,
             order,
+            mixture: default.mixture,
             batch,
             cut,
             layout: self.feed.layout.unwrap_or(default.layout),
