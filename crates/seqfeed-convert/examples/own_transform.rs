@@ -27,7 +27,7 @@ impl Transform for Energy {
     }
 }
 pub(crate) fn register() -> Result<()> {
-    register_transform("energy", |_options, _opener| Ok(Arc::new(Energy)))
+    register_transform("energy", |_options, _context| Ok(Arc::new(Energy)))
 }
 fn main() -> Result<()> {
     register()?;

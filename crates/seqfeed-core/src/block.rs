@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use bytemuck::Pod;
+
 use crate::arena::Arena;
 use crate::spans::{Span, Spans};
 use crate::{Element, Kind, Stream};
@@ -316,6 +318,29 @@ impl Block {
         Samples { bytes, row_bytes }
     }
 
+    /// The samples of sequence number `index`, to be changed in place. Samples in shared memory are
+    /// copied into memory of the block first.
+    ///
+    /// # Panics
+    ///
+    /// If there are no more than `index` sequences, or if the block is sparse.
+    #[must_use]
+    pub fn samples_mut(&mut self, index: usize) -> SamplesMut<'_> {
+        assert!(self.sparse.is_none(), "samples of a sparse block have indices");
+        let (span, row_bytes) = (self.spans.get(index), self.row_bytes());
+        let len = span.samples as usize * row_bytes;
+        let mut start = span.start;
+        if span.buffer != 0 {
+            start = self.used;
+            let end = self.grow(len);
+            let memory = (*self.shared[span.buffer as usize - 1]).as_ref();
+            let from = &memory[span.start..span.start + len];
+            self.values.bytes_mut()[start..end].copy_from_slice(from);
+            self.spans.set(index, Span { buffer: 0, start, ..span });
+        }
+        SamplesMut { bytes: &mut self.values.bytes_mut()[start..start + len], row_bytes }
+    }
+
     fn row_bytes(&self) -> usize {
         self.dim * self.element().size()
     }
@@ -395,6 +420,37 @@ impl fmt::Debug for Samples<'_> {
     }
 }
 
+/// The samples of one sequence in one stream, to be changed in place.
+#[derive(Debug)]
+pub struct SamplesMut<'a> {
+    bytes: &'a mut [u8],
+    row_bytes: usize,
+}
+
+impl<'a> SamplesMut<'a> {
+    /// Number of samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.row_bytes
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// All values, row after row.
+    ///
+    /// # Panics
+    ///
+    /// If the values are of another size than `T`.
+    #[must_use]
+    pub fn into_numbers<T: Pod>(self) -> &'a mut [T] {
+        bytemuck::cast_slice_mut(self.bytes)
+    }
+}
+
 /// The samples of one sequence in one sparse stream.
 #[derive(Clone, Copy, Debug)]
 pub struct SparseSamples<'a> {
@@ -468,6 +524,23 @@ mod tests {
             assert!(block.samples(0).is_empty());
         }
         assert!(Block::new(Element::F64, 1).push_f64(0).is_empty());
+    }
+
+    #[test]
+    fn shared_samples_are_copied_before_they_change() {
+        let memory: Arc<Vec<u8>> =
+            Arc::new([7i32, 8, 9].iter().flat_map(|v| v.to_ne_bytes()).collect());
+        let mut block = Block::new(Element::I32, 1);
+        block.push_i32(1)[0] = 5;
+        let buffer = block.share(Arc::clone(&memory) as SharedBytes);
+        block.push_shared(buffer, 4, 2);
+        block.push_shared(buffer, 0, 1);
+        for index in 0..3 {
+            block.samples_mut(index).into_numbers::<i32>().iter_mut().for_each(|one| *one += 10);
+        }
+        let values = |index| crate::numbers::<i32>(block.samples(index).bytes()).into_owned();
+        assert_eq!([values(0), values(1), values(2)], [vec![15], vec![18, 19], vec![17]]);
+        assert_eq!(memory[..4], 7i32.to_ne_bytes());
     }
 
     #[test]

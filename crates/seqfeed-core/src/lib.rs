@@ -47,7 +47,7 @@ mod wrapper;
 
 pub use about::{About, Fact, Remark, Severity};
 pub use array::Array;
-pub use block::{Block, Samples, SharedBytes, SparseSamples};
+pub use block::{Block, Samples, SamplesMut, SharedBytes, SparseSamples};
 pub use corpus::{Chunking, Corpus, Dropped, JoinPolicy, JoinReport, LengthRule};
 pub use draw::{Draw, Random};
 pub use error::{Error, ErrorKind, Place, Position, Problem, Result};

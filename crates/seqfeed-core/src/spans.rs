@@ -47,6 +47,11 @@ impl Spans {
         }
     }
 
+    /// Replaces a span. Only spans in shared memory are replaced, and those are never all alike.
+    pub(crate) fn set(&mut self, index: usize, span: Span) {
+        self.each[index] = span;
+    }
+
     /// Adds a span. The next one would start at `end`.
     pub(crate) fn push(&mut self, span: Span, end: usize) {
         if self.count == 0 && span.buffer == 0 && span.start == 0 {

@@ -1,6 +1,9 @@
 //! Changes of sequences between files and a feed.
 
-use crate::{About, Block, Draw, Key, Most, Random, Result, Samples, SparseSamples, Stream};
+use crate::{
+    About, Block, Draw, Error, Key, Most, Random, Result, Samples, SamplesMut, SparseSamples,
+    Stream,
+};
 
 /// A change of sequences: streams go in, streams come out.
 ///
@@ -67,7 +70,22 @@ pub trait Transform: Send + Sync {
     /// # Errors
     ///
     /// Fails if the transform cannot be applied to the given sequence.
-    fn apply(&self, output: usize, given: &Given<'_>, to: &mut Block) -> Result<()>;
+    fn apply(&self, output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {
+        let _ = (output, given, to);
+        Err(Error::usage(format!("transform {} makes no streams", self.name())))
+    }
+
+    /// Changes the values of one sequence in an output that is [changed](Output::Changed).
+    ///
+    /// `given` has key, description and random numbers. The samples are in `values`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the transform cannot be applied to the given sequence.
+    fn change(&self, output: usize, given: &Given<'_>, values: SamplesMut<'_>) -> Result<()> {
+        let _ = (output, given, values);
+        Err(Error::usage(format!("transform {} changes no values in place", self.name())))
+    }
 
     /// The most that an output can hold for so much input. `None` means all values of as many
     /// samples as [`samples`](Self::samples) gives. Only sparse streams need it.
@@ -82,6 +100,14 @@ pub trait Transform: Send + Sync {
 pub enum Output {
     /// An input stream, by its number, with all its values. Its name and meaning may change.
     Kept {
+        /// Its number among the input streams.
+        of: usize,
+        /// The description of the output stream.
+        stream: Stream,
+    },
+    /// An input stream with as many values of the same type, which change in place: each sequence
+    /// is loaded into the memory where it stays.
+    Changed {
         /// Its number among the input streams.
         of: usize,
         /// The description of the output stream.
@@ -112,11 +138,23 @@ impl Output {
         streams.iter().enumerate().map(output).collect()
     }
 
+    /// All streams. The values of those for which `is` holds change in place.
+    #[must_use]
+    pub fn change_in_place(streams: &[Stream], is: impl Fn(&Stream) -> bool) -> Vec<Self> {
+        let output = |(of, stream): (usize, &Stream)| match is(stream) {
+            true => Self::Changed { of, stream: stream.clone() },
+            false => Self::Kept { of, stream: stream.clone() },
+        };
+        streams.iter().enumerate().map(output).collect()
+    }
+
     /// The output stream.
     #[must_use]
     pub fn stream(&self) -> &Stream {
         match self {
-            Self::Kept { stream, .. } | Self::Made { stream, .. } => stream,
+            Self::Kept { stream, .. }
+            | Self::Changed { stream, .. }
+            | Self::Made { stream, .. } => stream,
         }
     }
 
@@ -124,7 +162,7 @@ impl Output {
     #[must_use]
     pub fn of(&self) -> &[usize] {
         match self {
-            Self::Kept { of, .. } => std::slice::from_ref(of),
+            Self::Kept { of, .. } | Self::Changed { of, .. } => std::slice::from_ref(of),
             Self::Made { of, .. } => of,
         }
     }
@@ -167,7 +205,7 @@ impl<'a> Given<'a> {
     ///
     /// # Panics
     ///
-    /// If there is no such stream, or if it is sparse.
+    /// If there is no such stream, if it is sparse, or if it changes in place.
     #[must_use]
     pub fn samples(&self, number: usize) -> Samples<'a> {
         self.blocks[self.of[number]].samples(self.place)

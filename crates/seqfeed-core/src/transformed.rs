@@ -1,11 +1,11 @@
 //! A source with a transform applied to it.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
-    About, Block, Draw, Error, Extent, Given, Index, IndexBuilder, Most, Output, Remark, Result,
-    Source, Stream, Transform,
+    About, Block, Draw, Error, Extent, Given, Index, IndexBuilder, Kind, Most, Output, Remark,
+    Result, Source, Stream, Transform,
 };
 
 /// A source whose sequences a [`Transform`] changes while they are loaded.
@@ -17,6 +17,22 @@ pub struct Transformed {
     index: Arc<Index>,
     /// The draw on which random values depend beside the sequence.
     draw: Draw,
+    scratch: Arc<Scratch>,
+}
+
+/// Blocks that inputs are loaded into, to be used again: as many as threads load at once.
+#[derive(Default)]
+struct Scratch(Mutex<Vec<Vec<Block>>>);
+
+impl Scratch {
+    fn take(&self) -> Option<Vec<Block>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn give_back(&self, mut blocks: Vec<Block>) {
+        blocks.iter_mut().for_each(Block::clear);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(blocks);
+    }
 }
 
 impl Transformed {
@@ -34,6 +50,16 @@ impl Transformed {
                 format!("transform {} asks for a stream that is not there", transform.name());
             return Err(Error::usage(what));
         }
+        for output in &outputs {
+            let Output::Changed { of, stream } = output else { continue };
+            let input = &source.streams()[*of];
+            let form = |stream: &Stream| (stream.kind, stream.element, stream.dim, stream.extent);
+            if input.kind == Kind::Sparse || form(input) != form(stream) {
+                let (name, stream) = (transform.name(), &input.name);
+                let what = format!("transform {name} cannot change stream {stream} in place");
+                return Err(Error::usage(what).in_file(source.name()));
+            }
+        }
         let streams = outputs.iter().map(|output| output.stream().clone()).collect();
         let index = index(source.index(), transform.as_ref());
         // If all streams have lengths of their own, a sequence is as long as the longest.
@@ -41,11 +67,13 @@ impl Transformed {
             matches!(output, Output::Made { stream, .. } if stream.extent == Extent::Samples)
         });
         let kept = outputs.iter().find(|output| match output {
-            Output::Kept { of, stream } => match (source.streams()[*of].extent, stream.extent) {
-                (Extent::Samples, Extent::Samples) => true,
-                (Extent::Own, _) => !made,
-                _ => false,
-            },
+            Output::Kept { of, stream } | Output::Changed { of, stream } => {
+                match (source.streams()[*of].extent, stream.extent) {
+                    (Extent::Samples, Extent::Samples) => true,
+                    (Extent::Own, _) => !made,
+                    _ => false,
+                }
+            }
             Output::Made { .. } => false,
         });
         if let (false, Some(kept)) = (Arc::ptr_eq(&index, source.index()), kept) {
@@ -57,7 +85,8 @@ impl Transformed {
         }
         let draw = Draw::default();
         let source = source.in_sweep(inner(draw, &transform)).unwrap_or(source);
-        Ok(Self { source, transform, outputs, streams, index, draw })
+        let scratch = Arc::default();
+        Ok(Self { source, transform, outputs, streams, index, draw, scratch })
     }
 
     /// The source.
@@ -66,10 +95,10 @@ impl Transformed {
         &self.source
     }
 
-    /// The stream whose block can be filled in place. The output must be kept, and no other output
-    /// may need that stream.
+    /// The stream whose block can be filled in place. The output must be kept or changed, and no
+    /// other output may need that stream.
     fn in_place(&self, output: &Output) -> Option<usize> {
-        let Output::Kept { of, .. } = output else { return None };
+        let (Output::Kept { of, .. } | Output::Changed { of, .. }) = output else { return None };
         let uses = self.outputs.iter().flat_map(Output::of).filter(|other| *other == of);
         (uses.count() == 1).then_some(*of)
     }
@@ -87,17 +116,22 @@ impl Transformed {
         let in_place = self.in_place(output).is_some();
         for (place, &sequence) in sequences.iter().enumerate() {
             let masked = self.index.is_masked(sequence);
+            let (key, streams, draw) = (self.index.key(sequence), self.source.streams(), self.draw);
+            let of = output.of();
             match output {
-                _ if in_place => {}
-                Output::Kept { of, .. } => to.push_copy(&loaded[*of], place),
                 Output::Made { .. } if masked => push_nothing(to),
-                Output::Made { of, .. } => {
-                    let key = self.index.key(sequence);
-                    let streams = self.source.streams();
-                    let draw = self.draw;
+                Output::Made { .. } => {
                     let given = Given { key, streams, blocks: loaded, of, place, draw };
                     self.transform.apply(number, &given, to)?;
                 }
+                _ if in_place => {}
+                Output::Kept { of, .. } | Output::Changed { of, .. } => {
+                    to.push_copy(&loaded[*of], place);
+                }
+            }
+            if let (Output::Changed { .. }, false) = (output, masked) {
+                let given = Given { key, streams, blocks: &[], of, place, draw };
+                self.transform.change(number, &given, to.samples_mut(already + place))?;
             }
             if !masked && self.is_new_length(output) {
                 self.check(&self.streams[number], sequence, to.sequence_len(already + place))?;
@@ -109,7 +143,9 @@ impl Transformed {
     /// Whether an output has other lengths than its inputs, or may have.
     fn is_new_length(&self, output: &Output) -> bool {
         match output {
-            Output::Kept { of, stream } => self.source.streams()[*of].extent != stream.extent,
+            Output::Kept { of, stream } | Output::Changed { of, stream } => {
+                self.source.streams()[*of].extent != stream.extent
+            }
             Output::Made { .. } => true,
         }
     }
@@ -133,6 +169,20 @@ impl Transformed {
         .with_help("frames can be dealt out where all streams have a sample for each of them"))
     }
 
+    /// Blocks for the streams of the source, with room for sequences in those that are needed.
+    fn new_scratch(&self, sequences: &[u32], is_needed: impl Fn(usize) -> bool) -> Vec<Block> {
+        let mut blocks = self.scratch.take().unwrap_or_else(|| self.source.new_blocks());
+        for (number, stream) in self.source.streams().iter().enumerate() {
+            if is_needed(number) && stream.extent == Extent::Samples && self.source.is_held(number)
+            {
+                let index = self.source.index();
+                let samples = sequences.iter().map(|&one| index.samples(one) as usize).sum();
+                blocks[number].reserve(samples);
+            }
+        }
+        blocks
+    }
+
     /// The only stream of the source that is needed, if there is just one.
     fn only_input(&self) -> Option<usize> {
         let mut inputs = self.outputs.iter().flat_map(Output::of);
@@ -142,7 +192,7 @@ impl Transformed {
 
     fn most_of(&self, output: usize, samples: u64, most: impl Fn(usize) -> Most) -> Most {
         match &self.outputs[output] {
-            Output::Kept { of, .. } => most(*of),
+            Output::Kept { of, .. } | Output::Changed { of, .. } => most(*of),
             Output::Made { of, stream } => {
                 let given = of.iter().map(|&of| most(of)).fold(Most::default(), Most::and);
                 let samples = if stream.extent == Extent::Own { given.samples } else { samples };
@@ -205,7 +255,10 @@ impl crate::Wrapper for Transformed {
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         let already: Vec<usize> = blocks.iter().map(Block::len).collect();
-        let mut loaded = self.source.new_blocks();
+        let only = self.only_input();
+        let in_place = |of| self.outputs.iter().any(|output| self.in_place(output) == Some(of));
+        let is_needed = |of| only.is_none_or(|only| only == of) && !in_place(of);
+        let mut loaded = self.new_scratch(sequences, is_needed);
         let swap = |loaded: &mut [Block], blocks: &mut [Block]| {
             for (output, block) in self.outputs.iter().zip(blocks) {
                 if let Some(of) = self.in_place(output) {
@@ -214,7 +267,7 @@ impl crate::Wrapper for Transformed {
             }
         };
         swap(&mut loaded, blocks);
-        let result = match self.only_input() {
+        let result = match only {
             Some(only) => self.source.load_stream(only, sequences, &mut loaded[only]),
             None => self.source.load(sequences, &mut loaded),
         };
@@ -223,7 +276,9 @@ impl crate::Wrapper for Transformed {
         let mut blocks = blocks.iter_mut().zip(already).enumerate();
         blocks.try_for_each(|(number, (block, already))| {
             self.finish(number, sequences, &loaded, block, already)
-        })
+        })?;
+        self.scratch.give_back(loaded);
+        Ok(())
     }
 
     fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
@@ -233,13 +288,16 @@ impl crate::Wrapper for Transformed {
             self.source.load_stream(of, sequences, block)?;
             return self.finish(stream, sequences, &[], block, already);
         }
-        let mut loaded = self.source.new_blocks();
-        match output.of() {
+        let of = output.of();
+        let mut loaded = self.new_scratch(sequences, |number| of.len() > 1 || of == [number]);
+        match of {
             [] => {}
             [only] => self.source.load_stream(*only, sequences, &mut loaded[*only])?,
             _ => self.source.load(sequences, &mut loaded)?,
         }
-        self.finish(stream, sequences, &loaded, block, already)
+        self.finish(stream, sequences, &loaded, block, already)?;
+        self.scratch.give_back(loaded);
+        Ok(())
     }
 
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
@@ -254,6 +312,7 @@ impl crate::Wrapper for Transformed {
             streams: self.streams.clone(),
             index: Arc::clone(&self.index),
             draw,
+            scratch: Arc::clone(&self.scratch),
         }))
     }
 
@@ -274,8 +333,12 @@ impl crate::Wrapper for Transformed {
     }
 
     fn held_bytes(&self) -> u64 {
-        // The inputs of a change are loaded first.
-        let made = self.outputs.iter().filter(|output| self.in_place(output).is_none());
+        // The inputs of a change are loaded first. Samples in shared memory are copied to change.
+        let of_own = |output: &&Output| match self.in_place(output) {
+            Some(of) => matches!(output, Output::Changed { .. }) && !self.source.is_held(of),
+            None => true,
+        };
+        let made = self.outputs.iter().filter(of_own);
         let made = made.map(Output::stream).filter(|stream| stream.extent != Extent::Sequence);
         let made: u64 = made.map(|stream| stream.sample_bytes() as u64).sum();
         made.saturating_add(self.source.held_bytes())
@@ -299,7 +362,9 @@ impl crate::Wrapper for Transformed {
     }
 
     fn is_held(&self, stream: usize) -> bool {
-        self.in_place(&self.outputs[stream]).is_none_or(|of| self.source.is_held(of))
+        let output = &self.outputs[stream];
+        let is_changed = matches!(output, Output::Changed { .. });
+        is_changed || self.in_place(output).is_none_or(|of| self.source.is_held(of))
     }
 
     fn kept_bytes(&self) -> u64 {
@@ -329,7 +394,7 @@ impl crate::Wrapper for Transformed {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{Element, Key, Kind, Stream, numbers};
+    use crate::{Element, Key, SamplesMut, numbers};
 
     /// Sequence `s` has `s + 1` samples, or one that only keeps its place: `[s, t]` each, and
     /// labels `t`.
@@ -430,6 +495,28 @@ mod tests {
         }
     }
 
+    /// Features times ten in place; and the features that went in, under another name.
+    struct Tenfold {
+        and_before: bool,
+    }
+
+    impl Transform for Tenfold {
+        fn name(&self) -> &str {
+            "tenfold"
+        }
+        fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
+            let mut outputs = Output::change_in_place(streams, |stream| stream.kind == Kind::Dense);
+            let stream = Stream { name: "before".to_owned(), ..streams[0].clone() };
+            outputs.extend(self.and_before.then_some(Output::Kept { of: 0, stream }));
+            Ok(outputs)
+        }
+        fn change(&self, _: usize, given: &Given<'_>, values: SamplesMut<'_>) -> Result<()> {
+            assert_eq!((given.stream(0).name.as_str(), given.key().0.len()), ("features", 1));
+            values.into_numbers::<f32>().iter_mut().for_each(|value| *value *= 10.0);
+            Ok(())
+        }
+    }
+
     fn transformed(transform: impl Transform + 'static) -> Transformed {
         Transformed::new(Arc::new(Counted::new(9)), Arc::new(transform)).unwrap()
     }
@@ -447,7 +534,13 @@ mod tests {
 
     #[test]
     fn a_stream_alone_is_as_all_together() {
-        for (source, streams) in [(transformed(Halved), 3), (transformed(Twice), 2)] {
+        let all = [
+            (transformed(Halved), 3),
+            (transformed(Twice), 2),
+            (transformed(Tenfold { and_before: false }), 2),
+            (transformed(Tenfold { and_before: true }), 3),
+        ];
+        for (source, streams) in all {
             let sequences = [7, 0, 2, 8, 5];
             let mut all = source.new_blocks();
             source.load(&[1], &mut all).unwrap();
@@ -477,6 +570,38 @@ mod tests {
         assert_eq!(*numbers::<i32>(blocks[1].samples(0).bytes()), [0, 2, 4]);
         assert_eq!(*floats(2, 0), [30.0]);
         assert!(blocks.iter().all(|block| block.samples(1).is_empty()));
+    }
+
+    #[test]
+    fn values_change_in_place() {
+        for and_before in [false, true] {
+            let source = transformed(Tenfold { and_before });
+            let mut blocks = source.new_blocks();
+            source.load(&[5], &mut blocks).unwrap();
+            source.load(&[1, 2], &mut blocks).unwrap();
+            let floats = |block: usize, place| numbers::<f32>(blocks[block].samples(place).bytes());
+            assert_eq!(floats(0, 0)[..4], [50.0, 0.0, 50.0, 10.0]);
+            assert_eq!(*floats(0, 1), [10.0, 0.0, 10.0, 10.0]);
+            assert!(floats(0, 2).is_empty());
+            if and_before {
+                assert_eq!(*floats(2, 1), [1.0, 0.0, 1.0, 1.0]);
+            }
+        }
+    }
+
+    #[test]
+    fn memory_for_inputs_is_used_again() {
+        let source = transformed(Halved);
+        let mut blocks = source.new_blocks();
+        let mut memory = || {
+            blocks.iter_mut().for_each(Block::clear);
+            source.load(&[8, 4], &mut blocks).unwrap();
+            let scratch = source.scratch.0.lock().unwrap();
+            assert_eq!(scratch.len(), 1);
+            scratch[0][0].owned_bytes()
+        };
+        let first = memory();
+        assert!(first > 0 && memory() == first);
     }
 
     #[test]

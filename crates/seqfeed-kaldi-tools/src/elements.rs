@@ -2,18 +2,8 @@
 
 use seqfeed_core::{Error, Result};
 
-/// The smallest value whose logarithm is taken.
-pub const LOG_FLOOR: f32 = 1e-20;
-
-/// Natural logarithms of values. Values below [`LOG_FLOOR`] are raised to it.
-pub fn log(values: &mut [f32]) {
-    // Not `max`, which would give the floor for NaN.
-    let floored = |value: f32| if value < LOG_FLOOR { LOG_FLOOR } else { value };
-    values.iter_mut().for_each(|value| *value = floored(*value).ln());
-}
-
 /// Exponentials of values.
-pub fn exp(values: &mut [f32]) {
+pub(crate) fn exp(values: &mut [f32]) {
     values.iter_mut().for_each(|value| *value = value.exp());
 }
 
@@ -22,7 +12,7 @@ pub fn exp(values: &mut [f32]) {
 /// # Errors
 ///
 /// Fails with the power 0.5 if a value is negative.
-pub fn power(values: &mut [f32], power: f32) -> Result<()> {
+pub(crate) fn power(values: &mut [f32], power: f32) -> Result<()> {
     if power == 0.5 && values.iter().any(|&value| value < 0.0) {
         return Err(Error::corpus("Cannot take square root of negative value"));
     }
@@ -38,7 +28,7 @@ pub fn power(values: &mut [f32], power: f32) -> Result<()> {
 }
 
 /// The softmax of a row.
-pub fn softmax(row: &mut [f32]) {
+pub(crate) fn softmax(row: &mut [f32]) {
     let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mut sum = 0.0f32;
     for value in &mut *row {
@@ -51,7 +41,7 @@ pub fn softmax(row: &mut [f32]) {
 
 /// The product of two vectors of the same length, summed in 64 bits.
 #[must_use]
-pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum::<f64>() as f32
 }
 
@@ -62,9 +52,6 @@ mod tests {
 
     #[test]
     fn values() {
-        let mut values = [0.0, 1.0, -1.0];
-        log(&mut values);
-        assert_eq!(values, [LOG_FLOOR.ln(), 0.0, LOG_FLOOR.ln()]);
         let mut values = [1.0, 1.0, 1.0 + 2.0f32.ln()];
         softmax(&mut values);
         assert!((values[0] - 0.25).abs() < 1e-6 && (values[2] - 0.5).abs() < 1e-6);

@@ -1,41 +1,12 @@
-//! Rearranges the frames of a matrix: context, shift, subsampling, columns.
+//! Rearranges the frames of a matrix: shift, rows, columns.
 
 use seqfeed_kaldi::Matrix;
-
-/// Each frame with `left` frames before and `right` frames after it, in one row. The first and last
-/// frame stand for frames beyond the ends: Kaldi's `SpliceFrames`.
-#[must_use]
-pub fn splice(features: &Matrix<f32>, left: usize, right: usize) -> Matrix<f32> {
-    let mut spliced = Matrix::default();
-    splice_into(features, left, right, &mut spliced);
-    spliced
-}
-
-/// [`splice`] into an older matrix, to use its memory again.
-pub fn splice_into(features: &Matrix<f32>, left: usize, right: usize, out: &mut Matrix<f32>) {
-    let Matrix { rows, cols, .. } = *features;
-    let width = left + 1 + right;
-    (out.rows, out.cols) = (rows, cols * width);
-    out.values.clear();
-    out.values.reserve_exact(rows * cols * width);
-    for row in 0..rows {
-        // Consecutive frames lie side by side.
-        let first = row.saturating_sub(left);
-        let behind = (row + right + 1).min(rows);
-        for _ in row..left {
-            out.values.extend_from_slice(features.row(0));
-        }
-        out.values.extend_from_slice(&features.values[first * cols..behind * cols]);
-        for _ in rows..row + right + 1 {
-            out.values.extend_from_slice(features.row(rows - 1));
-        }
-    }
-}
+use seqfeed_transform::select;
 
 /// Moves frames to later positions (with a negative `shift`, to earlier ones). The first or last
 /// frame fills the free positions.
 #[must_use]
-pub fn shift(features: &Matrix<f32>, shift: i64) -> Matrix<f32> {
+pub(crate) fn shift(features: &Matrix<f32>, shift: i64) -> Matrix<f32> {
     let Matrix { rows, cols, .. } = *features;
     let mut values = Vec::with_capacity(rows * cols);
     for row in 0..rows as i64 {
@@ -51,7 +22,7 @@ pub fn shift(features: &Matrix<f32>, shift: i64) -> Matrix<f32> {
 ///
 /// If one of them does not exist.
 #[must_use]
-pub fn rows(features: &Matrix<f32>, wanted: impl IntoIterator<Item = usize>) -> Matrix<f32> {
+pub(crate) fn rows(features: &Matrix<f32>, wanted: impl IntoIterator<Item = usize>) -> Matrix<f32> {
     let mut values = Vec::new();
     let mut count = 0;
     for row in wanted {
@@ -67,19 +38,18 @@ pub fn rows(features: &Matrix<f32>, wanted: impl IntoIterator<Item = usize>) -> 
 ///
 /// If one of them does not exist.
 #[must_use]
-pub fn columns(features: &Matrix<f32>, wanted: &[usize]) -> Matrix<f32> {
+pub(crate) fn columns(features: &Matrix<f32>, wanted: &[usize]) -> Matrix<f32> {
     let mut values = Vec::with_capacity(features.rows * wanted.len());
-    for row in 0..features.rows {
-        let row = features.row(row);
-        values.extend(wanted.iter().map(|&column| row[column]));
-    }
+    select::columns(&features.values, features.cols, 1, &select::runs(wanted), |some| {
+        values.extend_from_slice(some);
+    });
     let cols = if features.rows == 0 { 0 } else { wanted.len() };
     Matrix { rows: features.rows, cols, values }
 }
 
 /// Matrices side by side, with the number of rows of the shortest one.
 #[must_use]
-pub fn paste(parts: &[&Matrix<f32>]) -> Matrix<f32> {
+pub(crate) fn paste(parts: &[&Matrix<f32>]) -> Matrix<f32> {
     let rows = parts.iter().map(|part| part.rows).min().unwrap_or_default();
     let cols = parts.iter().map(|part| part.cols).sum();
     let mut values = Vec::with_capacity(rows * cols);
@@ -100,13 +70,11 @@ mod tests {
     #[test]
     fn ends_are_repeated() {
         let features = column(&[1.0, 2.0, 3.0]);
-        let spliced = splice(&features, 2, 1);
-        assert_eq!(spliced.values, [1., 1., 1., 2., 1., 1., 2., 3., 1., 2., 3., 3.]);
         assert_eq!(shift(&features, 1).values, [1., 1., 2.]);
         assert_eq!(shift(&features, -2).values, [3., 3., 3.]);
         assert_eq!(shift(&features, i64::MIN).values, [3., 3., 3.]);
         let empty = Matrix::default();
-        assert_eq!((splice(&empty, 1, 1), shift(&empty, 1)), (empty.clone(), empty));
+        assert_eq!(shift(&empty, 1), empty);
     }
 
     #[test]

@@ -23,25 +23,22 @@
 //!   with 255 as Kaldi does. A failed command that was written to (`ark:| gzip`) is an error.
 //! * A log line has no line number if its number in Kaldi's source is not known.
 //!
-//! Tools read and write one object at a time, except those that shuffle. [`cmvn`], [`deltas`],
-//! [`frames`], [`elements`] and [`transform`] have their arithmetic, in Kaldi's order of
-//! operations.
+//! Tools read and write one object at a time, except those that shuffle. Most of their arithmetic
+//! is that of [`seqfeed_transform`], in Kaldi's order of operations.
 
 #![forbid(unsafe_code)]
 
 mod c_random;
 mod call;
-pub mod cmvn;
 mod cxx_shuffle;
-pub mod deltas;
-pub mod elements;
-pub mod frames;
+mod determinant;
+mod elements;
+mod frames;
 mod number;
 mod options;
 mod reading;
 mod segments;
 mod tools;
-pub mod transform;
 mod writing;
 
 use std::fmt;

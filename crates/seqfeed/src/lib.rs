@@ -67,8 +67,8 @@ pub use opened::Opened;
 pub use seqfeed_core::{
     About, Block, Corpus, Draw, Dropped, Element, Error, ErrorKind, Extent, Fact, Given, Index,
     JoinReport, Key, Kind, Most, Output, Place, Position, Printable, PrintableLines, Problem,
-    Quote, Random, Remark, Result, SampleRates, Severity, Sink, Source, Stream, Transform,
-    Transformed, Written, float_text, is_hidden, nearest_name,
+    Quote, Random, Remark, Result, SampleRates, SamplesMut, Severity, Sink, Source, Stream,
+    Transform, Transformed, Written, float_text, is_hidden, nearest_name,
 };
 pub use seqfeed_feed::{
     BatchSize, Context, Cut, DealState, DealtState, Epoch, Feed, Generator, LabelMap, LabelRules,
@@ -78,7 +78,7 @@ pub use seqfeed_feed::{
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
 pub use toml::{Table, Value};
-pub use transforms::{MakeTransform, TransformSpec, register_transform};
+pub use transforms::{MakeTransform, TransformContext, TransformSpec, register_transform};
 pub use unjoined::{Refused, Unjoined};
 
 /// Arrow IPC and Parquet files (with the feature `arrow`).

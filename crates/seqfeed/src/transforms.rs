@@ -1,14 +1,12 @@
-//! The transforms: one line of the table and one file each.
+//! The transforms: one line of the table each. Those that read files or data also have a file here.
 
-mod noise;
 mod one_stream;
-mod select;
-mod subsample;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use seqfeed_core::{Error, Result, Source, Transform, Transformed, nearest_name};
 use seqfeed_io::Opener;
+use seqfeed_transform::{Deltas, Noise, Select, Splice, Stack, Subsample};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -78,12 +76,38 @@ impl TransformSpec {
     }
 }
 
-/// Makes a transform from its options. The opener opens files that they name.
-pub type MakeTransform = fn(&TransformSpec, &Opener) -> Result<Arc<dyn Transform>>;
+/// What a transform is made for, beside its options.
+pub struct TransformContext<'a> {
+    /// Opens files that the options name.
+    pub opener: &'a Opener,
+    /// The source that the transform is applied to, for what is computed from its data. Its data
+    /// are read at first use, not while the transform is made.
+    pub source: &'a Arc<dyn Source>,
+    /// The only stream of the source that the transform is applied to, by its number. `None` for
+    /// all streams.
+    pub stream: Option<usize>,
+}
+
+/// Makes a transform from its options.
+pub type MakeTransform = fn(&TransformSpec, &TransformContext<'_>) -> Result<Arc<dyn Transform>>;
 
 /// The transforms of the library.
-const BUILT_IN: &[(&str, MakeTransform)] =
-    &[("noise", noise::make), ("select", select::make), ("subsample", subsample::make)];
+const BUILT_IN: &[(&str, MakeTransform)] = &[
+    ("deltas", plain::<Deltas>),
+    ("noise", plain::<Noise>),
+    ("select", plain::<Select>),
+    ("splice", plain::<Splice>),
+    ("stack", plain::<Stack>),
+    ("subsample", plain::<Subsample>),
+];
+
+/// Makes a transform that needs nothing but its options.
+fn plain<T: Transform + DeserializeOwned + 'static>(
+    spec: &TransformSpec,
+    _context: &TransformContext<'_>,
+) -> Result<Arc<dyn Transform>> {
+    Ok(Arc::new(spec.read::<T>()?))
+}
 
 /// The registered transforms.
 static REGISTERED: RwLock<Vec<(&'static str, MakeTransform)>> = RwLock::new(Vec::new());
@@ -103,11 +127,11 @@ pub fn register_transform(name: &'static str, make: MakeTransform) -> Result<()>
     Ok(())
 }
 
-fn make(spec: &TransformSpec, opener: &Opener) -> Result<Arc<dyn Transform>> {
+fn make(spec: &TransformSpec, context: &TransformContext<'_>) -> Result<Arc<dyn Transform>> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone();
     let known: Vec<_> = BUILT_IN.iter().copied().chain(registered).collect();
     if let Some((_, make)) = known.iter().find(|(name, _)| *name == spec.name) {
-        return make(spec, opener);
+        return make(spec, context);
     }
     let names = || known.iter().map(|(name, _)| *name);
     let error = Error::usage(format!("there is no transform called {}", spec.name));
@@ -125,9 +149,12 @@ pub(crate) fn apply(
     opener: &Opener,
 ) -> Result<Arc<dyn Source>> {
     for spec in specs {
-        let mut transform = make(spec, opener)?;
-        if let Some(stream) = stream {
-            transform = Arc::new(OneStream::new(source.streams(), stream, transform)?);
+        let number = |name: &str| one_stream::number(source.streams(), name, &spec.name);
+        let number = stream.map(number).transpose()?;
+        let context = TransformContext { opener, source: &source, stream: number };
+        let mut transform = make(spec, &context)?;
+        if let Some(number) = number {
+            transform = Arc::new(OneStream { number, transform });
         }
         source = Arc::new(Transformed::new(source, transform)?);
     }
@@ -136,7 +163,27 @@ pub(crate) fn apply(
 
 #[cfg(test)]
 mod tests {
+    use seqfeed_core::{Block, Index, IndexBuilder, Stream};
+
     use super::*;
+
+    /// No streams, and no sequences.
+    struct Nothing(Arc<Index>);
+
+    impl Source for Nothing {
+        fn name(&self) -> &str {
+            "nothing"
+        }
+        fn streams(&self) -> &[Stream] {
+            &[]
+        }
+        fn index(&self) -> &Arc<Index> {
+            &self.0
+        }
+        fn load(&self, _sequences: &[u32], _blocks: &mut [Block]) -> Result<()> {
+            Ok(())
+        }
+    }
 
     #[test]
     fn options_are_read_from_text() {
@@ -150,12 +197,15 @@ mod tests {
 
     #[test]
     fn names_and_options_that_there_are_not() {
-        let opener = Opener::default();
-        let error = |text: &str| make(&TransformSpec::parse(text).unwrap(), &opener).err().unwrap();
+        let source: Arc<dyn Source> = Arc::new(Nothing(Arc::new(IndexBuilder::new(1).finish())));
+        let context =
+            TransformContext { opener: &Opener::default(), source: &source, stream: None };
+        let error =
+            |text: &str| make(&TransformSpec::parse(text).unwrap(), &context).err().unwrap();
         assert_eq!(error("subsampel").help(), Some("did you mean `subsample`?"));
         let wrong = error("subsample,n=3,offest=1");
         assert!(wrong.message().contains("offest") && wrong.is_usage(), "{wrong}");
         assert!(error("subsample").message().contains("missing field `n`"));
-        assert!(register_transform("noise", subsample::make).is_err());
+        assert!(register_transform("noise", plain::<Subsample>).is_err());
     }
 }

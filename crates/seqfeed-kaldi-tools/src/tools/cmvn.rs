@@ -2,9 +2,9 @@
 
 use seqfeed_core::Key;
 use seqfeed_kaldi::{GeneralMatrix, MappedReader, Matrix, RandomAccessReader, TokenVector, Vector};
+use seqfeed_transform::{Normalization, Statistics};
 
 use crate::call::{Call, Outcome, Stop, abort, some, throw};
-use crate::cmvn::{self, Normalization};
 use crate::number::{G, integer};
 use crate::options::{binary_option, opt, shown};
 use crate::reading::{Counts, is_rspecifier, is_wspecifier};
@@ -14,6 +14,14 @@ const COMPUTE_USAGE: &str = "Computes statistics for cepstral mean and variance 
 Usage: compute-cmvn-stats [options] <feats-rspecifier> (<stats-wspecifier>|<stats-wxfilename>)\n\
 e.g.: compute-cmvn-stats --spk2utt=ark:data/train/spk2utt scp:data/train/feats.scp ark,scp:cmvn.ark,cmvn.scp\n\
 See also: apply-cmvn, modify-cmvn-stats\n";
+
+fn statistics(matrix: Matrix<f64>) -> seqfeed_core::Result<Statistics> {
+    Statistics::of_matrix(matrix.rows, matrix.cols, matrix.values)
+}
+
+fn matrix(statistics: Statistics) -> Matrix<f64> {
+    Matrix { rows: 2, cols: statistics.dim() + 1, values: statistics.into_values() }
+}
 
 /// Collects statistics.
 struct Accumulator {
@@ -30,13 +38,13 @@ impl Accumulator {
         call: &mut Call<'_>,
         key: Key<'_>,
         features: &Matrix<f32>,
-        stats: &mut Option<Matrix<f64>>,
+        stats: &mut Option<Statistics>,
     ) -> Result<bool, Stop> {
         const PLACE: &str = "AccCmvnStatsWrapper():featbin/compute-cmvn-stats.cc";
         if features.cols == 0 {
             return abort(format_args!("the features of {key} are empty: they have no statistics"));
         }
-        let stats = stats.get_or_insert_with(|| cmvn::empty(features.cols));
+        let stats = stats.get_or_insert_with(|| Statistics::new(features.cols));
         let weights = match &mut self.weights {
             None => None,
             Some(reader) => match reader.get(key)? {
@@ -57,7 +65,8 @@ impl Accumulator {
                 Some(Vector(weights)) => Some(weights.as_slice()),
             },
         };
-        cmvn::accumulate(features, weights, stats)
+        stats
+            .accumulate(&features.values, features.cols, weights)
             .map_err(|error| Stop::abort(&error.of_key(key)))?;
         self.done += 1;
         Ok(true)
@@ -86,7 +95,7 @@ pub(super) fn compute(call: &mut Call<'_>) -> Outcome {
             let mut stats = None;
             let added = all.add(call, key, features, &mut stats)?;
             if let Some(stats) = stats.filter(|_| added) {
-                writer.write(key, &stats)?;
+                writer.write(key, &matrix(stats))?;
             }
             Ok(added)
         })?;
@@ -122,11 +131,12 @@ fn compute_by_speaker(
                 }
             }
         }
-        match &stats {
-            Some(stats) => writer.write(speaker, stats)?,
+        let found = stats.is_some();
+        match stats {
+            Some(stats) => writer.write(speaker, &matrix(stats))?,
             None => call.warn(PLACE, format_args!("No stats accumulated for speaker {speaker}")),
         }
-        Ok(stats.is_some())
+        Ok(found)
     })?;
     Ok(())
 }
@@ -150,7 +160,7 @@ fn compute_global(
     }
     table.close()?;
     // Written with 32 bits, as in Kaldi, for its older versions.
-    let Matrix { rows, cols, values } = stats.unwrap_or_default();
+    let Matrix { rows, cols, values } = stats.map(matrix).unwrap_or_default();
     let values = values.into_iter().map(|value| value as f32).collect();
     call.write_object(&Matrix { rows, cols, values }, &names[1], binary)?;
     let name = shown(&names[1], "standard output");
@@ -169,7 +179,7 @@ const APPLY_PLACE: &str = "main():featbin/apply-cmvn.cc";
 
 /// The source of statistics.
 enum Stats {
-    All(Normalization),
+    All(Normalization<f32>),
     Each(Box<MappedReader<Matrix<f64>>>),
 }
 
@@ -184,11 +194,10 @@ impl Settings {
     fn normalization(
         &self,
         call: &mut Call<'_>,
-        mut stats: Matrix<f64>,
-    ) -> Result<Normalization, Stop> {
-        if !self.skipped.is_empty() {
-            cmvn::fake(&mut stats, &self.skipped)?;
-        }
+        stats: Matrix<f64>,
+    ) -> Result<Normalization<f32>, Stop> {
+        let mut stats = statistics(stats)?;
+        stats.fake(&self.skipped)?;
         let make = if self.reverse { Normalization::reverse } else { Normalization::forward };
         let normalization = make(&stats, self.variances)?;
         for &variance in &normalization.floored {
@@ -240,9 +249,11 @@ pub(super) fn apply(call: &mut Call<'_>) -> Outcome {
     let table = call.table::<Matrix<f32>>(&names[1])?;
     let Counts { done, failed, .. } = call.each(table, writer, |call, key, features, writer| {
         match &mut stats {
-            Stats::All(normalization) => normalization.apply(features),
+            Stats::All(normalization) => normalization.apply(&mut features.values, features.cols),
             Stats::Each(reader) => match reader.get(key)? {
-                Some(stats) => settings.normalization(call, stats.clone())?.apply(features),
+                Some(stats) => settings
+                    .normalization(call, stats.clone())?
+                    .apply(&mut features.values, features.cols),
                 None => {
                     let message = format!(
                         "No normalization statistics available for key {key}, producing no output for this \
@@ -309,16 +320,19 @@ pub(super) fn modify(call: &mut Call<'_>) -> Outcome {
     let table = call.table::<Matrix<f64>>(from)?;
     let writer = call.create::<Matrix<f64>>(to)?;
     let modified = call.each(table, writer, |call, key, stats, writer| {
-        cmvn::fake(stats, &fake).map_err(|error| error.of_key(key))?;
-        if convert {
-            let Some(both) = cmvn::mean_and_variance(stats) else {
+        let mut all = statistics(std::mem::take(stats)).map_err(|error| error.of_key(key))?;
+        all.fake(&fake).map_err(|error| error.of_key(key))?;
+        *stats = if convert {
+            let Some(values) = all.means_and_variances() else {
                 let message = format!(
                     "Zero or negative count for speaker {key}, not outputting mean and variance stats."
                 );
                 return call.pass_over(PLACE, message);
             };
-            *stats = both;
-        }
+            Matrix { rows: 2, cols: all.dim(), values }
+        } else {
+            matrix(all)
+        };
         writer.write(key, stats)?;
         Ok(true)
     })?;

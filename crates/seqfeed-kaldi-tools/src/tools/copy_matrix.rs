@@ -1,6 +1,7 @@
 //! `copy-matrix`.
 
 use seqfeed_kaldi::Matrix;
+use seqfeed_transform::log::{FLOOR, log};
 
 use crate::call::{Call, Outcome, Stop, some, throw};
 use crate::elements;
@@ -29,7 +30,7 @@ impl Change {
             values.iter_mut().for_each(|value| *value *= self.scale);
         }
         if self.log {
-            elements::log(values);
+            log(values, FLOOR);
         }
         if self.exp {
             elements::exp(values);

@@ -1,9 +1,10 @@
 //! `add-deltas`, `splice-feats`, `shift-feats`, `subsample-feats`: make frames from other frames.
 
 use seqfeed_kaldi::Matrix;
+use seqfeed_transform::deltas::{self, Slopes};
+use seqfeed_transform::{splice, subsample};
 
 use crate::call::{Call, Outcome, abort, some, throw};
-use crate::deltas::Deltas;
 use crate::frames;
 use crate::options::{binary_option, opt};
 use crate::reading::{Counts, is_rspecifier};
@@ -13,8 +14,8 @@ Usage: add-deltas [options] <in-rspecifier> <out-wspecifier>\n\
 e.g.: add-deltas --delta-order=2 scp:feats.scp ark:-\n\
 See also: splice-feats\n";
 
-/// The longest window and the highest order. Both are far beyond any use.
-const MOST: i32 = 1000;
+/// The longest window and the highest order.
+const MOST: i32 = deltas::MOST as i32;
 
 pub(super) fn add_deltas(call: &mut Call<'_>) -> Outcome {
     const PLACE: &str = "main():featbin/add-deltas.cc";
@@ -34,19 +35,16 @@ pub(super) fn add_deltas(call: &mut Call<'_>) -> Outcome {
             MOST - 1
         ));
     }
-    let deltas = Deltas::new(order as usize, window as usize);
+    let slopes = Slopes::new(order as usize, window as usize);
     let writer = call.create::<Matrix<f32>>(&names[1])?;
     let table = call.table::<Matrix<f32>>(&names[0])?;
     call.each(table, writer, |call, key, features, writer| {
         if features.rows == 0 {
             return call.pass_over(PLACE, format_args!("Empty feature matrix for key {key}"));
         }
-        let out = match usize::try_from(truncate) {
-            Ok(0) => deltas.compute(features),
-            Ok(dim) if dim <= features.cols => {
-                let columns: Vec<usize> = (0..dim).collect();
-                deltas.compute(&frames::columns(features, &columns))
-            }
+        let kept = match usize::try_from(truncate) {
+            Ok(0) => features.cols,
+            Ok(kept) if kept <= features.cols => kept,
             _ => {
                 let message = format!(
                     "Cannot truncate features as dimension {} is smaller than truncation dimension.",
@@ -55,6 +53,9 @@ pub(super) fn add_deltas(call: &mut Call<'_>) -> Outcome {
                 return throw(PLACE, message);
             }
         };
+        let cols = kept * slopes.orders();
+        let mut out = Matrix { rows: features.rows, cols, values: vec![0.0; features.rows * cols] };
+        slopes.compute(&features.values, features.cols, kept, &mut out.values);
         writer.write(key, &out)?;
         Ok(true)
     })?;
@@ -97,7 +98,12 @@ pub(super) fn splice(call: &mut Call<'_>) -> Outcome {
                 features.cols
             ));
         }
-        frames::splice_into(features, before, behind, &mut spliced);
+        let Matrix { rows, cols, values } = features;
+        let count = before + 1 + behind;
+        (spliced.rows, spliced.cols) = (*rows, *cols * count);
+        // Old values do not matter.
+        spliced.values.resize(*rows * *cols * count, 0.0);
+        splice::context(values, *cols, -(before as isize), count, 1, &mut spliced.values);
         writer.write(key, &spliced)?;
         Ok(true)
     })?;
@@ -164,18 +170,12 @@ pub(super) fn subsample(call: &mut Call<'_>) -> Outcome {
              negative n"
         ));
     }
-    let step = n.unsigned_abs() as usize;
     let table = call.table::<Matrix<f32>>(&names[0])?;
     let writer = call.create::<Matrix<f32>>(&names[1])?;
     let (mut frames_in, mut frames_out) = (0, 0);
     let Counts { done, failed, .. } = call.each(table, writer, |call, key, features, writer| {
         frames_in += features.rows;
-        let out = if n > 0 {
-            frames::rows(features, (offset as usize..features.rows).step_by(step))
-        } else {
-            let each = |row| std::iter::repeat_n(row, step);
-            frames::rows(features, (0..features.rows).flat_map(each))
-        };
+        let out = frames::rows(features, subsample::rows(features.rows, n, offset as usize));
         if n > 0 && out.rows == 0 {
             let message =
                 format!("For utterance {key}, output would have no rows, producing no output.");

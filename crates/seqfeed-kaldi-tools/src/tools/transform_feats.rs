@@ -1,12 +1,13 @@
 //! `transform-feats`.
 
 use seqfeed_kaldi::{MappedReader, Matrix};
+use seqfeed_transform::affine;
 
 use crate::call::{Call, Outcome, some};
+use crate::determinant::log_determinant;
 use crate::number::G;
 use crate::options::opt;
 use crate::reading::{Counts, is_rspecifier};
-use crate::transform;
 
 const USAGE: &str = "Applies transforms (LDA, MLLT, fMLLR ...) to features: of each utterance, of each speaker (--utt2spk), or\n\
 one (a file). A transform is affine if it has one column more than the features, with the offset in it.\n\
@@ -58,7 +59,11 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
             },
         };
         let (rows, cols, dim) = (transform.rows, transform.cols, features.cols);
-        if transform::apply_into(features, transform, &mut out).is_err() {
+        // Old values do not matter.
+        (out.rows, out.cols) = (features.rows, if features.rows == 0 { 0 } else { rows });
+        out.values.resize(features.rows * rows, 0.0);
+        let matrix = (rows, cols, transform.values.as_slice());
+        if affine::apply(matrix, &features.values, dim, &mut out.values).is_err() {
             let message = format!(
                 "Transform matrix for utterance {key} has bad dimension {rows}x{cols} versus feat dim {dim}"
             );
@@ -78,7 +83,7 @@ pub(super) fn run(call: &mut Call<'_>) -> Outcome {
         if kind != LogDetSummary::Increase {
             let log = match known_log {
                 Some((known, log)) if known == dim => log,
-                _ => transform::log_determinant(transform, dim),
+                _ => log_determinant(transform, dim),
             };
             // If all utterances share one transform, its determinant is computed once.
             known_log = one_for_all.then_some((dim, log));

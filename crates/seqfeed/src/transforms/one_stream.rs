@@ -2,28 +2,25 @@
 
 use std::sync::Arc;
 
-use seqfeed_core::{About, Block, Error, Given, Most, Output, Result, Stream, Transform};
+use seqfeed_core::{
+    About, Block, Error, Given, Most, Output, Result, SamplesMut, Stream, Transform,
+};
 
 /// Applies a transform to one stream, by its name; the others stay.
 pub(super) struct OneStream {
     /// Its number.
-    number: usize,
-    transform: Arc<dyn Transform>,
+    pub(super) number: usize,
+    pub(super) transform: Arc<dyn Transform>,
 }
 
-impl OneStream {
-    pub(super) fn new(
-        streams: &[Stream],
-        name: &str,
-        transform: Arc<dyn Transform>,
-    ) -> Result<Self> {
-        if let Some(number) = streams.iter().position(|stream| stream.name == name) {
-            return Ok(Self { number, transform });
-        }
-        let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
-        Err(Error::usage(format!("transform {}: there is no stream {name}", transform.name()))
-            .with_help(format!("the streams are {}", names.join(", "))))
+/// The number of a stream, by its name.
+pub(super) fn number(streams: &[Stream], name: &str, transform: &str) -> Result<usize> {
+    if let Some(number) = streams.iter().position(|stream| stream.name == name) {
+        return Ok(number);
     }
+    let names: Vec<&str> = streams.iter().map(|stream| stream.name.as_str()).collect();
+    Err(Error::usage(format!("transform {transform}: there is no stream {name}"))
+        .with_help(format!("the streams are {}", names.join(", "))))
 }
 
 impl Transform for OneStream {
@@ -47,6 +44,7 @@ impl Transform for OneStream {
             }
             outputs.push(match output {
                 Output::Kept { stream, .. } => Output::Kept { of: number, stream },
+                Output::Changed { stream, .. } => Output::Changed { of: number, stream },
                 Output::Made { of, stream } => Output::Made { of: vec![number; of.len()], stream },
             });
         }
@@ -68,6 +66,10 @@ impl Transform for OneStream {
 
     fn apply(&self, output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {
         self.transform.apply(output - self.number, given, to)
+    }
+
+    fn change(&self, output: usize, given: &Given<'_>, values: SamplesMut<'_>) -> Result<()> {
+        self.transform.change(output - self.number, given, values)
     }
 
     fn most(&self, output: usize, given: Most) -> Option<Most> {
