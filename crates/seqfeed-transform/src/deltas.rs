@@ -70,21 +70,31 @@ impl<T: Float> Slopes<T> {
         let last = (frames.len() / dim.max(1)).saturating_sub(1);
         for (row, out) in out.chunks_exact_mut((kept * self.orders()).max(1)).enumerate() {
             for (slope, out) in self.orders.iter().zip(out.chunks_exact_mut(kept.max(1))) {
-                let reach = slope.reach;
-                if row >= reach && row + reach <= last {
-                    let first = (row - reach) * dim;
-                    slope.sum(frames, |frame| first + frame * dim, out);
-                } else {
-                    let clamped =
-                        |frame: usize| (row + frame).saturating_sub(reach).min(last) * dim;
-                    slope.sum(frames, clamped, out);
-                }
+                slope.at(row, last, frames, dim, out);
             }
         }
+    }
+
+    /// Writes the deltas of one order at one frame, which may lie beyond the end.
+    pub(crate) fn at(&self, order: usize, row: usize, frames: &[T], dim: usize, out: &mut [T]) {
+        let last = (frames.len() / dim.max(1)).saturating_sub(1);
+        self.orders[order].at(row, last, frames, dim, out);
     }
 }
 
 impl<T: Float> Slope<T> {
+    /// Writes the slope at a frame. Frames beyond the ends are like the first and the last one.
+    fn at(&self, row: usize, last: usize, frames: &[T], dim: usize, out: &mut [T]) {
+        let reach = self.reach;
+        if row >= reach && row + reach <= last {
+            let first = (row - reach) * dim;
+            self.sum(frames, |frame| first + frame * dim, out);
+        } else {
+            let clamped = |frame: usize| (row + frame).saturating_sub(reach).min(last) * dim;
+            self.sum(frames, clamped, out);
+        }
+    }
+
     /// The weighted sum of frames. `at` gives the place of the first value of a frame.
     fn sum(&self, frames: &[T], at: impl Fn(usize) -> usize, out: &mut [T]) {
         let mut done = self.sum_of::<16>(frames, &at, 0, out);

@@ -17,25 +17,37 @@
 #![forbid(unsafe_code)]
 
 pub mod affine;
+mod clip;
 pub mod deltas;
+mod dense;
 mod dims;
 mod float;
 pub mod log;
 mod noise;
 pub mod normalization;
+mod one_hot;
+mod scale;
 pub mod select;
+mod shift_deltas;
+pub mod sliding_cmvn;
 pub mod splice;
 mod stack;
 pub mod statistics;
 pub mod subsample;
 
 pub use affine::Affine;
+pub use clip::Clip;
 pub use deltas::Deltas;
 pub use dims::Dims;
 pub use float::Float;
+pub use log::Log;
 pub use noise::Noise;
 pub use normalization::Normalization;
+pub use one_hot::OneHot;
+pub use scale::Scale;
 pub use select::Select;
+pub use shift_deltas::ShiftDeltas;
+pub use sliding_cmvn::SlidingCmvn;
 pub use splice::Splice;
 pub use stack::Stack;
 pub use statistics::Statistics;
