@@ -16,6 +16,7 @@ mod posteriors;
 mod segment_feats;
 mod segment_waves;
 mod select_feats;
+mod sliding_cmvn;
 mod spread_feats;
 mod subset_feats;
 mod sums;
@@ -39,6 +40,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     tool("ali-to-post", "alignments to posteriors", posteriors::ali_to_post),
     tool("append-vector-to-feats", "append a vector to each frame", merge_feats::append_vector),
     tool("apply-cmvn", "normalize features", cmvn::apply),
+    tool("apply-cmvn-sliding", "normalize features by a sliding window", sliding_cmvn::run),
     tool("compare-feats", "say how similar two tables of features are", compare_feats::run),
     tool("compute-cmvn-stats", "statistics for normalization", cmvn::compute),
     tool("concat-feats", "features one after another", merge_feats::concat),

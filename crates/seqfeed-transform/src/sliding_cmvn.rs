@@ -104,7 +104,8 @@ impl Window {
     /// Normalizes frames of `dim` values in place. Tells of each window whose variance was raised
     /// to the floor of 1e-10.
     ///
-    /// Sums have 64 bits. They slide with the window: a frame is added, a frame is taken away.
+    /// Sums have 64 bits. They slide with the window: a frame is added, a frame is taken away. The
+    /// mean is multiplied and subtracted in one step, as the BLAS library behind Kaldi does.
     pub fn normalize<T: Float>(
         &self,
         frames: &mut [T],
@@ -136,7 +137,7 @@ impl Window {
             if !self.variances {
                 let factor = -1.0 / n;
                 for (value, sum) in out.iter_mut().zip(&sums) {
-                    *value = T::from_f64(value.to_f64() + factor * sum);
+                    *value = T::from_f64(factor.mul_add(*sum, value.to_f64()));
                 }
                 continue;
             }
@@ -152,7 +153,7 @@ impl Window {
                     low += 1;
                 }
                 let scale = variance.powf(-0.5);
-                *value = T::from_f64((value.to_f64() + (-1.0 / n) * sum) * scale);
+                *value = T::from_f64((-1.0 / n).mul_add(*sum, value.to_f64()) * scale);
             }
             if low > 0 && count > 1 {
                 floored(Floored { dims: low, frames: window.len() });

@@ -6,7 +6,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use seqfeed_core::{Error, Result, Source, Transform, Transformed, nearest_name};
 use seqfeed_io::Opener;
-use seqfeed_transform::{Deltas, Noise, Select, Splice, Stack, Subsample};
+use seqfeed_transform::{
+    Clip, Deltas, Log, Noise, OneHot, Scale, Select, ShiftDeltas, SlidingCmvn, Splice, Stack,
+    Subsample,
+};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -93,9 +96,15 @@ pub type MakeTransform = fn(&TransformSpec, &TransformContext<'_>) -> Result<Arc
 
 /// The transforms of the library.
 const BUILT_IN: &[(&str, MakeTransform)] = &[
+    ("clip", plain::<Clip>),
     ("deltas", plain::<Deltas>),
+    ("log", plain::<Log>),
     ("noise", plain::<Noise>),
+    ("one-hot", plain::<OneHot>),
+    ("scale", plain::<Scale>),
     ("select", plain::<Select>),
+    ("shift-deltas", plain::<ShiftDeltas>),
+    ("sliding-cmvn", plain::<SlidingCmvn>),
     ("splice", plain::<Splice>),
     ("stack", plain::<Stack>),
     ("subsample", plain::<Subsample>),

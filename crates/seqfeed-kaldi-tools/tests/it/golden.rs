@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::calls::{WorkingDirectory, call, shared, words};
 
-/// Tools that compute features are not asked for; sliding normalization is none of the data tools.
+/// Tools that compute features are not asked for; sliding normalization aborted in this call.
 const NOT_ASKED_FOR: &[&str] = &["compute-mfcc-feats", "compute-fbank-feats", "apply-cmvn-sliding"];
 
 /// Makes the inputs of the calls findable by the same relative names.

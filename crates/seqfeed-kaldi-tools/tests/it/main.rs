@@ -5,6 +5,7 @@ mod bad_cases;
 mod calls;
 mod failures;
 mod golden;
+mod golden_sliding;
 mod golden_tables;
 mod tables;
 mod usage;
