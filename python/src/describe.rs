@@ -94,9 +94,10 @@ fn insert(table: &mut Table, dictionary: &Bound<'_, PyDict>) -> PyResult<()> {
             continue;
         }
         let key = key.extract::<String>()?.replace('_', "-");
-        let named = matches!(key.as_str(), "streams" | "inputs" | "overrides");
+        let named = matches!(key.as_str(), "streams" | "inputs" | "overrides" | "mix");
         let value = match value.cast::<PyDict>() {
-            // Streams, inputs and overrides have names. Other sections have keys.
+            // Streams, inputs, overrides and corpora of a mixture have names. Other sections have
+            // keys.
             Ok(section) if !named => {
                 let mut keys = Table::new();
                 insert(&mut keys, section)?;

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod about;
+mod aligned;
 mod arena;
 mod array;
 mod block;
@@ -46,6 +47,7 @@ mod transformed;
 mod wrapper;
 
 pub use about::{About, Fact, Remark, Severity};
+pub use aligned::Aligned;
 pub use array::Array;
 pub use block::{Block, Samples, SamplesMut, SharedBytes, SparseSamples};
 pub use corpus::{Chunking, Corpus, Dropped, JoinPolicy, JoinReport, LengthRule};

@@ -1,11 +1,13 @@
 //! Several files, one after another.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::wrapper::in_sweep;
 use crate::{
-    About, Block, Draw, Error, Index, IndexBuilder, Key, Most, Remark, Result, Source, Stream,
+    About, Block, Draw, Error, Index, IndexBuilder, Key, Most, Remark, Result, SampleRates, Source,
+    Stream,
 };
 
 /// Sources that follow one another, as one source. All have the same streams.
@@ -18,15 +20,20 @@ pub struct Series {
     index: Arc<Index>,
     /// The first sequence of each source, and the number of all sequences.
     firsts: Vec<u32>,
+    /// Whether each source draws random numbers of its own.
+    draws: bool,
 }
 
 /// How a [`Series`] makes its keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeriesKeys {
     /// The keys of the files.
     Own,
     /// `file:key`, with files counted from 0: for files that each number their own sequences.
     Numbered,
+    /// `name/key`, with a name for each source: for the components of a mixture. Then each source
+    /// also has random numbers of its own, since their keys may be the same.
+    Named(Vec<String>),
 }
 
 impl Series {
@@ -60,14 +67,16 @@ impl Series {
             for chunk in 0..index.chunk_count() {
                 for sequence in index.chunk(chunk) {
                     let (key, samples) = (index.key(sequence), index.samples(sequence));
-                    match keys {
-                        SeriesKeys::Own => builder.push(key, samples),
-                        SeriesKeys::Numbered => {
-                            let mut numbered = format!("{number}:").into_bytes();
-                            numbered.extend_from_slice(key.0);
-                            builder.push(Key(&numbered), samples);
+                    let mut whole = match &keys {
+                        SeriesKeys::Own => {
+                            builder.push(key, samples);
+                            continue;
                         }
-                    }
+                        SeriesKeys::Numbered => format!("{number}:").into_bytes(),
+                        SeriesKeys::Named(names) => format!("{}/", names[number]).into_bytes(),
+                    };
+                    whole.extend_from_slice(key.0);
+                    builder.push(Key(&whole), samples);
                 }
                 builder.end_chunk();
             }
@@ -80,7 +89,8 @@ impl Series {
             [] => Vec::new(),
         };
         let name = names.join(" ");
-        Ok(Self { name, parts, streams, index: Arc::new(builder.finish()), firsts })
+        let draws = matches!(keys, SeriesKeys::Named(_));
+        Ok(Self { name, parts, streams, index: Arc::new(builder.finish()), firsts, draws })
     }
 
     /// The source of a sequence.
@@ -130,10 +140,11 @@ impl crate::Wrapper for Series {
     }
 
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
-        let parts = in_sweep(&self.parts, |_| draw)?;
-        let (name, streams, firsts) =
-            (self.name.clone(), self.streams.clone(), self.firsts.clone());
-        Some(Arc::new(Self { name, parts, streams, index: Arc::clone(&self.index), firsts }))
+        let own = |number: usize| if self.draws { draw.within(number as u64) } else { draw };
+        let (name, index) = (self.name.clone(), Arc::clone(&self.index));
+        let (streams, firsts) = (self.streams.clone(), self.firsts.clone());
+        let parts = in_sweep(&self.parts, own)?;
+        Some(Arc::new(Self { name, parts, streams, index, firsts, draws: self.draws }))
     }
 
     fn about(&self) -> About {
@@ -143,7 +154,23 @@ impl crate::Wrapper for Series {
             [first, ..] => format!("{} files, the first one: {}", all.len(), first.format),
             [] => String::new(),
         };
-        About { format, ..all.into_iter().fold(About::default(), About::and) }
+        let rates: BTreeSet<&String> =
+            all.iter().flat_map(|about| about.sample_rates.keys()).collect();
+        let rate_of = |stream: &String, sequence: u32| {
+            let part = self.part_of(sequence);
+            let key = self.parts[part].index().key(sequence - self.firsts[part]);
+            // A component of a mixture may lack the stream.
+            let any = || all.iter().find_map(|about| about.sample_rates.get(stream));
+            let rates = all[part].sample_rates.get(stream).or_else(any);
+            rates.map_or(0, |rates| rates.of_key(key))
+        };
+        let rates = rates.into_iter().filter_map(|stream| {
+            let rates = SampleRates::of(&self.index, |sequence| rate_of(stream, sequence))?;
+            Some((stream.clone(), rates))
+        });
+        // The keys of a part may be others here.
+        let sample_rates = rates.collect();
+        About { format, sample_rates, ..all.into_iter().fold(About::default(), About::and) }
     }
 
     fn examine(&self) -> Result<Vec<Remark>> {
@@ -248,6 +275,14 @@ mod tests {
         series.load_stream(0, &[4, 1, 2], &mut block).unwrap();
         let firsts = (0..3).map(|i| block.samples(i).row(0).to_vec());
         assert_eq!(firsts.collect::<Vec<_>>(), [22i32, 11, 20].map(|v| v.to_ne_bytes().to_vec()));
+    }
+
+    #[test]
+    fn keys_have_the_names_of_their_sources() {
+        let names = SeriesKeys::Named(["clean", "noisy"].map(str::to_owned).to_vec());
+        let series = Series::new(vec![part(10, 2, 1), part(0, 1, 1)], names).unwrap();
+        let keys: Vec<String> = (0..3).map(|s| series.index().key(s).to_string()).collect();
+        assert_eq!(keys, ["clean/0", "clean/1", "noisy/0"]);
     }
 
     #[test]

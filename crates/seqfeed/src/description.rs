@@ -4,6 +4,7 @@ mod corpus;
 mod explicit;
 mod feed;
 mod file_text;
+mod mix;
 mod option;
 mod read;
 mod settings;
@@ -23,6 +24,7 @@ use seqfeed_io::{Location, Opener};
 
 pub use self::corpus::{CorpusSpec, InputSpec, StreamSpec};
 pub use self::feed::FeedSpec;
+pub use self::mix::{ComponentSpec, MixSpec, Weight, component_options, mix_options};
 pub use self::option::{CorpusOption, OptionScope, OptionValues};
 pub use self::table::{input_options, options, stream_options};
 pub use self::values::{
@@ -196,7 +198,8 @@ mod tests {
         let options = options();
         let names: BTreeSet<&str> = options.iter().map(|option| option.name).collect();
         assert_eq!(names.len(), options.len());
-        let keys = stream_options().iter().chain(input_options());
+        let named = stream_options().iter().chain(input_options());
+        let keys = named.chain(mix_options()).chain(component_options());
         for option in options.iter().chain(keys) {
             let doc = option.doc.trim();
             assert!(doc.ends_with('.') && doc.len() > 15, "{}: {doc}", option.name);

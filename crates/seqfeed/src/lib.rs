@@ -36,6 +36,7 @@ mod description;
 mod format;
 mod formats;
 mod loss;
+mod mixture;
 mod name;
 mod name_text;
 mod open;
@@ -50,9 +51,10 @@ mod unjoined;
 
 pub use corpus_spool::CorpusSpool;
 pub use description::{
-    BatchUnit, CorpusOption, CorpusSpec, Description, ExtentName, FeedSpec, FloatName, FormatName,
-    InputSpec, KindName, Names, OptionScope, OptionValues, OrderName, PresetName, StreamSpec, Text,
-    input_options, options, stream_options,
+    BatchUnit, ComponentSpec, CorpusOption, CorpusSpec, Description, ExtentName, FeedSpec,
+    FloatName, FormatName, InputSpec, KindName, MixSpec, Names, OptionScope, OptionValues,
+    OrderName, PresetName, StreamSpec, Text, Weight, component_options, input_options, mix_options,
+    options, stream_options,
 };
 pub use format::{
     Candidate, Capabilities, Certainty, Change, Draft, Format, Keys, Wanted, Writing, WrittenParts,
@@ -71,10 +73,11 @@ pub use seqfeed_core::{
     Transform, Transformed, Written, float_text, is_hidden, nearest_name,
 };
 pub use seqfeed_feed::{
-    BatchSize, Context, Cut, DealState, DealtState, Epoch, Feed, Generator, LabelMap, LabelRules,
-    LabelSet, Layout, Minibatch, Order, OrderState, PartState, Partial, Partitions, PoolState,
-    RowsState, Segment, Settings, Shard, ShareState, Shuffle, SparseBatch, State, Steps,
-    StreamBatch, Timeline, Unit, Window, Worker,
+    BatchSize, Component, Context, Cut, DealState, DealtState, Delivered, Epoch, Feed, Generator,
+    LabelMap, LabelRules, LabelSet, Layout, Minibatch, Mixture, Order, OrderState, PartState,
+    Partial, Partitions, PoolState, RowsState, ScheduleUnit, Segment, Settings, Shard, ShareState,
+    Shuffle, SparseBatch, State, Steps, Stop, StreamBatch, Timeline, Unit, WeightFrom, Window,
+    Worker,
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
 pub use toml::{Table, Value};

@@ -25,6 +25,9 @@ impl Description {
     /// Fails if the description contradicts itself, if a file cannot be read, or if the streams do
     /// not fit together.
     pub fn open(&self, opener: &Opener) -> Result<Opened> {
+        if self.is_mixture() {
+            return self.open_mixture(opener);
+        }
         if let Some((key, name)) = corpus_keys::of(self)? {
             return key.open(self, name, opener);
         }

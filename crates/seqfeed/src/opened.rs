@@ -66,20 +66,30 @@ impl Opened {
         self.warnings.iter().cloned().chain(self.corpus.about().warnings).collect()
     }
 
+    /// Warnings about its names and settings alone.
+    pub(crate) fn own_warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     /// The same corpus, with the settings for one sweep: the minibatches of sweep `sweep` for rank
     /// `rank` of `ranks`. `threads` is the number of packing threads, if given.
     #[must_use]
     pub fn one_sweep(&self, sweep: u64, rank: usize, ranks: usize, threads: Option<usize>) -> Self {
         let mut opened = self.clone();
         let settings = &mut opened.settings;
+        (settings.sweeps, settings.rank, settings.ranks) = (Some(1), rank, ranks);
+        settings.threads = threads.unwrap_or(settings.threads);
+        // Its components go on where they stand after the sweeps before.
+        if let Some(mixture) = &mut settings.mixture {
+            mixture.first_sweep = sweep;
+            return opened;
+        }
         let reshuffles =
             !matches!(settings.cut, Cut::Partitions(Partitions { reshuffle: false, .. }));
         if let (Order::Shuffle(shuffle), true) = (&mut settings.order, reshuffles) {
             shuffle.seed = shuffle.seed.wrapping_add(sweep);
         }
         settings.transform_seed = settings.transform_seed.wrapping_add(sweep);
-        (settings.sweeps, settings.rank, settings.ranks) = (Some(1), rank, ranks);
-        settings.threads = threads.unwrap_or(settings.threads);
         opened
     }
 

@@ -68,6 +68,12 @@ impl Description {
     /// [refused](Unjoined::refused).
     pub fn open_unjoined(&self, opener: &Opener) -> Result<Unjoined> {
         let mut found = Unjoined::default();
+        if self.is_mixture() {
+            let opened = found.take(None, self.open_components_together(opener))?;
+            found.sources.extend(opened.map(|series| Arc::new(series) as Arc<dyn Source>));
+            self.check_transforms(&found, opener)?;
+            return Ok(found);
+        }
         if let Some((key, name)) = corpus_keys::of(self)? {
             let opened = key.sources(self, name, opener);
             if let Some(opened) = found.take(None, opened)? {

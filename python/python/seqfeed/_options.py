@@ -79,6 +79,9 @@ class TableOptions(CorpusOptions, total=False):
     inputs: Mapping[str, Mapping[str, Any]]
     """The sections ``[inputs.NAME]``, by name."""
 
+    mix: Mapping[str, Any]
+    """A mixture of corpora: the keys of ``[mix]``, and the sections ``[mix.NAME]`` by name."""
+
 
 class FeedOptions(TableOptions, total=False):
     """How a corpus is fed: keywords of ``Feed``."""

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use seqfeed::{CorpusOption, OptionScope, OptionValues, input_options, options, stream_options};
+use seqfeed::{
+    CorpusOption, OptionScope, OptionValues, component_options, input_options, mix_options,
+    options, stream_options,
+};
 
 use crate::book::docs;
 
@@ -35,6 +38,8 @@ fn table(name: &str) -> String {
     let rows: Vec<CorpusOption> = match name {
         "streams.NAME" => stream_options().to_vec(),
         "inputs.NAME" => input_options().to_vec(),
+        "mix.NAME" => component_options().to_vec(),
+        "mix" => mix_options().to_vec(),
         "short" => {
             options().into_iter().filter(|one| one.section.starts_with("streams.")).collect()
         }
@@ -64,19 +69,21 @@ fn table(name: &str) -> String {
 fn the_tables_of_the_book_are_those_of_the_program() {
     const BEGIN: &str = "<!-- options: ";
     const END: &str = "<!-- end of options -->";
-    let path = docs().join("feeding.md");
-    let page = fs::read_to_string(&path).unwrap();
-    let mut parts = page.split(BEGIN);
-    let mut made = parts.next().unwrap().to_owned();
-    let mut tables = 0;
-    for part in parts {
-        let (name, rest) = part.split_once(" -->").unwrap();
-        let (_, rest) = rest.split_once(END).unwrap();
-        write!(made, "{BEGIN}{name} -->\n\n{}\n{END}{rest}", table(name)).unwrap();
-        tables += 1;
+    for (page, tables) in [("feeding.md", 9), ("mixtures.md", 2)] {
+        let path = docs().join(page);
+        let page = fs::read_to_string(&path).unwrap();
+        let mut parts = page.split(BEGIN);
+        let mut made = parts.next().unwrap().to_owned();
+        let mut found = 0;
+        for part in parts {
+            let (name, rest) = part.split_once(" -->").unwrap();
+            let (_, rest) = rest.split_once(END).unwrap();
+            write!(made, "{BEGIN}{name} -->\n\n{}\n{END}{rest}", table(name)).unwrap();
+            found += 1;
+        }
+        assert_eq!(found, tables, "{}", path.display());
+        is_up_to_date(&path, &made);
     }
-    assert_eq!(tables, 9);
-    is_up_to_date(&path, &made);
 }
 
 /// The type of an option's values in Python.
@@ -147,7 +154,9 @@ Transform = Union[str, Mapping[str, Any]]
     streams: Mapping[str, Mapping[str, Any]]
     \"\"\"The sections ``[streams.NAME]``, by name.\"\"\"\n
     inputs: Mapping[str, Mapping[str, Any]]
-    \"\"\"The sections ``[inputs.NAME]``, by name.\"\"\"\n";
+    \"\"\"The sections ``[inputs.NAME]``, by name.\"\"\"\n
+    mix: Mapping[str, Any]
+    \"\"\"A mixture of corpora: the keys of ``[mix]``, and the sections ``[mix.NAME]`` by name.\"\"\"\n";
     let doc = "How a corpus is fed: keywords of ``Feed``.";
     text += &keywords("FeedOptions(TableOptions", doc, OptionScope::Feed);
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"));

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use seqfeed_core::{
-    About, Block, Chunking, Corpus, Element, Error, Extent, Index, IndexBuilder, JoinPolicy, Kept,
-    Key, Kind, Remark, Result, Series, SeriesKeys, Source, Stream, Tolerance,
+    About, Aligned, Block, Chunking, Corpus, Element, Error, Extent, Index, IndexBuilder,
+    JoinPolicy, Kept, Key, Kind, Remark, Result, Series, SeriesKeys, Source, Stream, Tolerance,
 };
 
 /// Four sequences of one sample; the second is wrong. It records what was asked.
@@ -102,7 +102,9 @@ fn joined(source: Arc<dyn Source>, errors: Tolerance) -> Result<Corpus> {
 fn each_question_reaches_the_source() {
     let recorder = Recorder::new();
     let source = || Arc::clone(&recorder) as Arc<dyn Source>;
-    let wrappers: [(&str, Arc<dyn Source>); 3] = [
+    let aligned = Aligned::new(source(), source().streams().to_vec());
+    let wrappers: [(&str, Arc<dyn Source>); 4] = [
+        ("aligned", Arc::new(aligned)),
         ("series", Arc::new(Series::new(vec![source()], SeriesKeys::Own).unwrap())),
         ("kept", Arc::new(Kept::new(source()))),
         ("corpus", Arc::new(joined(source(), Tolerance::Skip).unwrap())),
@@ -181,5 +183,5 @@ fn no_source_that_holds_another_one_has_defaults() {
             }
         }
     }
-    assert_eq!(wrappers, 4);
+    assert_eq!(wrappers, 5);
 }

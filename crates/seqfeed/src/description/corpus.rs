@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use super::mix::MixSpec;
 use super::option::{CorpusOption, options};
 use super::values::{ExtentName, FloatName, FormatName, KindName, Names, Text};
 use crate::transforms::TransformSpec;
@@ -60,6 +61,8 @@ options! {
         /// The streams, by name. A stream without a source holds settings for a stream of a reader,
         /// of `data` or of a corpus file.
         streams: BTreeMap<String, StreamSpec>,
+        /// The corpora of a mixture. Then nothing else brings streams.
+        mix: MixSpec,
     }
 }
 

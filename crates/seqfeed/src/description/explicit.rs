@@ -7,6 +7,7 @@ use seqfeed_feed::{
 use seqfeed_io::{Location, Opener, RxFilename, name_from_text, name_to_text};
 
 use super::Description;
+use super::option::place;
 use super::values::{BatchUnit, Names, OrderName, PresetName, Text};
 use crate::corpus_keys;
 use crate::data_spec::DataOptions;
@@ -42,6 +43,12 @@ impl Description {
             move_all(&mut stream.source, base);
             if let Some(states) = &mut stream.states {
                 *states = joined(base, states);
+            }
+        }
+        for (name, component) in &mut self.corpus.mix.components {
+            let base = before.base_of(&place(&format!("mix.{name}"), "corpus"));
+            if let Some(corpus) = &mut component.corpus {
+                *corpus = beside(corpus, base);
             }
         }
         self.feed.state = before.state_file();

@@ -8,6 +8,7 @@ use toml::{Table, Value};
 
 use super::corpus::{CorpusSpec, InputSpec, StreamSpec};
 use super::feed::FeedSpec;
+use super::mix::{ComponentSpec, MixSpec};
 use super::option::{CorpusOption, place};
 use super::table::{SECTIONS, option};
 use super::values::{KindName, OrderName, Text};
@@ -88,7 +89,9 @@ impl Description {
         let mut description = Self::default();
         for (key, value) in table {
             match key.as_str() {
-                "streams" | "inputs" | "overrides" => drop(description.read_named(&key, value)?),
+                "streams" | "inputs" | "overrides" | "mix" => {
+                    drop(description.read_named(&key, value)?);
+                }
                 section if SECTIONS.contains(&section) => {
                     for (key, value) in keys_of(section, value)? {
                         description.set(section, &key, &value)?;
@@ -127,7 +130,7 @@ impl Description {
         let (sections, short): (Table, Table) =
             options.into_iter().partition(|(_, value)| value.is_table());
         for (name, value) in sections.into_iter().chain(short) {
-            if matches!(name.as_str(), "streams" | "inputs" | "overrides") {
+            if matches!(name.as_str(), "streams" | "inputs" | "overrides" | "mix") {
                 let places = self.read_named(&name, value)?;
                 self.given.extend(places);
                 continue;
@@ -157,9 +160,40 @@ impl Description {
         Ok(())
     }
 
-    /// Reads the sections `[streams.NAME]`, `[inputs.NAME]` and `[overrides]`. Returns the places
-    /// of the keys that were set.
+    /// Reads the sections `[mix]` and `[mix.NAME]`. Returns the places of the keys that were set.
+    fn read_mix(&mut self, value: Value) -> Result<Vec<String>> {
+        let mix = &mut self.corpus.mix;
+        let mut places = Vec::new();
+        for (name, value) in keys_of("mix", value)? {
+            let Value::Table(keys) = value else {
+                if !MixSpec::OPTIONS.iter().any(|option| option.key == name) {
+                    return Err(unknown::key("mix", &name));
+                }
+                let set = mix.set(&name, &value);
+                set.map_err(|expected| unknown::value(&place("mix", &name), &expected, &value))?;
+                places.push(place("mix", &name));
+                continue;
+            };
+            let section = format!("mix.{name}");
+            let component = mix.components.entry(name).or_default();
+            for (key, value) in &keys {
+                if !ComponentSpec::OPTIONS.iter().any(|option| option.key == key) {
+                    return Err(unknown::key(&section, key));
+                }
+                let set = component.set(key, value);
+                set.map_err(|expected| unknown::value(&place(&section, key), &expected, value))?;
+                places.push(place(&section, key));
+            }
+        }
+        Ok(places)
+    }
+
+    /// Reads the sections `[streams.NAME]`, `[inputs.NAME]`, `[overrides]` and `[mix]`. Returns the
+    /// places of the keys that were set.
     fn read_named(&mut self, kind: &str, value: Value) -> Result<Vec<String>> {
+        if kind == "mix" {
+            return self.read_mix(value);
+        }
         let mut places = Vec::new();
         for (name, value) in keys_of(kind, value)? {
             if kind == "overrides" {

@@ -7,6 +7,7 @@ use toml::{Table, Value};
 use super::Description;
 use super::corpus::{CorpusSpec, InputSpec, StreamSpec};
 use super::feed::FeedSpec;
+use super::mix::{ComponentSpec, MixSpec};
 use super::table::SECTIONS;
 
 /// The comment that explains why a reader of CNTK stays.
@@ -65,6 +66,15 @@ impl Description {
             let keys = InputSpec::OPTIONS.iter();
             let keys = keys.filter_map(|option| Some((option.key, input.get(option.key)?)));
             write(out, &format!("inputs.{}", key(name)), keys.collect());
+        }
+        let mix = &self.corpus.mix;
+        let keys = MixSpec::OPTIONS.iter();
+        let keys = keys.filter_map(|option| Some((option.key, mix.get(option.key)?)));
+        write(out, "mix", keys.collect());
+        for (name, component) in &mix.components {
+            let keys = ComponentSpec::OPTIONS.iter();
+            let keys = keys.filter_map(|option| Some((option.key, component.get(option.key)?)));
+            write(out, &format!("mix.{}", key(name)), keys.collect());
         }
         let mut streams: Vec<_> = self.corpus.streams.iter().collect();
         streams.sort_by_key(|(name, _)| *name != "features");

@@ -4,6 +4,7 @@ use seqfeed_core::{Error, nearest_name};
 use toml::Value;
 
 use super::corpus::{InputSpec, StreamSpec};
+use super::mix::{ComponentSpec, MixSpec};
 use super::option::CorpusOption;
 use super::table::{SECTIONS, options};
 
@@ -40,7 +41,7 @@ pub(super) fn key(section: &str, key: &str) -> Error {
 
 /// The error for an unknown section.
 pub(super) fn section(name: &str) -> Error {
-    let named = ["streams.NAME", "inputs.NAME", "overrides"];
+    let named = ["streams.NAME", "inputs.NAME", "overrides", "mix", "mix.NAME"];
     let known = SECTIONS.iter().copied().filter(|section| !section.is_empty()).chain(named);
     let first = |section: &str| section.split('.').next().unwrap_or_default().to_owned();
     let words: Vec<String> = known.clone().map(first).collect();
@@ -90,11 +91,15 @@ fn keys_of(section: &str, all: &[CorpusOption]) -> Vec<&'static str> {
         return keys(StreamSpec::OPTIONS);
     } else if section.starts_with("inputs.") {
         return keys(InputSpec::OPTIONS);
+    } else if section.starts_with("mix.") {
+        return keys(ComponentSpec::OPTIONS);
+    } else if section == "mix" {
+        return keys(MixSpec::OPTIONS);
     }
     let mut known: Vec<&str> =
         all.iter().filter(|option| option.section == section).map(|option| option.key).collect();
     if section.is_empty() {
-        known.extend(["streams", "inputs", "overrides"]);
+        known.extend(["streams", "inputs", "overrides", "mix"]);
         known.extend(SECTIONS.iter().filter(|section| !section.is_empty()));
     }
     known

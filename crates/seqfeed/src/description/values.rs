@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use seqfeed_core::{Extent, Kind};
-use seqfeed_feed::{Generator, Layout, Partial, Shard, Unit};
+use seqfeed_feed::{Generator, Layout, Partial, ScheduleUnit, Shard, Stop, Unit};
 use seqfeed_io::{name_to_text, path_from_text};
 use toml::Value;
 
@@ -123,6 +123,23 @@ impl OptionValue for f32 {
     fn to_value(&self) -> Value {
         // With the digits of 32 bits: 0.1, not 0.10000000149011612.
         Value::Float(self.to_string().parse().unwrap_or_else(|_| f64::from(*self)))
+    }
+}
+
+impl OptionValue for f64 {
+    const VALUES: OptionValues = OptionValues::Real;
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        let number = match value {
+            Value::Integer(number) => Some(*number as Self),
+            Value::Float(number) => Some(*number).filter(|number| !number.is_nan()),
+            _ => None,
+        };
+        number.ok_or_else(|| "a number".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Float(*self)
     }
 }
 
@@ -354,6 +371,8 @@ words! {
     Partial { Keep = "keep", Drop = "drop", Even = "even" }
     Shard { Minibatches = "minibatches", Chunks = "chunks" }
     Generator { MersenneTwister = "mt19937-64", Rand = "rand" }
+    Stop { First = "first", All = "all", Never = "never" }
+    ScheduleUnit { Steps = "steps", Units = "units" }
     OrderName { Shuffle = "shuffle", Sequential = "sequential", Rolling = "rolling" }
     PresetName { None = "none", Cntk = "cntk", CntkTimeline = "cntk-timeline", Pdnn = "pdnn" }
     BatchUnit { Samples = "samples", Sequences = "sequences", Padded = "padded" }
