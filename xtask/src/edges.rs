@@ -15,7 +15,7 @@ use syn::{Attribute, Item, UseTree, Visibility};
 use crate::root;
 
 /// The crates, each with its rank. Those of one rank do not see one another.
-const RANKS: [(&str, u32); 15] = [
+const RANKS: [(&str, u32); 16] = [
     ("seqfeed-core", 0),
     ("seqfeed-io", 1),
     ("seqfeed-kaldi", 2),
@@ -24,6 +24,7 @@ const RANKS: [(&str, u32); 15] = [
     ("seqfeed-pdnn", 2),
     ("seqfeed-arrow", 2),
     ("seqfeed-transform", 2),
+    ("seqfeed-text", 2),
     ("seqfeed-feed", 2),
     ("seqfeed-kaldi-tools", 3),
     ("seqfeed", 4),

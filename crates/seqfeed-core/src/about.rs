@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
-use crate::{Damage, Error, JoinReport, SampleRates};
+use crate::{Damage, Error, JoinReport, SampleRates, SymbolTable};
 
 /// Facts about a [`Source`](crate::Source) beside its data.
 ///
@@ -33,6 +34,8 @@ pub struct About {
     pub sample_rates: BTreeMap<String, SampleRates>,
     /// Facts that the files state about their samples, and that only some formats can hold.
     pub facts: Vec<Fact>,
+    /// The names of labels, by the names of their streams.
+    pub symbols: BTreeMap<String, Arc<SymbolTable>>,
 }
 
 /// A fact that files state about their samples. A format can hold it if it takes the same options.
@@ -60,6 +63,7 @@ impl About {
         self.narrowed.extend(other.narrowed);
         self.narrowed.dedup();
         self.sample_rates.extend(other.sample_rates);
+        self.symbols.extend(other.symbols);
         // Of two facts with the same options only one can be kept: the first.
         let names = |fact: &Fact| fact.options.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         for fact in other.facts {
