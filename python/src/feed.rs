@@ -350,6 +350,22 @@ impl Feed {
         Ok(streams)
     }
 
+    /// The names of labels: a dictionary of streams to dictionaries of numbers to names. Streams
+    /// without such names are not in it.
+    #[getter]
+    fn symbols<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let opened = Arc::clone(&lock(&self.seen).opened);
+        let streams = PyDict::new(py);
+        for (stream, table) in opened.corpus().about().symbols {
+            let names = PyDict::new(py);
+            for (number, name) in table.iter() {
+                names.set_item(number, seqfeed::Key(name).to_text())?;
+            }
+            streams.set_item(stream, names)?;
+        }
+        Ok(streams)
+    }
+
     /// The seed of the shuffle: sweep `s` is shuffled like sweep 0 with seed `seed + s`.
     #[getter]
     fn seed(&self) -> u64 {

@@ -5,7 +5,9 @@ mod lengths;
 mod moments;
 mod values;
 
-use seqfeed_core::{Corpus, Extent, Kind, Source, Stream};
+use std::collections::BTreeMap;
+
+use seqfeed_core::{Corpus, Extent, Key, Kind, Source, Stream, SymbolTable};
 use serde::Serialize;
 
 use seqfeed::Opened;
@@ -38,6 +40,8 @@ pub struct Summary {
     pub bytes: u64,
     /// Bytes decoded into temporary files.
     pub spooled_bytes: u64,
+    /// The names of labels by their numbers, for streams that have such names.
+    pub symbols: BTreeMap<String, BTreeMap<i32, String>>,
     /// The skipped sequences, by reason.
     pub skipped: Vec<Skipped>,
 }
@@ -96,6 +100,10 @@ impl Summary {
             count: group.count,
             examples: group.examples,
         });
+        let names = |table: &SymbolTable| {
+            table.iter().map(|(number, name)| (number, Key(name).to_text())).collect()
+        };
+        let symbols = about.symbols.iter().map(|(stream, table)| (stream.clone(), names(table)));
         let lengths: Vec<u32> = (0..index.len() as u32).map(|s| index.samples(s)).collect();
         Self {
             streams: streams.collect(),
@@ -107,6 +115,7 @@ impl Summary {
             lengths: Lengths::of(lengths),
             bytes: index.total_samples() * sample_bytes,
             spooled_bytes: about.spooled_bytes,
+            symbols: symbols.collect(),
             skipped: skipped.collect(),
         }
     }

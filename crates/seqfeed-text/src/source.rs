@@ -345,11 +345,7 @@ impl<'a> Opening<'a> {
     }
 
     /// The rows by the keys of another table, which leads to the keys of these rows.
-    fn through(
-        &mut self,
-        name: &OsStr,
-        rows: Vec<(Vec<u8>, Row)>,
-    ) -> Result<Vec<(Vec<u8>, Row)>> {
+    fn through(&mut self, name: &OsStr, rows: Vec<(Vec<u8>, Row)>) -> Result<Vec<(Vec<u8>, Row)>> {
         let rows: HashMap<Vec<u8>, Row> = rows.into_iter().collect();
         let name = self.options.opener.rxfilename(name)?;
         let file = DataFile::decoded(&name, &self.options.opener)?;
@@ -516,9 +512,13 @@ mod tests {
     #[test]
     fn unknown_symbols_have_a_symbol_or_are_errors() {
         let text = "u1 one three\nu2 one\n";
-        let error = opened(text, |options| options.symbols = table("one 3\n<unk> 5\n")).err().unwrap();
+        let error =
+            opened(text, |options| options.symbols = table("one 3\n<unk> 5\n")).err().unwrap();
         let shown = error.to_string();
-        assert!(shown.contains("no symbol `three` in tokens.txt") && shown.contains("u1"), "{shown}");
+        assert!(
+            shown.contains("no symbol `three` in tokens.txt") && shown.contains("u1"),
+            "{shown}"
+        );
         assert!(shown.contains(":1") && error.help().unwrap().contains("unknown"), "{shown}");
         let source = opened(text, |options| {
             options.symbols = table("one 3\n<unk> 5\n");

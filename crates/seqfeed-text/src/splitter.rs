@@ -42,11 +42,7 @@ impl Splitter {
     /// # Errors
     ///
     /// Fails if a text is to be divided into characters and is not UTF-8, or if `take` fails.
-    pub fn each(
-        &self,
-        value: &Value<'_>,
-        mut take: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
+    pub fn each(&self, value: &Value<'_>, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         if let Some(begin) = &self.begin {
             take(begin)?;
         }

@@ -62,7 +62,8 @@ fn of_lines(text: &[u8]) -> Result<SymbolTable> {
         let (symbol, number) = if *numbered.get_or_insert(has_number) {
             match fields {
                 (Some(symbol), Some(word), None) => {
-                    let wrong = || Problem::InvalidNumber { what: "of a symbol", found: word.into() };
+                    let wrong =
+                        || Problem::InvalidNumber { what: "of a symbol", found: word.into() };
                     let wrong = || place(Error::format(FORMAT, wrong()));
                     (symbol, checked(number_of(word).ok_or_else(wrong)?).map_err(place)?)
                 }
@@ -116,7 +117,8 @@ fn of_json(text: &[u8]) -> Result<SymbolTable> {
 fn checked(number: i64) -> Result<i32> {
     i32::try_from(number).ok().filter(|number| *number >= 0).ok_or_else(|| {
         let allowed = "from 0 to 2147483647".into();
-        let problem = Problem::OutOfRange { what: "the number of a symbol", found: number, allowed };
+        let problem =
+            Problem::OutOfRange { what: "the number of a symbol", found: number, allowed };
         Error::format(FORMAT, problem)
     })
 }

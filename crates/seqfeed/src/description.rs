@@ -22,13 +22,14 @@ use seqfeed_core::{Chunking, Error, JoinPolicy, Result, Tolerance};
 use seqfeed_feed::tolerance;
 use seqfeed_io::{Location, Opener};
 
-pub use self::corpus::{CorpusSpec, InputSpec, StreamSpec};
+pub use self::corpus::{CorpusSpec, InputSpec, StreamSpec, TextKeys};
 pub use self::feed::FeedSpec;
 pub use self::mix::{ComponentSpec, MixSpec, Weight, component_options, mix_options};
 pub use self::option::{CorpusOption, OptionScope, OptionValues};
 pub use self::table::{input_options, options, stream_options};
 pub use self::values::{
     BatchUnit, ExtentName, FloatName, FormatName, KindName, Names, OrderName, PresetName, Text,
+    UnitsName,
 };
 
 /// The description of a corpus and its feed: a `corpus.toml`.

@@ -15,6 +15,7 @@ use seqfeed_io::{
 };
 use toml::{Table, Value};
 
+use crate::description::TextKeys;
 use crate::loss::{Loss, LossKind};
 
 /// The number of first bytes by which a file is recognised.
@@ -257,6 +258,8 @@ pub struct Capabilities {
     pub packed: bool,
     /// Whether streams can be sound, with its sample rate.
     pub sound: bool,
+    /// Whether it is text, whose symbols become labels.
+    pub text: bool,
     /// Its options for writing.
     pub options: &'static [&'static str],
     /// Its contents, in words.
@@ -296,6 +299,7 @@ impl Capabilities {
         file_a_stream: false,
         packed: false,
         sound: false,
+        text: false,
         options: &[],
         words: "any",
         called: "such files",
@@ -336,6 +340,8 @@ pub struct Wanted<'a> {
     pub dim: Option<usize>,
     /// The list of states that turns names of labels into numbers.
     pub states: Option<&'a str>,
+    /// How text becomes labels.
+    pub text: TextKeys<'a>,
     /// The rule for sequences that cannot be read.
     pub errors: Tolerance,
     /// The most samples in a chunk.

@@ -11,6 +11,7 @@ mod kaldi;
 mod left_out;
 #[cfg(feature = "pdnn")]
 mod pdnn;
+mod text;
 #[cfg(feature = "cntk")]
 mod values;
 
@@ -54,6 +55,8 @@ pub(crate) static BUILT_IN: &[&dyn Format] = &[
     &pdnn::Arrays::NPZ,
     #[cfg(feature = "pdnn")]
     &pdnn::Alignments,
+    &text::Text,
+    &text::JsonLines,
 ];
 
 /// The registered formats, the last one first.

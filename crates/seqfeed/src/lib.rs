@@ -53,8 +53,8 @@ pub use corpus_spool::CorpusSpool;
 pub use description::{
     BatchUnit, ComponentSpec, CorpusOption, CorpusSpec, Description, ExtentName, FeedSpec,
     FloatName, FormatName, InputSpec, KindName, MixSpec, Names, OptionScope, OptionValues,
-    OrderName, PresetName, StreamSpec, Text, Weight, component_options, input_options, mix_options,
-    options, stream_options,
+    OrderName, PresetName, StreamSpec, Text, TextKeys, UnitsName, Weight, component_options,
+    input_options, mix_options, options, stream_options,
 };
 pub use format::{
     Candidate, Capabilities, Certainty, Change, Draft, Format, Keys, Wanted, Writing, WrittenParts,
@@ -70,7 +70,7 @@ pub use seqfeed_core::{
     About, Block, Corpus, Draw, Dropped, Element, Error, ErrorKind, Extent, Fact, Given, Index,
     JoinReport, Key, Kind, Most, Output, Place, Position, Printable, PrintableLines, Problem,
     Quote, Random, Remark, Result, SampleRates, SamplesMut, Severity, Sink, Source, Stream,
-    Transform, Transformed, Written, float_text, is_hidden, nearest_name,
+    SymbolTable, Transform, Transformed, Written, float_text, is_hidden, nearest_name,
 };
 pub use seqfeed_feed::{
     BatchSize, Component, Context, Cut, DealState, DealtState, Delivered, Epoch, Feed, Generator,

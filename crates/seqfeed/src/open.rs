@@ -7,7 +7,7 @@ use seqfeed_io::Opener;
 
 use crate::corpus_key::refuse_overrides;
 use crate::corpus_keys;
-use crate::description::{Description, FloatName, KindName, StreamSpec};
+use crate::description::{Description, FloatName, KindName, StreamSpec, TextKeys};
 use crate::format::Wanted;
 use crate::formats::{self, formats};
 use crate::opened::Opened;
@@ -66,6 +66,7 @@ impl Description {
             extent: None,
             dim: None,
             states: None,
+            text: TextKeys::default(),
             errors: self.join_rules()?.errors,
             chunk_samples: self.chunk_samples()?,
             map: self.corpus.map.unwrap_or(false),
@@ -164,6 +165,15 @@ impl Description {
         let Some((format, _)) = found else {
             return Err(Error::usage(format!("stream {name}: no format is known for `{first}`")));
         };
+        let text = TextKeys::of(stream);
+        if let Some(key) = text.given().filter(|_| !format.capabilities().text) {
+            return Err(Error::usage(format!(
+                "stream {name}: `{key}` is for text, not for {first}"
+            ))
+            .with_help(
+                "a table of words is named text:FILE, a field of JSON lines jsonl:FILE#FIELD",
+            ));
+        }
         let wanted = Wanted {
             stream: Some(name),
             kind: stream.kind.map(Kind::from),
@@ -171,6 +181,7 @@ impl Description {
             extent: stream.extent.map(Extent::from),
             dim: stream.dim,
             states: stream.states.as_deref(),
+            text,
             errors,
             chunk_samples: self.chunk_samples()?,
             map: self.corpus.map.unwrap_or(false),

@@ -133,6 +133,9 @@ class Feed:
     def streams(self) -> dict[str, Stream]:
         """The streams, by name; dims include the context."""
     @property
+    def symbols(self) -> dict[str, dict[int, str]]:
+        """The names of labels by their numbers, for each stream whose labels have names."""
+    @property
     def seed(self) -> int:
         """The seed of the shuffle: sweep ``s`` is shuffled like sweep 0 with seed ``seed + s``."""
     @property

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use super::mix::MixSpec;
 use super::option::{CorpusOption, options};
-use super::values::{ExtentName, FloatName, FormatName, KindName, Names, Text};
+use super::values::{ExtentName, FloatName, FormatName, KindName, Names, Text, UnitsName};
 use crate::transforms::TransformSpec;
 
 options! {
@@ -93,6 +93,33 @@ options! {
         /// names numbers. Without it, the fourth column has the numbers.
         ["streams.NAME"] "states" "FILE" states: String, Corpus;
 
+        /// For text (`text:FILE`, `jsonl:FILE#FIELD`): the units that become labels, words between
+        /// white space, single characters, or whole lines.
+        ["streams.NAME"] "units" "UNITS" units: UnitsName = "words", Corpus;
+
+        /// For text: the file with the symbols (a symbol and its number in each line, a symbol in
+        /// each line, or JSON), or a list of the symbols, the first one for label 0. Without it,
+        /// the symbols of the data are sorted bytewise.
+        ["streams.NAME"] "symbols" "FILE" symbols: Names, Corpus;
+
+        /// For text with `symbols`: the symbol that stands for all others. Without it, others are
+        /// an error.
+        ["streams.NAME"] "unknown" "SYMBOL" unknown: String, Corpus;
+
+        /// For text: a symbol before each sequence.
+        ["streams.NAME"] "begin" "SYMBOL" begin: String, Corpus;
+
+        /// For text: a symbol behind each sequence.
+        ["streams.NAME"] "end" "SYMBOL" end: String, Corpus;
+
+        /// For text by characters: the symbol between two words. With an empty one, nothing stands
+        /// between them.
+        ["streams.NAME"] "space" "SYMBOL" space: String = "<space>", Corpus;
+
+        /// For text: a table that leads from the keys of the corpus to those of the text, such as
+        /// `utt2spk` for `text:spk2gender`.
+        ["streams.NAME"] "through" "FILE" through: String, Corpus;
+
         /// Transforms of the stream, with their options: `noise,deviation=0.1`. They are applied
         /// one after another, before all else.
         ["streams.NAME"] "transforms" "TRANSFORM" transforms: Vec<TransformSpec>, Corpus;
@@ -131,12 +158,61 @@ options! {
 impl StreamSpec {
     /// Whether it only holds settings for a stream that comes from elsewhere.
     pub(crate) fn is_applied(&self) -> bool {
-        let Self { source, kind, dim, dtype, extent, states, transforms, context, ignore, map } =
+        let Self { source, kind, dim, dtype, extent, states, transforms, context, ignore, .. } =
             self;
+        let map = &self.map;
         let made = kind.is_some() || dim.is_some() || dtype.is_some() || extent.is_some();
+        let made = made || TextKeys::of(self).given().is_some();
         let applied =
             transforms.is_some() || context.is_some() || ignore.is_some() || map.is_some();
         source.is_none() && !made && states.is_none() && applied
+    }
+}
+
+/// The keys of a stream that say how its text becomes labels.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct TextKeys<'a> {
+    /// The units that a text is divided into.
+    pub units: Option<UnitsName>,
+    /// The file with the symbols and their numbers, or the symbols themselves.
+    pub symbols: Option<&'a Names>,
+    /// The symbol for all unknown ones.
+    pub unknown: Option<&'a str>,
+    /// The symbol before each text.
+    pub begin: Option<&'a str>,
+    /// The symbol behind each text.
+    pub end: Option<&'a str>,
+    /// The symbol between words of characters.
+    pub space: Option<&'a str>,
+    /// The table that leads from the keys of the corpus to those of the text.
+    pub through: Option<&'a str>,
+}
+
+impl<'a> TextKeys<'a> {
+    pub(crate) fn of(stream: &'a StreamSpec) -> Self {
+        Self {
+            units: stream.units,
+            symbols: stream.symbols.as_ref(),
+            unknown: stream.unknown.as_deref(),
+            begin: stream.begin.as_deref(),
+            end: stream.end.as_deref(),
+            space: stream.space.as_deref(),
+            through: stream.through.as_deref(),
+        }
+    }
+
+    /// The first key that is given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let texts = [
+            ("unknown", self.unknown),
+            ("begin", self.begin),
+            ("end", self.end),
+            ("space", self.space),
+            ("through", self.through),
+        ];
+        let units = self.units.map(|_| "units").or(self.symbols.map(|_| "symbols"));
+        units.or_else(|| texts.iter().find(|(_, text)| text.is_some()).map(|(key, _)| *key))
     }
 }
 

@@ -1,5 +1,8 @@
 //! Turns a description into one with all settings.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use seqfeed_core::{Draw, Result, Source};
 use seqfeed_feed::{
     BatchSize, Cut, Epoch, Generator, Layout, Order, Partitions, Settings, Unit, Window,
@@ -31,6 +34,7 @@ impl Description {
             None => self.clone(),
         };
         all.move_names(self);
+        all.take_symbols(opened);
         all.take_settings(opened);
         Ok(all)
     }
@@ -44,6 +48,12 @@ impl Description {
             if let Some(states) = &mut stream.states {
                 *states = joined(base, states);
             }
+            if let Some(through) = &mut stream.through {
+                *through = joined(base, through);
+            }
+            if let Some(Names::One(symbols)) = &mut stream.symbols {
+                *symbols = joined(base, symbols);
+            }
         }
         for (name, component) in &mut self.corpus.mix.components {
             let base = before.base_of(&place(&format!("mix.{name}"), "corpus"));
@@ -54,6 +64,18 @@ impl Description {
         self.feed.state = before.state_file();
         self.base = None;
         self.given.clear();
+    }
+
+    /// Adds the symbols that were found in the data, so that other data get the same numbers.
+    fn take_symbols(&mut self, opened: &Opened) {
+        for (name, table) in opened.corpus().about().symbols {
+            let Some(stream) = self.corpus.streams.get_mut(&name) else { continue };
+            if stream.symbols.is_none() && stream.states.is_none() {
+                let text = |name: &[u8]| name_to_text(OsStr::from_bytes(name));
+                let symbols = table.iter().map(|(_, name)| text(name));
+                stream.symbols = Some(Names::Several(symbols.collect()));
+            }
+        }
     }
 
     /// Adds the settings of an open corpus.
@@ -173,7 +195,7 @@ fn beside(name: &str, base: Option<&Location>) -> String {
                 Err(_) => name.to_owned(),
             }
         }
-        Some(("htk", rest)) => format!("htk:{}", joined(rest)),
+        Some((kind @ ("htk" | "text" | "jsonl"), rest)) => format!("{kind}:{}", joined(rest)),
         _ => joined(name),
     }
 }

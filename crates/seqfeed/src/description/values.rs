@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use seqfeed_core::{Extent, Kind};
 use seqfeed_feed::{Generator, Layout, Partial, ScheduleUnit, Shard, Stop, Unit};
 use seqfeed_io::{name_to_text, path_from_text};
+use seqfeed_text::Units;
 use toml::Value;
 
 use super::option::{OptionValue, OptionValues};
@@ -342,6 +343,27 @@ pub enum KindName {
     Sparse,
 }
 
+/// The units that a text is divided into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnitsName {
+    /// Words between white space.
+    Words,
+    /// Characters.
+    Characters,
+    /// The whole text of a key.
+    Lines,
+}
+
+impl UnitsName {
+    pub(crate) fn units(self) -> Units {
+        match self {
+            Self::Words => Units::Words,
+            Self::Characters => Units::Characters,
+            Self::Lines => Units::Lines,
+        }
+    }
+}
+
 /// The name of a float type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatName {
@@ -379,6 +401,7 @@ words! {
     FormatName { Dense = "dense", Sparse = "sparse" }
     KindName { Dense = "dense", Label = "label", Sparse = "sparse" }
     FloatName { Float32 = "float32", Float64 = "float64" }
+    UnitsName { Words = "words", Characters = "characters", Lines = "lines" }
     ExtentName { Samples = "samples", Sequence = "sequence", Own = "own" }
 }
 

@@ -16,4 +16,5 @@ mod row_files;
 mod small_corpus;
 mod specs;
 mod stores;
+mod targets;
 mod transforms;

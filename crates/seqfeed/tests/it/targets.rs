@@ -1,0 +1,165 @@
+//! Labels from text: transcripts, speakers, and their symbols.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use seqfeed::io::Opener;
+use seqfeed::{Description, Error, Minibatch, Opened, Source};
+
+/// Three utterances of 3, 2 and 4 frames, their words, speakers and genders.
+fn write(directory: &Path) {
+    let feats = "u1  [\n 1\n 2\n 3 ]\nu2  [\n 4\n 5 ]\nu3  [\n 6\n 7\n 8\n 9 ]\n";
+    let files = [
+        ("feats.ark", feats),
+        ("text", "u1 six one\nu2 two\nu3 one six one two\n"),
+        ("utt2spk", "u1 b\nu2 a\nu3 b\n"),
+        ("spk2gender", "a f\nb m\n"),
+        ("words.txt", "<eps> 0\none 4\nsix 2\n<unk> 9\n"),
+        (
+            "data.list",
+            "{\"key\": \"u1\", \"txt\": \"six one\", \"id\": [7, 8]}\n\
+             {\"key\": \"u2\", \"txt\": \"two\", \"id\": [9]}\n\
+             {\"key\": \"u3\", \"txt\": \"one six one two\", \"id\": []}\n",
+        ),
+    ];
+    for (name, text) in files {
+        fs::write(directory.join(name), text).unwrap();
+    }
+}
+
+const FEED: &str = "[feed]\nunit = 'sequence'\nlayout = 'padded'\norder = 'sequential'\n\
+                    label-padding = -1\nbatch-size = 100\n\
+                    [streams.features]\nsource = 'ark:feats.ark'\n";
+
+fn described(directory: &Path, text: &str) -> Result<Description, Error> {
+    fs::write(directory.join("corpus.toml"), format!("{FEED}{text}")).unwrap();
+    Description::from_file(&directory.join("corpus.toml"))
+}
+
+fn open(directory: &Path, text: &str) -> Result<Opened, Error> {
+    described(directory, text)?.open(&Opener::default())
+}
+
+/// The labels of each stream by keys, as a feed gives them.
+fn fed(opened: &Opened) -> BTreeMap<(String, String), Vec<i32>> {
+    let mut all = BTreeMap::new();
+    for minibatch in opened.one_sweep(0, 0, 1, None).feed(None).unwrap() {
+        let minibatch: Minibatch = minibatch.unwrap();
+        for stream in opened.corpus().streams() {
+            let batch = minibatch.stream(&stream.name).unwrap();
+            let Some(labels) = batch.as_i32() else { continue };
+            for (segment, key) in minibatch.keys().enumerate() {
+                let (first, rows) = batch.rows_of(segment);
+                let labels = labels[first..first + rows].to_vec();
+                all.insert((stream.name.clone(), key.to_string()), labels);
+            }
+        }
+    }
+    all
+}
+
+fn of(all: &BTreeMap<(String, String), Vec<i32>>, stream: &str) -> Vec<Vec<i32>> {
+    let of =
+        |(key, labels): (&(String, String), &Vec<i32>)| (key.0 == stream).then(|| labels.clone());
+    all.iter().filter_map(of).collect()
+}
+
+#[test]
+fn words_and_speakers_come_beside_features() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let opened = open(
+        directory.path(),
+        "[streams.words]\nsource = 'text:text'\nkind = 'label'\nend = '</s>'\n\
+         [streams.characters]\nsource = 'text:text'\nkind = 'label'\nunits = 'characters'\n\
+         [streams.speaker]\nsource = 'text:utt2spk'\nkind = 'label'\nextent = 'sequence'\n\
+         [streams.gender]\nsource = 'text:spk2gender'\nthrough = 'utt2spk'\nkind = 'label'\n\
+         extent = 'sequence'\n\
+         [streams.known]\nsource = 'text:text'\nkind = 'label'\nsymbols = 'words.txt'\n\
+         unknown = '<unk>'\n",
+    )
+    .unwrap();
+    let labels = fed(&opened);
+    // </s>, one, six, two
+    assert_eq!(of(&labels, "words"), [vec![2, 1, 0], vec![3, 0], vec![1, 2, 1, 3, 0]]);
+    assert_eq!(of(&labels, "speaker"), [[1], [0], [1]]);
+    assert_eq!(of(&labels, "gender"), [[1], [0], [1]]);
+    assert_eq!(of(&labels, "known"), [vec![2, 4], vec![9], vec![4, 2, 4, 9]]);
+    let symbols = opened.corpus().about().symbols;
+    let spelled: Vec<u8> = of(&labels, "characters")[0]
+        .iter()
+        .flat_map(|&label| symbols["characters"].name(label).unwrap().to_vec())
+        .collect();
+    assert_eq!(spelled, b"six<space>one");
+    assert_eq!(symbols["speaker"].name(1), Some(&b"b"[..]));
+}
+
+#[test]
+fn a_description_keeps_the_symbols_that_were_found() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let description = described(
+        directory.path(),
+        "[streams.words]\nsource = 'text:text'\nkind = 'label'\n\
+         [streams.gender]\nsource = 'text:spk2gender'\nthrough = 'utt2spk'\nkind = 'label'\n\
+         extent = 'sequence'\n",
+    )
+    .unwrap();
+    let opener = Opener::default();
+    let opened = description.open(&opener).unwrap();
+    let explicit = description.explicit(&opened, &opener).unwrap().to_toml();
+    assert!(explicit.contains("symbols = [\"one\", \"six\", \"two\"]"), "{explicit}");
+    // Other data get the same numbers, and names are relative to the working directory.
+    let again = Description::from_toml(&explicit).unwrap().open(&opener).unwrap();
+    assert_eq!(fed(&again), fed(&opened));
+    fs::write(directory.path().join("text"), "u1 two\nu2 two\nu3 two\n").unwrap();
+    let other = Description::from_toml(&explicit).unwrap().open(&opener).unwrap();
+    assert_eq!(of(&fed(&other), "words"), [[2], [2], [2]]);
+}
+
+#[test]
+fn a_field_of_json_lines_is_a_text() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let opened = open(
+        directory.path(),
+        "[streams.words]\nsource = 'jsonl:data.list#txt'\nkind = 'label'\n\
+         [streams.ids]\nsource = 'jsonl:data.list#id'\nkind = 'label'\n",
+    )
+    .unwrap();
+    let labels = fed(&opened);
+    assert_eq!(of(&labels, "words"), [vec![1, 0], vec![2], vec![0, 1, 0, 2]]);
+    assert_eq!(of(&labels, "ids"), [vec![0, 1], vec![2], vec![]]);
+}
+
+#[test]
+fn settings_without_meaning_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let cases = [
+        ("source = 'text:text'", "not of labels", "kind = \"label\""),
+        ("source = 'ark:feats.ark'\nunits = 'words'", "`units` is for text", "text:FILE"),
+        ("source = 'text:text'\nkind = 'label'\nspace = '_'", "space has no effect", "characters"),
+        ("source = 'text:text'\nkind = 'label'\nunknown = 'x'", "unknown has no effect", "symbols"),
+        (
+            "source = 'text:text'\nkind = 'label'\nsymbols = 'words.txt'",
+            "no symbol `two`",
+            "unknown",
+        ),
+        (
+            "source = 'text:text'\nkind = 'label'\nsymbols = 'words.txt'\nend = '</s>'",
+            "has no such symbol",
+            "add </s>",
+        ),
+        ("source = 'text:text'\nkind = 'label'\nsymbols = ['a', 'a']", "stands twice", ""),
+        ("source = 'text:text'\nkind = 'label'\nextent = 'sequence'", "2 stand here", "own"),
+        ("source = 'jsonl:data.list'\nkind = 'label'", "which field", "jsonl:data.list#text"),
+        ("source = 'jsonl:data.list#x'\nkind = 'label'", "no field `x`", "id, key, txt"),
+    ];
+    for (text, message, help) in cases {
+        let error = open(directory.path(), &format!("[streams.text]\n{text}\n")).unwrap_err();
+        let found = (error.message(), error.help().unwrap_or_default().to_owned());
+        assert!(found.0.contains(message) && found.1.contains(help), "{text}: {error}");
+    }
+}
