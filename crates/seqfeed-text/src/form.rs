@@ -16,7 +16,8 @@ const FILES: [&str; 3] = ["audio_filepath", "audio_file", "wav"];
 pub enum Form {
     /// A key, white space, and a text.
     Text,
-    /// An object of JSON. Its text is in this field; `supervisions.0.text` is a field inside others.
+    /// An object of JSON. Its text is in this field; `supervisions.0.text` is a field inside
+    /// others.
     Json {
         /// The field.
         field: String,
