@@ -1,10 +1,11 @@
-//! Linear and affine transforms of frames.
+//! `transform`: linear and affine transforms of frames, as Kaldi's `transform-feats`.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
-use seqfeed_core::{Error, Result};
+use seqfeed_core::{Block, Element, Error, Given, Key, Output, Result, Stream, Transform, numbers};
 
 use crate::Float;
+use crate::dense::{check_dense, is_dense};
 
 /// A linear or affine transform of frames: a matrix with a row for each dimension that comes out.
 ///
@@ -82,6 +83,62 @@ pub fn apply<T: Float>(
         }
     }
     Ok(())
+}
+
+/// Where the matrix of a sequence comes from.
+pub trait FindAffine: Send + Sync {
+    /// The matrix for a sequence.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none.
+    fn find(&self, key: Key<'_>) -> Result<&Affine<f32>>;
+}
+
+/// Multiplies the frames of dense streams by a matrix, as Kaldi's `transform-feats`.
+pub struct MatrixProduct {
+    dim: usize,
+    matrices: Box<dyn FindAffine>,
+}
+
+impl MatrixProduct {
+    /// A product with such matrices, which all have `dim` rows.
+    #[must_use]
+    pub fn new(dim: usize, matrices: Box<dyn FindAffine>) -> Self {
+        Self { dim, matrices }
+    }
+}
+
+impl Transform for MatrixProduct {
+    fn name(&self) -> &str {
+        "transform"
+    }
+
+    fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
+        check_dense(streams, self.name())?;
+        if let Some(wide) = streams.iter().find(|one| is_dense(one) && one.element == Element::F64)
+        {
+            let what = format!("transform transform: stream {} is of float64", wide.name);
+            return Err(Error::usage(what).with_help("matrices are of float32: read it so, too"));
+        }
+        Ok(Output::change(streams, is_dense, |stream| Stream { dim: self.dim, ..stream }))
+    }
+
+    fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {
+        let (samples, dim, key) = (given.samples(0), given.stream(0).dim, given.key());
+        let out = to.push_f32(samples.len());
+        let found = self.matrices.find(key).and_then(|matrix| {
+            if matrix.dim() != self.dim {
+                let rows = matrix.dim();
+                return Err(Error::corpus(format!(
+                    "transform transform: its matrix has {rows} rows, others have {}",
+                    self.dim
+                )));
+            }
+            matrix.apply(&numbers(samples.bytes()), dim, out)
+        });
+        found.map_err(|error| error.of_key(key))
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! `deltas`: the slope of features over time, and the slope of the slope, as Kaldi's `add-deltas`.
 
-use seqfeed_core::{
-    Block, Element, Error, Given, Kind, Output, Result, Stream, Transform, numbers,
-};
+use seqfeed_core::{Block, Element, Error, Given, Output, Result, Stream, Transform, numbers};
 use serde::Deserialize;
 
 use crate::Float;
+use crate::dense::{check_frames, has_frames};
 
 /// The longest window and the highest order. Both are far beyond any use.
 pub const MOST: u32 = 1000;
@@ -178,20 +177,17 @@ impl Transform for Deltas {
     }
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
-        let is_dense = |stream: &Stream| stream.kind == Kind::Dense;
-        let mut dense = streams.iter().filter(|stream| is_dense(stream)).peekable();
-        if dense.peek().is_none() {
-            return Err(Error::usage("transform deltas: there is no dense stream"));
-        }
+        check_frames(streams, self.name())?;
         let kept = |stream: &Stream| self.truncate.unwrap_or(stream.dim);
-        if let Some(narrow) = dense.find(|stream| kept(stream) > stream.dim) {
+        let mut wide = streams.iter().filter(|stream| has_frames(stream));
+        if let Some(narrow) = wide.find(|stream| kept(stream) > stream.dim) {
             let (name, dim, truncate) = (&narrow.name, narrow.dim, kept(narrow));
             return Err(Error::usage(format!(
                 "transform deltas: truncate = {truncate}, but stream {name} has {dim} dimensions"
             )));
         }
         let wide = |stream: Stream| Stream { dim: kept(&stream) * self.slopes.orders(), ..stream };
-        Ok(Output::change(streams, is_dense, wide))
+        Ok(Output::change(streams, has_frames, wide))
     }
 
     fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {

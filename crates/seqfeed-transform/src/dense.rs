@@ -1,6 +1,6 @@
 //! Dense streams among the streams of a corpus.
 
-use seqfeed_core::{Error, Kind, Output, Result, Stream};
+use seqfeed_core::{Error, Extent, Kind, Output, Result, Stream};
 
 pub(crate) fn is_dense(stream: &Stream) -> bool {
     stream.kind == Kind::Dense
@@ -18,4 +18,30 @@ pub(crate) fn check_dense(streams: &[Stream], transform: &str) -> Result<()> {
 pub(crate) fn dense_in_place(streams: &[Stream], transform: &str) -> Result<Vec<Output>> {
     check_dense(streams, transform)?;
     Ok(Output::change_in_place(streams, is_dense))
+}
+
+/// Whether a stream is dense, and has more than one sample a sequence: others have no neighbours in
+/// time.
+pub(crate) fn has_frames(stream: &Stream) -> bool {
+    is_dense(stream) && stream.extent != Extent::Sequence
+}
+
+/// Fails if no stream [has frames](has_frames).
+pub(crate) fn check_frames(streams: &[Stream], transform: &str) -> Result<()> {
+    if streams.iter().any(has_frames) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("transform {transform}: there is no dense stream with frames")))
+}
+
+/// All streams; the values of those that [have frames](has_frames) change in place. Fails if there
+/// is none.
+pub(crate) fn frames_in_place(streams: &[Stream], transform: &str) -> Result<Vec<Output>> {
+    check_frames(streams, transform)?;
+    Ok(Output::change_in_place(streams, has_frames))
+}
+
+/// Whether the values of an output change.
+pub(crate) fn changes(output: &Output) -> bool {
+    matches!(output, Output::Changed { .. })
 }

@@ -18,6 +18,8 @@
 
 pub mod affine;
 mod clip;
+pub mod cmvn;
+mod computed;
 pub mod deltas;
 mod dense;
 mod dims;
@@ -35,8 +37,10 @@ mod stack;
 pub mod statistics;
 pub mod subsample;
 
-pub use affine::Affine;
+pub use affine::{Affine, MatrixProduct};
 pub use clip::Clip;
+pub use cmvn::{Cmvn, CmvnRule};
+pub use computed::{Computed, Speakers};
 pub use deltas::Deltas;
 pub use dims::Dims;
 pub use float::Float;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::Float;
 use crate::deltas::Slopes;
-use crate::dense::{check_dense, is_dense};
+use crate::dense::{check_frames, has_frames};
 
 /// Adds the slopes of features at the frame itself and at frames behind it, as Kaldi's
 /// `add-deltas-sdc`.
@@ -68,9 +68,9 @@ impl Transform for ShiftDeltas {
     }
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
-        check_dense(streams, self.name())?;
+        check_frames(streams, self.name())?;
         let wide = |stream: Stream| Stream { dim: stream.dim * (self.blocks + 1), ..stream };
-        Ok(Output::change(streams, is_dense, wide))
+        Ok(Output::change(streams, has_frames, wide))
     }
 
     fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {

@@ -6,7 +6,7 @@ use seqfeed_core::{Element, Given, Output, Result, SamplesMut, Stream, Transform
 use serde::Deserialize;
 
 use crate::Float;
-use crate::dense::dense_in_place;
+use crate::dense::frames_in_place;
 
 /// The smallest variance.
 const VARIANCE_FLOOR: f64 = 1e-10;
@@ -168,7 +168,7 @@ impl Transform for SlidingCmvn {
     }
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
-        dense_in_place(streams, self.name())
+        frames_in_place(streams, self.name())
     }
 
     fn change(&self, _output: usize, given: &Given<'_>, values: SamplesMut<'_>) -> Result<()> {

@@ -1,6 +1,14 @@
 //! The transforms: one line of the table each. Those that read files or data also have a file here.
 
+#[cfg(feature = "kaldi")]
+mod affine;
+#[cfg(feature = "kaldi")]
+mod by_key;
+#[cfg(feature = "kaldi")]
+mod cmvn;
 mod one_stream;
+#[cfg(feature = "kaldi")]
+mod statistics_file;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -97,6 +105,8 @@ pub type MakeTransform = fn(&TransformSpec, &TransformContext<'_>) -> Result<Arc
 /// The transforms of the library.
 const BUILT_IN: &[(&str, MakeTransform)] = &[
     ("clip", plain::<Clip>),
+    #[cfg(feature = "kaldi")]
+    ("cmvn", cmvn::make),
     ("deltas", plain::<Deltas>),
     ("log", plain::<Log>),
     ("noise", plain::<Noise>),
@@ -108,6 +118,8 @@ const BUILT_IN: &[(&str, MakeTransform)] = &[
     ("splice", plain::<Splice>),
     ("stack", plain::<Stack>),
     ("subsample", plain::<Subsample>),
+    #[cfg(feature = "kaldi")]
+    ("transform", affine::make),
 ];
 
 /// Makes a transform that needs nothing but its options.

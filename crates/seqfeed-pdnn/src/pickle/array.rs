@@ -110,6 +110,28 @@ impl Array {
         if fortran { convert::transposed(values, &shape) } else { values }
     }
 
+    /// The elements of a vector or a single number as 64-bit floats. `None` for types of numbers
+    /// that are not integers or floats of 32 or 64 bits, and for more dimensions.
+    #[must_use]
+    pub fn to_f64(&self) -> Option<Vec<f64>> {
+        let size = self.dtype.number.size();
+        let number = |bytes: &[u8]| {
+            let mut bytes = bytes.to_vec();
+            if !self.dtype.is_native() {
+                bytes.reverse();
+            }
+            Some(match self.dtype.number {
+                Number::F64 => bytemuck::pod_read_unaligned(&bytes),
+                Number::F32 => bytemuck::pod_read_unaligned::<f32>(&bytes).into(),
+                Number::I64 => bytemuck::pod_read_unaligned::<i64>(&bytes) as f64,
+                Number::I32 => bytemuck::pod_read_unaligned::<i32>(&bytes).into(),
+                _ => return None,
+            })
+        };
+        let elements = (self.shape.len() <= 1).then(|| self.data.as_slice().chunks_exact(size))?;
+        elements.map(number).collect()
+    }
+
     /// The elements as 32-bit integers, in C order.
     ///
     /// # Errors

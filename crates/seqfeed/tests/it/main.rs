@@ -7,6 +7,7 @@ mod combinations;
 mod htk;
 mod htk_files;
 mod job;
+mod kaldi_transforms;
 mod mixtures;
 mod pdnn_feed;
 mod random_jobs;
