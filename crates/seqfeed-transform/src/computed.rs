@@ -18,6 +18,9 @@ pub struct Speakers {
     pub count: usize,
 }
 
+/// Statistics by the number of the speaker. A speaker may have no sequences.
+type OfSpeakers = Arc<[Option<Statistics>]>;
+
 /// Statistics of all sequences of a source, or of those of each speaker.
 ///
 /// They are computed when they are first asked for, and kept. Sequences are added in the order of
@@ -28,7 +31,7 @@ pub struct Computed {
     first: usize,
     speakers: Option<Speakers>,
     /// For each stream of the source, once they are computed.
-    known: Vec<Mutex<Option<Arc<[Option<Statistics>]>>>>,
+    known: Vec<Mutex<Option<OfSpeakers>>>,
 }
 
 impl Computed {
@@ -48,7 +51,7 @@ impl Computed {
         }
     }
 
-    fn compute(&self, stream: usize) -> Result<Arc<[Option<Statistics>]>> {
+    fn compute(&self, stream: usize) -> Result<OfSpeakers> {
         let description = &self.source.streams()[stream];
         let groups = self.speakers.as_ref().map_or(1, |speakers| speakers.count);
         let mut all: Vec<Option<Statistics>> = vec![None; groups];

@@ -47,7 +47,7 @@ fn of_sums(count: f64, sums: &[f64], squares: &[f64]) -> Result<Statistics> {
     Statistics::of_matrix(2, sums.len() + 1, values)
 }
 
-/// wenet's `global_cmvn`.
+/// The `global_cmvn` of wenet.
 fn of_json(bytes: &[u8]) -> Result<Statistics> {
     #[derive(Deserialize)]
     struct Sums {
@@ -95,7 +95,7 @@ fn of_htk(bytes: &[u8], variances: bool) -> Result<Statistics> {
     of_sums(1.0, &means, &squares)
 }
 
-/// ESPnet's `feats_stats.npz`.
+/// The `feats_stats.npz` of ESP-net.
 #[cfg(feature = "pdnn")]
 fn of_npz(path: &Path) -> Result<Statistics> {
     let arrays = seqfeed_pdnn::pickle::read_npz(path)?;
