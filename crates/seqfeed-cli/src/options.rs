@@ -221,6 +221,7 @@ impl CorpusOptions {
             Some(name) => {
                 let named = Description::of_name_with(&name_from_text(name), given, &self.opener())?;
                 named.warnings.iter().for_each(|warning| report::warning(warning));
+                named.notes.iter().for_each(|note| report::note(note));
                 Ok(named.description)
             }
         }

@@ -30,6 +30,7 @@ mod corpus_keys;
 mod corpus_spool;
 #[cfg(feature = "pdnn")]
 mod data;
+mod data_directory;
 mod data_options;
 pub mod data_spec;
 mod description;

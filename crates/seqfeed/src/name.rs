@@ -11,6 +11,7 @@ use seqfeed_io::{Opener, name_from_text, name_to_text};
 use toml::{Table, Value};
 
 use crate::corpus_keys;
+use crate::data_directory::{self, DataDirectory};
 use crate::description::Description;
 use crate::format::Certainty;
 use crate::formats;
@@ -23,15 +24,18 @@ pub struct Named {
     pub description: Description,
     /// Warnings, such as options without effect.
     pub warnings: Vec<String>,
+    /// What was found behind the name: the files of a data directory that are used or not.
+    pub notes: Vec<String>,
 }
 
 impl Description {
     /// The description for a name. The name may be a description (`corpus.toml`), an rspecifier of
-    /// features (`scp:feats.scp`), an HTK script or parameter file (`train.scp`), an Arrow or
-    /// Parquet file (`train.parquet`) or one column of it (`train.parquet#features`), a reader of
-    /// CNTK (`train.cntk#Train.reader`, `reader.json`), a CTF file, or a data specification of PDNN
-    /// (`train.pfile,context=5,random=True`). The options of a data specification may stand behind
-    /// any other name too. Any other text behind the name of a configuration overrides values in it
+    /// features (`scp:feats.scp`), a data directory of Kaldi, an HTK script or parameter file
+    /// (`train.scp`), an Arrow or Parquet file (`train.parquet`) or one column of it
+    /// (`train.parquet#features`), a reader of CNTK (`train.cntk#Train.reader`, `reader.json`), a
+    /// CTF file, or a data specification of PDNN (`train.pfile,context=5,random=True`). The options
+    /// of a data specification may stand behind any other name too. Any other text behind the name
+    /// of a configuration overrides values in it
     /// (`train.cntk#Train.reader,ScpDir=/data`).
     ///
     /// ```
@@ -83,7 +87,7 @@ impl Description {
                 None => {
                     instead.insert("data".to_owned(), Value::String(name));
                     let description = Self::from_options(instead)?;
-                    return Ok(Named { description, warnings });
+                    return Ok(Named { description, warnings, notes: Vec::new() });
                 }
                 Some((corpus, keys, said)) => {
                     warnings = said;
@@ -93,6 +97,12 @@ impl Description {
                     name = corpus;
                 }
             }
+        }
+        if let Some(directory) = data_directory::directory(&name, opener)
+            && let Some(DataDirectory { keys, notes }) = data_directory::of(&directory, opener)?
+        {
+            let description = Self::from_table_in(directory, keys, instead)?;
+            return Ok(Named { description, warnings, notes });
         }
         let found = formats::recognised(&name, opener, |_| true)?;
         let found = found.filter(|(_, certainty)| *certainty > Certainty::Otherwise);
@@ -108,7 +118,7 @@ impl Description {
             refuse_pattern(&name, opener)?;
             Self::from_file_with(&opener.place(name_from_text(&name)), instead, opener)?
         };
-        Ok(Named { description, warnings })
+        Ok(Named { description, warnings, notes: Vec::new() })
     }
 }
 

@@ -148,6 +148,12 @@ pub fn register_transform(name: &'static str, make: MakeTransform) -> Result<()>
     Ok(())
 }
 
+/// Whether there is a transform with a name.
+pub(crate) fn is_known(name: &str) -> bool {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    BUILT_IN.iter().chain(registered.iter()).any(|(known, _)| *known == name)
+}
+
 fn make(spec: &TransformSpec, context: &TransformContext<'_>) -> Result<Arc<dyn Transform>> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone();
     let known: Vec<_> = BUILT_IN.iter().copied().chain(registered).collect();

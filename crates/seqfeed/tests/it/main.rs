@@ -4,6 +4,7 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod combinations;
+mod data_directory;
 mod htk;
 mod htk_files;
 mod job;
