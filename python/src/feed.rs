@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyTuple};
 use seqfeed::io::Opener;
-use seqfeed::{Description, Opened, OptionScope, Source, State};
+use seqfeed::{Delivered, Description, Opened, OptionScope, Source, State};
 
 use self::run::{Found, Run};
 use crate::forks::{PerProcess, lock};
@@ -48,6 +48,8 @@ struct Seen {
     ended: bool,
     closed: bool,
     watch: size::Watch,
+    /// What was returned of each corpus of a mixture.
+    delivered: Vec<Delivered>,
 }
 
 /// One sweep for one rank.
@@ -67,8 +69,16 @@ impl SweepShare {
 
 impl Seen {
     fn of(opened: Arc<Opened>) -> Self {
-        let watch = size::Watch::default();
-        Self { opened, state: None, loop_sweep: None, ended: false, closed: false, watch }
+        let (watch, delivered) = (size::Watch::default(), Vec::new());
+        Self {
+            opened,
+            state: None,
+            loop_sweep: None,
+            ended: false,
+            closed: false,
+            watch,
+            delivered,
+        }
     }
 }
 
@@ -135,6 +145,7 @@ impl Feed {
             seen.state = Some(minibatch.state().clone());
             seen.loop_sweep = Some(minibatch.sweep());
             seen.watch.count(minibatch.samples() as u64);
+            Delivered::add(&mut seen.delivered, minibatch.delivered());
         }
         self.report(py, false)
     }
@@ -384,6 +395,20 @@ impl Feed {
         lock(&self.seen).opened.corpus().index().total_samples()
     }
 
+    /// What was returned of each corpus of a mixture: its units, its samples and its own sweeps.
+    #[getter]
+    fn delivered<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for Delivered { name, units, samples, sweeps } in &lock(&self.seen).delivered {
+            let counts = PyDict::new(py);
+            for (what, count) in [("units", units), ("samples", samples), ("sweeps", sweeps)] {
+                counts.set_item(what, count)?;
+            }
+            all.set_item(&**name, counts)?;
+        }
+        Ok(all)
+    }
+
     /// Ends the threads and gives memory back. Minibatches that were returned stay valid.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if lock(&self.seen).closed {
@@ -405,6 +430,11 @@ impl Feed {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.part.is_some() && lock(&self.seen).opened.settings().mixture.is_some() {
+            return Err(PyTypeError::new_err(
+                "one sweep of a mixture cannot be sent to another process: send the feed, and call one_sweep there",
+            ));
+        }
         let remake = py.import("seqfeed._types")?.getattr("_remake")?;
         let class = py.get_type::<Self>();
         let arguments = (class, (&self.source,), &self.options, self.state_dict(py)?);

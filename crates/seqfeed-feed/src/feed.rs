@@ -14,7 +14,7 @@ use seqfeed_core::{Element, Error, ErrorKind, Extent, Kind, Result, Source, Stre
 use crate::arrange::Arrange;
 use crate::bound::Bound;
 use crate::buffers::Buffers;
-use crate::delivered::{self, Components, Delivered};
+use crate::delivered::{Components, Delivered};
 use crate::labels::{LabelRules, MapLabels};
 use crate::minibatch::{Minibatch, Recycled, Shape};
 use crate::pack::{Packer, Slots};
@@ -196,7 +196,7 @@ impl Feed {
         match &minibatch {
             Ok(minibatch) => {
                 self.state.clone_from(&minibatch.after);
-                delivered::add(&mut self.delivered, &minibatch.delivered);
+                Delivered::add(&mut self.delivered, &minibatch.delivered);
             }
             Err(_) => self.queue = None,
         }

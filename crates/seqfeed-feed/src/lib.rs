@@ -52,7 +52,7 @@ pub use delivered::Delivered;
 pub use feed::Feed;
 pub use labels::{LabelMap, LabelRules, LabelSet};
 pub use minibatch::{Minibatch, SparseBatch, StreamBatch};
-pub use order::{OrderState, PartState};
+pub use order::{OrderState, PartState, units_in_sweep};
 pub use pool::PoolState;
 pub use rows::{HeldState, RowsState, SlotState};
 pub use settings::{

@@ -89,6 +89,12 @@ impl Minibatch {
         &self.after
     }
 
+    /// What it has of each component of a mixture. Empty if the corpus is no mixture.
+    #[must_use]
+    pub fn delivered(&self) -> &[Delivered] {
+        &self.delivered
+    }
+
     /// Number of sequences, or of frames if frames are dealt out.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -400,6 +400,16 @@ pub(crate) fn all_units(index: &Index, unit: Unit) -> u64 {
     }
 }
 
+/// The number of units (frames or sequences) in the first sweep of a feed with these settings.
+/// `None` if it has no end, or if the settings do not fit the index.
+#[must_use]
+pub fn units_in_sweep(index: &Index, settings: &Settings) -> Option<u64> {
+    match &settings.mixture {
+        None => Some(all_units(index, settings.unit)),
+        Some(mixture) => Mixed::new(index, settings, mixture).ok()?.finite_total(),
+    }
+}
+
 /// The sequence of a unit.
 pub(crate) fn sequence(index: &Index, unit: Unit, item: OrderedUnit) -> u32 {
     let sequences = index.chunk(item.chunk as usize);

@@ -78,7 +78,7 @@ pub use seqfeed_feed::{
     LabelMap, LabelRules, LabelSet, Layout, Minibatch, Mixture, Order, OrderState, PartState,
     Partial, Partitions, PoolState, RowsState, ScheduleUnit, Segment, Settings, Shard, ShareState,
     Shuffle, SparseBatch, State, Steps, Stop, StreamBatch, Timeline, Unit, WeightFrom, Window,
-    Worker,
+    Worker, units_in_sweep,
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
 pub use toml::{Table, Value};

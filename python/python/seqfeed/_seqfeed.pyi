@@ -144,6 +144,10 @@ class Feed:
     @property
     def samples(self) -> int:
         """Number of samples in the corpus."""
+    @property
+    def delivered(self) -> dict[str, dict[str, int]]:
+        """What was returned of each corpus of a mixture: its ``units``, its ``samples``, and
+        its own ``sweeps``. Empty if the corpus is no mixture."""
     def close(self) -> None:
         """Ends the threads and gives memory back. Minibatches that were returned stay valid."""
     def __enter__(self) -> Feed: ...

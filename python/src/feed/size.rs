@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use seqfeed::{BatchSize, Cut, Opened, Partial, Shard, Source, Steps, Unit};
+use seqfeed::{BatchSize, Cut, Opened, Partial, Shard, Source, Steps, Unit, units_in_sweep};
 
 use crate::values;
 
@@ -16,12 +16,12 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
     else {
         return None;
     };
-    let simple = settings.samples.is_none() && !excluded && !index.has_masked();
+    let several_sweeps = settings.mixture.is_some() && settings.sweeps.is_some_and(|n| n > 1);
+    let simple = !several_sweeps && settings.samples.is_none() && !excluded && !index.has_masked();
     let (units, size) = match (settings.unit, settings.batch) {
-        (Unit::Frame, BatchSize::Samples(size) | BatchSize::Units(size)) => {
-            (index.total_samples(), size)
+        (Unit::Frame, BatchSize::Samples(size)) | (_, BatchSize::Units(size)) => {
+            (units_in_sweep(index, settings)?, size)
         }
-        (Unit::Sequence, BatchSize::Units(size)) => (index.len() as u64, size),
         _ => return None,
     };
     if !simple || size == 0 {
@@ -36,9 +36,12 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
     Some(in_sweep * settings.sweeps.unwrap_or(1))
 }
 
-/// The number of samples in a loop over all ranks, if it is known.
+/// The number of samples in a loop over all ranks; 0 if it is not known.
 pub(super) fn samples(opened: &Opened) -> u64 {
     let settings = opened.settings();
+    if settings.mixture.is_some() {
+        return settings.samples.unwrap_or(0);
+    }
     let in_sweeps =
         opened.corpus().index().total_samples().saturating_mul(settings.sweeps.unwrap_or(1));
     settings.samples.map_or(in_sweeps, |samples| samples.min(in_sweeps))

@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use seqfeed::io::{InputFiles, Location, WxFilename, read_record, shown_name, write_atomically};
-use seqfeed::{Element, Error, Minibatch, Opened, Source, State, Unit};
+use seqfeed::{Delivered, Element, Error, Minibatch, Opened, Printable, Source, State, Unit};
 
 use crate::options::{CorpusOptions, FeedOptions};
 use crate::progress;
@@ -96,7 +96,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     warned.sort_unstable();
     let new = warnings.iter().filter(|warning| warned.binary_search(warning).is_err());
     new.for_each(|warning| report::warning(warning));
-    let tally = Tally { opening, feeding: started.elapsed(), bound: feed.memory_bound(), ..tally };
+    let (feeding, bound) = (started.elapsed(), feed.memory_bound());
+    let mixed = feed.delivered().to_vec();
+    let tally = Tally { opening, feeding, bound, mixed, ..tally };
     match (arguments.json, &dump) {
         (true, _) => tally.print_json(&opened)?,
         (false, Some(_)) => {}
@@ -128,6 +130,8 @@ fn progress_bar(opened: &Opened, already: u64) -> ProgressBar {
     let settings = opened.settings();
     let sweep = opened.corpus().index().total_samples();
     let by_sweeps = settings.sweeps.map(|sweeps| sweeps.saturating_mul(sweep));
+    // The sweeps of a mixture may have any number of samples.
+    let by_sweeps = by_sweeps.filter(|_| settings.mixture.is_none());
     let total = [by_sweeps, settings.samples].into_iter().flatten().min().unwrap_or(0);
     progress::bar(total, "samples").with_position(already)
 }
@@ -143,6 +147,8 @@ struct Tally {
     opening: Duration,
     feeding: Duration,
     bound: u64,
+    /// What came of each corpus of a mixture.
+    mixed: Vec<Delivered>,
 }
 
 impl Tally {
@@ -192,6 +198,20 @@ impl Tally {
                 Unit::Sequence => format!(" of {}", report::counted(self.sequences, "sequence")),
             }
         )?;
+        for Delivered { name, units, samples, sweeps } in &self.mixed {
+            let sequences = match settings.unit {
+                Unit::Frame => String::new(),
+                Unit::Sequence => format!(" of {}", report::counted(*units, "sequence")),
+            };
+            let share = 100.0 * *samples as f64 / self.samples.max(1) as f64;
+            writeln!(
+                out,
+                "{:<12} {}{sequences} ({share:.1} %), in {} of its own",
+                Printable(name),
+                report::counted(*samples, "sample"),
+                report::counted(*sweeps, "sweep"),
+            )?;
+        }
         writeln!(
             out,
             "throughput   {}samples/s, {}/s into minibatches ({:.3} s)",
@@ -221,6 +241,12 @@ impl Tally {
             "seconds": self.feeding.as_secs_f64(),
             "samples_per_second": self.per_second(self.samples),
             "bytes_per_second": self.per_second(self.bytes),
+            "mixture": self.mixed.iter().map(|component| serde_json::json!({
+                "name": &*component.name,
+                "units": component.units,
+                "samples": component.samples,
+                "sweeps": component.sweeps,
+            })).collect::<Vec<_>>(),
             "skipped": Self::skipped(opened),
             "spooled_bytes": opened.spooled_bytes(),
             "memory_bound_bytes": self.bound,

@@ -130,6 +130,11 @@ impl Mixed {
         self.sweep.1 - self.sweep.0
     }
 
+    /// The same, if the sweep ends.
+    pub(crate) fn finite_total(&self) -> Option<u64> {
+        (self.sweep.1 < u64::MAX).then(|| self.total())
+    }
+
     pub(crate) fn next(&mut self) -> Option<OrderedUnit> {
         if self.position >= self.sweep.1 {
             return None;
