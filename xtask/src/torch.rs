@@ -18,10 +18,11 @@ use crate::{in_ci, root};
 /// pyarrow refuse.
 const BESIDE: [&str; 4] = ["pytest>=8,<10", "datasets", "numpy<2", "pyarrow<22"];
 
-const TESTS: [&str; 6] = [
+const TESTS: [&str; 7] = [
     "test_torch.py",
     "test_train.py",
     "test_huggingface.py",
+    "test_mixtures.py",
     "test_same_everywhere.py",
     "test_docs.py",
     "test_book.py",

@@ -207,7 +207,7 @@ impl Tally {
             writeln!(
                 out,
                 "{:<12} {}{sequences} ({share:.1} %), in {} of its own",
-                Printable(name),
+                Printable(name).to_string(),
                 report::counted(*samples, "sample"),
                 report::counted(*sweeps, "sweep"),
             )?;

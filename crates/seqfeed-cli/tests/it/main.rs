@@ -23,6 +23,7 @@ mod kaldi_object;
 mod kaldi_tools;
 mod library;
 mod limits;
+mod mixtures;
 mod names;
 mod option_tables;
 mod options;
