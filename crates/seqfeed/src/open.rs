@@ -189,6 +189,11 @@ impl Description {
             primary,
         };
         let source = format.open(&names, &wanted)?;
-        transforms::apply(source, None, stream.transforms.as_deref().unwrap_or(&[]), &wanted.opener)
+        transforms::apply(
+            source,
+            Some(name),
+            stream.transforms.as_deref().unwrap_or(&[]),
+            &wanted.opener,
+        )
     }
 }

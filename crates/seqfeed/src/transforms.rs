@@ -15,8 +15,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use seqfeed_core::{Error, Result, Source, Transform, Transformed, nearest_name};
 use seqfeed_io::Opener;
 use seqfeed_transform::{
-    Clip, Deltas, Log, Noise, OneHot, Scale, Select, ShiftDeltas, SlidingCmvn, Splice, Stack,
-    Subsample,
+    Clip, Deltas, Dither, Log, Noise, OneHot, Scale, Select, ShiftDeltas, ShuffleBins, SlidingCmvn,
+    SpecAugment, Splice, Stack, Subsample, TimeCrop,
 };
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -108,16 +108,20 @@ const BUILT_IN: &[(&str, MakeTransform)] = &[
     #[cfg(feature = "kaldi")]
     ("cmvn", cmvn::make),
     ("deltas", plain::<Deltas>),
+    ("dither", plain::<Dither>),
     ("log", plain::<Log>),
     ("noise", plain::<Noise>),
     ("one-hot", plain::<OneHot>),
     ("scale", plain::<Scale>),
     ("select", plain::<Select>),
     ("shift-deltas", plain::<ShiftDeltas>),
+    ("shuffle-bins", plain::<ShuffleBins>),
     ("sliding-cmvn", plain::<SlidingCmvn>),
+    ("spec-augment", plain::<SpecAugment>),
     ("splice", plain::<Splice>),
     ("stack", plain::<Stack>),
     ("subsample", plain::<Subsample>),
+    ("time-crop", of_all_streams::<TimeCrop>),
     #[cfg(feature = "kaldi")]
     ("transform", affine::make),
 ];
@@ -128,6 +132,18 @@ fn plain<T: Transform + DeserializeOwned + 'static>(
     _context: &TransformContext<'_>,
 ) -> Result<Arc<dyn Transform>> {
     Ok(Arc::new(spec.read::<T>()?))
+}
+
+/// Makes a transform that must not be applied to one stream, since the others would differ.
+fn of_all_streams<T: Transform + DeserializeOwned + 'static>(
+    spec: &TransformSpec,
+    context: &TransformContext<'_>,
+) -> Result<Arc<dyn Transform>> {
+    if context.stream.is_none() {
+        return plain::<T>(spec, context);
+    }
+    let what = format!("transform {} is for all streams of a corpus together", spec.name);
+    Err(Error::usage(what).with_help("give it under the key `transforms` at the top"))
 }
 
 /// The registered transforms.

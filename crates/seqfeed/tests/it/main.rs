@@ -12,6 +12,7 @@ mod kaldi_transforms;
 mod mixtures;
 mod pdnn_feed;
 mod random_jobs;
+mod random_transforms;
 mod resuming;
 #[cfg(feature = "arrow")]
 mod row_files;
