@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use self::cut::{
     BatchSize, Cut, Epoch, Partial, Partitions, Shard, Steps, Timeline, Truncation, Worker,
 };
-pub(crate) use self::mixture::WEIGHT_STEPS;
+pub(crate) use self::mixture::WEIGHTS_TO_ONE;
 pub use self::mixture::{Component, Mixture, ScheduleUnit, Stop, WeightFrom};
 pub use self::order::{Generator, Order, Shuffle, Window};
 use crate::labels::LabelRules;

@@ -1,10 +1,11 @@
 //! Opens a mixture: its corpora, one after another, as one corpus.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Aligned, Corpus, Error, Extent, Key, Result, Series, SeriesKeys, Source, Stream, nearest_name,
+    Aligned, Corpus, Error, Extent, Key, Result, Series, SeriesKeys, Source, Stream, SymbolTable,
+    nearest_name,
 };
 use seqfeed_io::{Opener, name_from_text};
 use toml::{Table, Value};
@@ -109,6 +110,7 @@ impl Description {
         let mix = &self.corpus.mix;
         let optional = mix.optional.as_ref().map_or_else(Vec::new, Names::to_vec);
         let streams = streams_of(&components, &optional)?;
+        refuse_other_symbols(&components)?;
         let keys = match mix.prefix.unwrap_or(true) {
             true => SeriesKeys::Named(components.iter().map(|(name, _)| name.clone()).collect()),
             false => {
@@ -187,6 +189,23 @@ fn streams_of(components: &Components, optional: &[String]) -> Result<Vec<Stream
 fn described(stream: &Stream) -> String {
     let Stream { kind, element, dim, extent, .. } = stream;
     format!("{} {} x {dim} (extent {})", kind.name(), element.name(), extent.name())
+}
+
+/// Refuses labels that mean other symbols in one corpus than in another.
+fn refuse_other_symbols(components: &Components) -> Result<()> {
+    let mut first: BTreeMap<String, (&str, Arc<SymbolTable>)> = BTreeMap::new();
+    for (component, corpus) in components {
+        for (stream, table) in corpus.about().symbols {
+            let (known, same) = first.entry(stream.clone()).or_insert((component, table.clone()));
+            if *same != table {
+                return Err(Error::usage(format!(
+                    "the labels of stream {stream} mean other symbols in {component} than in {known}"
+                ))
+                .with_help("give the stream the same table of `symbols` in both descriptions"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn refuse_equal_keys(components: &Components) -> Result<()> {

@@ -13,7 +13,7 @@ use seqfeed_core::{Error, Index, IndexBuilder, Key, Result};
 use self::split::Split;
 use super::{Cursor, OrderState, OrderedUnit, all_units};
 use crate::random::mix;
-use crate::settings::{Mixture, Settings, Stop, Unit, WEIGHT_STEPS};
+use crate::settings::{Mixture, Settings, Stop, Unit, WEIGHTS_TO_ONE};
 use crate::swept_chunk::SweptChunk;
 
 pub(crate) struct Mixed {
@@ -275,7 +275,7 @@ fn lengths_of(index: &Index, chunks: std::ops::Range<usize>) -> Index {
 /// The whole weights of components of these sizes, each time with the position from which on they
 /// hold.
 fn weights(mixture: &Mixture, settings: &Settings, sizes: &[u64]) -> Vec<(u64, Vec<u64>)> {
-    let whole = |weight: f64| (weight * WEIGHT_STEPS).round() as u64;
+    let whole = |weight: f64| (weight * WEIGHTS_TO_ONE).round() as u64;
     match mixture.temperature {
         // These are exact, so each unit comes once a sweep.
         Some(1.0) => vec![(0, sizes.to_vec())],
@@ -286,7 +286,7 @@ fn weights(mixture: &Mixture, settings: &Settings, sizes: &[u64]) -> Vec<(u64, V
             vec![(0, sizes.iter().map(weight).collect())]
         }
         None => {
-            let scale = mixture.units_in_step(settings).unwrap_or(1);
+            let scale = mixture.units_in_position(settings).unwrap_or(1);
             let changes = mixture.changes().into_iter();
             let at = |from| mixture.components.iter().map(move |one| whole(one.weight_at(from)));
             changes.map(|from| (from.saturating_mul(scale), at(from).collect())).collect()

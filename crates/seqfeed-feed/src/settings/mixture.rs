@@ -6,9 +6,9 @@ use super::{BatchSize, Cut, Settings, Unit};
 const MOST_COMPONENTS: usize = 1000;
 /// The most changes of one weight.
 const MOST_CHANGES: usize = 1000;
-/// The largest weight, and the number of steps from one weight to the next larger one.
+/// The largest weight, and the number of weights from 0 to 1.
 pub(crate) const LARGEST_WEIGHT: f64 = 1e6;
-pub(crate) const WEIGHT_STEPS: f64 = 1e9;
+pub(crate) const WEIGHTS_TO_ONE: f64 = 1e9;
 /// The highest temperature.
 const HIGHEST_TEMPERATURE: f64 = 1e6;
 
@@ -55,10 +55,10 @@ pub struct WeightFrom {
 /// What the positions of a schedule count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScheduleUnit {
-    /// Steps: one minibatch for each rank. Needs minibatches with a fixed number of units.
+    /// Minibatches of all ranks together. Needs minibatches with a fixed number of units.
     #[default]
-    Steps,
-    /// Units of all ranks: frames or sequences.
+    Minibatches,
+    /// Units of all ranks together: frames or sequences.
     Units,
 }
 
@@ -120,7 +120,7 @@ impl Mixture {
                 return Some(format!("{name}: the positions of a schedule must rise"));
             }
             for WeightFrom { weight, .. } in weights {
-                let fits = (1.0 / WEIGHT_STEPS..=LARGEST_WEIGHT).contains(weight);
+                let fits = (1.0 / WEIGHTS_TO_ONE..=LARGEST_WEIGHT).contains(weight);
                 if !fits && *weight != 0.0 {
                     return Some(format!(
                         "{name}: a weight is 0, or from 0.000000001 to {LARGEST_WEIGHT}, not {weight}"
@@ -145,8 +145,8 @@ impl Mixture {
                 return Some(format!("all weights of the mixture are 0 from position {from} on"));
             }
         }
-        (changes.len() > 1 && self.units_in_step(settings).is_none()).then(|| {
-            "a schedule by steps needs minibatches with a fixed number of units (batch-unit = \
+        (changes.len() > 1 && self.units_in_position(settings).is_none()).then(|| {
+            "a schedule by minibatches needs minibatches with a fixed number of units (batch-unit = \
              \"sequences\", or unit = \"frame\"); or give its positions in sequences, with schedule = \
              \"units\""
                 .to_owned()
@@ -162,14 +162,15 @@ impl Mixture {
         changes
     }
 
-    /// The units by which the positions of a schedule are multiplied; `None` if it is not fixed.
-    pub(crate) fn units_in_step(&self, settings: &Settings) -> Option<u64> {
-        let in_batch = match (self.schedule, settings.batch, settings.unit) {
-            (ScheduleUnit::Units, ..) => return Some(1),
-            (_, BatchSize::Units(size), _) | (_, BatchSize::Samples(size), Unit::Frame) => size,
-            _ => return None,
-        };
-        Some(in_batch.saturating_mul(settings.ranks as u64))
+    /// The number of units from one position of a schedule to the next; `None` if it is not fixed.
+    pub(crate) fn units_in_position(&self, settings: &Settings) -> Option<u64> {
+        match (self.schedule, settings.batch, settings.unit) {
+            (ScheduleUnit::Units, ..) => Some(1),
+            (_, BatchSize::Units(size), _) | (_, BatchSize::Samples(size), Unit::Frame) => {
+                Some(size)
+            }
+            _ => None,
+        }
     }
 }
 

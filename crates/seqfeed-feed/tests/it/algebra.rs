@@ -68,7 +68,7 @@ fn halves(chunks: usize) -> Mixture {
     Mixture {
         components: vec![component("a", chunks / 2), component("b", chunks - chunks / 2)],
         temperature: Some(1.0),
-        schedule: ScheduleUnit::Steps,
+        schedule: ScheduleUnit::Units,
         stop: Stop::All,
         first_sweep: 0,
     }

@@ -248,9 +248,10 @@ fn weights_change_where_the_schedule_says() {
     mixture.components[2].weights.push(WeightFrom { from: 100, weight: 3.0 });
     assert_eq!(units(mixture.clone(), 100), [50, 50, 0]);
     assert_eq!(units(mixture.clone(), 500), [50, 150, 300]);
-    // Steps of four minibatches of a unit.
-    mixture.schedule = ScheduleUnit::Steps;
-    let settings = Settings { ranks: 4, ..settings(mixture, Unit::Sequence, 800) };
+    // Minibatches of two units, of all ranks together.
+    mixture.schedule = ScheduleUnit::Minibatches;
+    let batch = BatchSize::Units(2);
+    let settings = Settings { ranks: 4, batch, ..settings(mixture, Unit::Sequence, 400) };
     let mut units = [0; 3];
     for rank in 0..4 {
         let settings = Settings { rank, ..settings.clone() };
@@ -258,7 +259,7 @@ fn weights_change_where_the_schedule_says() {
         assert!(feed.by_ref().all(|minibatch| minibatch.is_ok()));
         feed.delivered().iter().zip(&mut units).for_each(|(given, all)| *all += given.units);
     }
-    assert_eq!(units, [200, 300, 300]);
+    assert_eq!(units, [100, 150, 150]);
 }
 
 #[test]
@@ -328,7 +329,7 @@ fn settings_without_a_meaning_are_refused() {
     refused(
         &|settings, mixture| {
             settings.batch = BatchSize::Samples(5);
-            mixture.schedule = ScheduleUnit::Steps;
+            mixture.schedule = ScheduleUnit::Minibatches;
             mixture.components[0].weights.push(WeightFrom { from: 9, weight: 2.0 });
         },
         "fixed number of units",

@@ -20,9 +20,9 @@ options! {
         /// never. An exhausted corpus begins again.
         ["mix"] "stop" "WHEN" stop: Stop = "all", Corpus;
 
-        /// What the positions of a schedule count: steps (a minibatch for each rank), or units of
-        /// all ranks (frames or sequences).
-        ["mix"] "schedule" "UNIT" schedule: ScheduleUnit = "steps", Corpus;
+        /// What the positions of a schedule count, over all ranks: minibatches of `batch-size`
+        /// units, or units (frames or sequences).
+        ["mix"] "schedule" "UNIT" schedule: ScheduleUnit = "minibatches", Corpus;
 
         /// Whether keys get the name of their corpus: `NAME/KEY`.
         ["mix"] "prefix" "BOOL" prefix: bool = "true", Corpus;

@@ -394,7 +394,7 @@ words! {
     Shard { Minibatches = "minibatches", Chunks = "chunks" }
     Generator { MersenneTwister = "mt19937-64", Rand = "rand" }
     Stop { First = "first", All = "all", Never = "never" }
-    ScheduleUnit { Steps = "steps", Units = "units" }
+    ScheduleUnit { Minibatches = "minibatches", Units = "units" }
     OrderName { Shuffle = "shuffle", Sequential = "sequential", Rolling = "rolling" }
     PresetName { None = "none", Cntk = "cntk", CntkTimeline = "cntk-timeline", Pdnn = "pdnn" }
     BatchUnit { Samples = "samples", Sequences = "sequences", Padded = "padded" }

@@ -99,7 +99,7 @@ fn weights_and_stops_and_schedules() {
     let (counts, state) = run("stop = 'never'", same, "samples = 600");
     assert!(counts[0].abs_diff(counts[1]) <= 1 && counts[0] > 140, "{counts:?}");
     assert_eq!(state.order.sweep, 0);
-    // 60 units come in 20 steps.
+    // 60 units come in 20 minibatches.
     let schedule = ["weight = [[0, 1.0], [20, 0.0]]", "weight = [[0, 0.0], [20, 1.0]]"];
     assert_eq!(run("stop = 'first'", schedule, "sweeps = 5").0, [60, 0]);
     let units = "stop = 'first'\nschedule = 'units'";
@@ -170,6 +170,28 @@ fn a_stream_that_a_corpus_lacks_is_empty_there() {
     let error =
         refused(directory.path(), &text.replace("optional = 'words'", "optional = 'wrods'"));
     assert!(error.message().contains("no corpus has a stream wrods"), "{error}");
+}
+
+#[test]
+fn labels_mean_the_same_symbols_in_all_corpora() {
+    let directory = corpora();
+    for (name, text) in [("a", "utt00 x y\nutt01 x\n"), ("b", "utt00 y z\nutt01 z\n")] {
+        std::fs::write(directory.path().join(format!("{name}.text")), text).unwrap();
+    }
+    let write = |symbols: &str| {
+        for name in ["a", "b"] {
+            let streams = "[streams.features]\nsource = 'ark:small.ark'\n[streams.words]\n";
+            let text = format!("{streams}kind = 'label'\nsource = 'text:{name}.text'\n{symbols}");
+            std::fs::write(directory.path().join(format!("{name}.toml")), text).unwrap();
+        }
+    };
+    let text = format!("[mix.a]\ncorpus = 'a.toml'\n[mix.b]\ncorpus = 'b.toml'\n{FEED}");
+    write("");
+    let error = refused(directory.path(), &text);
+    assert!(error.message().contains("words mean other symbols in b than in a"), "{error}");
+    std::fs::write(directory.path().join("words.txt"), "x 0\ny 1\nz 2\n").unwrap();
+    write("symbols = 'words.txt'\n");
+    assert_eq!(open(directory.path(), &text).unwrap().corpus().index().len(), 4);
 }
 
 #[test]
