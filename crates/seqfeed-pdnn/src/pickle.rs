@@ -27,6 +27,7 @@ mod data;
 mod element;
 mod machine;
 mod npy;
+mod npy_source;
 #[cfg(feature = "npz")]
 mod npz;
 
@@ -45,6 +46,7 @@ pub use data::PickledData;
 pub use element::{Dtype, Number};
 pub use machine::{Limits, load};
 pub use npy::{read_npy, write_npy};
+pub use npy_source::{NpyFile, NpySource};
 #[cfg(feature = "npz")]
 pub use npz::{open_npz, read_npz, write_npz};
 

@@ -67,7 +67,7 @@ impl Form {
     }
 }
 
-const JSON: &str = "JSON lines";
+pub(crate) const JSON: &str = "JSON lines";
 
 fn check_key(format: &'static str, key: &[u8]) -> Result<()> {
     if Key(key).is_valid() {
@@ -79,7 +79,7 @@ fn check_key(format: &'static str, key: &[u8]) -> Result<()> {
 }
 
 /// Parses a line as an object of JSON.
-fn parse_json(line: &[u8]) -> Result<Json> {
+pub(crate) fn parse_json(line: &[u8]) -> Result<Json> {
     let unexpected = |expected: String| {
         let found = line[..line.len().min(32)].to_vec();
         Error::format(JSON, Problem::Unexpected { expected: expected.into(), found })
@@ -92,7 +92,7 @@ fn parse_json(line: &[u8]) -> Result<Json> {
 }
 
 /// The key of an object.
-fn key_of(object: &Json) -> Result<Vec<u8>> {
+pub(crate) fn key_of(object: &Json) -> Result<Vec<u8>> {
     let text = |name: &&str| match object.get(*name)? {
         Json::String(text) => Some(text.clone()),
         Json::Number(number) => Some(number.to_string()),
@@ -111,16 +111,19 @@ fn key_of(object: &Json) -> Result<Vec<u8>> {
     Ok(key.into_bytes())
 }
 
-/// The value of a field.
-fn value_of(object: &Json, field: &str) -> Result<Value<'static>> {
+/// The value of a field, which may lie inside others: `supervisions.0.text`.
+pub(crate) fn field_of(object: &Json, field: &str) -> Option<Json> {
     let inner = |value: &Json, name: &str| match value {
         Json::Array(values) => values.get(name.parse::<usize>().ok()?).cloned(),
         object => object.get(name).cloned(),
     };
-    let mut value = object.get(field).cloned();
-    if value.is_none() {
-        value = field.split('.').try_fold(object.clone(), |value, name| inner(&value, name));
-    }
+    let whole = object.get(field).cloned();
+    whole.or_else(|| field.split('.').try_fold(object.clone(), |value, name| inner(&value, name)))
+}
+
+/// The value of a field as text.
+fn value_of(object: &Json, field: &str) -> Result<Value<'static>> {
+    let value = field_of(object, field);
     let part = |value: &Json| match value {
         Json::String(text) => Some(text.clone()),
         Json::Number(number) => Some(number.to_string()),

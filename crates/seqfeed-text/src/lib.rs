@@ -9,12 +9,16 @@
 
 mod form;
 mod lines;
+mod manifest;
+mod reference;
 mod source;
 mod splitter;
 mod symbols;
 
 pub use form::{Form, Value};
 pub use lines::{Line, Lines};
+pub use manifest::{Manifest, ManifestStream};
+pub use reference::{Reference, Target};
 pub use source::{Symbols, TextOptions, TextSource};
 pub use splitter::{Splitter, Units};
 pub use symbols::{parse_symbols, read_symbols};

@@ -6,6 +6,7 @@ mod arrow;
 mod ctf;
 #[cfg(feature = "htk")]
 mod htk;
+mod jsonl;
 #[cfg(feature = "kaldi")]
 mod kaldi;
 mod left_out;
@@ -56,7 +57,7 @@ pub(crate) static BUILT_IN: &[&dyn Format] = &[
     #[cfg(feature = "pdnn")]
     &pdnn::Alignments,
     &text::Text,
-    &text::JsonLines,
+    &jsonl::JsonLines,
 ];
 
 /// The registered formats, the last one first.

@@ -37,6 +37,7 @@ mod description;
 mod format;
 mod formats;
 mod loss;
+mod manifest;
 mod mixture;
 mod name;
 mod name_text;

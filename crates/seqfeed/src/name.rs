@@ -15,6 +15,7 @@ use crate::data_directory::{self, DataDirectory};
 use crate::description::Description;
 use crate::format::Certainty;
 use crate::formats;
+use crate::manifest::{self, ManifestKeys};
 
 /// The meaning of a name.
 #[derive(Clone, Debug)]
@@ -30,7 +31,8 @@ pub struct Named {
 
 impl Description {
     /// The description for a name. The name may be a description (`corpus.toml`), an rspecifier of
-    /// features (`scp:feats.scp`), a data directory of Kaldi, an HTK script or parameter file
+    /// features (`scp:feats.scp`), a data directory of Kaldi, a list
+    /// of utterances in JSON (`data.list`, `cuts.jsonl.gz`), an HTK script or parameter file
     /// (`train.scp`), an Arrow or Parquet file (`train.parquet`) or one column of it
     /// (`train.parquet#features`), a reader of CNTK (`train.cntk#Train.reader`, `reader.json`), a
     /// CTF file, or a data specification of PDNN (`train.pfile,context=5,random=True`). The options
@@ -101,7 +103,12 @@ impl Description {
         if let Some(directory) = data_directory::directory(&name, opener)
             && let Some(DataDirectory { keys, notes }) = data_directory::of(&directory, opener)?
         {
-            let description = Self::from_table_in(directory, keys, instead)?;
+            let description = Self::from_table_in(Some(directory), keys, instead)?;
+            return Ok(Named { description, warnings, notes });
+        }
+        let location = opener.place(name_from_text(&name));
+        if let Some(ManifestKeys { keys, notes }) = manifest::of(&location, opener)? {
+            let description = Self::from_table_in(location.parent(), keys, instead)?;
             return Ok(Named { description, warnings, notes });
         }
         let found = formats::recognised(&name, opener, |_| true)?;

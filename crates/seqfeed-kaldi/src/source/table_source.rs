@@ -81,48 +81,26 @@ impl TableSource {
             }
             .map_err(|error| rspecifier.explain(error))?;
         }
-        let SourceBuilder {
-            expected,
-            builder,
-            table,
-            mut files,
-            spooler,
-            skips,
-            dim,
-            counts,
-            in_place,
-            ..
-        } = opening;
-        let spooled_bytes = spooler.bytes();
-        if let Some(spool) = spooler.finish() {
-            files.set_spool(spool.into_data_file()?);
-        }
-        let stream = Stream {
-            name: options.stream.clone(),
-            kind: match options.role {
-                Role::Features => Kind::Dense,
-                Role::Labels => Kind::Label,
-            },
-            element: options.element,
-            dim: dim.unwrap_or(1) as usize,
-            extent: expected.extent,
-        };
-        Ok(Self {
-            name: shown(rspecifiers),
-            streams: vec![stream],
-            index: Arc::new(builder.finish()),
-            expected,
-            table,
-            files,
-            map: options.map,
-            in_place,
-            spooled_bytes,
-            counts,
-            tables,
-            report: skips.report,
-            faults: skips.faults,
-            names: TableNames::new(rspecifiers, options),
-        })
+        opening.finish(shown(rspecifiers), tables, TableNames::new(rspecifiers, options))
+    }
+
+    /// Opens the objects that the lines of a script file lead to. The script was made of another
+    /// file, such as a manifest, with a line for each of its lines. Names are looked for beside
+    /// that file.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`open`](Self::open). Errors have the lines of `script`, and its name.
+    pub fn of_script(
+        script: ObjectReader,
+        file: &RxFilename,
+        options: &TableOptions,
+    ) -> Result<Self> {
+        let mut opening = SourceBuilder::new(options);
+        let name = script.name().to_owned();
+        opening.script_lines(script, &Beside::of(file, &options.opener))?;
+        let names: [&OsStr; 0] = [];
+        opening.finish(name, vec![TableKind::Script], TableNames::new(&names, options))
     }
 
     /// The format of the tables in words: "kaldi archive, 8 matrices, 3 of them compressed".
@@ -197,6 +175,57 @@ impl<'a> SourceBuilder<'a> {
             counts: Counts::default(),
             in_place: true,
         }
+    }
+
+    fn finish(
+        self,
+        name: String,
+        tables: Vec<TableKind>,
+        names: TableNames,
+    ) -> Result<TableSource> {
+        let Self {
+            expected,
+            builder,
+            table,
+            mut files,
+            spooler,
+            skips,
+            dim,
+            counts,
+            in_place,
+            options,
+            ..
+        } = self;
+        let spooled_bytes = spooler.bytes();
+        if let Some(spool) = spooler.finish() {
+            files.set_spool(spool.into_data_file()?);
+        }
+        let stream = Stream {
+            name: options.stream.clone(),
+            kind: match options.role {
+                Role::Features => Kind::Dense,
+                Role::Labels => Kind::Label,
+            },
+            element: options.element,
+            dim: dim.unwrap_or(1) as usize,
+            extent: expected.extent,
+        };
+        Ok(TableSource {
+            name,
+            streams: vec![stream],
+            index: Arc::new(builder.finish()),
+            expected,
+            table,
+            files,
+            map: options.map,
+            in_place,
+            spooled_bytes,
+            counts,
+            tables,
+            report: skips.report,
+            faults: skips.faults,
+            names,
+        })
     }
 
     /// Adds a sequence, if it has the same number of columns as the others.
@@ -324,8 +353,11 @@ impl<'a> SourceBuilder<'a> {
     fn script(&mut self, rxfilename: &OsStr) -> Result<()> {
         let name = self.options.opener.rxfilename(rxfilename)?;
         let beside = Beside::of(&name, &self.options.opener);
+        self.script_lines(ObjectReader::open(&name, &self.options.opener)?, &beside)
+    }
+
+    fn script_lines(&mut self, mut reader: ObjectReader, beside: &Beside) -> Result<()> {
         self.by_name.clear();
-        let mut reader = ObjectReader::open(&name, &self.options.opener)?;
         let file = reader.name().to_owned();
         let mut line = Vec::new();
         for number in 1u64.. {
@@ -334,7 +366,7 @@ impl<'a> SourceBuilder<'a> {
                 break;
             }
             let parsed = ScriptLine::parse(&line).map_err(place)?;
-            if let Err(error) = self.script_entry(&parsed, &beside) {
+            if let Err(error) = self.script_entry(&parsed, beside) {
                 self.skips.absorb(parsed.key, place(error))?;
             }
         }

@@ -46,8 +46,25 @@ impl Bytewise for Input {
     }
 }
 
+/// Reads the header of an `.npy` file: the shape of its array.
+pub(super) fn read_shape(input: &mut Input) -> Result<Vec<usize>> {
+    read_header(input).map(|(_, _, shape)| shape)
+}
+
 /// Reads an array. Errors have no place yet.
 pub(super) fn read_array(input: &mut impl Bytewise) -> Result<Array> {
+    let (dtype, fortran, shape) = read_header(input)?;
+    let bytes = shape
+        .iter()
+        .try_fold(dtype.number.size() as u64, |bytes, &dim| bytes.checked_mul(dim as u64));
+    let Some(bytes) = bytes else {
+        let what = format!("the shape {} has more elements than any memory", Shape(&shape));
+        return Err(Error::format(NPY, Problem::Unsupported(what.into())));
+    };
+    Array::new(shape, dtype, fortran, exactly(input, bytes, "data")?)
+}
+
+fn read_header(input: &mut impl Bytewise) -> Result<(Dtype, bool, Vec<usize>)> {
     let prefix = exactly(input, 8, "the header")?;
     let prefix = prefix.as_slice();
     if !prefix.starts_with(MAGIC) || !(1..=3).contains(&prefix[6]) {
@@ -60,15 +77,7 @@ pub(super) fn read_array(input: &mut impl Bytewise) -> Result<Array> {
         return Err(Error::format(NPY, Problem::Unsupported(what.into())));
     }
     let header = exactly(input, len, "the header")?;
-    let (dtype, fortran, shape) = parse(header.as_slice())?;
-    let bytes = shape
-        .iter()
-        .try_fold(dtype.number.size() as u64, |bytes, &dim| bytes.checked_mul(dim as u64));
-    let Some(bytes) = bytes else {
-        let what = format!("the shape {} has more elements than any memory", Shape(&shape));
-        return Err(Error::format(NPY, Problem::Unsupported(what.into())));
-    };
-    Array::new(shape, dtype, fortran, exactly(input, bytes, "data")?)
+    parse(header.as_slice())
 }
 
 fn exactly(input: &mut impl Bytewise, len: u64, inside: &'static str) -> Result<Bytes> {

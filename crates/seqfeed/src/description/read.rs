@@ -51,17 +51,21 @@ impl Description {
             }
         })?;
         let description = Self::from_table(table).map_err(|error| error.in_file(&file))?;
-        let base = location.parent().filter(|base| !base.as_os_str().is_empty());
-        description.in_directory(base, options)
+        description.in_directory(location.parent(), options)
     }
 
     /// Makes a description from the keys of a `corpus.toml` that could stand in a directory, with
     /// [options](crate::options) that replace them.
-    pub(crate) fn from_table_in(directory: Location, keys: Table, options: Table) -> Result<Self> {
-        Self::from_table(keys)?.in_directory(Some(directory), options)
+    pub(crate) fn from_table_in(
+        directory: Option<Location>,
+        keys: Table,
+        options: Table,
+    ) -> Result<Self> {
+        Self::from_table(keys)?.in_directory(directory, options)
     }
 
     fn in_directory(self, base: Option<Location>, options: Table) -> Result<Self> {
+        let base = base.filter(|base| !base.as_os_str().is_empty());
         let mut description = Self { base, from_file: true, ..self };
         description.replace(options)?;
         if description.is_given("order") && description.feed.order == Some(OrderName::Sequential) {

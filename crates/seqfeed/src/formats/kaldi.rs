@@ -57,17 +57,7 @@ impl Format for Tables {
         let states = "states are for master label files";
         wanted.refuse(wanted.states.is_some(), states, "give --labels train.mlf, or no states")?;
         let label = wanted.kind == Some(Kind::Label);
-        let options = TableOptions {
-            stream: wanted.stream().to_owned(),
-            role: if label { Role::Labels } else { Role::Features },
-            element: wanted.element.unwrap_or(Element::F32),
-            extent: wanted.extent,
-            chunk_samples: wanted.chunk_samples,
-            opener: wanted.opener.clone(),
-            map: wanted.map,
-            or_compressed: false,
-            errors: wanted.errors,
-        };
+        let options = table_options(wanted);
         let tables = names_of(names);
         Ok(match wanted.kind {
             Some(Kind::Sparse) => Arc::new(SparseSource::open(&tables, wanted.dim, &options)?),
@@ -179,6 +169,22 @@ impl Format for Corpora {
 
     fn describe(&self, written: &WrittenParts<'_>) -> Option<Table> {
         describe(written, tables)
+    }
+}
+
+/// The options of a table that is read.
+pub(super) fn table_options(wanted: &Wanted<'_>) -> TableOptions {
+    let label = wanted.kind == Some(Kind::Label);
+    TableOptions {
+        stream: wanted.stream().to_owned(),
+        role: if label { Role::Labels } else { Role::Features },
+        element: wanted.element.unwrap_or(Element::F32),
+        extent: wanted.extent,
+        chunk_samples: wanted.chunk_samples,
+        opener: wanted.opener.clone(),
+        map: wanted.map,
+        or_compressed: false,
+        errors: wanted.errors,
     }
 }
 

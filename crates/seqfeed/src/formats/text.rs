@@ -1,4 +1,4 @@
-//! Labels from text: `text:NAME`, and `jsonl:NAME#FIELD`.
+//! Labels from text: `text:NAME`.
 
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::description::{Names, UnitsName};
 use crate::format::{Candidate, Capabilities, Certainty, Format, Wanted};
 use crate::name_text::names_of;
 
-const HOLDS: Capabilities = Capabilities {
+pub(super) const HOLDS: Capabilities = Capabilities {
     reads_corpora: false,
     dense: 0,
     sparse: false,
@@ -24,9 +24,6 @@ const HOLDS: Capabilities = Capabilities {
 
 /// A table of text: a key and its words in each line.
 pub(crate) struct Text;
-
-/// A text in a field of JSON objects, one a line.
-pub(crate) struct JsonLines;
 
 impl Format for Text {
     fn name(&self) -> &'static str {
@@ -52,49 +49,15 @@ impl Format for Text {
     }
 }
 
-impl Format for JsonLines {
-    fn name(&self) -> &'static str {
-        "jsonl"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &Capabilities { called: "lines of JSON", ..HOLDS }
-    }
-
-    fn recognise(&self, name: &Candidate<'_>) -> Option<Certainty> {
-        name.text.starts_with("jsonl:").then_some(Certainty::Said)
-    }
-
-    fn description(&self, name: &str) -> Table {
-        described(name)
-    }
-
-    fn open(&self, names: &[String], wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
-        let (mut files, mut field) = (Vec::new(), None);
-        for name in names {
-            let bare = name.strip_prefix("jsonl:").unwrap_or(name);
-            let Some((file, of)) = bare.rsplit_once('#').filter(|(_, of)| !of.is_empty()) else {
-                return Err(Error::usage(format!("`{name}` does not say which field is meant"))
-                    .with_help(format!("name it behind the file: jsonl:{bare}#text")));
-            };
-            if *field.get_or_insert_with(|| of.to_owned()) != of {
-                return Err(Error::usage("the files of a stream must have it in one field"));
-            }
-            files.push(file.to_owned());
-        }
-        open(&files, Form::Json { field: field.unwrap_or_default() }, wanted)
-    }
-}
-
 /// A corpus with this stream only.
-fn described(name: &str) -> Table {
+pub(super) fn described(name: &str) -> Table {
     let mut stream = Table::new();
     stream.insert("source".to_owned(), Value::String(name.to_owned()));
     stream.insert("kind".to_owned(), Value::String("label".to_owned()));
     super::of_streams(Table::from_iter([("text".to_owned(), Value::Table(stream))]))
 }
 
-fn open(names: &[String], form: Form, wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
+pub(super) fn open(names: &[String], form: Form, wanted: &Wanted<'_>) -> Result<Arc<dyn Source>> {
     let states = "states are for master label files";
     wanted.refuse(wanted.states.is_some(), states, "give the names of labels with `symbols`")?;
     wanted.refuse(

@@ -9,6 +9,7 @@ mod htk;
 mod htk_files;
 mod job;
 mod kaldi_transforms;
+mod manifests;
 mod mixtures;
 mod pdnn_feed;
 mod random_jobs;
