@@ -62,9 +62,10 @@ def test_tensors_over_the_same_memory(corpus: Any) -> None:
     assert all(torch.equal(a, b) for a, b in zip(kept, copies, strict=True))
     feed = seqfeed.Feed(source(corpus), batch_size=16).one_sweep(0)
     minibatch = next(feed)
+    from seqfeed._fields import Fields
     from seqfeed.torch import _ToTensors
 
-    batch = _ToTensors(None, {})(minibatch)
+    batch = _ToTensors(Fields(feed, None), {})(minibatch)
     batch["features"][0, 0] = 123.0
     assert minibatch["features"][0, 0] == 123.0
 
@@ -89,6 +90,48 @@ def test_fields_of_layouts(corpus: Any, layout: str) -> None:
             assert np.array_equal(flat[first : first + length].numpy(), corpus.features[next(keys)])
             count += 1
     assert count == len(corpus.features)
+
+
+@pytest.mark.parametrize("layout", ["padded", "concatenated"])
+def test_targets_have_lengths_of_their_own(corpus: Any, tmp_path: Path, layout: str) -> None:
+    spoken = {key: "ab" * (1 + number % 3) for number, key in enumerate(corpus.features)}
+    (tmp_path / "text").write_text("".join(f"{key} {text}\n" for key, text in spoken.items()))
+    text = {"source": f"text:{tmp_path / 'text'}", "kind": "label", "units": "characters"}
+    described = {"streams": {"features": {"source": source(corpus)["features"]}, "text": text}}
+    settings = {"unit": "sequence", "batch_size": 60, "layout": layout}
+    settings |= {"label_padding": -1} if layout == "padded" else {}
+    loader = Loader(described, **settings)
+    assert loader.symbols == {"text": {0: "a", 1: "b"}}
+    wanted = {"padded": {"text_lengths"}, "concatenated": {"offsets", "text_lengths", "text_offsets"}}
+    asked = ["utterances", "lengths", "cu_seqlens", "max_seqlen", "position_ids", "text_lengths"]
+    asked += ["text_cu_seqlens", "text_max_seqlen", "text_position_ids", "features_max_seqlen"]
+    for batch, more in zip(loader, Loader(described, fields=asked, **settings), strict=True):
+        assert set(batch) == {"features", "text", "lengths"} | wanted[layout]
+        lengths = [len(corpus.features[key]) for key in more["utterances"]]
+        targets = [len(spoken[key]) for key in more["utterances"]]
+        assert batch["lengths"].tolist() == lengths == more["lengths"].tolist()
+        assert batch["text_lengths"].tolist() == targets == more["text_lengths"].tolist()
+        assert more["max_seqlen"] == more["features_max_seqlen"] == max(lengths)
+        assert more["text_max_seqlen"] == max(targets)
+        for field, each in (("cu_seqlens", lengths), ("text_cu_seqlens", targets)):
+            assert more[field].dtype == torch.int32
+            assert more[field].tolist() == np.cumsum([0, *each]).tolist()
+        for field, each in (("position_ids", lengths), ("text_position_ids", targets)):
+            assert more[field].tolist() == [n for length in each for n in range(length)]
+        labels = batch["text"]
+        if layout == "padded":
+            assert labels.shape == (len(targets), max(targets))
+            loss = torch.nn.functional.ctc_loss(
+                torch.zeros(max(lengths), len(lengths), 3).log_softmax(-1),
+                labels, batch["lengths"], batch["text_lengths"], blank=2, reduction="none",
+            )  # fmt: skip
+            assert torch.isfinite(loss).tolist() == [a >= b for a, b in zip(lengths, targets, strict=True)]
+            assert (labels[labels >= 0].reshape(-1, 2) == torch.tensor([0, 1])).all()
+            assert int((labels == -1).sum()) == labels.numel() - sum(targets)
+        else:
+            assert labels.tolist() == [0, 1] * (sum(targets) // 2)
+    with pytest.raises(ValueError, match="no field 'text_rows'"):
+        Loader(described, fields=["text_rows"])
 
 
 def test_sparse_streams(tmp_path: Path) -> None:

@@ -10,25 +10,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from seqfeed._fields import Fields
 from seqfeed._options import FeedOptions, Name
 from seqfeed._seqfeed import Feed, Minibatch
 from seqfeed._types import Progress, Sparse
 
 Source = str | os.PathLike[str] | Mapping[str, Any] | None
-
-FIELDS = (
-    "utterances",
-    "lengths",
-    "starts",
-    "offsets",
-    "rows",
-    "samples",
-    "index",
-    "sweep",
-    "end_of_sweep",
-)
-"""The values of a minibatch beside its streams."""
-
 
 class FeedKeywords(FeedOptions, total=False):
     """All keywords of ``seqfeed.Feed``, as the adapters take them."""
@@ -45,28 +32,9 @@ def open_feed(source: Source, options: FeedKeywords) -> Feed:
     return Feed(source, **options)
 
 
-def fields_of(feed: Feed, fields: tuple[str, ...] | list[str] | None) -> tuple[str, ...] | None:
-    """The wanted fields; None if the layout of each minibatch decides."""
-    if fields is None:
-        return None
-    for field in fields:
-        if field not in FIELDS:
-            raise ValueError(f"there is no field {field!r}, they are {', '.join(FIELDS)}")
-        if field in feed.streams:
-            raise ValueError(f"{field!r} is a stream: it cannot be a field too")
-    return tuple(fields)
-
-
-def usual_fields(minibatch: Minibatch) -> tuple[str, ...]:
-    """The fields that are always needed: the ends of sequences, unless each sample stands alone."""
-    usual = {"frames": (), "padded": ("lengths",), "concatenated": ("lengths", "offsets")}
-    fields: tuple[str, ...] = usual.get(minibatch.layout, ("lengths", "rows"))
-    return tuple(field for field in fields if field not in minibatch)
-
-
 def converted(
     minibatch: Minibatch,
-    fields: tuple[str, ...] | None,
+    fields: Fields,
     of_stream: Callable[[str, Any], Any],
     of_field: Callable[[Any], Any],
 ) -> dict[str, Any]:
@@ -79,12 +47,11 @@ def converted(
             result[name] = Sparse(of_stream(name, array.data), *places, array.shape)
         else:
             result[name] = of_stream(name, array)
-    for field in usual_fields(minibatch) if fields is None else fields:
-        if field == "rows":
-            result[field] = {name: of_field(minibatch.rows(name)) for name in minibatch}
-            continue
-        value = getattr(minibatch, field)
-        result[field] = of_field(value) if isinstance(value, np.ndarray) else value
+    for field, value in fields.of(minibatch).items():
+        if isinstance(value, dict):
+            result[field] = {name: of_field(array) for name, array in value.items()}
+        else:
+            result[field] = of_field(value) if isinstance(value, np.ndarray) else value
     return result
 
 
@@ -207,7 +174,7 @@ class Epochs(Generic[T]):
         fields: tuple[str, ...] | list[str] | None,
     ) -> None:
         self.feed = open_feed(source, options)
-        self._fields = fields_of(self.feed, fields)
+        self._fields = Fields(self.feed, fields)
         self._epoch = 0
         self._resume: dict[str, Any] = {}
         self._current: EpochIterator[T] | None = None
@@ -237,6 +204,11 @@ class Epochs(Generic[T]):
     def streams(self) -> dict[str, Any]:
         """The streams, by name: see ``seqfeed.Stream``; dims include the context."""
         return self.feed.streams
+
+    @property
+    def symbols(self) -> dict[str, dict[int, str]]:
+        """The names of labels by their numbers, for each stream whose labels have names."""
+        return self.feed.symbols
 
     @property
     def epoch(self) -> int:

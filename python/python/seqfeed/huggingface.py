@@ -32,7 +32,8 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("seqfeed.huggingface needs datasets 4.6 or later: pip install datasets") from error
 
-from seqfeed._epochs import Source, converted, fields_of, open_feed
+from seqfeed._epochs import Source, converted, open_feed
+from seqfeed._fields import Fields
 from seqfeed._seqfeed import Feed, Minibatch
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def minibatches(
     :raises seqfeed.Error: if the description is wrong, or data cannot be read
     """
     feed = open_feed(source, options)
-    return _dataset(feed, _AsDictionary(fields_of(feed, fields)))
+    return _dataset(feed, _AsDictionary(Fields(feed, fields)))
 
 
 def sequences(

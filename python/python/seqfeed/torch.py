@@ -23,10 +23,19 @@ field               value                                       unless asked for
 ``lengths``         int64 tensor of shape (sequences,)          all but ``frames``
 ``offsets``         int64 tensor of shape (sequences + 1,)      ``concatenated``
 ``rows``            for each stream int64 (sequences, 2)        ``packed``, ``truncated``
+``cu_seqlens``      ``offsets`` as int32, for attention over
+                    sequences of different lengths
+``max_seqlen``      the longest length
+``position_ids``    int64 (samples,): each sample's number in
+                    its sequence, for ``concatenated``
 ``starts``          int64 tensor of shape (sequences,)
 ``utterances``      list of keys
 ``samples``, ``index``, ``sweep``, ``end_of_sweep``             numbers, as in ``seqfeed.Minibatch``
 ==================  ==========================================  ===================================
+
+The first six but ``rows`` are those of the corpus. A stream has its own under its name:
+``text_lengths``, ``text_cu_seqlens``. Streams with lengths of their own have them as the table says
+unless other fields are asked for.
 
 An epoch is one sweep. Epoch ``epoch`` is the same as this sweep of ``seqfeed.Feed``. ``dtypes``
 converts streams: PyTorch's losses want labels of int64, tables have int32.
@@ -53,9 +62,9 @@ from seqfeed._epochs import (
     check_state,
     converted,
     each_part,
-    fields_of,
     open_feed,
 )
+from seqfeed._fields import Fields
 from seqfeed._seqfeed import Feed, Minibatch
 from seqfeed._types import Sparse, Stream
 
@@ -113,7 +122,7 @@ def _ranks() -> tuple[int | None, int | None]:
 class _ToTensors:
     """Minibatches as dictionaries of tensors that share their memory."""
 
-    def __init__(self, fields: tuple[str, ...] | None, dtypes: dict[str, torch.dtype]) -> None:
+    def __init__(self, fields: Fields, dtypes: dict[str, torch.dtype]) -> None:
         self.fields, self.dtypes = fields, dtypes
 
     def __call__(self, minibatch: Minibatch) -> dict[str, Any]:
@@ -162,7 +171,7 @@ class Dataset(IterableDataset[dict[str, Any]]):
         self._threads = options.get("threads", 1)
         self._given = (options.pop("rank", None), options.pop("ranks", None))
         self._feed = open_feed(source, options)
-        self._convert = _ToTensors(fields_of(self._feed, fields), _dtypes(self._feed, dtypes))
+        self._convert = _ToTensors(Fields(self._feed, fields), _dtypes(self._feed, dtypes))
         # The next epoch, and for each iteration by workers its seed, its count and its epoch. They
         # are shared with workers, however these are started.
         self._shared = torch.zeros(1 + 3 * _ITERATIONS, dtype=torch.int64).share_memory_()
@@ -288,6 +297,11 @@ class Dataset(IterableDataset[dict[str, Any]]):
     def streams(self) -> dict[str, Stream]:
         """The streams, by name; dims include the context."""
         return self._feed.streams
+
+    @property
+    def symbols(self) -> dict[str, dict[int, str]]:
+        """The names of labels by their numbers, for each stream whose labels have names."""
+        return self._feed.symbols
 
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch of the next iteration, also in workers that persist."""
