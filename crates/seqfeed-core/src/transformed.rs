@@ -20,6 +20,9 @@ pub struct Transformed {
     scratch: Arc<Scratch>,
 }
 
+/// Bytes of input that are loaded before their outputs are made: fewer than a core's cache holds.
+const GROUP_BYTES: usize = 256 << 10;
+
 /// Blocks that inputs are loaded into, to be used again: as many as threads load at once.
 #[derive(Default)]
 struct Scratch(Mutex<Vec<Vec<Block>>>);
@@ -169,6 +172,30 @@ impl Transformed {
         .with_help("frames can be dealt out where all streams have a sample for each of them"))
     }
 
+    /// Sequences in groups whose inputs stay in the cache until their outputs are made.
+    fn groups<'a>(
+        &self,
+        sequences: &'a [u32],
+        is_changed: impl Fn(usize) -> bool,
+    ) -> impl Iterator<Item = &'a [u32]> {
+        let streams = self.source.streams().iter().enumerate();
+        let changed = streams.filter(|(of, stream)| is_changed(*of) && stream.kind != Kind::Sparse);
+        let sample_bytes: usize = changed.map(|(_, stream)| stream.sample_bytes()).sum();
+        let index = Arc::clone(self.source.index());
+        let mut rest = sequences;
+        std::iter::from_fn(move || {
+            let mut bytes = 0;
+            let count = rest.iter().take_while(|&&sequence| {
+                let fits = bytes < GROUP_BYTES;
+                bytes += index.samples(sequence) as usize * sample_bytes;
+                fits
+            });
+            let (group, behind) = rest.split_at(count.count());
+            rest = behind;
+            (!group.is_empty()).then_some(group)
+        })
+    }
+
     /// Blocks for the streams of the source, with room for sequences in those that are needed.
     fn new_scratch(&self, sequences: &[u32], is_needed: impl Fn(usize) -> bool) -> Vec<Block> {
         let mut blocks = self.scratch.take().unwrap_or_else(|| self.source.new_blocks());
@@ -181,6 +208,71 @@ impl Transformed {
             }
         }
         blocks
+    }
+
+    /// Takes memory for an output once, not group by group.
+    fn reserve(&self, output: usize, sequences: &[u32], block: &mut Block) {
+        let stream = &self.streams[output];
+        if stream.extent == Extent::Samples
+            && stream.kind != Kind::Sparse
+            && crate::Wrapper::is_held(self, output)
+        {
+            let samples = |&sequence: &u32| self.index.samples(sequence) as usize;
+            block.reserve(sequences.iter().map(samples).sum());
+        }
+    }
+
+    /// Loads sequences, and makes all outputs.
+    fn load_group(
+        &self,
+        sequences: &[u32],
+        only: Option<usize>,
+        blocks: &mut [Block],
+    ) -> Result<()> {
+        let already: Vec<usize> = blocks.iter().map(Block::len).collect();
+        let in_place = |of| self.outputs.iter().any(|output| self.in_place(output) == Some(of));
+        let is_needed = |of| only.is_none_or(|only| only == of) && !in_place(of);
+        let mut loaded = self.new_scratch(sequences, is_needed);
+        let swap = |loaded: &mut [Block], blocks: &mut [Block]| {
+            for (output, block) in self.outputs.iter().zip(blocks) {
+                if let Some(of) = self.in_place(output) {
+                    std::mem::swap(&mut loaded[of], block);
+                }
+            }
+        };
+        swap(&mut loaded, blocks);
+        let result = match only {
+            Some(only) => self.source.load_stream(only, sequences, &mut loaded[only]),
+            None => self.source.load(sequences, &mut loaded),
+        };
+        swap(&mut loaded, blocks);
+        result?;
+        let mut blocks = blocks.iter_mut().zip(already).enumerate();
+        blocks.try_for_each(|(number, (block, already))| {
+            self.finish(number, sequences, &loaded, block, already)
+        })?;
+        self.scratch.give_back(loaded);
+        Ok(())
+    }
+
+    /// Loads sequences, and makes one output.
+    fn load_group_of(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
+        let already = block.len();
+        let output = &self.outputs[stream];
+        if let Some(of) = self.in_place(output) {
+            self.source.load_stream(of, sequences, block)?;
+            return self.finish(stream, sequences, &[], block, already);
+        }
+        let of = output.of();
+        let mut loaded = self.new_scratch(sequences, |number| of.len() > 1 || of == [number]);
+        match of {
+            [] => {}
+            [only] => self.source.load_stream(*only, sequences, &mut loaded[*only])?,
+            _ => self.source.load(sequences, &mut loaded)?,
+        }
+        self.finish(stream, sequences, &loaded, block, already)?;
+        self.scratch.give_back(loaded);
+        Ok(())
     }
 
     /// The only stream of the source that is needed, if there is just one.
@@ -254,52 +346,31 @@ impl crate::Wrapper for Transformed {
     }
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
-        let already: Vec<usize> = blocks.iter().map(Block::len).collect();
         let only = self.only_input();
-        let in_place = |of| self.outputs.iter().any(|output| self.in_place(output) == Some(of));
-        let is_needed = |of| only.is_none_or(|only| only == of) && !in_place(of);
-        let mut loaded = self.new_scratch(sequences, is_needed);
-        let swap = |loaded: &mut [Block], blocks: &mut [Block]| {
-            for (output, block) in self.outputs.iter().zip(blocks) {
-                if let Some(of) = self.in_place(output) {
-                    std::mem::swap(&mut loaded[of], block);
-                }
-            }
+        let is_changed = |of| {
+            let made = |output: &Output| {
+                !matches!(output, Output::Kept { .. }) && output.of().contains(&of)
+            };
+            self.outputs.iter().any(made)
         };
-        swap(&mut loaded, blocks);
-        let result = match only {
-            Some(only) => self.source.load_stream(only, sequences, &mut loaded[only]),
-            None => self.source.load(sequences, &mut loaded),
-        };
-        swap(&mut loaded, blocks);
-        result?;
-        let mut blocks = blocks.iter_mut().zip(already).enumerate();
-        blocks.try_for_each(|(number, (block, already))| {
-            self.finish(number, sequences, &loaded, block, already)
-        })?;
-        self.scratch.give_back(loaded);
+        for (number, block) in blocks.iter_mut().enumerate() {
+            self.reserve(number, sequences, block);
+        }
+        for group in self.groups(sequences, is_changed) {
+            self.load_group(group, only, blocks)?;
+        }
         Ok(())
     }
 
     fn load_stream(&self, stream: usize, sequences: &[u32], block: &mut Block) -> Result<()> {
-        let already = block.len();
         let output = &self.outputs[stream];
-        if let Some(of) = self.in_place(output) {
-            self.source.load_stream(of, sequences, block)?;
-            return self.finish(stream, sequences, &[], block, already);
+        let is_changed = |of| !matches!(output, Output::Kept { .. }) && output.of().contains(&of);
+        self.reserve(stream, sequences, block);
+        for group in self.groups(sequences, is_changed) {
+            self.load_group_of(stream, group, block)?;
         }
-        let of = output.of();
-        let mut loaded = self.new_scratch(sequences, |number| of.len() > 1 || of == [number]);
-        match of {
-            [] => {}
-            [only] => self.source.load_stream(*only, sequences, &mut loaded[*only])?,
-            _ => self.source.load(sequences, &mut loaded)?,
-        }
-        self.finish(stream, sequences, &loaded, block, already)?;
-        self.scratch.give_back(loaded);
         Ok(())
     }
-
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
         let inner = self.source.in_sweep(inner(draw, &self.transform));
         if inner.is_none() && !self.transform.varies() {

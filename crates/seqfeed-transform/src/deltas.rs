@@ -9,26 +9,25 @@ use crate::dense::{check_frames, has_frames};
 /// The longest window and the highest order. Both are far beyond any use.
 pub const MOST: u32 = 1000;
 
-/// The weights of deltas, as in Kaldi's `DeltaFeatures`.
+/// Values that are computed at once: they and their neighbours stay in the first cache.
+const BLOCK: usize = 2048;
+
+/// Weighted sums of neighbouring frames: the deltas of Kaldi's `DeltaFeatures`.
 ///
 /// The weights of an order are those of the order below, convolved with j / sum(j * j) for j from
 /// -`window` to `window`. The first and last frame stand for missing frames beyond the ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slopes<T> {
-    orders: Vec<Slope<T>>,
-}
-
-/// The weights of one order.
-#[derive(Clone, Debug, PartialEq)]
-struct Slope<T> {
-    /// The number of frames to either side.
-    reach: usize,
-    /// The number of a frame from `reach` frames before, and its weight. Weights of 0 are left out.
-    weights: Vec<(usize, T)>,
+    /// For each sum the frames relative to each frame, with their weights. Weights of 0 are left
+    /// out.
+    sums: Vec<Vec<(isize, T)>>,
+    /// The frames that are needed before and behind each frame.
+    before: usize,
+    behind: usize,
 }
 
 impl<T: Float> Slopes<T> {
-    /// Slopes up to an order, with `window` frames on each side.
+    /// The features themselves and their deltas up to an order, with `window` frames on each side.
     ///
     /// With a window of 0 there is no slope, and all deltas are 0.
     #[must_use]
@@ -50,78 +49,93 @@ impl<T: Float> Slopes<T> {
             these.iter_mut().for_each(|weight| *weight *= factor);
             scales.push(these);
         }
-        let slope = |scales: Vec<T>| Slope {
-            reach: scales.len() / 2,
-            weights: scales.into_iter().enumerate().filter(|(_, one)| *one != T::zero()).collect(),
+        let sum = |scales: Vec<T>| {
+            let reach = (scales.len() / 2) as isize;
+            let taps = scales.into_iter().zip(-reach..).map(|(weight, frame)| (frame, weight));
+            taps.filter(|(_, weight)| *weight != T::zero()).collect()
         };
-        Self { orders: scales.into_iter().map(slope).collect() }
+        Self::of_sums(scales.into_iter().map(sum).collect())
     }
 
-    /// The number of orders, with that of the features themselves.
+    /// The features themselves, and `blocks` times the slope over `window` frames on each side.
+    /// Each stands `shift` frames behind the one before.
+    #[must_use]
+    pub fn shifted(window: usize, blocks: usize, shift: usize) -> Self {
+        let Self { sums, .. } = Self::new(1, window);
+        let later = |block: usize| {
+            let by = (block * shift) as isize;
+            sums[1].iter().map(|&(frame, weight)| (frame + by, weight)).collect()
+        };
+        let blocks = (0..blocks).map(later);
+        Self::of_sums(std::iter::once(sums[0].clone()).chain(blocks).collect())
+    }
+
+    fn of_sums(sums: Vec<Vec<(isize, T)>>) -> Self {
+        let frames = || sums.iter().flatten().map(|(frame, _)| *frame);
+        let before = frames().min().unwrap_or(0).min(0).unsigned_abs();
+        let behind = frames().max().unwrap_or(0).max(0).unsigned_abs();
+        Self { sums, before, behind }
+    }
+
+    /// The number of sums, with that of the features themselves.
     #[must_use]
     pub fn orders(&self) -> usize {
-        self.orders.len()
+        self.sums.len()
     }
 
-    /// Writes the first `kept` values of each frame, followed by their deltas of each order. Frames
-    /// have `dim` values; `out` has [`orders`](Self::orders)` * kept` values for each.
+    /// Writes the sums of the first `kept` values of each frame, side by side. Frames have `dim`
+    /// values; `out` has [`orders`](Self::orders)` * kept` values for each.
     pub fn compute(&self, frames: &[T], dim: usize, kept: usize, out: &mut [T]) {
-        let last = (frames.len() / dim.max(1)).saturating_sub(1);
-        for (row, out) in out.chunks_exact_mut((kept * self.orders()).max(1)).enumerate() {
-            for (slope, out) in self.orders.iter().zip(out.chunks_exact_mut(kept.max(1))) {
-                slope.at(row, last, frames, dim, out);
+        if frames.is_empty() || kept == 0 {
+            return;
+        }
+        let (rows, wide) = (frames.len() / dim, kept * self.orders());
+        let step = (BLOCK / dim).max(1);
+        let (mut padded, mut sums) = (Vec::new(), vec![T::zero(); step.min(rows) * dim]);
+        for start in (0..rows).step_by(step) {
+            let end = (start + step).min(rows);
+            // Frames of several rows lie one after another, and so do those that are added to them.
+            let around = if start >= self.before && end + self.behind <= rows {
+                &frames[(start - self.before) * dim..(end + self.behind) * dim]
+            } else {
+                padded.clear();
+                for row in start..end + self.before + self.behind {
+                    let row = row.saturating_sub(self.before).min(rows - 1);
+                    padded.extend_from_slice(&frames[row * dim..(row + 1) * dim]);
+                }
+                &padded
+            };
+            let sums = &mut sums[..(end - start) * dim];
+            for (number, taps) in self.sums.iter().enumerate() {
+                self.sum(taps, around, dim, sums);
+                let out = out[start * wide..end * wide].chunks_exact_mut(wide);
+                for (from, to) in sums.chunks_exact(dim).zip(out) {
+                    to[number * kept..(number + 1) * kept].copy_from_slice(&from[..kept]);
+                }
             }
         }
     }
 
-    /// Writes the deltas of one order at one frame, which may lie beyond the end.
-    pub(crate) fn at(&self, order: usize, row: usize, frames: &[T], dim: usize, out: &mut [T]) {
-        let last = (frames.len() / dim.max(1)).saturating_sub(1);
-        self.orders[order].at(row, last, frames, dim, out);
-    }
-}
-
-impl<T: Float> Slope<T> {
-    /// Writes the slope at a frame. Frames beyond the ends are like the first and the last one.
-    fn at(&self, row: usize, last: usize, frames: &[T], dim: usize, out: &mut [T]) {
-        let reach = self.reach;
-        if row >= reach && row + reach <= last {
-            let first = (row - reach) * dim;
-            self.sum(frames, |frame| first + frame * dim, out);
-        } else {
-            let clamped = |frame: usize| (row + frame).saturating_sub(reach).min(last) * dim;
-            self.sum(frames, clamped, out);
+    /// Sums frames in the order of the taps.
+    fn sum(&self, taps: &[(isize, T)], around: &[T], dim: usize, sums: &mut [T]) {
+        let len = sums.len();
+        // All have one length, so several values are added in one instruction.
+        let values = |frame: isize| {
+            let start = (self.before as isize + frame) as usize * dim;
+            &around[start..start + len]
+        };
+        let (fours, ones) = taps.as_chunks::<4>();
+        sums.fill(T::zero());
+        for [(a, w), (b, x), (c, y), (d, z)] in fours {
+            let values = values(*a).iter().zip(values(*b)).zip(values(*c)).zip(values(*d));
+            sums.iter_mut().zip(values).for_each(|(sum, (((a, b), c), d))| {
+                *sum = *sum + *w * *a + *x * *b + *y * *c + *z * *d;
+            });
         }
-    }
-
-    /// The weighted sum of frames. `at` gives the place of the first value of a frame.
-    fn sum(&self, frames: &[T], at: impl Fn(usize) -> usize, out: &mut [T]) {
-        let mut done = self.sum_of::<16>(frames, &at, 0, out);
-        done = self.sum_of::<4>(frames, &at, done, out);
-        self.sum_of::<1>(frames, &at, done, out);
-    }
-
-    /// The sum from value `from` on, for `N` values at once as long as there are so many. They stay
-    /// in registers until all frames are added. Returns the number of values that are done.
-    fn sum_of<const N: usize>(
-        &self,
-        frames: &[T],
-        at: impl Fn(usize) -> usize,
-        from: usize,
-        out: &mut [T],
-    ) -> usize {
-        let (parts, _) = out[from..].as_chunks_mut::<N>();
-        let done = from + parts.len() * N;
-        for (number, part) in parts.iter_mut().enumerate() {
-            let mut sums = [T::zero(); N];
-            for &(frame, weight) in &self.weights {
-                let start = at(frame) + from + number * N;
-                let values = &frames[start..start + N];
-                sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * *value);
-            }
-            *part = sums;
+        for (frame, weight) in ones {
+            let values = values(*frame).iter();
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += *weight * *value);
         }
-        done
     }
 }
 
@@ -157,11 +171,8 @@ impl TryFrom<Options> for Deltas {
 
     fn try_from(options: Options) -> Result<Self, &'static str> {
         let Options { order, window, truncate } = options;
-        if order > MOST {
-            return Err("`order` is a number from 0 to 1000");
-        }
-        if !(1..MOST).contains(&window) {
-            return Err("`window` is a number from 1 to 999");
+        if window == 0 || order > MOST || order * window > MOST {
+            return Err("`window` is from 1, and `order` times `window` at most 1000");
         }
         Ok(Self {
             truncate: (truncate > 0).then_some(truncate as usize),
@@ -207,6 +218,8 @@ impl Transform for Deltas {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn with(order: usize, window: usize, frames: &[f32], dim: usize) -> Vec<f32> {
@@ -230,9 +243,35 @@ mod tests {
         assert_eq!(with(1, 0, &[5.0, 6.0], 2), [5.0, 6.0, 0.0, 0.0]);
     }
 
+    proptest! {
+        /// Frame by frame, as the definition says.
+        #[test]
+        fn sums_are_those_of_the_definition(
+            rows in 1usize..120,
+            (dim, order, window) in (1usize..40, 0usize..4, 1usize..4),
+            seed in any::<u32>(),
+        ) {
+            let value = |at: usize| ((at as u32).wrapping_mul(2_654_435_761) ^ seed) as f32 * 1e-9;
+            let frames: Vec<f32> = (0..rows * dim).map(value).collect();
+            let slopes = Slopes::<f32>::new(order, window);
+            let kept = dim.div_ceil(2);
+            let mut found = vec![f32::NAN; rows * kept * (order + 1)];
+            slopes.compute(&frames, dim, kept, &mut found);
+            for (at, found) in found.iter().enumerate() {
+                let (row, sum, dim_of) = (at / (kept * (order + 1)), at / kept % (order + 1), at % kept);
+                let frame = |tap: isize| (row as isize + tap).clamp(0, rows as isize - 1) as usize;
+                let terms = slopes.sums[sum].iter();
+                let expected = terms.fold(0.0, |all, (tap, weight)| {
+                    all + weight * frames[frame(*tap) * dim + dim_of]
+                });
+                prop_assert_eq!(found.to_bits(), f32::to_bits(expected));
+            }
+        }
+    }
+
     #[test]
     fn wrong_options_are_refused() {
-        for wrong in ["order = 1001", "window = 0", "window = 1000", "delta = 1"] {
+        for wrong in ["order = 1001", "window = 0", "window = 501", "delta = 1"] {
             assert!(toml::from_str::<Deltas>(wrong).is_err(), "{wrong}");
         }
     }

@@ -3,7 +3,6 @@
 use seqfeed_core::{Block, Element, Given, Output, Result, Stream, Transform, numbers};
 use serde::Deserialize;
 
-use crate::Float;
 use crate::deltas::Slopes;
 use crate::dense::{check_frames, has_frames};
 
@@ -12,8 +11,6 @@ use crate::dense::{check_frames, has_frames};
 #[derive(Deserialize)]
 #[serde(try_from = "Options")]
 pub struct ShiftDeltas {
-    blocks: usize,
-    shift: usize,
     slopes: Slopes<f32>,
     slopes_of_f64: Slopes<f64>,
 }
@@ -43,22 +40,8 @@ impl TryFrom<Options> for ShiftDeltas {
         if [window, num_blocks, block_shift].iter().any(|one| !(1..1000).contains(one)) {
             return Err("`window`, `num-blocks` and `block-shift` are numbers from 1 to 999");
         }
-        let (slopes, slopes_of_f64) = (Slopes::new(1, window), Slopes::new(1, window));
-        Ok(Self { blocks: num_blocks, shift: block_shift, slopes, slopes_of_f64 })
-    }
-}
-
-impl ShiftDeltas {
-    fn run<T: Float>(&self, slopes: &Slopes<T>, frames: &[T], dim: usize, out: &mut [T]) {
-        let wide = (dim * (self.blocks + 1)).max(1);
-        let rows = frames.chunks_exact(dim.max(1)).zip(out.chunks_exact_mut(wide)).enumerate();
-        for (row, (frame, out)) in rows {
-            let (own, of_blocks) = out.split_at_mut(dim);
-            own.copy_from_slice(frame);
-            for (block, out) in of_blocks.chunks_exact_mut(dim.max(1)).enumerate() {
-                slopes.at(1, row + block * self.shift, frames, dim, out);
-            }
-        }
+        let slopes = Slopes::shifted(window, num_blocks, block_shift);
+        Ok(Self { slopes, slopes_of_f64: Slopes::shifted(window, num_blocks, block_shift) })
     }
 }
 
@@ -69,7 +52,7 @@ impl Transform for ShiftDeltas {
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
         check_frames(streams, self.name())?;
-        let wide = |stream: Stream| Stream { dim: stream.dim * (self.blocks + 1), ..stream };
+        let wide = |stream: Stream| Stream { dim: stream.dim * self.slopes.orders(), ..stream };
         Ok(Output::change(streams, has_frames, wide))
     }
 
@@ -77,10 +60,10 @@ impl Transform for ShiftDeltas {
         let (samples, dim) = (given.samples(0), given.stream(0).dim);
         if given.stream(0).element == Element::F64 {
             let frames = numbers(samples.bytes());
-            self.run(&self.slopes_of_f64, &frames, dim, to.push_f64(samples.len()));
+            self.slopes_of_f64.compute(&frames, dim, dim, to.push_f64(samples.len()));
         } else {
             let frames = numbers(samples.bytes());
-            self.run(&self.slopes, &frames, dim, to.push_f32(samples.len()));
+            self.slopes.compute(&frames, dim, dim, to.push_f32(samples.len()));
         }
         Ok(())
     }
@@ -95,7 +78,7 @@ mod tests {
     fn slopes_stand_at_later_frames() {
         let deltas: ShiftDeltas = toml::from_str("num-blocks = 2\nblock-shift = 1").unwrap();
         let mut out = [f32::NAN; 12];
-        deltas.run(&deltas.slopes, &[0.0, 2.0, 6.0, 6.0], 1, &mut out);
+        deltas.slopes.compute(&[0.0, 2.0, 6.0, 6.0], 1, 1, &mut out);
         // Half the difference of the neighbours. Frames beyond the end are like the last.
         assert_eq!(out, [0.0, 1.0, 3.0, 2.0, 3.0, 2.0, 6.0, 2.0, 0.0, 6.0, 0.0, 0.0]);
         assert!(toml::from_str::<ShiftDeltas>("block-shift = 0").is_err());

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! CORPUS is a directory made by a generator of the shared material: `gen_kaldi.py`,
-//! `gen_cntk.py htk` or `gen_pdnn.py`. Each case makes one sweep to warm up and one that is timed,
-//! and checks that every frame came.
+//! `gen_cntk.py htk` or `gen_pdnn.py`. `written-CASE` feeds what CASE gives, out of files that are
+//! made at its first call: the same bytes without transforms. Each case makes one sweep to warm up
+//! and one that is timed, and checks that every frame came.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -17,6 +18,7 @@
 
 use std::fs;
 use std::hint::black_box;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -35,7 +37,7 @@ const HTK: &str = "features = 'feat.scp'\nlabels = 'labels.mlf'\nstates = 'state
 
 /// Names of cases, and the descriptions that they are made of. `memcpy-CASE-N` copies the same
 /// bytes with N threads.
-const CASES: [(&str, &[&str]); 12] = [
+const CASES: [(&str, &[&str]); 16] = [
     // As many frames as the peers' pools of 100 utterances.
     ("frames-pool", &[KALDI, FRAMES, "window = '4 chunks'"]),
     ("frames-window", &[KALDI, FRAMES]),
@@ -43,6 +45,10 @@ const CASES: [(&str, &[&str]); 12] = [
     ("frames-corpus-map", &[KALDI, FRAMES, "map = true\nwindow = 'corpus'"]),
     ("padded-bucket", &[KALDI, PADDED]),
     ("padded-bucket-map", &[KALDI, PADDED, "map = true"]),
+    ("cmvn", &[KALDI, PADDED, "transforms = 'cmvn,by=global,norm-vars=true'"]),
+    ("cmvn-utterance", &[KALDI, PADDED, "transforms = 'cmvn,by=utterance,norm-vars=true'"]),
+    ("deltas", &[KALDI, PADDED, "transforms = 'deltas'"]),
+    ("stack", &[KALDI, PADDED, "transforms = 'stack,m=7,n=6'"]),
     ("htk-pool", &[HTK, FRAMES, "window = '4 chunks'"]),
     ("htk-window", &[HTK, FRAMES]),
     ("pdnn-stream", &["data = 's.pfile,stream=True'"]),
@@ -50,6 +56,10 @@ const CASES: [(&str, &[&str]); 12] = [
     ("pdnn-context-random", &["data = 's.pfile,stream=True,context=5,random=True'"]),
     ("pdnn-pickle-random", &["data = 's4.pickle,random=True'"]),
 ];
+
+/// The features and labels that a case gives, written into a directory of its name: to be fed
+/// without transforms.
+const WRITTEN: &str = "written-";
 
 /// CNTK's reader of the HTK corpus, its window the whole corpus.
 const READER: &str = "htk-reader";
@@ -72,11 +82,23 @@ fn main() {
         feed(case, || read_by_cntk(corpus));
         return;
     }
-    let Some((_, description)) = CASES.iter().find(|&&(known, _)| known == name) else {
+    let of_written = name.strip_prefix(WRITTEN);
+    let wanted = of_written.unwrap_or(name);
+    let Some((_, description)) = CASES.iter().find(|&&(known, _)| known == wanted) else {
         eprintln!("there is no case {case}");
         return;
     };
-    let open = || open(corpus, &description.concat());
+    let open = || match of_written {
+        None => open(corpus, &description.concat()),
+        Some(_) => {
+            let directory = Path::new(corpus).join(name);
+            if !directory.exists() {
+                write(&open(corpus, &description.concat()), &directory);
+            }
+            let tables = "features = 'ark:feats.ark'\nlabels = 'ark:ali.ark'\n";
+            open(directory.to_str().unwrap(), &format!("{tables}{PADDED}"))
+        }
+    };
     match threads {
         Some(threads) => memcpy(case, open, threads),
         None => feed(case, open),
@@ -87,6 +109,35 @@ fn open(corpus: &str, description: &str) -> Opened {
     let mut description = Description::from_options(description.parse().unwrap()).unwrap();
     description.feed.sweeps = Some(2);
     description.open(&Opener::default().in_directory(Some(Path::new(corpus).into()))).unwrap()
+}
+
+/// Writes what a corpus loads as Kaldi's tables.
+fn write(opened: &Opened, directory: &Path) {
+    let corpus = opened.corpus();
+    let unfinished = directory.with_extension("unfinished");
+    fs::create_dir_all(&unfinished).unwrap();
+    let table = |name: &str| BufWriter::new(fs::File::create(unfinished.join(name)).unwrap());
+    let (mut features, mut labels) = (table("feats.ark"), table("ali.ark"));
+    for sequence in 0..corpus.index().len() as u32 {
+        let mut blocks = corpus.new_blocks();
+        corpus.load(&[sequence], &mut blocks).unwrap();
+        let key = corpus.index().key(sequence);
+        let (rows, cols) = (blocks[0].sequence_len(0) as i32, blocks[0].dim() as i32);
+        write!(features, "{key} \0BFM \x04").unwrap();
+        features.write_all(&rows.to_le_bytes()).unwrap();
+        features.write_all(b"\x04").unwrap();
+        features.write_all(&cols.to_le_bytes()).unwrap();
+        features.write_all(blocks[0].samples(0).bytes()).unwrap();
+        write!(labels, "{key} \0B\x04").unwrap();
+        labels.write_all(&rows.to_le_bytes()).unwrap();
+        for label in blocks[1].samples(0).bytes().chunks(4) {
+            labels.write_all(b"\x04").unwrap();
+            labels.write_all(label).unwrap();
+        }
+    }
+    features.flush().unwrap();
+    labels.flush().unwrap();
+    fs::rename(unfinished, directory).unwrap();
 }
 
 fn read_by_cntk(corpus: &str) -> Opened {

@@ -95,7 +95,7 @@ fn of_htk(bytes: &[u8], variances: bool) -> Result<Statistics> {
     of_sums(1.0, &means, &squares)
 }
 
-/// The `feats_stats.npz` of ESP-net.
+/// The `feats_stats.npz` of `ESPnet`.
 #[cfg(feature = "pdnn")]
 fn of_npz(path: &Path) -> Result<Statistics> {
     let arrays = seqfeed_pdnn::pickle::read_npz(path)?;
