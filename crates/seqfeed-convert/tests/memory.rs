@@ -135,6 +135,15 @@ fn formats(directory: &Path, lengths: &[u32]) -> Vec<(String, bool)> {
         (format!("data = '{},random=True'", path("?.pickle*")), true),
     ];
     found.push((format!("features = '{}'", path("h.scp")), true));
+    // A small corpus that begins again and again beside a large one.
+    std::fs::write(path("g.ark"), "0 [ ".to_owned() + &"1 ".repeat(DIM) + "]\n").unwrap();
+    for transforms in ["", "transforms = 'noise,deviation=1'\n"] {
+        let component = |name: &str, file: &str| {
+            format!("[mix.{name}]\ncorpus = 'ark:{}'\nweight = 1\n", path(file))
+        };
+        let mixture = component("a", "f.ark") + &component("b", "g.ark");
+        found.push((format!("{transforms}{mixture}"), true));
+    }
     #[cfg(feature = "arrow")]
     {
         for end in ["arrow", "parquet"] {
@@ -207,7 +216,7 @@ fn measure(text: &str) -> Option<(u64, u64)> {
     }
     let taken = MEMORY.peak_usage().saturating_sub(before) as u64;
     // A limit below the promise is refused.
-    let limited = format!("{text}\nmemory = {}", promised - 1);
+    let limited = format!("memory = {}\n{text}", promised - 1);
     let opened = Description::from_options(limited.parse().unwrap())
         .unwrap()
         .open(&Opener::default())
