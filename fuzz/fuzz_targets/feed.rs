@@ -118,6 +118,7 @@ impl<'a> Arbitrary<'a> for Case {
             transform_seed: 0,
             feature_padding: 0.0,
             label_padding: -100,
+            padding: Vec::new(),
             context: context.into_iter().collect(),
             labels,
             rank: 0,

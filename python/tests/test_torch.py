@@ -493,3 +493,33 @@ def test_on_a_device(corpus: Any) -> None:
     with pytest.raises(RuntimeError, match="another loop"):
         next(first)
     assert next(second)["features"].is_cuda
+
+
+def test_ctc_out_of_the_box() -> None:
+    """Padded characters and their lengths go into PyTorch's CTC loss as they are."""
+    digits = Path(__file__).resolve().parents[2] / "examples" / "digits" / "train"
+    options: Any = {
+        "streams": {"text": {"units": "characters", "padding": 0}},
+        "batch_size": 5,
+        "batch_unit": "sequences",
+    }
+    symbols = seqfeed.Feed(str(digits), **options).symbols["text"]
+    blank = len(symbols)
+    fields = ["lengths", "text_lengths", "utterances"]
+    found = {}
+    for batch in Loader(str(digits), fields=fields, dtypes={"text": "int64"}, **options):
+        targets, frames, letters = batch["text"], batch["lengths"], batch["text_lengths"]
+        assert targets.shape == (len(letters), int(letters.max()))
+        scores = batch["features"][..., : blank + 1].log_softmax(-1).transpose(0, 1)
+        loss = torch.nn.functional.ctc_loss(
+            scores, targets, frames, letters, blank=blank, reduction="none"
+        )
+        assert torch.isfinite(loss).all()
+        for row, key in enumerate(batch["utterances"]):
+            label = targets[row, : letters[row]].tolist()
+            found[key] = "".join(symbols[number] for number in label)
+            assert (targets[row, letters[row] :] == 0).all()
+    lines = [line.split(" ", 1) for line in (digits / "text").read_text().splitlines()]
+    assert found == {key: text.replace(" ", "<space>") for key, text in lines}
+    # By default the lengths are there, too.
+    assert {"lengths", "text_lengths"} <= next(iter(Loader(str(digits), **options))).keys()

@@ -1,18 +1,22 @@
 //! The last stage: it decides where the samples of a minibatch lie in memory.
 
+use std::sync::Arc;
+
 use seqfeed_core::{Array, Extent, Kind, Stream};
 
 use crate::buffers::{Buffers, Lengths, RowPositions};
-use crate::settings::{Layout, Settings, Unit};
+use crate::settings::{Layout, Padding, Settings, Unit};
 
 /// The layout of all minibatches of a feed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Arrange {
     pub(crate) layout: Layout,
     /// Rows and columns of truncated sequences.
     rows: (usize, usize),
     label_padding: i32,
     feature_padding: f32,
+    /// The padding of single streams.
+    padding: Arc<[Padding]>,
 }
 
 impl Arrange {
@@ -26,7 +30,8 @@ impl Arrange {
             (Unit::Sequence, layout) => layout,
         };
         let Settings { label_padding, feature_padding, .. } = *settings;
-        Self { layout, rows: rows.unwrap_or_default(), label_padding, feature_padding }
+        let (rows, padding) = (rows.unwrap_or_default(), settings.padding.clone().into());
+        Self { layout, rows, label_padding, feature_padding, padding }
     }
 
     /// Whether segments are parts of truncated sequences. All streams are cut alike then.
@@ -129,12 +134,16 @@ impl Arrange {
 
     /// Pads a range of values: with the padding label, or with the padding value.
     pub(crate) fn pad(&self, stream: &Stream, array: &mut Array, range: std::ops::Range<usize>) {
+        let own = self.padding.iter().find(|padding| padding.stream == stream.name);
+        let own = own.map(|padding| padding.value);
         match array {
             Array::I32(values) if stream.kind == Kind::Label => {
-                values[range].fill(self.label_padding);
+                values[range].fill(own.map_or(self.label_padding, |value| value as i32));
             }
-            Array::F32(values) => values[range].fill(self.feature_padding),
-            Array::F64(values) => values[range].fill(self.feature_padding.into()),
+            Array::F32(values) => {
+                values[range].fill(own.map_or(self.feature_padding, |value| value as f32));
+            }
+            Array::F64(values) => values[range].fill(own.unwrap_or(self.feature_padding.into())),
             array => {
                 let size = array.element().size();
                 array.bytes_mut()[range.start * size..range.end * size].fill(0);

@@ -145,7 +145,7 @@ impl Feed {
         let shape = Arc::new(Shape {
             index: Arc::clone(&index),
             streams: streams.clone(),
-            arrange,
+            arrange: arrange.clone(),
             recycled,
         });
         let packer = Packer {

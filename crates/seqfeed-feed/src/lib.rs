@@ -56,7 +56,7 @@ pub use order::{OrderState, PartState, units_in_sweep};
 pub use pool::PoolState;
 pub use rows::{HeldState, RowsState, SlotState};
 pub use settings::{
-    BatchSize, Component, Context, Cut, Epoch, Generator, Layout, Mixture, Order, Partial,
+    BatchSize, Component, Context, Cut, Epoch, Generator, Layout, Mixture, Order, Padding, Partial,
     Partitions, ScheduleUnit, Settings, Shard, Shuffle, Steps, Stop, Timeline, Truncation, Unit,
     WeightFrom, Window, Worker, tolerance,
 };

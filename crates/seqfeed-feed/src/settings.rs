@@ -55,6 +55,15 @@ pub struct Context {
     pub right: usize,
 }
 
+/// The padding of one stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Padding {
+    /// Name of the stream.
+    pub stream: String,
+    /// The value; for labels, a whole number.
+    pub value: f64,
+}
+
 /// All settings of a feed.
 ///
 /// The minibatches depend on the corpus and on these settings, but not on `threads` and `queue`.
@@ -78,6 +87,8 @@ pub struct Settings {
     pub feature_padding: f32,
     /// The label for padding (PyTorch's losses ignore -100).
     pub label_padding: i32,
+    /// The padding of single streams, in place of `feature_padding` or `label_padding`.
+    pub padding: Vec<Padding>,
     /// Context of frames, by stream.
     pub context: Vec<Context>,
     /// Rules for the labels of a stream: frames that are left out, labels that change. Frames are
@@ -112,6 +123,7 @@ impl Default for Settings {
             transform_seed: 0,
             feature_padding: 0.0,
             label_padding: -100,
+            padding: Vec::new(),
             context: Vec::new(),
             labels: None,
             rank: 0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use seqfeed_core::{
     Chunking, Corpus, Draw, Error, Extent, JoinPolicy, Kind, Result, Source, Stream, nearest_name,
 };
-use seqfeed_feed::{Context, Cut, Settings};
+use seqfeed_feed::{Context, Cut, Padding, Settings};
 use seqfeed_io::Opener;
 
 use crate::data_spec::DataOptions;
@@ -71,8 +71,19 @@ impl Description {
             for context in settings.context.iter_mut().filter(|one| one.stream == *stream) {
                 meant.clone_into(&mut context.stream);
             }
+            for padding in settings.padding.iter_mut().filter(|one| one.stream == *stream) {
+                meant.clone_into(&mut padding.stream);
+            }
             if let Some(rules) = settings.labels.as_mut().filter(|one| one.stream == *stream) {
                 meant.clone_into(&mut rules.stream);
+            }
+        }
+        for Padding { stream, value } in &settings.padding {
+            let of_labels = streams.iter().any(|s| s.name == *stream && s.kind == Kind::Label);
+            if of_labels && f64::from(*value as i32) != *value {
+                return Err(Error::usage(format!(
+                    "[streams.{stream}] padding: labels are whole numbers of 32 bits, and {value} is none"
+                )));
             }
         }
         settings.transform_seed = match settings.order.shuffled() {

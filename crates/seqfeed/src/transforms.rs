@@ -126,6 +126,9 @@ const BUILT_IN: &[(&str, MakeTransform)] = &[
     ("transform", affine::make),
 ];
 
+/// The options of transforms that name files, or tables.
+pub(crate) const FILES: [&str; 3] = ["stats", "matrix", "utt2spk"];
+
 /// Makes a transform that needs nothing but its options.
 fn plain<T: Transform + DeserializeOwned + 'static>(
     spec: &TransformSpec,

@@ -171,10 +171,10 @@ impl Settings {
                 Some("in sequential order nothing is shuffled")
             }
             "layout" if truncated => Some("truncated sequences have one layout, rows side by side"),
-            "label-padding" | "feature-padding" if self.unit == Unit::Frame => {
+            "label-padding" | "feature-padding" | "padding" if self.unit == Unit::Frame => {
                 Some("frames are not padded")
             }
-            "label-padding" | "feature-padding"
+            "label-padding" | "feature-padding" | "padding"
                 if self.layout == Layout::Concatenated && !truncated =>
             {
                 Some("concatenated sequences are not padded")

@@ -128,6 +128,9 @@ options! {
         /// (`5:3`). The first and last frame of a sequence are repeated.
         ["streams.NAME"] "context" "L[:R]" context: Text = "0", Feed;
 
+        /// The padding of the stream, in place of `feature-padding` or `label-padding`.
+        ["streams.NAME"] "padding" "VALUE" padding: f64, Feed;
+
         /// Labels whose frames are left out, such as `0:3-9`. Context is taken before, so these
         /// frames are still the context of others. Needs `unit = "frame"`.
         ["streams.NAME"] "ignore" "LABELS" ignore: Text, Feed;
@@ -160,11 +163,12 @@ impl StreamSpec {
     pub(crate) fn is_applied(&self) -> bool {
         let Self { source, kind, dim, dtype, extent, states, transforms, context, ignore, .. } =
             self;
-        let map = &self.map;
+        let (map, padding) = (&self.map, &self.padding);
         let made = kind.is_some() || dim.is_some() || dtype.is_some() || extent.is_some();
         let made = made || TextKeys::of(self).given().is_some();
         let applied =
             transforms.is_some() || context.is_some() || ignore.is_some() || map.is_some();
+        let applied = applied || padding.is_some();
         source.is_none() && !made && states.is_none() && applied
     }
 }

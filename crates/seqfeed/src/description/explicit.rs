@@ -9,6 +9,8 @@ use seqfeed_feed::{
 };
 use seqfeed_io::{Location, Opener, RxFilename, name_from_text, name_to_text};
 
+use toml::Value;
+
 use super::Description;
 use super::option::place;
 use super::values::{BatchUnit, Names, OrderName, PresetName, Text};
@@ -16,6 +18,7 @@ use crate::corpus_keys;
 use crate::data_spec::DataOptions;
 use crate::name_text::{is_rspecifier, joined};
 use crate::opened::Opened;
+use crate::transforms::{FILES, TransformSpec};
 
 impl Description {
     /// The same corpus and feed with every setting: those that a reader of CNTK or a data
@@ -48,6 +51,7 @@ impl Description {
             if let Some(states) = &mut stream.states {
                 *states = joined(base, states);
             }
+            move_files(&mut stream.transforms, base);
             if let Some(through) = &mut stream.through {
                 *through = joined(base, through);
             }
@@ -55,6 +59,7 @@ impl Description {
                 *symbols = joined(base, symbols);
             }
         }
+        move_files(&mut self.corpus.transforms, before.base_of("transforms"));
         for (name, component) in &mut self.corpus.mix.components {
             let base = before.base_of(&place(&format!("mix.{name}"), "corpus"));
             if let Some(corpus) = &mut component.corpus {
@@ -172,6 +177,17 @@ impl Description {
         }
         // The settings that stood under another name are empty now.
         streams.retain(|_, stream| stream.source.is_some() || stream.is_applied());
+    }
+}
+
+/// The files of transforms, relative to the working directory.
+fn move_files(transforms: &mut Option<Vec<TransformSpec>>, base: Option<&Location>) {
+    for transform in transforms.iter_mut().flatten() {
+        for (key, value) in &mut transform.options {
+            if let (Value::String(name), true) = (value, FILES.contains(&key.as_str())) {
+                *name = beside(name, base);
+            }
+        }
     }
 }
 

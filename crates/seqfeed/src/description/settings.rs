@@ -3,7 +3,8 @@
 use seqfeed_core::{Error, Result};
 use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Generator, LabelMap, LabelRules, LabelSet, Layout, Order,
-    Partial, Partitions, Settings, Shuffle, Steps, Timeline, Truncation, Unit, Window, Worker,
+    Padding, Partial, Partitions, Settings, Shuffle, Steps, Timeline, Truncation, Unit, Window,
+    Worker,
 };
 
 use super::Description;
@@ -53,6 +54,7 @@ impl Description {
             transform_seed: default.transform_seed,
             feature_padding: self.feed.feature_padding.unwrap_or(default.feature_padding),
             label_padding: self.feed.label_padding.unwrap_or(default.label_padding),
+            padding: self.padding_over(default.padding),
             context: self.contexts_over(default.context)?,
             labels: self.labels_over(default.labels)?,
             rank: self.feed.rank.unwrap_or(default.rank),
@@ -93,6 +95,7 @@ impl Description {
             ("layout", self.feed.layout.is_some()),
             ("label-padding", self.feed.label_padding.is_some()),
             ("feature-padding", self.feed.feature_padding.is_some()),
+            ("padding", self.label_rule(|stream| stream.padding.is_some())),
             ("ignore", self.label_rule(|stream| stream.ignore.is_some())),
             ("local-timeline", self.feed.local_timeline.is_some()),
             ("cross-sweeps", self.feed.cross_sweeps.is_some()),
@@ -178,6 +181,17 @@ impl Description {
             }
         }
         Ok(contexts)
+    }
+
+    fn padding_over(&self, default: Vec<Padding>) -> Vec<Padding> {
+        let mut paddings = default;
+        for (stream, spec) in &self.corpus.streams {
+            if let Some(value) = spec.padding {
+                paddings.retain(|padding| padding.stream != *stream);
+                paddings.push(Padding { stream: stream.clone(), value });
+            }
+        }
+        paddings
     }
 
     /// Whether a stream has a rule for its labels.

@@ -40,6 +40,7 @@ impl Description {
                     .then_some(FloatName::Float64),
                 extent: (stream.extent != Extent::Samples).then(|| stream.extent.into()),
                 context: before.context,
+                padding: before.padding,
                 ignore: before.ignore,
                 map: before.map,
                 ..StreamSpec::default()

@@ -89,3 +89,33 @@ fn other_directories_are_none() {
     let error = named(directory.path()).unwrap_err();
     assert!(error.help().unwrap().contains("corpus.toml"), "{error}");
 }
+
+#[test]
+fn statistics_normalize_the_features() {
+    let directory = tempfile::tempdir().unwrap();
+    let files = [
+        ("feats.ark", "u1  [\n 1\n 3 ]\nu2  [\n 5\n 9 ]\n"),
+        ("feats.scp", "u1 feats.ark:3\nu2 feats.ark:17\n"),
+        ("utt2spk", "u1 s1\nu2 s2\n"),
+        ("cmvn.ark", "s1  [\n 4 2\n 10 0 ]\ns2  [\n 14 2\n 106 0 ]\n"),
+        ("cmvn.scp", "s1 cmvn.ark:3\ns2 cmvn.ark:22\n"),
+    ];
+    for (name, text) in files {
+        fs::write(directory.path().join(name), text).unwrap();
+    }
+    let Named { description, notes, .. } = named(directory.path()).unwrap();
+    assert!(notes[0].contains("cmvn.scp"), "{notes:?}");
+    let opener = Opener::default();
+    let opened = description.open(&opener).unwrap();
+    // The description names the same files from the working directory.
+    let explicit = description.explicit(&opened, &opener).unwrap().to_toml();
+    let again = Description::from_toml(&explicit).unwrap().open(&opener).unwrap();
+    for opened in [opened, again] {
+        let mut blocks = opened.corpus().new_blocks();
+        opened.corpus().load(&[0, 1], &mut blocks).unwrap();
+        let bytes = [blocks[0].samples(0).bytes(), blocks[0].samples(1).bytes()].concat();
+        let values: Vec<f32> =
+            bytes.chunks(4).map(|four| f32::from_ne_bytes(four.try_into().unwrap())).collect();
+        assert_eq!(values, [-1.0, 1.0, -2.0, 2.0]);
+    }
+}

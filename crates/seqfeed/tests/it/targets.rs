@@ -163,3 +163,31 @@ fn settings_without_meaning_are_refused() {
         assert!(found.0.contains(message) && found.1.contains(help), "{text}: {error}");
     }
 }
+
+#[test]
+fn each_stream_has_its_padding() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let text = |padding: &str| {
+        format!(
+            "padding = 0.5\n[streams.words]\nsource = 'text:text'\nkind = 'label'\n{padding}\n\
+             [streams.other]\nsource = 'text:text'\nkind = 'label'\n"
+        )
+    };
+    let opened = open(directory.path(), &text("padding = 99")).unwrap();
+    let mut feed = opened.one_sweep(0, 0, 1, None).feed(None).unwrap();
+    let minibatch: Minibatch = feed.next().unwrap().unwrap();
+    let features = minibatch.stream("features").unwrap();
+    assert_eq!(features.as_f32().unwrap()[6..8], [0.5, 0.5]);
+    let labels = |name| minibatch.stream(name).unwrap().as_i32().unwrap().to_vec();
+    assert_eq!(labels("words"), [1, 0, 99, 99, 2, 99, 99, 99, 0, 1, 0, 2]);
+    assert_eq!(labels("other"), [1, 0, -1, -1, 2, -1, -1, -1, 0, 1, 0, 2]);
+    let error = open(directory.path(), &text("padding = 0.5")).unwrap_err();
+    assert!(error.message().contains("whole numbers"), "{error}");
+    let frames =
+        "[feed]\nunit = 'frame'\n[streams.features]\nsource = 'ark:feats.ark'\npadding = 1\n";
+    fs::write(directory.path().join("corpus.toml"), frames).unwrap();
+    let description = Description::from_file(&directory.path().join("corpus.toml")).unwrap();
+    let error = description.open(&Opener::default()).unwrap_err();
+    assert!(error.message().contains("not padded"), "{error}");
+}
