@@ -10,8 +10,8 @@ use checks::{MemoryCorpus, STEP};
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Feed, Generator, LabelMap, LabelRules, LabelSet, Layout,
-    Minibatch, Order, Partial, Partitions, Settings, Shard, Shuffle, State, Steps, Timeline,
-    Truncation, Unit, Window, Worker,
+    Limits, Minibatch, Order, Partial, Partitions, Settings, Shard, Shuffle, State, Steps,
+    Timeline, Truncation, Unit, Window, Worker,
 };
 
 #[derive(Debug)]
@@ -64,6 +64,12 @@ impl<'a> Arbitrary<'a> for Case {
         let cut = match u.int_in_range(0..=6)? {
             0..=2 => Cut::Steps(Steps {
                 bucket: maybe(u, |u| Ok(number(u, 8)? as usize))?,
+                buckets: maybe(u, |u| Ok(number(u, 8)? as usize))?,
+                limits: Limits {
+                    sequences: maybe(u, |u| number(u, 8))?,
+                    padded: maybe(u, |u| number(u, 90))?,
+                    quadratic: maybe(u, |u| number(u, 40))?,
+                },
                 shard: *u.choose(&[Shard::Minibatches, Shard::Chunks])?,
                 partial: *u.choose(&[Partial::Keep, Partial::Drop, Partial::Even])?,
             }),
@@ -166,6 +172,12 @@ fn agreeing(mut settings: Settings) -> Settings {
     match &mut settings.cut {
         Cut::Steps(steps) => {
             steps.bucket = steps.bucket.filter(|_| !frames).map(|bucket| bucket.max(1));
+            steps.buckets = steps.buckets.filter(|_| !frames).map(|buckets| buckets.max(1));
+            let least = |limit: Option<u64>| limit.filter(|_| !frames).map(|limit| limit.max(1));
+            let Limits { sequences, padded, quadratic } = &mut steps.limits;
+            for limit in [sequences, padded, quadratic] {
+                *limit = least(*limit);
+            }
         }
         Cut::Worker(worker) => {
             worker.truncated = of_sequences(worker.truncated);

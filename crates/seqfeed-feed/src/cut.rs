@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use seqfeed_core::Index;
 
 use crate::order::{OrderedUnit, Units};
-use crate::settings::{BatchSize, Unit};
+use crate::settings::{BatchSize, Limits, Unit};
 
 /// Cuts an order into minibatches.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,8 @@ pub(crate) struct Cut {
     unit: Unit,
     /// Size of a minibatch.
     size: BatchSize,
+    /// Limits beside the size.
+    limits: Limits,
 }
 
 impl Cut {
@@ -23,7 +25,12 @@ impl Cut {
             BatchSize::Units(size) => BatchSize::Units(size.saturating_mul(scale)),
             BatchSize::Padded(size) => BatchSize::Padded(size.saturating_mul(scale)),
         };
-        Self { unit, size }
+        Self { unit, size, limits: Limits::default() }
+    }
+
+    /// The same cut within limits.
+    pub(crate) fn within(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 
     pub(crate) fn size(&self) -> BatchSize {
@@ -32,13 +39,14 @@ impl Cut {
 
     /// An empty minibatch.
     pub(crate) fn filling(&self) -> Filling {
-        Filling { size: self.size, units: 0, samples: 0, longest: 0 }
+        Filling { size: self.size, limits: self.limits, units: 0, cost: 0, dearest: 0, longest: 0 }
     }
 
     /// The number of units that fill a minibatch, if it does not depend on their lengths.
     pub(crate) fn units(&self) -> Option<u64> {
         match (self.size, self.unit) {
-            (BatchSize::Units(size), _) | (BatchSize::Samples(size), Unit::Frame) => Some(size),
+            (BatchSize::Samples(size), Unit::Frame) => Some(size),
+            (BatchSize::Units(size), _) if self.limits.padded.is_none() => Some(size),
             _ => None,
         }
     }
@@ -107,15 +115,23 @@ impl Cut {
                 (size / lengths.shortest(), size, size)
             }
         };
-        Largest { segments, samples, padded, longest: lengths.longest(), repeats }
+        let longest = lengths.longest();
+        let segments = segments.min(self.limits.sequences.unwrap_or(u64::MAX));
+        let most_padded = self.limits.padded.map_or(u64::MAX, |limit| limit.max(longest));
+        let padded = padded.min(most_padded).min(segments.saturating_mul(longest));
+        Largest { segments, samples: samples.min(padded), padded, longest, repeats }
     }
 }
 
 /// A minibatch that is being filled.
 pub(crate) struct Filling {
     size: BatchSize,
+    limits: Limits,
     units: u64,
-    samples: u64,
+    /// The sum of the costs of its units, and the largest. A cost is a number of samples unless
+    /// long sequences cost more.
+    cost: u64,
+    dearest: u64,
     longest: u64,
 }
 
@@ -123,15 +139,20 @@ impl Filling {
     /// Whether one more unit fits. If so, it is counted. The first unit always fits.
     pub(crate) fn takes(&mut self, samples: u32) -> bool {
         let units = self.units + 1;
-        let total = self.samples + u64::from(samples);
+        let cost = self.limits.cost(samples);
+        let (total, dearest) = (self.cost.saturating_add(cost), self.dearest.max(cost));
         let longest = self.longest.max(u64::from(samples));
         let fits = match self.size {
             BatchSize::Samples(limit) => total <= limit,
             BatchSize::Units(limit) => units <= limit,
-            BatchSize::Padded(limit) => longest.saturating_mul(units) <= limit,
+            BatchSize::Padded(limit) => dearest.saturating_mul(units) <= limit,
         };
+        let Limits { sequences, padded, .. } = self.limits;
+        let fits = fits
+            && sequences.is_none_or(|limit| units <= limit)
+            && padded.is_none_or(|limit| longest.saturating_mul(units) <= limit);
         if fits || self.units == 0 {
-            (self.units, self.samples, self.longest) = (units, total, longest);
+            (self.units, self.cost, self.dearest, self.longest) = (units, total, dearest, longest);
             return true;
         }
         false

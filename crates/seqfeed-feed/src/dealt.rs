@@ -1,24 +1,26 @@
 //! Cuts one order of all ranks into minibatches, and deals them to the ranks.
 //!
 //! ```text
-//! order ─ (pool) ─ cut at its seams ─ deal a step to the ranks
+//! order ─ (similar lengths) ─ cut at its seams ─ deal a step to the ranks
 //! ```
+
+use std::sync::Arc;
 
 use seqfeed_core::{Index, Result};
 
 use crate::cut::{Cut, Lengths};
 use crate::deal::Deal;
 use crate::order::{Cursor, OrderedUnit, Units, all_units};
-use crate::pool::Pool;
 use crate::run::Run;
 use crate::settings::{Settings, Steps, Unit};
+use crate::similar::Similar;
 use crate::stages::{Needs, Planned, Position, Stages};
 use crate::state::State;
 use crate::swept_chunk::SweptChunk;
 
 pub(crate) struct Dealt {
     units: Units,
-    pool: Option<Pool>,
+    similar: Option<Similar>,
     cut: Cut,
     deal: Deal,
     run: Run,
@@ -29,13 +31,17 @@ pub(crate) struct Dealt {
 
 impl Dealt {
     /// Deals an order; `index` has the samples that are dealt out.
-    pub(crate) fn new(index: &Index, cursor: Cursor, settings: &Settings, steps: Steps) -> Self {
+    pub(crate) fn new(
+        index: &Arc<Index>,
+        cursor: Cursor,
+        settings: &Settings,
+        steps: Steps,
+    ) -> Self {
         let deal = Deal::new(settings, steps);
-        let cut = Cut::new(settings.unit, settings.batch, deal.step().1);
-        let seed = settings.order.shuffled().map(|shuffle| shuffle.seed);
+        let cut = Cut::new(settings.unit, settings.batch, deal.step().1).within(steps.limits);
         let mut dealt = Self {
             units: Units::new(cursor, all_units(index, settings.unit)),
-            pool: steps.bucket.map(|most| Pool::new(most, seed, cut)),
+            similar: Similar::new(index, settings, steps, cut),
             cut,
             deal,
             run: Run::of(settings),
@@ -55,7 +61,7 @@ impl Dealt {
     /// Whether units that do not fill a minibatch are passed over. This needs minibatches whose
     /// size does not depend on the lengths of units.
     fn drops_units(&self) -> bool {
-        self.deal.drops() && self.pool.is_none() && self.cut.units().is_some()
+        self.deal.drops() && self.similar.is_none() && self.cut.units().is_some()
     }
 
     /// Passes over units that do not fill a minibatch. Returns whether the sweep has no step left.
@@ -72,7 +78,8 @@ impl Dealt {
 
     /// Whether all units of the sweep were taken.
     fn is_exhausted(&self) -> bool {
-        self.units.item() >= self.units.total() && self.pool.as_ref().is_none_or(Pool::is_empty)
+        self.units.item() >= self.units.total()
+            && self.similar.as_ref().is_none_or(Similar::is_empty)
     }
 
     /// The minibatches of one step. There may be fewer than ranks.
@@ -83,8 +90,8 @@ impl Dealt {
             if left == Some(0) {
                 break;
             }
-            let taken = match &mut self.pool {
-                Some(pool) => pool.take(&mut self.units),
+            let taken = match &mut self.similar {
+                Some(similar) => similar.take(&mut self.units),
                 None => self.cut.take(&mut self.units, left),
             };
             let Some(items) = taken else { break };
@@ -137,7 +144,7 @@ impl Stages for Dealt {
     fn save(&self, state: &mut State) {
         (state.order, state.samples) = (self.units.state(), self.samples);
         state.deal = self.deal.state();
-        if let Some((pool, first)) = self.pool.as_ref().and_then(Pool::state) {
+        if let Some((pool, first)) = self.similar.as_ref().and_then(Similar::state) {
             (state.pool, state.order.item) = (pool, first);
         }
     }
@@ -152,8 +159,8 @@ impl Stages for Dealt {
             return Err(state.without_place());
         }
         self.samples = state.samples;
-        if let Some(pool) = &mut self.pool {
-            pool.restore(state.pool, &mut self.units)?;
+        if let Some(similar) = &mut self.similar {
+            similar.restore(state.pool, &mut self.units)?;
         }
         // With another batch size, the next step may begin at another place.
         if self.drops_units() && self.pass_over() && self.units.item() > 0 {
@@ -163,13 +170,13 @@ impl Stages for Dealt {
     }
 
     fn window(&self) -> Vec<SweptChunk> {
-        let pool = self.pool.iter().flat_map(Pool::window);
-        self.deal.of_window(pool.chain(self.units.window()))
+        let similar = self.similar.iter().flat_map(Similar::window);
+        self.deal.of_window(similar.chain(self.units.window()))
     }
 
     fn position(&self) -> Position {
         let (sweep, order) = self.units.position();
-        Position { sweep, order, pool: self.pool.as_ref().map_or(0, Pool::len) }
+        Position { sweep, order, pool: self.similar.as_ref().map_or(0, Similar::position) }
     }
 
     fn digest(&self, digest: u64) -> u64 {
@@ -177,13 +184,13 @@ impl Stages for Dealt {
     }
 
     fn needs(&self, index: &Index, lengths: &Lengths) -> Needs {
-        let (cursor, pool) = (&self.units.cursor, self.pool.as_ref());
-        let pool_bytes = pool.map_or(0, |pool| pool.most_bytes(index.len() as u64));
-        let pool_samples = pool.map_or(0, |pool| pool.most_samples(lengths.longest()));
+        let (cursor, similar) = (&self.units.cursor, self.similar.as_ref());
+        let bytes = similar.map_or(0, |similar| similar.most_bytes(index.len() as u64));
+        let samples = similar.map_or(0, |similar| similar.most_samples(lengths.longest()));
         let largest = self.deal.largest(self.cut.largest(lengths, cursor.repeats()));
         Needs {
-            samples: cursor.most_samples(index).saturating_add(pool_samples),
-            bytes: cursor.most_bytes(index, self.unit).saturating_add(pool_bytes),
+            samples: cursor.most_samples(index).saturating_add(samples),
+            bytes: cursor.most_bytes(index, self.unit).saturating_add(bytes),
             step: self.deal.in_step(largest.samples),
             largest,
         }

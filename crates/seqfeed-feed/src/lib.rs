@@ -18,6 +18,7 @@
 
 mod ahead;
 mod arrange;
+mod bins;
 mod bound;
 mod buffers;
 mod cut;
@@ -41,6 +42,7 @@ mod run;
 mod selection;
 mod settings;
 mod share;
+mod similar;
 mod stages;
 mod state;
 mod sweeps;
@@ -56,9 +58,9 @@ pub use order::{OrderState, PartState, units_in_sweep};
 pub use pool::PoolState;
 pub use rows::{HeldState, RowsState, SlotState};
 pub use settings::{
-    BatchSize, Component, Context, Cut, Epoch, Generator, Layout, Mixture, Order, Padding, Partial,
-    Partitions, ScheduleUnit, Settings, Shard, Shuffle, Steps, Stop, Timeline, Truncation, Unit,
-    WeightFrom, Window, Worker, tolerance,
+    BatchSize, Component, Context, Cut, Epoch, Generator, Layout, Limits, Mixture, Order, Padding,
+    Partial, Partitions, ScheduleUnit, Settings, Shard, Shuffle, Steps, Stop, Timeline, Truncation,
+    Unit, WeightFrom, Window, Worker, tolerance,
 };
 pub use share::ShareState;
 pub use state::State;

@@ -11,7 +11,7 @@ use crate::order::{Cursor, Mixed};
 use crate::preset::{TimelineStages, WorkerStages, partitions};
 use crate::random;
 use crate::refused::changed_by_hand;
-use crate::settings::{Cut, Epoch, Generator, Order, Partitions, Settings, Unit, Window};
+use crate::settings::{Cut, Epoch, Generator, Limits, Order, Partitions, Settings, Unit, Window};
 use crate::stages::{Needs, Planned, Position, Stages};
 use crate::state::State;
 use crate::swept_chunk::SweptChunk;
@@ -188,7 +188,13 @@ fn digest(index: &Index, settings: &Settings) -> u64 {
         }
         Cut::Steps(steps) => {
             bucket = steps.bucket.map_or(0, |bucket| bucket as u64 + 1);
-            Vec::new()
+            let Limits { sequences, padded, quadratic } = steps.limits;
+            let buckets = steps.buckets.map(|buckets| buckets as u64);
+            let all = [buckets, sequences, padded, quadratic];
+            match all.iter().any(Option::is_some) {
+                true => all.map(|one| one.unwrap_or(0)).to_vec(),
+                false => Vec::new(),
+            }
         }
     };
     let parts = [order[0], order[1], settings.order.seed(), settings.unit as u64, bucket];

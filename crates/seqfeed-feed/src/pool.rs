@@ -23,6 +23,10 @@ pub struct PoolState {
     /// The size of its minibatches. If chunks are divided among ranks, it is the size for all ranks
     /// together.
     pub size: Option<BatchSize>,
+    /// The number of ranks that the minibatches are ordered for, if the whole sweep is divided into
+    /// bins; otherwise 0.
+    #[serde(default)]
+    pub ranks: usize,
 }
 
 /// Groups sequences by length.
@@ -103,7 +107,7 @@ impl Pool {
 
     /// The position in the pool, and its first unit; `None` between two pools.
     pub(crate) fn state(&self) -> Option<(PoolState, u64)> {
-        let state = PoolState { taken: self.taken, size: Some(self.cut.size()) };
+        let state = PoolState { taken: self.taken, size: Some(self.cut.size()), ranks: 0 };
         (!self.is_empty() && self.taken > 0).then_some((state, self.first))
     }
 
@@ -117,18 +121,7 @@ impl Pool {
         if state.taken == 0 {
             return Ok(());
         }
-        if state.size != Some(self.cut.size()) {
-            let there = state.size.map_or_else(|| "a size that it does not say".to_owned(), said);
-            return Err(Error::usage(format!(
-                "the state stands within a pool of sequences that was cut into minibatches of {there}; \
-                 here they are of {}",
-                said(self.cut.size())
-            ))
-            .with_help(
-                "keep batch-size and batch-unit (and shard and ranks, where chunks are divided) until \
-                 the pool is through: a state between two pools goes on with any",
-            ));
-        }
+        check_size(&self.cut, state, "pool")?;
         self.fill(units);
         if state.taken >= self.len() as u64 {
             return Err(changed_by_hand(&format!(
@@ -141,6 +134,23 @@ impl Pool {
         self.minibatches.drain(..state.taken as usize);
         Ok(())
     }
+}
+
+/// Refuses a position in a group (`what`) of sequences that was cut in another way.
+pub(crate) fn check_size(cut: &Cut, state: PoolState, what: &str) -> Result<()> {
+    if state.size == Some(cut.size()) {
+        return Ok(());
+    }
+    let there = state.size.map_or_else(|| "a size that it does not say".to_owned(), said);
+    Err(Error::usage(format!(
+        "the state stands within a {what} of sequences that was cut into minibatches of {there}; here \
+         they are of {}",
+        said(cut.size())
+    ))
+    .with_help(format!(
+        "keep batch-size and batch-unit (and shard and ranks, where chunks are divided) until the {what} \
+         is through: a state between two {what}s goes on with any"
+    )))
 }
 
 fn said(size: BatchSize) -> String {

@@ -8,8 +8,9 @@ mod order;
 use seqfeed_core::Tolerance;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::combinations::MOST_RANKS;
 pub use self::cut::{
-    BatchSize, Cut, Epoch, Partial, Partitions, Shard, Steps, Timeline, Truncation, Worker,
+    BatchSize, Cut, Epoch, Limits, Partial, Partitions, Shard, Steps, Timeline, Truncation, Worker,
 };
 pub(crate) use self::mixture::WEIGHTS_TO_ONE;
 pub use self::mixture::{Component, Mixture, ScheduleUnit, Stop, WeightFrom};

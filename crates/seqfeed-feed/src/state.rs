@@ -26,7 +26,7 @@ use crate::share::ShareState;
 /// let state = State::from_json(
 ///     r#"{"version":2,"corpus":"00000000000000ff","minibatch":35,"samples":9000,
 ///         "order":{"sweep":2,"item":512,"part":{"place":0,"collected":0}},"share":{"dealt":0},
-///         "pool":{"taken":0,"size":null},"deal":{"apart":null},"rows":{"epoch":0,"slots":[]}}"#,
+///         "pool":{"taken":0,"size":null,"ranks":0},"deal":{"apart":null},"rows":{"epoch":0,"slots":[]}}"#,
 /// )?;
 /// assert_eq!(state.order.sweep, 2);
 /// assert_eq!(State::from_json(&state.to_json())?, state);

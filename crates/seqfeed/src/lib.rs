@@ -76,7 +76,7 @@ pub use seqfeed_core::{
 };
 pub use seqfeed_feed::{
     BatchSize, Component, Context, Cut, DealState, DealtState, Delivered, Epoch, Feed, Generator,
-    LabelMap, LabelRules, LabelSet, Layout, Minibatch, Mixture, Order, OrderState, Padding,
+    LabelMap, LabelRules, LabelSet, Layout, Limits, Minibatch, Mixture, Order, OrderState, Padding,
     PartState, Partial, Partitions, PoolState, RowsState, ScheduleUnit, Segment, Settings, Shard,
     ShareState, Shuffle, SparseBatch, State, Steps, Stop, StreamBatch, Timeline, Unit, WeightFrom,
     Window, Worker, units_in_sweep,

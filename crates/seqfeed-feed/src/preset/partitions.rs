@@ -1,5 +1,7 @@
 //! PDNN's minibatches: partitions of files, shuffled as numpy does, and dealt to ranks.
 
+use std::sync::Arc;
+
 use seqfeed_core::{Error, Index, Result};
 
 use crate::dealt::Dealt;
@@ -14,7 +16,7 @@ use crate::settings::{Partial, Partitions, Settings, Steps};
 /// Fails if no minibatch would ever come, or if more frames must be shuffled together than numpy
 /// can.
 pub(crate) fn partitions(
-    index: &Index,
+    index: &Arc<Index>,
     files: &[u32],
     settings: &Settings,
     how: Partitions,

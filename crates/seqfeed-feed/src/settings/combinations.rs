@@ -7,14 +7,14 @@
 use seqfeed_core::{Error, Result};
 
 use super::{
-    BatchSize, Cut, Epoch, Generator, Layout, Order, Partial, Partitions, Settings, Steps, Unit,
-    Window, Worker,
+    BatchSize, Cut, Epoch, Generator, Layout, Limits, Order, Partial, Partitions, Settings, Shard,
+    Steps, Unit, Window, Worker,
 };
 
 /// The most minibatches in the queue: their places are taken before the first is made.
 const MOST_WAITING: usize = 1 << 16;
 /// The most ranks: a step has a minibatch for each.
-const MOST_RANKS: usize = 1 << 16;
+pub(crate) const MOST_RANKS: usize = 1 << 16;
 /// The most threads of a kind.
 const MOST_THREADS: usize = 1 << 10;
 /// The most samples or units in a minibatch that goes on over the ends of sweeps. Other minibatches
@@ -27,6 +27,8 @@ const MOST_CONTEXT: usize = 10_000;
 const MOST_IN_ROW: u64 = 1 << 24;
 /// The most sequences in a pool of similar lengths: no corpus has more.
 const MOST_IN_BUCKET: u64 = 1 << 32;
+/// The most bins of a whole corpus: each has lists of its own.
+const MOST_BUCKETS: u64 = 1 << 16;
 /// The latest sample at which a run can start. Far beyond it, positions would overflow.
 const MOST_START: u64 = 1 << 62;
 
@@ -53,11 +55,9 @@ impl Settings {
         };
         let widest = self.context.iter().map(|context| context.left.max(context.right)).max();
         let length = self.cut.truncated().map_or(0, |truncation| truncation.length);
-        let (bucket, start) = match self.cut {
-            Cut::Steps(steps) => (steps.bucket, 0),
-            Cut::Worker(worker) => (None, worker.start),
-            Cut::Timeline(_) | Cut::Partitions(_) => (None, 0),
-        };
+        let steps = if let Cut::Steps(steps) = self.cut { steps } else { Steps::default() };
+        let start = if let Cut::Worker(worker) = self.cut { worker.start } else { 0 };
+        let Limits { sequences, padded, quadratic } = steps.limits;
         if size == 0 {
             return Some("the batch size must be 1 at least".to_owned());
         } else if self.ranks == 0 {
@@ -69,8 +69,12 @@ impl Settings {
             ));
         } else if self.threads == 0 {
             return Some("the number of threads must be 1 at least".to_owned());
-        } else if bucket == Some(0) {
+        } else if steps.bucket == Some(0) {
             return Some("a bucket must hold 1 sequence at least".to_owned());
+        } else if steps.buckets == Some(0) {
+            return Some("there must be 1 bucket at least".to_owned());
+        } else if [sequences, padded, quadratic].contains(&Some(0)) {
+            return Some("max-sequences, max-padded and quadratic must be 1 at least".to_owned());
         } else if self.queue > MOST_WAITING {
             return Some(format!(
                 "at most {MOST_WAITING} minibatches are kept ready, not {}",
@@ -88,7 +92,10 @@ impl Settings {
             .or_else(|| most("the number of threads", MOST_THREADS as u64, self.threads as u64))
             .or_else(|| most("frames of context", MOST_CONTEXT as u64, widest.unwrap_or(0) as u64))
             .or_else(|| most("the truncation length", MOST_IN_ROW, length))
-            .or_else(|| most("a bucket", MOST_IN_BUCKET, bucket.unwrap_or(0) as u64))
+            .or_else(|| most("a bucket", MOST_IN_BUCKET, steps.bucket.unwrap_or(0) as u64))
+            .or_else(|| {
+                most("the number of buckets", MOST_BUCKETS, steps.buckets.unwrap_or(0) as u64)
+            })
             .or_else(|| most("the sample that is started from", MOST_START, start))
     }
 
@@ -99,7 +106,44 @@ impl Settings {
         let partitions = matches!(self.cut, Cut::Partitions(_));
         let truncated = self.cut.truncated().is_some();
         let shuffle = self.order.shuffled();
+        let steps = if let Cut::Steps(steps) = self.cut { steps } else { Steps::default() };
+        let limits = steps.limits;
         let rules = [
+            (
+                steps.buckets.is_some() && steps.bucket.is_some(),
+                "bucket groups the sequences of a pool, buckets those of the whole corpus: give one of the two",
+            ),
+            (
+                frames && (steps.buckets.is_some() || limits != Limits::default()),
+                "buckets, max-sequences, max-padded and quadratic are for sequences (unit = \"sequence\")",
+            ),
+            (
+                steps.buckets.is_some()
+                    && shuffle.is_none_or(|shuffle| shuffle.window != Window::Corpus),
+                "buckets reach over the whole corpus: they need window = \"corpus\" (a pool of the next \
+                 sequences, `bucket`, goes with any window)",
+            ),
+            (
+                steps.buckets.is_some() && steps.shard == Shard::Chunks,
+                "with buckets ranks divide minibatches, not chunks",
+            ),
+            (
+                steps.buckets.is_some() && self.mixture.is_some(),
+                "buckets reach over one corpus, not over a mixture (a pool of the next sequences, `bucket`, \
+                 does)",
+            ),
+            (
+                limits.sequences.is_some() && matches!(self.batch, BatchSize::Units(_)),
+                "max-sequences is for a batch size in samples; here batch-size counts sequences",
+            ),
+            (
+                limits.padded.is_some() && matches!(self.batch, BatchSize::Padded(_)),
+                "max-padded is for a batch size in samples or sequences; here batch-size counts padded samples",
+            ),
+            (
+                limits.quadratic.is_some() && matches!(self.batch, BatchSize::Units(_)),
+                "quadratic says what samples count for the size; here batch-size counts sequences",
+            ),
             (
                 frames && matches!(self.cut, Cut::Steps(Steps { bucket: Some(_), .. })),
                 "frames cannot be bucketed by length; bucketing needs unit = \"sequence\"",

@@ -25,6 +25,28 @@ impl BatchSize {
     }
 }
 
+/// Limits of a minibatch of one rank beside [`BatchSize`]. A sequence that would exceed one of them
+/// goes to the next minibatch; a sequence alone always fits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The most sequences.
+    pub sequences: Option<u64>,
+    /// The most samples with padding.
+    pub padded: Option<u64>,
+    /// Long sequences count more for the size: a sequence of `n` samples counts `n + n² / q`, as
+    /// suits the cost of attention. At `q` samples it counts double.
+    pub quadratic: Option<u64>,
+}
+
+impl Limits {
+    /// What a sequence counts for the size.
+    pub(crate) fn cost(&self, samples: u32) -> u64 {
+        let samples = u64::from(samples);
+        let more = self.quadratic.map_or(0, |quadratic| (samples * samples).div_ceil(quadratic));
+        samples.saturating_add(more)
+    }
+}
+
 /// Who cuts the order of a sweep into minibatches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
@@ -84,6 +106,12 @@ pub struct Steps {
     /// Groups sequences of similar length. A pool has this many sequences of the order. It is cut
     /// into minibatches by length, which come in random order.
     pub bucket: Option<usize>,
+    /// Divides the sequences of the whole corpus into this many bins by length, with about the same
+    /// number of samples in each. The minibatches of a step come from one bin, and steps come in
+    /// random order. Needs [`Window::Corpus`](super::Window::Corpus).
+    pub buckets: Option<usize>,
+    /// Limits of a minibatch of sequences beside its size.
+    pub limits: Limits,
     /// How ranks divide the corpus.
     pub shard: Shard,
     /// The rule for the end of a sweep.
@@ -93,7 +121,13 @@ pub struct Steps {
 impl Default for Steps {
     /// Whole minibatches for each rank, in the order in which they come.
     fn default() -> Self {
-        Self { bucket: None, shard: Shard::Minibatches, partial: Partial::Keep }
+        Self {
+            bucket: None,
+            buckets: None,
+            limits: Limits::default(),
+            shard: Shard::Minibatches,
+            partial: Partial::Keep,
+        }
     }
 }
 

@@ -177,7 +177,7 @@ fn next_of<T: PartialEq + Copy>(value: &mut T, all: &[T]) -> Option<()> {
 }
 
 /// Each setting by the key of descriptions that it belongs to, and a change of it.
-const CHANGES: [(&str, Change); 32] = [
+const CHANGES: [(&str, Change); 36] = [
     ("unit", |settings| next_of(&mut settings.unit, &[Unit::Frame, Unit::Sequence])),
     ("order", |settings| {
         let order = match settings.order {
@@ -228,6 +228,26 @@ const CHANGES: [(&str, Change); 32] = [
         Some(())
     }),
     ("bucket-size", |settings| Some(*steps(settings)?.bucket.as_mut()? += 5)),
+    ("buckets", |settings| {
+        let buckets = &mut steps(settings)?.buckets;
+        *buckets = if buckets.is_some() { None } else { Some(3) };
+        Some(())
+    }),
+    ("max-sequences", |settings| {
+        let limit = &mut steps(settings)?.limits.sequences;
+        *limit = if limit.is_some() { None } else { Some(2) };
+        Some(())
+    }),
+    ("max-padded", |settings| {
+        let limit = &mut steps(settings)?.limits.padded;
+        *limit = if limit.is_some() { None } else { Some(11) };
+        Some(())
+    }),
+    ("quadratic", |settings| {
+        let limit = &mut steps(settings)?.limits.quadratic;
+        *limit = if limit.is_some() { None } else { Some(3) };
+        Some(())
+    }),
     ("shard", |settings| {
         next_of(&mut steps(settings)?.shard, &[Shard::Minibatches, Shard::Chunks])
     }),
@@ -239,8 +259,9 @@ const CHANGES: [(&str, Change); 32] = [
     ("local-timeline", |settings| next_of(&mut worker(settings)?.local_timeline, &[true, false])),
     ("cross-sweeps", |settings| {
         let worker = worker(settings)?;
-        // Of truncated sequences it says no more than which minibatch ends a sweep.
-        worker.truncated.is_none().then_some(())?;
+        // Of truncated sequences it says no more than which minibatch ends a sweep. Where each
+        // sweep is an epoch, minibatches end with it anyway.
+        (worker.truncated.is_none() && worker.epoch != Epoch::Sweep).then_some(())?;
         next_of(&mut worker.cross_sweeps, &[true, false])
     }),
     ("epoch", |settings| {

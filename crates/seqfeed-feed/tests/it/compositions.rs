@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::strategy::Union;
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Generator, Layout, Order, Partial, Partitions, Settings, Shard,
-    Shuffle, Steps, Timeline, Truncation, Unit, Window, Worker,
+    BatchSize, Context, Cut, Epoch, Generator, Layout, Limits, Order, Partial, Partitions,
+    Settings, Shard, Shuffle, Steps, Timeline, Truncation, Unit, Window, Worker,
 };
 
 fn windows() -> impl Strategy<Value = Window> {
@@ -43,8 +43,21 @@ fn epochs() -> impl Strategy<Value = Epoch> {
 fn cuts() -> impl Strategy<Value = Cut> {
     let shards = prop_oneof![Just(Shard::Minibatches), Just(Shard::Chunks)];
     let partials = prop_oneof![Just(Partial::Keep), Just(Partial::Drop), Just(Partial::Even)];
-    let steps = (prop::option::of(1..20usize), shards, partials)
-        .prop_map(|(bucket, shard, partial)| Cut::Steps(Steps { bucket, shard, partial }));
+    let numbers = |most: u64| prop_oneof![3 => Just(None), 1 => (1..most).prop_map(Some)];
+    let limits = (numbers(9), numbers(80), numbers(40))
+        .prop_map(|(sequences, padded, quadratic)| Limits { sequences, padded, quadratic });
+    let limits = prop_oneof![2 => Just(Limits::default()), 1 => limits];
+    let groups = prop_oneof![
+        Just((None, None)),
+        (1..20usize).prop_map(|bucket| (Some(bucket), None)),
+        (1..6usize).prop_map(|buckets| (None, Some(buckets))),
+        (1..6usize).prop_map(|buckets| (None, Some(buckets))),
+    ];
+    let steps = (groups, limits, shards, partials).prop_map(
+        |((bucket, buckets), limits, shard, partial)| {
+            Cut::Steps(Steps { bucket, buckets, limits, shard, partial })
+        },
+    );
     let starts = prop_oneof![3 => Just(0), 1 => 0..300u64];
     let rarely = || prop::bool::weighted(0.2);
     let worker = (any::<(bool, bool)>(), epochs(), starts, truncations(), rarely(), rarely())

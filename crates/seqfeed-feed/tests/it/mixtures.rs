@@ -7,8 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use seqfeed_core::Source;
 use seqfeed_feed::{
-    BatchSize, Component, Cut, Delivered, Feed, Layout, Mixture, Order, Partial, ScheduleUnit,
-    Settings, Shard, State, Steps, Stop, Unit, WeightFrom, Window,
+    BatchSize, Component, Cut, Delivered, Feed, Layout, Mixture, Order, ScheduleUnit, Settings,
+    State, Steps, Stop, Unit, WeightFrom, Window,
 };
 
 use crate::drawn::{SEED, drawn, with_drawn};
@@ -136,7 +136,7 @@ proptest! {
             let later = WeightFrom { from: 1 + schedule, weight: component.weights[0].weight + 0.5 };
             component.weights.push(later);
         }
-        let cut = Cut::Steps(Steps { bucket, shard: Shard::Minibatches, partial: Partial::Keep });
+        let cut = Cut::Steps(Steps { bucket, ..Steps::default() });
         let batch = BatchSize::Samples(size);
         let settings = settings(mixture, Unit::Sequence, 300);
         let settings = Settings { order, cut, batch, transform_seed: SEED, ..settings };

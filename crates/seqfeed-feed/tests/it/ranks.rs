@@ -1,15 +1,17 @@
 //! Each sample of a sweep reaches exactly one rank.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use seqfeed_feed::{
-    BatchSize, Cut, Feed, Order, Partial, Settings, Shard, State, Steps, Unit, Window,
+    BatchSize, Cut, Feed, Minibatch, Order, Partial, Settings, Shard, State, Steps, Unit, Window,
 };
 
+use crate::memory_corpus::MemoryCorpus;
 use crate::runs::{all_samples, corpus, run, samples};
 
 fn steps(shard: Shard, partial: Partial, bucket: Option<usize>) -> Cut {
-    Cut::Steps(Steps { bucket, shard, partial })
+    Cut::Steps(Steps { bucket, shard, partial, ..Steps::default() })
 }
 
 fn settings(unit: Unit, window: Window, rank: usize, ranks: usize) -> Settings {
@@ -136,5 +138,77 @@ fn a_run_stopped_with_four_ranks_goes_on_with_three() {
                 assert_eq!(seen, all_samples(&corpus), "{unit:?} {window:?} stop {stop}");
             }
         }
+    }
+}
+
+fn in_buckets(buckets: usize, rank: usize, ranks: usize) -> Settings {
+    let steps = Steps { buckets: Some(buckets), ..Steps::default() };
+    let settings = settings(Unit::Sequence, Window::Corpus, rank, ranks);
+    Settings { cut: Cut::Steps(steps), batch: BatchSize::Samples(60), ..settings }
+}
+
+/// The shortest and the longest sequence of each minibatch of a rank.
+fn lengths(corpus: &Arc<MemoryCorpus>, settings: Settings) -> Vec<(u32, u32)> {
+    let feed = Feed::new(corpus.clone() as _, settings, None).unwrap();
+    let of = |minibatch: Minibatch| {
+        let lengths = minibatch.segments().iter().map(|segment| segment.samples);
+        (lengths.clone().min().unwrap_or(0), lengths.max().unwrap_or(0))
+    };
+    feed.map(|minibatch| of(minibatch.unwrap())).collect()
+}
+
+#[test]
+fn in_a_step_of_buckets_all_ranks_have_like_lengths() {
+    let chunks: Vec<Vec<u32>> = (0..60)
+        .map(|chunk| (0..10).map(|i| 1 + (chunk * 31 + i * 17) * 7919 % 40).collect())
+        .collect();
+    let corpus = Arc::new(MemoryCorpus::of_chunks(&chunks));
+    let of_ranks: Vec<_> = (0..4).map(|rank| lengths(&corpus, in_buckets(5, rank, 4))).collect();
+    let steps = of_ranks.iter().map(Vec::len).min().unwrap();
+    assert!(steps > 30);
+    // Five bins by samples of lengths 1 to 40: only the first is wider than half of it.
+    let wide = (0..steps).filter(|&step| {
+        let shortest = of_ranks.iter().map(|rank| rank[step].0).min().unwrap();
+        let longest = of_ranks.iter().map(|rank| rank[step].1).max().unwrap();
+        longest - shortest > 20
+    });
+    // Only steps of what is left over in bins reach over several.
+    let wide = wide.count();
+    assert!(wide <= 4, "{wide} of {steps}");
+}
+
+#[test]
+fn a_sweep_in_buckets_has_the_same_minibatches_for_any_number_of_ranks() {
+    let corpus = corpus();
+    let of = |ranks: usize| {
+        let ranks = (0..ranks).flat_map(|rank| run(&corpus, &in_buckets(4, rank, ranks), None));
+        let mut all: Vec<Vec<i32>> = ranks.collect();
+        all.sort_unstable();
+        all
+    };
+    assert_eq!(of(1), of(3));
+    assert_eq!(of(1), of(4));
+}
+
+#[test]
+fn ranks_may_change_within_a_sweep_in_buckets() {
+    let corpus = corpus();
+    for stop in [1, 2, 3] {
+        let mut seen = Vec::new();
+        let mut states: Vec<State> = Vec::new();
+        for rank in 0..4 {
+            let mut feed = Feed::new(corpus.clone() as _, in_buckets(4, rank, 4), None).unwrap();
+            for minibatch in feed.by_ref().take(stop) {
+                seen.extend(samples(&minibatch.unwrap()));
+            }
+            states.push(feed.state().clone());
+        }
+        assert!(states.iter().all(|state| *state == states[0]), "{states:?}");
+        assert!(states[0].pool.taken > 0, "{states:?}");
+        for rank in 0..3 {
+            seen.extend(run(&corpus, &in_buckets(4, rank, 3), Some(&states[0])).concat());
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, all_samples(&corpus), "stop {stop}");
     }
 }

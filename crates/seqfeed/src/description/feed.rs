@@ -41,6 +41,19 @@ options! {
         /// Group sequences of like length out of pools of N sequences.
         ["feed"] "bucket" "N" bucket: usize, Feed;
 
+        /// Divide the sequences of the whole corpus into N bins by length. The minibatches of all
+        /// ranks in a step come from one bin. Needs the window `corpus`.
+        ["feed"] "buckets" "N" buckets: usize, Feed;
+
+        /// The most sequences of a minibatch, beside its size.
+        ["feed"] "max-sequences" "N" max_sequences: u64, Feed;
+
+        /// The most samples of a minibatch with padding, beside its size.
+        ["feed"] "max-padded" "N" max_padded: u64, Feed;
+
+        /// Count long sequences for more: a sequence of n samples counts n + n²/Q for the size.
+        ["feed"] "quadratic" "Q" quadratic: u64, Feed;
+
         /// How sequences lie in a minibatch: padded (B x T x dim), concatenated (N x dim with
         /// offsets), or packed side by side in rows (S x T x dim), as CNTK does. Frames and
         /// truncated sequences have a layout of their own.

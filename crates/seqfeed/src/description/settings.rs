@@ -2,9 +2,9 @@
 
 use seqfeed_core::{Error, Result};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Generator, LabelMap, LabelRules, LabelSet, Layout, Order,
-    Padding, Partial, Partitions, Settings, Shuffle, Steps, Timeline, Truncation, Unit, Window,
-    Worker,
+    BatchSize, Context, Cut, Epoch, Generator, LabelMap, LabelRules, LabelSet, Layout, Limits,
+    Order, Padding, Partial, Partitions, Settings, Shuffle, Steps, Timeline, Truncation, Unit,
+    Window, Worker,
 };
 
 use super::Description;
@@ -281,8 +281,18 @@ impl Description {
         Ok(match name {
             PresetName::None => {
                 let steps = if let Cut::Steps(steps) = default { steps } else { Steps::default() };
-                let bucket = self.feed.bucket.or(steps.bucket);
-                Cut::Steps(Steps { bucket, shard: self.feed.shard.unwrap_or(steps.shard), partial })
+                let limits = Limits {
+                    sequences: self.feed.max_sequences.or(steps.limits.sequences),
+                    padded: self.feed.max_padded.or(steps.limits.padded),
+                    quadratic: self.feed.quadratic.or(steps.limits.quadratic),
+                };
+                Cut::Steps(Steps {
+                    bucket: self.feed.bucket.or(steps.bucket),
+                    buckets: self.feed.buckets.or(steps.buckets),
+                    limits,
+                    shard: self.feed.shard.unwrap_or(steps.shard),
+                    partial,
+                })
             }
             PresetName::Cntk => {
                 let default =
@@ -324,6 +334,8 @@ impl Description {
         let partitions = cut == PresetName::Pdnn;
         let (even, drop) = (Some(Partial::Even), Some(Partial::Drop));
         // An option replaces the way in which the file divides the corpus.
+        let feed = &self.feed;
+        let grouped = feed.bucket.is_some() || feed.buckets.is_some();
         let gives_way = self.is_given("preset") && !self.is_given("shard");
         let rules = [
             (
@@ -331,13 +343,15 @@ impl Description {
                     && (self.feed.local_timeline.is_some() || self.feed.cross_sweeps.is_some()),
                 "local-timeline and cross-sweeps are for preset = \"cntk\"",
             ),
+            (partitions && grouped, "minibatches of partitions are not bucketed by length"),
             (
-                partitions && self.feed.bucket.is_some(),
-                "minibatches of partitions are not bucketed by length",
+                own && grouped,
+                "where each rank cuts its own minibatches, they are not bucketed by length",
             ),
             (
-                own && self.feed.bucket.is_some(),
-                "where each rank cuts its own minibatches, they are not bucketed by length",
+                cut != PresetName::None
+                    && [feed.max_sequences, feed.max_padded, feed.quadratic] != [None; 3],
+                "max-sequences, max-padded and quadratic are for preset = \"none\"",
             ),
             (
                 !own && truncated,

@@ -25,7 +25,7 @@ fn run(directory: &Path, base: &Table) -> seqfeed::Result<Vec<String>> {
 }
 
 /// Pairs of values of a key that must not give the same.
-const PAIRS: [(&str, &str, &str); 33] = [
+const PAIRS: [(&str, &str, &str); 37] = [
     ("unit", "'frame'", "'sequence'"),
     ("context", "0", "2"),
     ("order", "'sequential'", "'shuffle'"),
@@ -36,6 +36,10 @@ const PAIRS: [(&str, &str, &str); 33] = [
     ("batch-unit", "'samples'", "'padded'"),
     ("batch-unit", "'sequences'", "'padded'"),
     ("bucket", "5", "14"),
+    ("buckets", "1", "4"),
+    ("max-sequences", "1", "3"),
+    ("max-padded", "5", "12"),
+    ("quadratic", "2", "1000"),
     ("layout", "'padded'", "'packed'"),
     ("layout", "'padded'", "'concatenated'"),
     ("layout", "'frames'", "'truncated'"),

@@ -61,6 +61,13 @@ fn bases(preset: &str) -> Vec<String> {
                 "unit = 'sequence'\nbatch-size = 3\nbatch-unit = 'sequences'\nbucket = 12",
             ));
             all.push(base("unit = 'sequence'\nbatch-size = 30\nshard = 'chunks'\nbucket = 9"));
+            all.push(base("unit = 'sequence'\nbatch-size = 30\nmax-sequences = 4\nquadratic = 9"));
+            if order.contains("shuffle") {
+                all.push(
+                    base("unit = 'sequence'\nbatch-size = 30\nbuckets = 3")
+                        .replace("3 chunks", "corpus"),
+                );
+            }
             all.push(base("unit = 'frame'\nbatch-size = 13\nshard = 'chunks'"));
             all.push(base("unit = 'frame'\nbatch-size = 13\npartial = 'even'"));
         } else {
@@ -82,6 +89,10 @@ fn others(key: &str) -> &'static [&'static str] {
         "batch-size" => &["5", "8", "31"],
         "batch-unit" => &["'samples'", "'sequences'", "'padded'"],
         "bucket" => &["7"],
+        "buckets" => &["2", "5"],
+        "max-sequences" => &["3"],
+        "max-padded" => &["25"],
+        "quadratic" => &["5"],
         "layout" => &["'padded'", "'concatenated'", "'packed'"],
         "label-padding" => &["-1"],
         "feature-padding" => &["-1.5"],

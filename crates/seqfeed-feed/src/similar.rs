@@ -1,0 +1,106 @@
+//! How sequences of similar length come together: out of a pool, or out of the whole corpus.
+
+use std::sync::Arc;
+
+use seqfeed_core::{Index, Result};
+
+use crate::bins::Bins;
+use crate::cut::Cut;
+use crate::order::{OrderedUnit, Units};
+use crate::pool::{Pool, PoolState};
+use crate::settings::{Settings, Steps};
+use crate::swept_chunk::SweptChunk;
+
+pub(crate) enum Similar {
+    Pool(Pool),
+    Bins(Box<Bins>),
+}
+
+impl Similar {
+    /// As the settings say; `None` if minibatches are cut whatever the lengths.
+    pub(crate) fn new(
+        index: &Arc<Index>,
+        settings: &Settings,
+        steps: Steps,
+        cut: Cut,
+    ) -> Option<Self> {
+        let seed = settings.order.shuffled().map(|shuffle| shuffle.seed);
+        match (steps.bucket, steps.buckets) {
+            (Some(most), _) => Some(Self::Pool(Pool::new(most, seed, cut))),
+            (None, Some(count)) => {
+                let (index, seed) = (Arc::clone(index), seed.unwrap_or(0));
+                Some(Self::Bins(Box::new(Bins::new(index, count, seed, cut, settings.ranks))))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// The next minibatch; `None` at the end of the sweep.
+    pub(crate) fn take(&mut self, units: &mut Units) -> Option<Vec<OrderedUnit>> {
+        match self {
+            Self::Pool(pool) => pool.take(units),
+            Self::Bins(bins) => bins.take(units),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Pool(pool) => pool.is_empty(),
+            Self::Bins(bins) => bins.is_empty(),
+        }
+    }
+
+    /// A number that changes when the window does. Bins always need the whole corpus.
+    pub(crate) fn position(&self) -> usize {
+        match self {
+            Self::Pool(pool) => pool.len(),
+            Self::Bins(_) => 0,
+        }
+    }
+
+    /// The chunks that are needed beside those of the order, each with its place in the order of
+    /// chunks. With bins the order already needs all chunks.
+    pub(crate) fn window(&self) -> impl Iterator<Item = (SweptChunk, u32)> {
+        let pool = match self {
+            Self::Pool(pool) => Some(pool),
+            Self::Bins(_) => None,
+        };
+        pool.into_iter().flat_map(Pool::window)
+    }
+
+    /// The most samples that are needed beside those of the order.
+    pub(crate) fn most_samples(&self, longest: u64) -> u64 {
+        match self {
+            Self::Pool(pool) => pool.most_samples(longest),
+            Self::Bins(_) => 0,
+        }
+    }
+
+    /// The most bytes of lists, in a corpus of `sequences` sequences.
+    pub(crate) fn most_bytes(&self, sequences: u64) -> u64 {
+        match self {
+            Self::Pool(pool) => pool.most_bytes(sequences),
+            Self::Bins(bins) => bins.most_bytes(),
+        }
+    }
+
+    /// The position in the group, and the group's first unit; `None` between two groups.
+    pub(crate) fn state(&self) -> Option<(PoolState, u64)> {
+        match self {
+            Self::Pool(pool) => pool.state(),
+            Self::Bins(bins) => bins.state(),
+        }
+    }
+
+    /// Goes on inside a group that begins with the next unit.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the group was cut in another way, or has no such position.
+    pub(crate) fn restore(&mut self, state: PoolState, units: &mut Units) -> Result<()> {
+        match self {
+            Self::Pool(pool) => pool.restore(state, units),
+            Self::Bins(bins) => bins.restore(state, units),
+        }
+    }
+}
