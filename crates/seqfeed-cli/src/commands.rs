@@ -9,4 +9,5 @@ pub(crate) mod feed;
 pub(crate) mod info;
 pub(crate) mod kaldi;
 pub(crate) mod manual;
+pub(crate) mod plan;
 pub(crate) mod show;

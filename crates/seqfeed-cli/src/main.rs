@@ -38,6 +38,8 @@ enum Command {
     Feed(Box<commands::feed::Arguments>),
     /// Convert a corpus to another format; says what would be lost before it is
     Convert(Box<commands::convert::Arguments>),
+    /// Say what the minibatches of a feed will be, without loading any
+    Plan(Box<commands::plan::Arguments>),
     /// Copy a table of Kaldi's, whatever it holds
     Copy(Box<commands::copy::Arguments>),
     /// Say what a corpus holds
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => {
             commands::completions::run(&arguments, Arguments::command()).map(success)
         }
+        Command::Plan(arguments) => commands::plan::run(&arguments).map(success),
         Command::Describe(arguments) => commands::describe::run(&arguments).map(success),
         Command::Feed(arguments) => commands::feed::run(&arguments).map(success),
         Command::Info(arguments) => commands::info::run(&arguments).map(success),

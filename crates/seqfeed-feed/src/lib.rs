@@ -33,7 +33,9 @@ mod order;
 mod pack;
 mod plan;
 mod pool;
+mod prepared;
 mod preset;
+mod preview;
 mod random;
 mod refused;
 mod residency;
@@ -56,6 +58,7 @@ pub use labels::{LabelMap, LabelRules, LabelSet};
 pub use minibatch::{Minibatch, SparseBatch, StreamBatch};
 pub use order::{OrderState, PartState, units_in_sweep};
 pub use pool::PoolState;
+pub use preview::{PlannedMinibatch, Preview};
 pub use rows::{HeldState, RowsState, SlotState};
 pub use settings::{
     BatchSize, Component, Context, Cut, Epoch, Generator, Layout, Limits, Mixture, Order, Padding,

@@ -77,9 +77,9 @@ pub use seqfeed_core::{
 pub use seqfeed_feed::{
     BatchSize, Component, Context, Cut, DealState, DealtState, Delivered, Epoch, Feed, Generator,
     LabelMap, LabelRules, LabelSet, Layout, Limits, Minibatch, Mixture, Order, OrderState, Padding,
-    PartState, Partial, Partitions, PoolState, RowsState, ScheduleUnit, Segment, Settings, Shard,
-    ShareState, Shuffle, SparseBatch, State, Steps, Stop, StreamBatch, Timeline, Unit, WeightFrom,
-    Window, Worker, units_in_sweep,
+    PartState, Partial, Partitions, PlannedMinibatch, PoolState, Preview, RowsState, ScheduleUnit,
+    Segment, Settings, Shard, ShareState, Shuffle, SparseBatch, State, Steps, Stop, StreamBatch,
+    Timeline, Unit, WeightFrom, Window, Worker, units_in_sweep,
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
 pub use toml::{Table, Value};

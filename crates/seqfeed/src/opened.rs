@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use seqfeed_core::{Corpus, JoinReport, Result, Source};
-use seqfeed_feed::{Cut, Feed, Order, Partitions, Settings, State};
+use seqfeed_feed::{Cut, Feed, Order, Partitions, Preview, Settings, State};
 
 /// An open corpus, with the settings of its feed.
 #[derive(Clone, Debug)]
@@ -91,6 +91,16 @@ impl Opened {
         }
         settings.transform_seed = settings.transform_seed.wrapping_add(sweep);
         opened
+    }
+
+    /// The minibatches that [`feed`](Opened::feed) will give from the beginning, without their
+    /// data. Loads nothing.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Preview::new`].
+    pub fn preview(&self) -> Result<Preview> {
+        Preview::new(Arc::clone(&self.corpus) as Arc<dyn Source>, &self.settings)
     }
 
     /// Starts feeding, from the beginning or from a state.

@@ -1,18 +1,33 @@
 //! The size of a loop, and its progress.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use seqfeed::{BatchSize, Cut, Opened, Partial, Shard, Source, Steps, Unit, units_in_sweep};
+use seqfeed::{
+    BatchSize, Cut, Limits, Opened, Partial, Preview, Settings, Shard, Source, Steps, Unit,
+    units_in_sweep,
+};
 
 use crate::values;
 
-/// The number of minibatches of the rank in a loop, if it is known without cutting them.
+/// The number of minibatches of the rank in a loop, if it is known without loading them.
 pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
     let settings = opened.settings();
     let index = opened.corpus().index();
     let excluded = settings.labels.as_ref().is_some_and(|rules| !rules.ignore.is_empty());
-    let Cut::Steps(Steps { bucket: None, shard: Shard::Minibatches, partial }) = settings.cut
+    if let Cut::Steps(Steps { buckets: Some(_), .. }) = settings.cut {
+        let settings = Settings { sweeps: settings.sweeps.or(Some(1)), ..settings.clone() };
+        let corpus = Arc::clone(opened.corpus()) as Arc<dyn Source>;
+        return Preview::new(corpus, &settings).ok().map(|preview| preview.count() as u64);
+    }
+    let Cut::Steps(Steps {
+        bucket: None,
+        buckets: None,
+        limits: Limits { sequences: None, padded: None, quadratic: None },
+        shard: Shard::Minibatches,
+        partial,
+    }) = settings.cut
     else {
         return None;
     };

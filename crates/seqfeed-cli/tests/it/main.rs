@@ -29,6 +29,7 @@ mod option_tables;
 mod options;
 mod outputs;
 mod pipes;
+mod plan;
 mod program;
 mod ranks;
 mod reader_settings;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::program::run;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "feed",
     "convert",
     "copy",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 10] = [
     "show",
     "check",
     "describe",
+    "plan",
     "kaldi",
     "completions",
     "manual",
