@@ -131,6 +131,19 @@ class FeedOptions(TableOptions, total=False):
     bucket: int
     """Group sequences of like length out of pools of N sequences."""
 
+    buckets: int
+    """Divide the sequences of the whole corpus into N bins by length. The minibatches of
+    all ranks in a step come from one bin. Needs the window ``corpus``."""
+
+    max_sequences: int
+    """The most sequences of a minibatch, beside its size."""
+
+    max_padded: int
+    """The most samples of a minibatch with padding, beside its size."""
+
+    quadratic: int
+    """Count long sequences for more: a sequence of n samples counts n + n²/Q for the size."""
+
     layout: Literal["padded", "concatenated", "packed", "frames", "truncated"]
     """How sequences lie in a minibatch: padded (B x T x dim), concatenated (N x dim with
     offsets), or packed side by side in rows (S x T x dim), as CNTK does. Frames and

@@ -171,7 +171,8 @@ impl Plan {
         for (begin, end, number) in histogram {
             let drawn = bar(number as f64 / highest as f64, BAR);
             let (begin, last) = (count(begin), count(end - 1));
-            writeln!(out, "{begin:>wide$} to {last:>wide$}  {:>9}  {drawn}", count(number))?;
+            let line = format!("{begin:>wide$} to {last:>wide$}  {:>9}  {drawn}", count(number));
+            writeln!(out, "{}", line.trim_end())?;
         }
         out.flush()
     }
