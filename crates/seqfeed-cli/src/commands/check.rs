@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         && arguments.fix.is_none()
     {
         let found = remove_left_behind(&directory)?;
-        // Without any, the directory was given as a corpus, which it cannot be: see below.
+        // Without any, the directory was given as a corpus: a data directory of Kaldi's.
         if found != LeftBehind::default() {
             write_left_behind(&found, arguments.json)?;
             return Ok(ExitCode::SUCCESS);
