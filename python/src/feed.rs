@@ -2,6 +2,7 @@
 
 mod run;
 mod size;
+mod transform;
 
 use std::sync::{Arc, Mutex};
 
@@ -12,6 +13,7 @@ use seqfeed::io::Opener;
 use seqfeed::{Delivered, Description, Opened, OptionScope, Source, State};
 
 use self::run::{Found, Run};
+use self::transform::Transform;
 use crate::forks::{PerProcess, lock};
 use crate::interrupt::interruptible;
 use crate::keys::Name;
@@ -19,7 +21,7 @@ use crate::minibatch::Minibatch;
 use crate::{describe, errors, interrupt};
 
 /// Keywords that are not in the table of options.
-const OWN: &[&str] = &["progress", "allow_pipes"];
+const OWN: &[&str] = &["progress", "transform", "allow_pipes"];
 
 /// Minibatches of a corpus. Threads that do not hold the interpreter load and pack them ahead.
 #[pyclass(frozen, module = "seqfeed", weakref)]
@@ -33,6 +35,7 @@ pub(crate) struct Feed {
     /// Facts that stay available while minibatches are waited for.
     seen: Mutex<Seen>,
     progress: Option<Py<PyAny>>,
+    transform: Option<Transform>,
     /// The argument it was made from, to make it again in another process.
     source: Py<PyAny>,
     options: Py<PyDict>,
@@ -117,14 +120,20 @@ impl Feed {
     }
 
     /// The next minibatch; `None` at the end of the loop.
-    fn next(&self, py: Python<'_>) -> PyResult<Option<seqfeed::Minibatch>> {
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, Minibatch>>> {
         let (run, by_sweeps) = (self.run(py)?, self.by_sweeps());
         loop {
             let found = py.detach(|| lock(&run).next_within(interrupt::SLICE, by_sweeps));
             match errors::raise(found)? {
                 Found::Minibatch(minibatch) => {
-                    self.note(py, &minibatch)?;
-                    return Ok(Some(*minibatch));
+                    let minibatch = Bound::new(py, Minibatch::new(py, *minibatch)?)?;
+                    // Before it counts as returned: a state goes back to one that was not changed.
+                    if let Some(transform) = &self.transform {
+                        let took = transform.apply(&minibatch)?;
+                        lock(&self.seen).watch.count_transform(took);
+                    }
+                    self.note(py, minibatch.get().batch())?;
+                    return Ok(Some(minibatch));
                 }
                 Found::End => {
                     {
@@ -177,7 +186,7 @@ impl Drop for Feed {
 impl Feed {
     #[new]
     #[pyo3(signature = (
-        source=None, *, overrides=None, allow_pipes=false, progress=None, **options
+        source=None, *, overrides=None, allow_pipes=false, progress=None, transform=None, **options
     ))]
     fn new(
         py: Python<'_>,
@@ -185,11 +194,14 @@ impl Feed {
         overrides: Option<Bound<'_, PyMapping>>,
         allow_pipes: bool,
         progress: Option<Py<PyAny>>,
+        transform: Option<Bound<'_, PyAny>>,
         options: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let options = describe::with_overrides(py, options, overrides)?;
         let described = describe::describe(source.as_ref(), &options, OWN, OptionScope::Feed)?;
         options.set_item("allow_pipes", allow_pipes)?;
+        options.set_item("transform", &transform)?;
+        let transform = transform.map(Transform::new).transpose()?;
         let opener = Opener::allowing_pipes(allow_pipes);
         let (description, to_open) = (described.description.clone(), opener.clone());
         let opened = interruptible(py, move || description.open(&to_open))?;
@@ -216,6 +228,7 @@ impl Feed {
             run: PerProcess::new(run),
             seen: Mutex::new(Seen::of(opened)),
             progress,
+            transform,
             source: source.map_or_else(|| py.None(), Bound::unbind),
             options: options.unbind(),
         })
@@ -233,28 +246,27 @@ impl Feed {
         Ok(slf)
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Minibatch>> {
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, Minibatch>>> {
         // A closed feed says so first.
         self.run(py)?;
         if lock(&self.seen).ended {
             return Ok(None);
         }
-        self.next(py)?.map(|minibatch| Minibatch::new(py, minibatch)).transpose()
+        self.next(py)
     }
 
     /// The next minibatch, with the arrays of some streams in memory of the caller's (pinned, or
     /// used over and over); None at the end of the loop. After that the next loop begins.
-    fn next_into(
+    fn next_into<'py>(
         &self,
-        py: Python<'_>,
-        buffers: &Bound<'_, PyDict>,
-    ) -> PyResult<Option<Minibatch>> {
+        py: Python<'py>,
+        buffers: &Bound<'py, PyDict>,
+    ) -> PyResult<Option<Bound<'py, Minibatch>>> {
         let Some(minibatch) = self.next(py)? else {
             lock(&self.seen).ended = false;
             return Ok(None);
         };
-        let minibatch = Minibatch::new(py, minibatch)?;
-        minibatch.fill(py, buffers)?;
+        minibatch.get().fill(py, buffers)?;
         Ok(Some(minibatch))
     }
 
@@ -335,6 +347,7 @@ impl Feed {
             run: PerProcess::new(Run::new(Arc::clone(&opened), None, None)),
             seen: Mutex::new(Seen::of(opened)),
             progress: self.progress.as_ref().map(|hook| hook.clone_ref(py)),
+            transform: self.transform.as_ref().map(|transform| transform.clone_ref(py)),
             source: self.source.clone_ref(py),
             options: options.unbind(),
         })

@@ -6,7 +6,7 @@ use numpy::ndarray::{ArrayView, IxDyn};
 use numpy::{Element, PyArrayDyn};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyList, PyString};
+use pyo3::types::{PyDict, PyIterator, PyList, PyMapping, PyString};
 use seqfeed::{Kind, Layout};
 use seqfeed_core::Array;
 
@@ -99,8 +99,33 @@ impl Minibatch {
         Ok(Self { memory: memory.unbind(), arrays: arrays.unbind() })
     }
 
-    fn batch(&self) -> &seqfeed::Minibatch {
+    pub(crate) fn batch(&self) -> &seqfeed::Minibatch {
         &self.memory.get().minibatch
+    }
+
+    /// Puts arrays of the caller's in the place of some streams' arrays.
+    pub(crate) fn replace(&self, others: &Bound<'_, PyMapping>) -> PyResult<()> {
+        let py = others.py();
+        let arrays = self.arrays.bind(py);
+        for item in others.items()?.iter() {
+            let (name, other): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+            let Some(array) = arrays.get_item(&name)? else {
+                return Err(errors::no_stream(&name, arrays.keys().iter()));
+            };
+            if !other.is_instance(&array.get_type())? {
+                let expected = format!("{} for stream {name}", array.get_type().name()?);
+                return Err(errors::wrong_type(&expected, &other));
+            }
+            let dense = other.is_instance_of::<numpy::PyUntypedArray>();
+            // Frameworks take no arrays that go backwards or cannot be written to.
+            let other = if dense {
+                py.import("numpy")?.call_method1("require", (other, py.None(), ["C", "W"]))?
+            } else {
+                other
+            };
+            arrays.set_item(name, other)?;
+        }
+        Ok(())
     }
 
     /// Copies the arrays of some streams into memory of the caller's.

@@ -70,6 +70,19 @@ def test_tensors_over_the_same_memory(corpus: Any) -> None:
     assert minibatch["features"][0, 0] == 123.0
 
 
+def halved(minibatch: seqfeed.Minibatch) -> dict[str, Any]:
+    return {"features": minibatch["features"][:, ::-2]}
+
+
+def test_a_transform_of_the_callers(corpus: Any) -> None:
+    plain = [batch["features"] for batch in Loader(source(corpus), batch_size=16)]
+    dataset = Dataset(source(corpus), batch_size=16, transform=halved)
+    loader = Loader(source(corpus), batch_size=16, transform=halved)
+    for batches in loader, data_loader(dataset, 2):
+        for batch, before in zip(batches, plain, strict=True):
+            assert torch.equal(batch["features"], before.flip(1)[:, ::2])
+
+
 @pytest.mark.parametrize("layout", ["padded", "concatenated", "packed"])
 def test_fields_of_layouts(corpus: Any, layout: str) -> None:
     settings = {"unit": "sequence", "batch_size": 40, "layout": layout, "order": "sequential"}

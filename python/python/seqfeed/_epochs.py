@@ -23,6 +23,7 @@ class FeedKeywords(FeedOptions, total=False):
     overrides: Mapping[str, Name | float] | None
     allow_pipes: bool
     progress: Callable[[Progress], object] | None
+    transform: Callable[[Minibatch], Mapping[str, Any] | None] | None
 
 
 def open_feed(source: Source, options: FeedKeywords) -> Feed:

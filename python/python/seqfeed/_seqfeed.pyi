@@ -68,6 +68,17 @@ class Feed:
     The minibatches depend only on corpus, settings and seed. ``progress`` is called with a
     ``Progress`` at most ten times a second, and at the end of each loop.
 
+    ``transform`` is a function that changes each minibatch before it is returned. It may write to
+    the arrays, or return a dictionary of arrays that replace those of their streams, also with
+    other shapes and dtypes. ``lengths`` and the other properties stay as they were. It runs in the
+    thread that asks for the minibatch, for one minibatch after another.
+    ``Progress.transform_seconds`` says how long. If it raises, the minibatch does not count as
+    returned: the state is the one before it.
+
+    >>> def double(minibatch):
+    ...     minibatch["features"][:] *= 2
+    >>> feed = Feed("examples/digits/train.toml", transform=double)
+
     A forked child goes on from the parent's position, with threads of its own.
 
     :raises seqfeed.Error: if the description is wrong, or data cannot be read
@@ -80,6 +91,7 @@ class Feed:
         overrides: _Overrides | None = None,
         allow_pipes: bool = False,
         progress: Callable[[Progress], object] | None = None,
+        transform: Callable[[Minibatch], Mapping[str, Any] | None] | None = None,
         **options: Unpack[FeedOptions],
     ) -> Feed: ...
     def __iter__(self) -> Feed: ...

@@ -81,6 +81,8 @@ class Progress(NamedTuple):
     """Minibatches that this loop has returned."""
     seconds: float
     """Seconds since the loop began."""
+    transform_seconds: float
+    """How many of them the feed's ``transform`` took."""
 
 
 class Wave(NamedTuple):

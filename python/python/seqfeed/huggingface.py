@@ -86,7 +86,7 @@ def sequences(
 
 
 class _AsDictionary:
-    def __init__(self, fields: tuple[str, ...] | None) -> None:
+    def __init__(self, fields: Fields) -> None:
         self.fields = fields
 
     def __call__(self, minibatch: Minibatch) -> dict[str, Any]:

@@ -69,6 +69,7 @@ pub(super) struct Watch {
     reported: Option<Instant>,
     minibatches: u64,
     samples: u64,
+    in_transform: Duration,
 }
 
 pub(super) struct Report {
@@ -76,6 +77,7 @@ pub(super) struct Report {
     total: u64,
     minibatches: u64,
     seconds: f64,
+    transform_seconds: f64,
 }
 
 impl Watch {
@@ -92,6 +94,10 @@ impl Watch {
         self.samples += samples;
     }
 
+    pub(super) fn count_transform(&mut self, took: Duration) {
+        self.in_transform += took;
+    }
+
     pub(super) fn report(&mut self, total: u64, at_end: bool) -> Option<Report> {
         let now = Instant::now();
         let started = *self.started.get_or_insert(now);
@@ -104,6 +110,7 @@ impl Watch {
             total,
             minibatches: self.minibatches,
             seconds: now.duration_since(started).as_secs_f64(),
+            transform_seconds: self.in_transform.as_secs_f64(),
         };
         if at_end {
             *self = Self::default();
@@ -119,6 +126,7 @@ impl Report {
             ("total", self.total.into_pyobject(py)?.into_any()),
             ("minibatches", self.minibatches.into_pyobject(py)?.into_any()),
             ("seconds", self.seconds.into_pyobject(py)?.into_any()),
+            ("transform_seconds", self.transform_seconds.into_pyobject(py)?.into_any()),
         ];
         values::named(py, "Progress", &fields)
     }
