@@ -78,6 +78,10 @@ impl crate::Wrapper for Aligned {
         }
     }
 
+    fn length(&self, stream: usize, sequence: u32) -> Option<u32> {
+        self.own[stream].map_or(Some(0), |own| self.source.length(own, sequence))
+    }
+
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
         let source = self.source.in_sweep(draw)?;
         let (streams, own) = (self.streams.clone(), self.own.clone());

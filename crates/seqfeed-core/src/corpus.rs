@@ -186,6 +186,22 @@ impl crate::Wrapper for Corpus {
         Err(Error::usage(format!("{} has no stream number {stream}", self.name)))
     }
 
+    fn length(&self, stream: usize, sequence: u32) -> Option<u32> {
+        if self.streams[stream].extent == Extent::Samples {
+            return Some(self.index.samples(sequence));
+        }
+        let mut first = 0;
+        for (source, rows) in self.sources.iter().zip(&*self.rows) {
+            let own = source.streams().len();
+            if stream < first + own {
+                let theirs = rows.get(sequence as usize).copied().unwrap_or(sequence);
+                return source.length(stream - first, theirs);
+            }
+            first += own;
+        }
+        None
+    }
+
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
         let sources = in_sweep(&self.sources, |number| draw.within(number as u64))?;
         Some(Arc::new(Self {

@@ -98,6 +98,10 @@ impl crate::Wrapper for Kept {
         Ok(())
     }
 
+    fn length(&self, stream: usize, sequence: u32) -> Option<u32> {
+        self.source.length(stream, sequence)
+    }
+
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
         // Values that change from sweep to sweep are not kept.
         self.source.in_sweep(draw)

@@ -139,6 +139,11 @@ impl crate::Wrapper for Series {
         self.each_part(sequences, |part, theirs| part.load_stream(stream, theirs, block))
     }
 
+    fn length(&self, stream: usize, sequence: u32) -> Option<u32> {
+        let part = self.part_of(sequence);
+        self.parts[part].length(stream, sequence - self.firsts[part])
+    }
+
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
         let own = |number: usize| if self.draws { draw.within(number as u64) } else { draw };
         let (name, index) = (self.name.clone(), Arc::clone(&self.index));

@@ -31,6 +31,16 @@ pub trait Source: Send + Sync {
     /// unspecified then.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
 
+    /// The number of samples of a stream in a sequence, if it is known without loading.
+    fn length(&self, stream: usize, sequence: u32) -> Option<u32> {
+        match self.streams()[stream].extent {
+            Extent::Sequence => Some(1),
+            Extent::Samples => Some(self.index().samples(sequence)),
+            // The index has the lengths of a stream that is alone.
+            Extent::Own => (self.streams().len() == 1).then(|| self.index().samples(sequence)),
+        }
+    }
+
     /// The source with the values of one sweep of a feed, if its values change from sweep to sweep
     /// (random [transforms](crate::Transform)). `None` if they stay.
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {

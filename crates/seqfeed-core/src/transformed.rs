@@ -371,6 +371,18 @@ impl crate::Wrapper for Transformed {
         }
         Ok(())
     }
+
+    fn length(&self, stream: usize, sequence: u32) -> Option<u32> {
+        match (&self.outputs[stream], self.streams[stream].extent) {
+            (_, Extent::Sequence) => Some(1),
+            (_, Extent::Samples) => Some(self.index.samples(sequence)),
+            (Output::Kept { of, .. } | Output::Changed { of, .. }, Extent::Own) => {
+                self.source.length(*of, sequence)
+            }
+            (Output::Made { .. }, Extent::Own) => None,
+        }
+    }
+
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>> {
         let inner = self.source.in_sweep(inner(draw, &self.transform));
         if inner.is_none() && !self.transform.varies() {

@@ -68,6 +68,9 @@ wrapper! {
     /// As there.
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()>;
 
+    /// As [`Source::length`].
+    fn length(&self, stream: usize, sequence: u32) -> Option<u32>;
+
     /// As [`Source::in_sweep`].
     fn in_sweep(&self, draw: Draw) -> Option<Arc<dyn Source>>;
 

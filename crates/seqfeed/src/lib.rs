@@ -34,6 +34,7 @@ mod data_directory;
 mod data_options;
 pub mod data_spec;
 mod description;
+mod filter;
 mod format;
 mod formats;
 mod loss;

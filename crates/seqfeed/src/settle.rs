@@ -25,8 +25,9 @@ pub(crate) enum Rounding {
 }
 
 impl Description {
-    /// The corpus with transforms applied: first to streams that a reader brings, then to all.
+    /// The corpus with its filter and its transforms applied: first to streams that a reader brings, then to all.
     pub(crate) fn transformed(&self, corpus: Corpus, opener: &Opener) -> Result<Corpus> {
+        let corpus = self.filtered(corpus, opener)?;
         let streams = self.corpus.streams.iter();
         let mut applied: Vec<(Option<String>, &[TransformSpec])> = Vec::new();
         for (name, spec) in streams.filter(|(_, spec)| spec.source.is_none()) {

@@ -50,6 +50,37 @@ options! {
         /// What to do with sequences that are wrong (objects that cannot be read, lengths that
         /// differ between streams): stop, skip them, or skip N at most.
         ["reading"] "errors" "stop|skip|N" errors: Text = "stop", Corpus;
+
+        /// Keep the sequences with these keys only: a file with a key at the beginning of each
+        /// line, such as `utt2spk`.
+        ["filter"] "keys" "FILE" keys: String, Corpus;
+
+        /// Leave out the sequences with these keys.
+        ["filter"] "not-keys" "FILE" not_keys: String, Corpus;
+
+        /// Leave out shorter sequences: a number of samples, or of seconds (`0.5 s`).
+        ["filter"] "min-length" "LENGTH" min_length: Text, Corpus;
+
+        /// Leave out longer sequences: a number of samples, or of seconds (`30 s`).
+        ["filter"] "max-length" "LENGTH" max_length: Text, Corpus;
+
+        /// The stream whose lengths count. Without it, the length of the sequence counts.
+        ["filter"] "length-of" "STREAM" length_of: String, Corpus;
+
+        /// The time from one sample to the next, such as `10 ms`, for lengths in seconds. Without
+        /// it, the files must say it.
+        ["filter"] "frame-shift" "TIME" frame_shift: Text, Corpus;
+
+        /// Keep a share of the sequences, such as `90 %`. Their keys decide, so a sequence stays on
+        /// its side when others are added.
+        ["filter"] "share" "PERCENT" share: Text, Corpus;
+
+        /// Keep the other side: the sequences that the same `share` would leave out.
+        ["filter"] "not-share" "PERCENT" not_share: Text, Corpus;
+
+        /// Of all that the other keys leave, keep so many at the beginning: a number, or a share
+        /// such as `10 %`.
+        ["filter"] "first" "N|PERCENT" first: Text, Corpus;
     } with {
         /// Values that replace those of a reader's configuration, or the values of its
         /// `$variables$`, as on CNTK's command line: `ScpDir = "/data"`,

@@ -12,6 +12,7 @@ use seqfeed_io::{Location, Opener, RxFilename, name_from_text, name_to_text};
 use toml::Value;
 
 use super::Description;
+use super::corpus::CorpusSpec;
 use super::option::place;
 use super::values::{BatchUnit, Names, OrderName, PresetName, Text};
 use crate::corpus_keys;
@@ -60,6 +61,12 @@ impl Description {
             }
         }
         move_files(&mut self.corpus.transforms, before.base_of("transforms"));
+        let CorpusSpec { keys, not_keys, .. } = &mut self.corpus;
+        for (key, file) in [("keys", keys), ("not-keys", not_keys)] {
+            if let Some(file) = file {
+                *file = joined(before.base_of(&place("filter", key)), file);
+            }
+        }
         for (name, component) in &mut self.corpus.mix.components {
             let base = before.base_of(&place(&format!("mix.{name}"), "corpus"));
             if let Some(corpus) = &mut component.corpus {

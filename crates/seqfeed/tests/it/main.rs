@@ -5,6 +5,7 @@
 mod arrow;
 mod combinations;
 mod data_directory;
+mod filters;
 mod htk;
 mod htk_files;
 mod job;
