@@ -79,7 +79,7 @@ impl Filter {
         let (least, most) = (&spec.min_length, &spec.max_length);
         let no_length = least.is_none() && most.is_none();
         for (key, given) in
-            [("length-of", spec.length_of.is_some()), ("frame-shift", spec.frame_shift.is_some())]
+            [("length-of", spec.length_of.is_some()), ("sample-time", spec.sample_time.is_some())]
         {
             if given && no_length {
                 return Err(Error::usage(format!("[filter] {key} has no effect here"))
@@ -88,9 +88,9 @@ impl Filter {
         }
         let stream = spec.length_of.as_ref().map(|name| stream_of(corpus, name)).transpose()?;
         let shift =
-            match &spec.frame_shift {
+            match &spec.sample_time {
                 Some(text) => Some(seconds(text).ok_or_else(|| {
-                    bad("frame-shift", text, "a time such as `10 ms` or `0.01 s`")
+                    bad("sample-time", text, "a time such as `10 ms` or `0.01 s`")
                 })?),
                 None => corpus.about().frame_shift,
             };
@@ -201,7 +201,7 @@ fn samples(key: &str, text: &Text, shift: Option<f64>) -> Result<u32> {
     let Some(seconds) = seconds(text) else { return Err(bad(key, text, expected)) };
     let Some(shift) = shift.filter(|shift| *shift > 0.0) else {
         let what = format!("[filter] {key} is in seconds, but the files state no frame shift");
-        return Err(Error::usage(what).with_help("give [filter] frame-shift, such as \"10 ms\""));
+        return Err(Error::usage(what).with_help("give [filter] sample-time, such as \"10 ms\""));
     };
     let samples = (seconds / shift).round();
     if samples > f64::from(u32::MAX) {

@@ -69,7 +69,7 @@ options! {
 
         /// The time from one sample to the next, such as `10 ms`, for lengths in seconds. Without
         /// it, the files must say it.
-        ["filter"] "frame-shift" "TIME" frame_shift: Text, Corpus;
+        ["filter"] "sample-time" "TIME" sample_time: Text, Corpus;
 
         /// Keep a share of the sequences, such as `90 %`. Their keys decide, so a sequence stays on
         /// its side when others are added.

@@ -72,8 +72,8 @@ fn lengths_in_samples_and_seconds() {
     let frames = |n: u32| n % 20 + 1;
     for filter in [
         "min-length = 5\nmax-length = 9\n",
-        "min-length = '0.05 s'\nmax-length = '90 ms'\nframe-shift = '10 ms'\n",
-        "min-length = 5\nmax-length = '0.09s'\nframe-shift = '0.01 s'\n",
+        "min-length = '0.05 s'\nmax-length = '90 ms'\nsample-time = '10 ms'\n",
+        "min-length = 5\nmax-length = '0.09s'\nsample-time = '0.01 s'\n",
     ] {
         assert_eq!(kept(directory.path(), filter), those(|n| (5..=9).contains(&frames(n))));
     }
@@ -146,11 +146,11 @@ fn settings_without_meaning_are_refused() {
         ("first = 'all'", "expected a number or a share"),
         ("min-length = 'long'", "expected a length"),
         ("min-length = '1 s'", "no frame shift"),
-        ("frame-shift = '10 ms'", "frame-shift has no effect"),
+        ("sample-time = '10 ms'", "sample-time has no effect"),
         ("length-of = 'words'", "length-of has no effect"),
         ("min-length = 1\nlength-of = 'word'", "no stream word"),
         ("min-length = 9\nmax-length = 8", "min-length is 9"),
-        ("min-length = '1 s'\nframe-shift = 10", "expected a time"),
+        ("min-length = '1 s'\nsample-time = 10", "expected a time"),
         ("min-length = 21", "leaves no sequence (200 shorter than min-length)"),
         ("key = 'some'", "key"),
         ("keys = 'none'", "none"),
