@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 
     /// Keys of the sequences to be shown
     #[arg(value_name = "KEY", value_parser = name())]
-    keys: Vec<String>,
+    wanted: Vec<String>,
 
     /// Show this stream alone
     #[arg(long, value_name = "STREAM")]
@@ -71,10 +71,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &mut Arguments) -> Result<()> {
     // With --features, the first name is a key like the others.
     if let Some(key) = arguments.corpus.take_name_beside_features() {
-        arguments.keys.insert(0, key);
+        arguments.wanted.insert(0, key);
     }
     if let Some(object) = arguments.corpus.kaldi_object()? {
-        object.refuse("a key", !arguments.keys.is_empty())?;
+        object.refuse("a key", !arguments.wanted.is_empty())?;
         object.refuse("--stream", arguments.stream.is_some())?;
         object.refuse("--range", arguments.range.is_some())?;
         object.refuse("--png", arguments.png.is_some())?;
@@ -89,13 +89,13 @@ pub(crate) fn run(arguments: &mut Arguments) -> Result<()> {
     let corpus: &Corpus = opened.corpus();
     let pictures = [&arguments.png, &arguments.svg].into_iter().flatten();
     inputs.check_outputs(&pictures.cloned().map(WxFilename::from).collect::<Vec<_>>())?;
-    if arguments.keys.is_empty() {
+    if arguments.wanted.is_empty() {
         return Err(Error::usage("which sequences? give their keys")
             .with_help(some_keys(corpus))
             .into());
     }
     let mut sequences = Vec::new();
-    for key in &arguments.keys {
+    for key in &arguments.wanted {
         sequences.push(load(corpus, key, arguments)?);
     }
     let shift = |stream: &Stream| {
