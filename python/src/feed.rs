@@ -368,7 +368,12 @@ impl Feed {
             let contexts = &opened.settings().context;
             let context = contexts.iter().find(|context| context.stream == stream.name);
             let width = context.map_or(1, |context| context.left + 1 + context.right);
-            let fields = crate::table::stream_info(py, stream, width)?;
+            let types = &opened.settings().types;
+            let mut delivered = stream.clone();
+            if let Some(one) = types.iter().find(|one| one.stream == stream.name) {
+                delivered.element = one.element;
+            }
+            let fields = crate::table::stream_info(py, &delivered, width)?;
             streams.set_item(&stream.name, fields)?;
         }
         Ok(streams)

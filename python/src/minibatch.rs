@@ -50,6 +50,11 @@ enum Pointer {
     F32(*mut f32),
     F64(*mut f64),
     I32(*mut i32),
+    I64(*mut i64),
+    /// Floats of 16 bits, as their bits.
+    F16(*mut u16),
+    /// The upper 16 bits of 32-bit floats.
+    BF16(*mut u16),
 }
 
 impl Minibatch {
@@ -63,6 +68,9 @@ impl Minibatch {
                     Array::F32(values) => Pointer::F32(values.as_mut_ptr()),
                     Array::F64(values) => Pointer::F64(values.as_mut_ptr()),
                     Array::I32(values) => Pointer::I32(values.as_mut_ptr()),
+                    Array::I64(values) => Pointer::I64(values.as_mut_ptr()),
+                    Array::F16(values) => Pointer::F16(values.as_mut_ptr().cast()),
+                    Array::BF16(values) => Pointer::BF16(values.as_mut_ptr().cast()),
                     _ => Pointer::I32(std::ptr::NonNull::dangling().as_ptr()),
                 };
                 let (indices, offsets) =
@@ -82,7 +90,7 @@ impl Minibatch {
                 let rows = shape[..shape.len() - 1].iter().product();
                 values::sparse(
                     py,
-                    view_values(&memory, &[place.count], &place.values),
+                    view_values(&memory, &[place.count], &place.values)?,
                     view(&memory, &[place.indices.1], place.indices.0),
                     view(&memory, &[place.offsets.1], place.offsets.0.cast::<i64>()),
                     (rows, stream.dim),
@@ -92,7 +100,7 @@ impl Minibatch {
                 if stream.kind == Kind::Label && stream.dim == 1 {
                     shape.pop();
                 }
-                view_values(&memory, &shape, &place.values)
+                view_values(&memory, &shape, &place.values)?
             };
             arrays.set_item(&stream.name, array)?;
         }
@@ -183,12 +191,22 @@ fn view_values<'py>(
     memory: &Bound<'py, Memory>,
     shape: &[usize],
     values: &Pointer,
-) -> Bound<'py, PyAny> {
-    match *values {
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match *values {
         Pointer::F32(start) => view(memory, shape, start),
         Pointer::F64(start) => view(memory, shape, start),
         Pointer::I32(start) => view(memory, shape, start),
-    }
+        Pointer::I64(start) => view(memory, shape, start),
+        Pointer::F16(start) => view(memory, shape, start).call_method1("view", ("float16",))?,
+        Pointer::BF16(start) => {
+            let bits = view(memory, shape, start);
+            // numpy itself has no such type.
+            match memory.py().import("ml_dtypes") {
+                Ok(types) => bits.call_method1("view", (types.getattr("bfloat16")?,))?,
+                Err(_) => bits,
+            }
+        }
+    })
 }
 
 /// An array over a minibatch's memory, which stays alive as long as the array.

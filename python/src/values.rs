@@ -27,6 +27,7 @@ pub(crate) fn any_array<'py>(
         Array::F32(values) => array(py, shape, values),
         Array::F64(values) => array(py, shape, values),
         Array::I32(values) => array(py, shape, values),
+        Array::I64(values) => array(py, shape, values),
         other => Err(pyo3::exceptions::PyNotImplementedError::new_err(format!(
             "arrays of {}",
             other.element().name()

@@ -83,6 +83,17 @@ def test_a_transform_of_the_callers(corpus: Any) -> None:
             assert torch.equal(batch["features"], before.flip(1)[:, ::2])
 
 
+def test_tensors_of_types_that_only_feeds_deliver(corpus: Any) -> None:
+    for dtype, made in (("bfloat16", torch.bfloat16), ("float16", torch.float16)):
+        types = {"features": {"dtype": dtype}, "labels": {"dtype": "int64"}}
+        streams = {name: {**corpus.streams[name], **one} for name, one in types.items()}
+        batch = next(iter(Loader(None, streams=streams, order="sequential", batch_size=9)))
+        wide = next(iter(Loader(source(corpus), order="sequential", batch_size=9)))
+        assert (batch["features"].dtype, batch["labels"].dtype) == (made, torch.int64)
+        assert torch.equal(batch["features"], wide["features"].to(made))
+        assert torch.equal(batch["labels"], wide["labels"].long())
+
+
 @pytest.mark.parametrize("layout", ["padded", "concatenated", "packed"])
 def test_fields_of_layouts(corpus: Any, layout: str) -> None:
     settings = {"unit": "sequence", "batch_size": 40, "layout": layout, "order": "sequential"}

@@ -53,3 +53,24 @@ def test_values_are_random_by_sweep_and_stay_with_a_state(tables: dict[str, Any]
 def test_unknown_transforms_are_named(tables: dict[str, Any]) -> None:
     with pytest.raises(seqfeed.UsageError, match="no transform called blur"):
         seqfeed.Feed(**tables, transforms="blur")
+
+
+def test_types_that_only_feeds_deliver(tables: dict[str, Any]) -> None:
+    streams = {
+        "features": {"source": tables["features"], "dtype": "float16"},
+        "labels": {"source": tables["labels"], "kind": "label", "dtype": "int64"},
+    }
+    feed = seqfeed.Feed(streams=streams, order="sequential", unit="sequence", label_padding=-1)
+    assert [stream.dtype for stream in feed.streams.values()] == ["float16", "int64"]
+    minibatch = next(feed)
+    features, labels = minibatch["features"], minibatch["labels"]
+    assert (features.dtype, labels.dtype) == (np.float16, np.int64)
+    assert features[0, :3].tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert labels[0].tolist() == [0, 1, 2, -1, -1, -1, -1, -1]
+
+
+def test_bfloat16_without_a_type_of_numpy(tables: dict[str, Any]) -> None:
+    streams = {"features": {"source": tables["features"], "dtype": "bfloat16"}}
+    (minibatch,) = seqfeed.Feed(streams=streams, order="sequential", sweeps=1)
+    bits = minibatch["features"].view(np.uint16).astype(np.uint32) << 16
+    assert bits.view(np.float32)[:2].tolist() == [[0, 1], [2, 3]]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{Element, Error, Result};
+use crate::{Element, Error, Result, bf16, f16};
 
 /// A buffer of values of one [`Element`] type that can be used again.
 ///
@@ -17,6 +17,12 @@ pub enum Array {
     F64(Vec<f64>),
     /// 32-bit signed integers.
     I32(Vec<i32>),
+    /// 16-bit floats.
+    F16(Vec<f16>),
+    /// The upper 16 bits of 32-bit floats.
+    BF16(Vec<bf16>),
+    /// 64-bit signed integers.
+    I64(Vec<i64>),
 }
 
 fn no_memory(len: usize, size: usize) -> Error {
@@ -33,6 +39,9 @@ macro_rules! each {
             Array::F32($values) => $body,
             Array::F64($values) => $body,
             Array::I32($values) => $body,
+            Array::F16($values) => $body,
+            Array::BF16($values) => $body,
+            Array::I64($values) => $body,
         }
     };
 }
@@ -45,6 +54,9 @@ impl Array {
             Element::F32 => Array::F32(Vec::new()),
             Element::F64 => Array::F64(Vec::new()),
             Element::I32 => Array::I32(Vec::new()),
+            Element::F16 => Array::F16(Vec::new()),
+            Element::BF16 => Array::BF16(Vec::new()),
+            Element::I64 => Array::I64(Vec::new()),
         }
     }
 
@@ -55,6 +67,9 @@ impl Array {
             Array::F32(_) => Element::F32,
             Array::F64(_) => Element::F64,
             Array::I32(_) => Element::I32,
+            Array::F16(_) => Element::F16,
+            Array::BF16(_) => Element::BF16,
+            Array::I64(_) => Element::I64,
         }
     }
 
@@ -120,5 +135,23 @@ impl Array {
     #[must_use]
     pub fn as_i32(&self) -> Option<&[i32]> {
         if let Array::I32(values) = self { Some(values) } else { None }
+    }
+
+    /// The values, if they are 16-bit floats.
+    #[must_use]
+    pub fn as_f16(&self) -> Option<&[f16]> {
+        if let Array::F16(values) = self { Some(values) } else { None }
+    }
+
+    /// The values, if they are the upper 16 bits of 32-bit floats.
+    #[must_use]
+    pub fn as_bf16(&self) -> Option<&[bf16]> {
+        if let Array::BF16(values) = self { Some(values) } else { None }
+    }
+
+    /// The values, if they are 64-bit integers.
+    #[must_use]
+    pub fn as_i64(&self) -> Option<&[i64]> {
+        if let Array::I64(values) = self { Some(values) } else { None }
     }
 }

@@ -55,6 +55,7 @@ pub use block::{Block, Samples, SamplesMut, SharedBytes, SparseSamples};
 pub use corpus::{Chunking, Corpus, Dropped, JoinPolicy, JoinReport, LengthRule};
 pub use draw::{Draw, Random};
 pub use error::{Error, ErrorKind, Place, Position, Problem, Result};
+pub use half::{bf16, f16};
 pub use index::{Index, IndexBuilder};
 pub use kept::Kept;
 pub use key::Key;

@@ -58,6 +58,12 @@ pub enum Element {
     F64,
     /// 32-bit signed integer.
     I32,
+    /// 16-bit IEEE float. Only feeds deliver it.
+    F16,
+    /// The upper 16 bits of a 32-bit IEEE float. Only feeds deliver it.
+    BF16,
+    /// 64-bit signed integer. Only feeds deliver it.
+    I64,
 }
 
 impl Element {
@@ -66,7 +72,8 @@ impl Element {
     pub fn size(self) -> usize {
         match self {
             Element::F32 | Element::I32 => 4,
-            Element::F64 => 8,
+            Element::F64 | Element::I64 => 8,
+            Element::F16 | Element::BF16 => 2,
         }
     }
 
@@ -77,6 +84,9 @@ impl Element {
             Element::F32 => "float32",
             Element::F64 => "float64",
             Element::I32 => "int32",
+            Element::F16 => "float16",
+            Element::BF16 => "bfloat16",
+            Element::I64 => "int64",
         }
     }
 }

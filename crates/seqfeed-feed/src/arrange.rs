@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use seqfeed_core::{Array, Extent, Kind, Stream};
+use seqfeed_core::{Array, Extent, Kind, Stream, bf16, f16};
 
 use crate::buffers::{Buffers, Lengths, RowPositions};
 use crate::settings::{Layout, Padding, Settings, Unit};
@@ -140,8 +140,17 @@ impl Arrange {
             Array::I32(values) if stream.kind == Kind::Label => {
                 values[range].fill(own.map_or(self.label_padding, |value| value as i32));
             }
+            Array::I64(values) if stream.kind == Kind::Label => {
+                values[range].fill(own.map_or(self.label_padding.into(), |value| value as i64));
+            }
             Array::F32(values) => {
                 values[range].fill(own.map_or(self.feature_padding, |value| value as f32));
+            }
+            Array::F16(values) => {
+                values[range].fill(f16::from_f64(own.unwrap_or(self.feature_padding.into())));
+            }
+            Array::BF16(values) => {
+                values[range].fill(bf16::from_f64(own.unwrap_or(self.feature_padding.into())));
             }
             Array::F64(values) => values[range].fill(own.unwrap_or(self.feature_padding.into())),
             array => {

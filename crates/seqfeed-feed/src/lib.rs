@@ -47,6 +47,7 @@ mod share;
 mod similar;
 mod stages;
 mod state;
+mod stream_type;
 mod sweeps;
 mod swept_chunk;
 
@@ -62,8 +63,8 @@ pub use preview::{PlannedMinibatch, Preview};
 pub use rows::{HeldState, RowsState, SlotState};
 pub use settings::{
     BatchSize, Component, Context, Cut, Epoch, Generator, Layout, Limits, Mixture, Order, Padding,
-    Partial, Partitions, ScheduleUnit, Settings, Shard, Shuffle, Steps, Stop, Timeline, Truncation,
-    Unit, WeightFrom, Window, Worker, tolerance,
+    Partial, Partitions, ScheduleUnit, Settings, Shard, Shuffle, Steps, Stop, StreamType, Timeline,
+    Truncation, Unit, WeightFrom, Window, Worker, tolerance,
 };
 pub use share::ShareState;
 pub use state::State;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use seqfeed_core::{Array, Element, Index, Key, Kind, Stream};
+use seqfeed_core::{Array, Element, Index, Key, Kind, Stream, bf16, f16};
 
 use crate::arrange::Arrange;
 use crate::buffers::{Buffers, Segment};
@@ -179,7 +179,7 @@ impl Minibatch {
         self.stream(name)?.as_f32()
     }
 
-    /// The values of a label stream; see [`StreamBatch::shape`].
+    /// The values of a label stream of 32-bit integers; see [`StreamBatch::shape`].
     #[must_use]
     pub fn labels(&self, name: &str) -> Option<&[i32]> {
         self.stream(name)?.as_i32()
@@ -224,6 +224,24 @@ impl<'a> StreamBatch<'a> {
     #[must_use]
     pub fn as_i32(&self) -> Option<&'a [i32]> {
         self.dense_values().and_then(|values| Some(&self.array.as_i32()?[..values]))
+    }
+
+    /// All values, if they are dense 16-bit floats.
+    #[must_use]
+    pub fn as_f16(&self) -> Option<&'a [f16]> {
+        self.dense_values().and_then(|values| Some(&self.array.as_f16()?[..values]))
+    }
+
+    /// All values, if they are dense and the upper 16 bits of 32-bit floats.
+    #[must_use]
+    pub fn as_bf16(&self) -> Option<&'a [bf16]> {
+        self.dense_values().and_then(|values| Some(&self.array.as_bf16()?[..values]))
+    }
+
+    /// All values, if they are 64-bit integers.
+    #[must_use]
+    pub fn as_i64(&self) -> Option<&'a [i64]> {
+        self.dense_values().and_then(|values| Some(&self.array.as_i64()?[..values]))
     }
 
     /// All values with their indices, if the stream is sparse.

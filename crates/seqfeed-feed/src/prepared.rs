@@ -11,6 +11,7 @@ use crate::plan::Planner;
 use crate::selection::{self, Selection};
 use crate::settings::{Settings, Unit};
 use crate::state::State;
+use crate::stream_type::with_types;
 use crate::sweeps::Sweeps;
 
 pub(crate) struct Prepared {
@@ -42,13 +43,13 @@ impl Prepared {
         settings.check()?;
         check_units(source.streams(), settings)?;
         let context = contexts(source.streams(), settings)?;
-        let streams = delivered(source.streams(), &context);
         let selection = selection(source.as_ref(), settings)?;
         let index = match &selection {
             Some(selection) => Arc::clone(&selection.index),
             None => Arc::clone(source.index()),
         };
-        let source = with_labels(source, settings)?;
+        let source = with_types(with_labels(source, settings)?, &settings.types)?;
+        let streams = delivered(source.streams(), &context);
         let orders = settings.mixture.as_ref().map_or(1, |mixture| mixture.components.len());
         let sweeps = Sweeps::new(Arc::clone(&source), settings.transform_seed, orders);
         let sweeps = Arc::new(sweeps);

@@ -5,7 +5,7 @@ mod cut;
 mod mixture;
 mod order;
 
-use seqfeed_core::Tolerance;
+use seqfeed_core::{Element, Tolerance};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::combinations::MOST_RANKS;
@@ -65,6 +65,18 @@ pub struct Padding {
     pub value: f64,
 }
 
+/// The type in which the values of a stream are delivered.
+///
+/// Values are rounded to the nearest value of the type, ties to the even one. They are rounded
+/// once, after all transforms; larger values become infinite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamType {
+    /// Name of the stream.
+    pub stream: String,
+    /// The type: of floats for a dense stream, of integers for labels.
+    pub element: Element,
+}
+
 /// All settings of a feed.
 ///
 /// The minibatches depend on the corpus and on these settings, but not on `threads` and `queue`.
@@ -92,6 +104,8 @@ pub struct Settings {
     pub padding: Vec<Padding>,
     /// Context of frames, by stream.
     pub context: Vec<Context>,
+    /// Types of values, by stream. Other streams keep theirs.
+    pub types: Vec<StreamType>,
     /// Rules for the labels of a stream: frames that are left out, labels that change. Frames are
     /// left out after context is taken, so they are still the context of others.
     pub labels: Option<LabelRules>,
@@ -126,6 +140,7 @@ impl Default for Settings {
             label_padding: -100,
             padding: Vec::new(),
             context: Vec::new(),
+            types: Vec::new(),
             labels: None,
             rank: 0,
             ranks: 1,

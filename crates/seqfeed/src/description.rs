@@ -28,7 +28,7 @@ pub use self::mix::{ComponentSpec, MixSpec, Weight, component_options, mix_optio
 pub use self::option::{CorpusOption, OptionScope, OptionValues};
 pub use self::table::{input_options, options, stream_options};
 pub use self::values::{
-    BatchUnit, ExtentName, FloatName, FormatName, KindName, Names, OrderName, PresetName, Text,
+    BatchUnit, ExtentName, FormatName, KindName, Names, OrderName, PresetName, Text, TypeName,
     UnitsName,
 };
 

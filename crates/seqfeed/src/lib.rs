@@ -55,8 +55,8 @@ mod unjoined;
 pub use corpus_spool::CorpusSpool;
 pub use description::{
     BatchUnit, ComponentSpec, CorpusOption, CorpusSpec, Description, ExtentName, FeedSpec,
-    FloatName, FormatName, InputSpec, KindName, MixSpec, Names, OptionScope, OptionValues,
-    OrderName, PresetName, StreamSpec, Text, TextKeys, UnitsName, Weight, component_options,
+    FormatName, InputSpec, KindName, MixSpec, Names, OptionScope, OptionValues, OrderName,
+    PresetName, StreamSpec, Text, TextKeys, TypeName, UnitsName, Weight, component_options,
     input_options, mix_options, options, stream_options,
 };
 pub use format::{
@@ -73,14 +73,14 @@ pub use seqfeed_core::{
     About, Block, Corpus, Draw, Dropped, Element, Error, ErrorKind, Extent, Fact, Given, Index,
     JoinReport, Key, Kind, Most, Output, Place, Position, Printable, PrintableLines, Problem,
     Quote, Random, Remark, Result, SampleRates, SamplesMut, Severity, Sink, Source, Stream,
-    SymbolTable, Transform, Transformed, Written, float_text, is_hidden, nearest_name,
+    SymbolTable, Transform, Transformed, Written, bf16, f16, float_text, is_hidden, nearest_name,
 };
 pub use seqfeed_feed::{
     BatchSize, Component, Context, Cut, DealState, DealtState, Delivered, Epoch, Feed, Generator,
     LabelMap, LabelRules, LabelSet, Layout, Limits, Minibatch, Mixture, Order, OrderState, Padding,
     PartState, Partial, Partitions, PlannedMinibatch, PoolState, Preview, RowsState, ScheduleUnit,
     Segment, Settings, Shard, ShareState, Shuffle, SparseBatch, State, Steps, Stop, StreamBatch,
-    Timeline, Unit, WeightFrom, Window, Worker, units_in_sweep,
+    StreamType, Timeline, Unit, WeightFrom, Window, Worker, units_in_sweep,
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
 pub use toml::{Table, Value};

@@ -7,7 +7,7 @@ use seqfeed_io::Opener;
 
 use crate::corpus_key::refuse_overrides;
 use crate::corpus_keys;
-use crate::description::{Description, FloatName, KindName, StreamSpec, TextKeys};
+use crate::description::{Description, KindName, StreamSpec, TextKeys, TypeName};
 use crate::format::Wanted;
 use crate::formats::{self, formats};
 use crate::opened::Opened;
@@ -94,7 +94,9 @@ impl Description {
     pub fn open_exactly(&self, opener: &Opener) -> Result<Opened> {
         let opened = self.open(opener)?;
         let asked = |name: &String| {
-            self.corpus.streams.get(name).is_some_and(|stream| stream.dtype.is_some())
+            let stream = self.corpus.streams.get(name);
+            let dtype = stream.and_then(|stream| stream.dtype);
+            dtype.is_some_and(|dtype| dtype.only_delivered().is_none())
         };
         let mut wider = opened.corpus().about().narrowed;
         wider.retain(|name| !asked(name));
@@ -104,7 +106,7 @@ impl Description {
         let mut description = self.clone();
         for name in &wider {
             if let Some(stream) = description.corpus.streams.get_mut(name) {
-                stream.dtype = Some(FloatName::Float64);
+                stream.dtype = Some(TypeName::Float64);
             }
         }
         description.open(opener)
@@ -149,15 +151,22 @@ impl Description {
                 .with_help("give kind = \"sparse\", or no dim: the data tell it"));
         }
         let element = match (label, stream.dtype) {
+            (true, None | Some(TypeName::Int32 | TypeName::Int64)) => Element::I32,
             (true, Some(_)) => {
-                return Err(Error::usage(format!("stream {name}: labels have no dtype to choose")));
+                return Err(Error::usage(format!("stream {name}: labels are no floats"))
+                    .with_help("dtype = \"int64\" or \"int32\""));
             }
-            (false, Some(FloatName::Float64)) if sparse => {
+            (false, None | Some(TypeName::Float32)) => Element::F32,
+            (false, Some(_)) if sparse => {
                 return Err(Error::usage(format!("stream {name}: posteriors are of float32")));
             }
-            (true, None) => Element::I32,
-            (false, Some(FloatName::Float64)) => Element::F64,
-            (false, _) => Element::F32,
+            (false, Some(TypeName::Float64)) => Element::F64,
+            (false, Some(TypeName::Float16 | TypeName::Bfloat16)) => Element::F32,
+            // A transform may make labels of vectors, but no integers stand in their files.
+            (false, Some(TypeName::Int32 | TypeName::Int64)) => {
+                return Err(Error::usage(format!("stream {name}: only labels are integers"))
+                    .with_help("give kind = \"label\", or a type of floats"));
+            }
         };
         let (names, opener) = (source.to_vec(), self.opener_of_stream(name, opener));
         let first = names.first().map_or("", String::as_str);

@@ -75,6 +75,10 @@ impl Description {
             for padding in settings.padding.iter_mut().filter(|one| one.stream == *stream) {
                 meant.clone_into(&mut padding.stream);
             }
+            settings.types.retain(|one| one.stream != meant);
+            for one in settings.types.iter_mut().filter(|one| one.stream == *stream) {
+                meant.clone_into(&mut one.stream);
+            }
             if let Some(rules) = settings.labels.as_mut().filter(|one| one.stream == *stream) {
                 meant.clone_into(&mut rules.stream);
             }

@@ -63,7 +63,8 @@ class Stream(NamedTuple):
     kind: str
     """``dense``, ``label`` or ``sparse``."""
     dtype: str
-    """``float32``, ``float64`` or ``int32``."""
+    """``float32``, ``float64`` or ``int32``; of a feed also ``float16``, ``bfloat16`` or ``int64``.
+    Without the package ``ml_dtypes`` numpy has no bfloat16: then arrays of it are ``uint16``."""
     dim: int
     """Values in a sample, with context. For sparse samples, the number of possible values."""
     extent: str

@@ -119,6 +119,14 @@ def _ranks() -> tuple[int | None, int | None]:
     return None, None
 
 
+def _tensor(array: np.ndarray[Any, Any]) -> torch.Tensor:
+    """A tensor that shares the array's memory."""
+    if array.dtype.name in ("bfloat16", "uint16"):
+        # PyTorch does not take arrays of bfloat16. Without ``ml_dtypes`` they are uint16.
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
 class _ToTensors:
     """Minibatches as dictionaries of tensors that share their memory."""
 
@@ -129,7 +137,7 @@ class _ToTensors:
         return converted(minibatch, self.fields, self.of_stream, torch.from_numpy)
 
     def of_stream(self, name: str, array: np.ndarray[Any, Any]) -> torch.Tensor:
-        tensor = torch.from_numpy(array)
+        tensor = _tensor(array)
         dtype = self.dtypes.get(name)
         return tensor if dtype is None else tensor.to(dtype)
 

@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use seqfeed::io::{InputFiles, Location, WxFilename, read_record, shown_name, write_atomically};
-use seqfeed::{Delivered, Element, Error, Minibatch, Opened, Printable, Source, State, Unit};
+use seqfeed::{Delivered, Error, Minibatch, Opened, Printable, Source, State, Unit};
 
 use crate::options::{CorpusOptions, FeedOptions};
 use crate::progress;
@@ -181,10 +181,7 @@ impl Tally {
             self.opening.as_secs_f64() * 1e3
         )?;
         for stream in streams {
-            let what = match stream.element {
-                Element::I32 => "int32",
-                other => other.name(),
-            };
+            let what = stream.element.name();
             writeln!(out, "{:<12} {} {what} x {}", stream.name, stream.kind.name(), stream.dim)?;
         }
         writeln!(

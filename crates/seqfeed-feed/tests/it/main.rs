@@ -13,5 +13,6 @@ mod partitions;
 mod ranks;
 mod resume;
 mod runs;
+mod stream_types;
 mod timelines;
 mod workers;

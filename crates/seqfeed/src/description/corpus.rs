@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use super::mix::MixSpec;
 use super::option::{CorpusOption, options};
-use super::values::{ExtentName, FloatName, FormatName, KindName, Names, Text, UnitsName};
+use super::values::{ExtentName, FormatName, KindName, Names, Text, TypeName, UnitsName};
 use crate::transforms::TransformSpec;
 
 options! {
@@ -113,8 +113,9 @@ options! {
         /// data counts.
         ["streams.NAME"] "dim" "N" dim: usize, Corpus;
 
-        /// The type of dense values.
-        ["streams.NAME"] "dtype" "TYPE" dtype: FloatName = "float32", Corpus;
+        /// The type of values. Labels are of int32 or int64. Files are read as float32 or float64;
+        /// a feed rounds to float16 or bfloat16 at its end.
+        ["streams.NAME"] "dtype" "TYPE" dtype: TypeName = "float32", Corpus;
 
         /// How many samples a sequence has: one a time step, one for the whole sequence, or a
         /// number of its own.
@@ -195,11 +196,13 @@ impl StreamSpec {
         let Self { source, kind, dim, dtype, extent, states, transforms, context, ignore, .. } =
             self;
         let (map, padding) = (&self.map, &self.padding);
-        let made = kind.is_some() || dim.is_some() || dtype.is_some() || extent.is_some();
+        let delivered = dtype.is_some_and(|dtype| dtype.only_delivered().is_some());
+        let read = dtype.is_some() && !delivered;
+        let made = kind.is_some() || dim.is_some() || read || extent.is_some();
         let made = made || TextKeys::of(self).given().is_some();
         let applied =
             transforms.is_some() || context.is_some() || ignore.is_some() || map.is_some();
-        let applied = applied || padding.is_some();
+        let applied = applied || padding.is_some() || delivered;
         source.is_none() && !made && states.is_none() && applied
     }
 }

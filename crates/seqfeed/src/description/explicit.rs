@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use seqfeed_core::{Draw, Result, Source};
 use seqfeed_feed::{
-    BatchSize, Cut, Epoch, Generator, Layout, Order, Partitions, Settings, Unit, Window,
+    BatchSize, Cut, Epoch, Generator, Layout, Order, Partitions, Settings, StreamType, Unit, Window,
 };
 use seqfeed_io::{Location, Opener, RxFilename, name_from_text, name_to_text};
 
@@ -14,7 +14,7 @@ use toml::Value;
 use super::Description;
 use super::corpus::CorpusSpec;
 use super::option::place;
-use super::values::{BatchUnit, Names, OrderName, PresetName, Text};
+use super::values::{BatchUnit, Names, OrderName, PresetName, Text, TypeName};
 use crate::corpus_keys;
 use crate::data_spec::DataOptions;
 use crate::name_text::{is_rspecifier, joined};
@@ -173,7 +173,13 @@ impl Description {
             let rules = (stream.ignore.take(), stream.map.take());
             (rules.0.is_some() || rules.1.is_some()).then_some(rules)
         });
-        streams.values_mut().for_each(|stream| stream.context = None);
+        for stream in streams.values_mut() {
+            stream.context = None;
+            stream.dtype = stream.dtype.filter(|dtype| dtype.only_delivered().is_none());
+        }
+        for StreamType { stream, element } in &settings.types {
+            streams.entry(stream.clone()).or_default().dtype = TypeName::of_delivered(*element);
+        }
         for context in &settings.context {
             let stream = streams.entry(context.stream.clone()).or_default();
             stream.context = Some(Text::Word(format!("{}:{}", context.left, context.right)));

@@ -3,15 +3,15 @@
 use seqfeed_core::{Error, Result};
 use seqfeed_feed::{
     BatchSize, Context, Cut, Epoch, Generator, LabelMap, LabelRules, LabelSet, Layout, Limits,
-    Order, Padding, Partial, Partitions, Settings, Shuffle, Steps, Timeline, Truncation, Unit,
-    Window, Worker,
+    Order, Padding, Partial, Partitions, Settings, Shuffle, Steps, StreamType, Timeline,
+    Truncation, Unit, Window, Worker,
 };
 
 use super::Description;
 use super::corpus::StreamSpec;
 use super::feed::FeedSpec;
 use super::option::CorpusOption;
-use super::values::{BatchUnit, OrderName, PresetName};
+use super::values::{BatchUnit, OrderName, PresetName, TypeName};
 use crate::data_spec::DataOptions;
 use crate::quantity;
 
@@ -56,6 +56,7 @@ impl Description {
             label_padding: self.feed.label_padding.unwrap_or(default.label_padding),
             padding: self.padding_over(default.padding),
             context: self.contexts_over(default.context)?,
+            types: self.types_over(default.types),
             labels: self.labels_over(default.labels)?,
             rank: self.feed.rank.unwrap_or(default.rank),
             ranks,
@@ -168,6 +169,18 @@ impl Description {
             shuffle.generator = Generator::default();
         }
         Ok(Order::Shuffle(shuffle))
+    }
+
+    /// The types of streams that files are not read as. Given ones replace the defaults.
+    fn types_over(&self, default: Vec<StreamType>) -> Vec<StreamType> {
+        let mut types = default;
+        for (stream, spec) in &self.corpus.streams {
+            if let Some(element) = spec.dtype.and_then(TypeName::only_delivered) {
+                types.retain(|one| one.stream != *stream);
+                types.push(StreamType { stream: stream.clone(), element });
+            }
+        }
+        types
     }
 
     /// The contexts of streams. Given ones replace the defaults.

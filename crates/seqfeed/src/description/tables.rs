@@ -4,7 +4,7 @@ use seqfeed_core::{Element, Extent, Kind, Stream};
 
 use super::Description;
 use super::corpus::{CorpusSpec, StreamSpec};
-use super::values::{FloatName, KindName, Names};
+use super::values::{KindName, Names, TypeName};
 
 impl Description {
     /// The same settings for a corpus of Kaldi's tables, given as streams with their rspecifiers.
@@ -36,8 +36,11 @@ impl Description {
                 source: Some(Names::One(rspecifier.clone())),
                 kind,
                 dim: (stream.kind == Kind::Sparse).then_some(stream.dim),
-                dtype: (kind.is_none() && stream.element == Element::F64)
-                    .then_some(FloatName::Float64),
+                dtype: before
+                    .dtype
+                    .filter(|dtype| dtype.only_delivered().is_some())
+                    .or((kind.is_none() && stream.element == Element::F64)
+                        .then_some(TypeName::Float64)),
                 extent: (stream.extent != Extent::Samples).then(|| stream.extent.into()),
                 context: before.context,
                 padding: before.padding,

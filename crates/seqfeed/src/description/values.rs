@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use seqfeed_core::{Extent, Kind};
+use seqfeed_core::{Element, Extent, Kind};
 use seqfeed_feed::{Generator, Layout, Partial, ScheduleUnit, Shard, Stop, Unit};
 use seqfeed_io::{name_to_text, path_from_text};
 use seqfeed_text::Units;
@@ -364,13 +364,40 @@ impl UnitsName {
     }
 }
 
-/// The name of a float type.
+/// The name of a type of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FloatName {
-    /// 32 bits.
+pub enum TypeName {
+    /// Floats of 32 bits.
     Float32,
-    /// 64 bits.
+    /// Floats of 64 bits.
     Float64,
+    /// Floats of 16 bits.
+    Float16,
+    /// The upper 16 bits of 32-bit floats.
+    Bfloat16,
+    /// Integers of 32 bits.
+    Int32,
+    /// Integers of 64 bits.
+    Int64,
+}
+
+impl TypeName {
+    /// The type, if files are not read as such: a feed rounds or widens to it at its end.
+    #[must_use]
+    pub fn only_delivered(self) -> Option<Element> {
+        match self {
+            Self::Float32 | Self::Float64 | Self::Int32 => None,
+            Self::Float16 => Some(Element::F16),
+            Self::Bfloat16 => Some(Element::BF16),
+            Self::Int64 => Some(Element::I64),
+        }
+    }
+
+    /// The name of a type that only feeds deliver.
+    pub(crate) fn of_delivered(element: Element) -> Option<Self> {
+        let names = [Self::Float16, Self::Bfloat16, Self::Int64];
+        names.into_iter().find(|name| name.only_delivered() == Some(element))
+    }
 }
 
 /// The number of samples in a sequence.
@@ -400,7 +427,10 @@ words! {
     BatchUnit { Samples = "samples", Sequences = "sequences", Padded = "padded" }
     FormatName { Dense = "dense", Sparse = "sparse" }
     KindName { Dense = "dense", Label = "label", Sparse = "sparse" }
-    FloatName { Float32 = "float32", Float64 = "float64" }
+    TypeName {
+        Float32 = "float32", Float64 = "float64", Float16 = "float16", Bfloat16 = "bfloat16",
+        Int32 = "int32", Int64 = "int64"
+    }
     UnitsName { Words = "words", Characters = "characters", Lines = "lines" }
     ExtentName { Samples = "samples", Sequence = "sequence", Own = "own" }
 }

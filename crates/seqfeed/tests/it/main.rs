@@ -21,5 +21,6 @@ mod row_files;
 mod small_corpus;
 mod specs;
 mod stores;
+mod stream_types;
 mod targets;
 mod transforms;

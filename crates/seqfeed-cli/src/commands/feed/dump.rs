@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use seqfeed::{Element, Minibatch, SparseBatch, StreamBatch};
+use seqfeed::{Element, Minibatch, SparseBatch, StreamBatch, bf16, f16};
 
 use crate::json::{comma, float, list};
 
@@ -67,10 +67,18 @@ enum Values<'a> {
     F32(&'a [f32]),
     F64(&'a [f64]),
     I32(&'a [i32]),
+    F16(&'a [f16]),
+    BF16(&'a [bf16]),
+    I64(&'a [i64]),
 }
 
 impl<'a> Values<'a> {
     fn of(batch: StreamBatch<'a>) -> Self {
+        // Sparse values are of none of these types.
+        let half = batch.as_f16().map(Values::F16).or(batch.as_bf16().map(Values::BF16));
+        if let Some(values) = half.or(batch.as_i64().map(Values::I64)) {
+            return values;
+        }
         let sparse = batch.as_sparse().map(|sparse| sparse.values);
         let f32s = batch.as_f32().or(sparse.and_then(|values| values.as_f32()));
         let f64s = batch.as_f64().or(sparse.and_then(|values| values.as_f64()));
@@ -87,6 +95,9 @@ impl<'a> Values<'a> {
             Values::F32(values) => float(out, values[number].into(), Element::F32),
             Values::F64(values) => float(out, values[number], Element::F64),
             Values::I32(values) => write!(out, "{}", values[number]),
+            Values::F16(values) => float(out, values[number].into(), Element::F32),
+            Values::BF16(values) => float(out, values[number].into(), Element::F32),
+            Values::I64(values) => write!(out, "{}", values[number]),
         }
     }
 }
