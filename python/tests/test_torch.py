@@ -85,9 +85,13 @@ def test_a_transform_of_the_callers(corpus: Any) -> None:
 
 def test_tensors_of_types_that_only_feeds_deliver(corpus: Any) -> None:
     for dtype, made in (("bfloat16", torch.bfloat16), ("float16", torch.float16)):
-        types = {"features": {"dtype": dtype}, "labels": {"dtype": "int64"}}
-        streams = {name: {**corpus.streams[name], **one} for name, one in types.items()}
-        batch = next(iter(Loader(None, streams=streams, order="sequential", batch_size=9)))
+        names = source(corpus)
+        streams = {
+            "features": {"source": names["features"], "dtype": dtype},
+            "labels": {"source": names["labels"], "kind": "label", "dtype": "int64"},
+        }
+        loader = Loader({"streams": streams}, order="sequential", batch_size=9)
+        batch = next(iter(loader))
         wide = next(iter(Loader(source(corpus), order="sequential", batch_size=9)))
         assert (batch["features"].dtype, batch["labels"].dtype) == (made, torch.int64)
         assert torch.equal(batch["features"], wide["features"].to(made))
