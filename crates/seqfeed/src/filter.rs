@@ -163,7 +163,7 @@ impl Filter {
 
 /// The first word of each line.
 fn read_keys(name: &str, opener: &Opener) -> Result<HashSet<Vec<u8>>> {
-    let location = opener.place(&name_from_text(name));
+    let location = opener.place(name_from_text(name));
     let text = opener.read_list(&location, LineLimit::of_words)?;
     let first = |line: &[u8]| {
         let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
