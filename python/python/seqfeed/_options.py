@@ -69,6 +69,37 @@ class CorpusOptions(TypedDict, total=False):
     """What to do with sequences that are wrong (objects that cannot be read, lengths that
     differ between streams): stop, skip them, or skip N at most. Default: stop."""
 
+    keys: Name
+    """Keep the sequences with these keys only: a file with a key at the beginning of each
+    line, such as ``utt2spk``."""
+
+    not_keys: Name
+    """Leave out the sequences with these keys."""
+
+    min_length: str | int
+    """Leave out shorter sequences: a number of samples, or of seconds (``0.5 s``)."""
+
+    max_length: str | int
+    """Leave out longer sequences: a number of samples, or of seconds (``30 s``)."""
+
+    length_of: Name
+    """The stream whose lengths count. Without it, the length of the sequence counts."""
+
+    sample_time: str | int
+    """The time from one sample to the next, such as ``10 ms``, for lengths in seconds.
+    Without it, the files must say it."""
+
+    share: str | int
+    """Keep a share of the sequences, such as ``90 %``. Their keys decide, so a sequence
+    stays on its side when others are added."""
+
+    not_share: str | int
+    """Keep the other side: the sequences that the same ``share`` would leave out."""
+
+    first: str | int
+    """Of all that the other keys leave, keep so many at the beginning: a number, or a share
+    such as ``10 %``."""
+
 
 class TableOptions(CorpusOptions, total=False):
     """These, and whole sections of a ``corpus.toml``: keywords of ``open`` and ``Feed``."""

@@ -75,7 +75,7 @@ fn types_of_another_kind_are_refused() {
         ("", "dtype = 'float16'", "stream labels: labels are no floats"),
         ("dtype = 'float8'", "", "float16"),
     ] {
-        let error = open(directory.path(), features, labels).err().expect(expected);
+        let error = open(directory.path(), features, labels).expect_err(expected);
         assert!(error.to_string().contains(expected), "{error}");
     }
 }
