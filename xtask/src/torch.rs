@@ -18,9 +18,10 @@ use crate::{in_ci, root};
 /// pyarrow refuse.
 const BESIDE: [&str; 4] = ["pytest>=8,<10", "datasets", "numpy<2", "pyarrow<22"];
 
-const TESTS: [&str; 7] = [
+const TESTS: [&str; 8] = [
     "test_torch.py",
     "test_train.py",
+    "test_train_ctc.py",
     "test_huggingface.py",
     "test_mixtures.py",
     "test_same_everywhere.py",

@@ -25,7 +25,8 @@ pub(crate) enum Rounding {
 }
 
 impl Description {
-    /// The corpus with its filter and its transforms applied: first to streams that a reader brings, then to all.
+    /// The corpus with its filter and its transforms applied: first to streams that a reader
+    /// brings, then to all.
     pub(crate) fn transformed(&self, corpus: Corpus, opener: &Opener) -> Result<Corpus> {
         let corpus = self.filtered(corpus, opener)?;
         let streams = self.corpus.streams.iter();
