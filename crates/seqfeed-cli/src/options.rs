@@ -33,7 +33,8 @@ const CORPUS: &str = "A description (corpus.toml), an rspecifier of features (sc
     HTK script (feats.scp), a reader of CNTK (train.cntk#reader, reader.json), a CTF file, or a \
     data specification of PDNN (train.pfile,context=5,random=True), whose options may stand behind \
     any other name too; an Arrow or Parquet file (train.arrow, train.parquet), or a column of one \
-    (train.parquet#features)";
+    (train.parquet#features); a data directory of Kaldi (data/train), or a \
+    manifest (data.list, cuts.jsonl.gz)";
 const OVERRIDE: &str = "With a reader of CNTK's configurations: the value of a variable or a \
     setting, as on CNTK's command line (`ScpDir=/data`, `Train.reader.randomize=none`)";
 const ALLOW_PIPES: &str = "Allow commands (`cmd |`) also in names that stand in files, such as \

@@ -142,6 +142,8 @@ fn no_command_prints_what_data_want_a_terminal_to_do() {
         vec!["check", "--json", "--against", "ark:twice.ark"],
         vec!["show"],
         vec!["describe"],
+        vec!["plan"],
+        vec!["plan", "--json"],
     ];
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     let (mut succeeded, mut failed) = (0, 0);

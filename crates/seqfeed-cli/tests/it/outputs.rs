@@ -68,6 +68,7 @@ const OVERWRITING: &[&[&str]] = &[
 const OTHERS: &[(&str, &str)] = &[
     ("info", "prints"),
     ("describe", "prints"),
+    ("plan", "prints"),
     ("completions", "prints"),
     ("manual", "writes pages of its own names, and reads no file"),
     ("help", "prints"),

@@ -15,6 +15,7 @@ const READERS: &[(&str, &[&str])] = &[
     ("describe", &[]),
     ("feed", &[]),
     ("info", &[]),
+    ("plan", &[]),
     ("show", &["u1"]),
 ];
 
@@ -60,6 +61,55 @@ const HOSTILE: &[(&str, &[(&str, &str)])] = &[
         "sparse.toml",
         &[("sparse.toml", "[streams.p]\nkind = 'sparse'\nsource = 'ark:touch ran |'\n")],
     ),
+    (
+        "statistics.toml",
+        &[(
+            "statistics.toml",
+            "[streams.x]\nsource = 'ark:a.ark'\n\
+             transforms = [{name = 'cmvn', stats = 'ark:touch ran |'}]\n",
+        )],
+    ),
+    (
+        "global.toml",
+        &[(
+            "global.toml",
+            "[streams.x]\nsource = 'ark:a.ark'\n\
+             transforms = [{name = 'cmvn', stats = 'touch ran |', by = 'global'}]\n",
+        )],
+    ),
+    (
+        "matrix.toml",
+        &[(
+            "matrix.toml",
+            "[streams.x]\nsource = 'ark:a.ark'\n\
+             transforms = [{name = 'transform', matrix = 'touch ran |'}]\n",
+        )],
+    ),
+    (
+        "words.toml",
+        &[(
+            "words.toml",
+            "[streams.x]\nsource = 'ark:a.ark'\n\
+             [streams.text]\nsource = 'text:touch ran |'\nkind = 'label'\nextent = 'own'\n",
+        )],
+    ),
+    (
+        "symbols.toml",
+        &[
+            (
+                "symbols.toml",
+                "[streams.x]\nsource = 'ark:a.ark'\n[streams.text]\nsource = 'text:words'\n\
+                 kind = 'label'\nextent = 'own'\nsymbols = 'touch ran |'\n",
+            ),
+            ("words", "u1 a\nu2 b\n"),
+        ],
+    ),
+    ("mix.toml", &[("mix.toml", "[mix.a]\ncorpus = 'ark:touch ran |'\n")]),
+    ("data", &[("data/feats.scp", "u1 touch ran; cat one.mat |\n")]),
+    (
+        "cuts.jsonl",
+        &[("cuts.jsonl", r#"{"key": "u1", "feats": "touch ran; cat one.mat |", "text": "a"}"#)],
+    ),
     ("arrow.toml", &[("arrow.toml", "corpus = 'touch ran |.arrow'\n")]),
     ("arrow.toml", &[("arrow.toml", "corpus = ['a.arrow', 'touch ran |']\n")]),
     ("data.toml", &[("data.toml", "data = 'entry.scp,label=touch ran |'\n"), ("entry.scp", "")]),
@@ -94,7 +144,9 @@ fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
         ("a.ctf", "0 |f 1\n0 |f 2\n1 |f 3\n"),
     ];
     for (name, text) in harmless.iter().chain(files) {
-        fs::write(here.path().join(name), text).unwrap();
+        let path = here.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
     fs::write(here.path().join("one.wav"), wave()).unwrap();
     here
