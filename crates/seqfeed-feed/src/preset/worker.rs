@@ -88,11 +88,11 @@ impl WorkerStages {
                 Some(Rows::new(size, truncation, share)?.with_one_each(how.htkmlf_epochs))
             }
         };
-        let (global, local) = match how.local_timeline {
-            // Rows fetch sequences one by one.
-            _ if rows.is_some() => (u64::MAX, 1),
-            true => (u64::MAX, share.of(size).max(1)),
-            false => (size, size),
+        let most = match how.local_timeline {
+            // Rows fetch sequences one by one, also those without a sample.
+            _ if rows.is_some() => Most { global: u64::MAX, local: 1, units: 1 },
+            true => Most { global: u64::MAX, local: share.of(size).max(1), units },
+            false => Most { global: size, local: size, units },
         };
         let order = Cursor::of_all(Arc::clone(index), settings);
         let mut worker = Self {
@@ -102,7 +102,7 @@ impl WorkerStages {
             index: Arc::clone(index),
             units: Units::new(order, all_units(index, settings.unit)),
             share,
-            most: Most { global, local, units },
+            most,
             sweep_samples: index.total_samples(),
             without_chunk: by == By::Chunk && settings.rank >= index.chunk_count(),
             position: 0,
@@ -375,7 +375,7 @@ impl WorkerStages {
 
     /// The most samples of a minibatch in an epoch that ends at a position.
     fn most_in_epoch(&self, end: u64) -> u64 {
-        let by_samples = self.most.units == u64::MAX;
+        let by_samples = self.most.units == u64::MAX || self.rows.is_some();
         match self.how.htkmlf_epochs && by_samples {
             true => end - self.position,
             false => u64::MAX,
