@@ -3,6 +3,7 @@
 mod convert;
 mod feed;
 mod tables;
+mod transforms;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,13 +11,18 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
-/// `bench [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds
+/// `bench [feed|transforms|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds
 /// N]`: DIR as made by gen_kaldi.py, `gen_cntk.py htk` or gen_pdnn.py; PYTHON an interpreter with
-/// numpy, kaldiio and kaldi_native_io; all cases in turn, N times (5).
+/// numpy, kaldiio and kaldi_native_io (for transforms with torch, kaldiio and lhotse); all cases in turn, N times (5).
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let what = arguments.first().map(String::as_str).filter(|word| !word.starts_with("--"));
     match what {
-        Some("feed") => feed::kaldi(&Setting::of(arguments, KALDI)?),
+        Some("feed") => {
+            let setting = Setting::of(arguments, KALDI)?;
+            feed::kaldi(&setting)?;
+            transforms::run(&setting)
+        }
+        Some("transforms") => transforms::run(&Setting::of(arguments, KALDI)?),
         Some("tables") => tables::run(&Setting::of(arguments, KALDI)?),
         Some("htk") => feed::htk(&Setting::of(arguments, HTK)?),
         Some("convert") => convert::run(&Setting::of(arguments, KALDI)?),
@@ -25,6 +31,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         None => {
             let setting = Setting::of(arguments, KALDI)?;
             feed::kaldi(&setting)?;
+            transforms::run(&setting)?;
             tables::run(&setting)
         }
     }

@@ -51,6 +51,13 @@ impl Arena {
         if len <= self.len() {
             return;
         }
+        // A mapping ends with a whole page: chunks of nearly one size take turns in one memory.
+        if let Arena::Mapped(map, used) = self
+            && len <= map.len()
+        {
+            *used = len;
+            return;
+        }
         if keep == 0 {
             // The old and the new memory are never held at once.
             *self = Self::default();
@@ -91,5 +98,8 @@ mod tests {
         assert_eq!(&arena.bytes()[..10], b"0123456789");
         arena.grow(5, 0);
         assert!(arena.len() >= 3 << 20);
+        let memory = arena.bytes().as_ptr();
+        arena.grow((3 << 20) + 9, 0);
+        assert_eq!((arena.bytes().as_ptr(), arena.len()), (memory, (3 << 20) + 9));
     }
 }

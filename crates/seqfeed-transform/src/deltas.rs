@@ -1,5 +1,7 @@
 //! `deltas`: the slope of features over time, and the slope of the slope, as Kaldi's `add-deltas`.
 
+use std::ops::Range;
+
 use seqfeed_core::{Block, Element, Error, Given, Output, Result, Stream, Transform, numbers};
 use serde::Deserialize;
 
@@ -8,9 +10,6 @@ use crate::dense::{check_frames, has_frames};
 
 /// The longest window and the highest order. Both are far beyond any use.
 pub const MOST: u32 = 1000;
-
-/// Values that are computed at once: they and their neighbours stay in the first cache.
-const BLOCK: usize = 2048;
 
 /// Weighted sums of neighbouring frames: the deltas of Kaldi's `DeltaFeatures`.
 ///
@@ -90,53 +89,72 @@ impl<T: Float> Slopes<T> {
             return;
         }
         let (rows, wide) = (frames.len() / dim, kept * self.orders());
-        let step = (BLOCK / dim).max(1);
-        let (mut padded, mut sums) = (Vec::new(), vec![T::zero(); step.min(rows) * dim]);
-        for start in (0..rows).step_by(step) {
-            let end = (start + step).min(rows);
-            // Frames of several rows lie one after another, and so do those that are added to them.
-            let around = if start >= self.before && end + self.behind <= rows {
-                &frames[(start - self.before) * dim..(end + self.behind) * dim]
-            } else {
-                padded.clear();
-                for row in start..end + self.before + self.behind {
-                    let row = row.saturating_sub(self.before).min(rows - 1);
-                    padded.extend_from_slice(&frames[row * dim..(row + 1) * dim]);
-                }
-                &padded
-            };
-            let sums = &mut sums[..(end - start) * dim];
-            for (number, taps) in self.sums.iter().enumerate() {
-                self.sum(taps, around, dim, sums);
-                let out = out[start * wide..end * wide].chunks_exact_mut(wide);
-                for (from, to) in sums.chunks_exact(dim).zip(out) {
-                    to[number * kept..(number + 1) * kept].copy_from_slice(&from[..kept]);
-                }
+        let (before, behind) = (self.before, self.behind);
+        let whole = before..rows.saturating_sub(behind).max(before).min(rows);
+        let mut padded = Vec::new();
+        for row in (0..rows).filter(|row| !whole.contains(row)) {
+            padded.clear();
+            for frame in row..=row + before + behind {
+                let frame = frame.saturating_sub(before).min(rows - 1);
+                padded.extend_from_slice(&frames[frame * dim..(frame + 1) * dim]);
+            }
+            let out = &mut out[row * wide..(row + 1) * wide];
+            sum_all(&self.sums, before, before..before + 1, &padded, [dim, kept], out);
+        }
+        let out = &mut out[whole.start.min(rows) * wide..whole.end * wide];
+        sum_all(&self.sums, before, whole, frames, [dim, kept], out);
+    }
+}
+
+/// Writes all sums for some rows, side by side. Closures would not be compiled for each target.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn sum_all<T: Float>(
+    sums: &[Vec<(isize, T)>],
+    before: usize,
+    rows: Range<usize>,
+    frames: &[T],
+    [dim, kept]: [usize; 2],
+    out: &mut [T],
+) {
+    for (row, out) in rows.zip(out.chunks_exact_mut(kept * sums.len())) {
+        let around = &frames[(row - before) * dim..];
+        for (taps, out) in sums.iter().zip(out.chunks_exact_mut(kept)) {
+            let mut rest = around;
+            let mut at = 0;
+            // So many at once stay in registers. 40 and 80 are the usual numbers of dimensions.
+            while at + 40 <= kept {
+                sum::<T, 40>(taps, before, rest, dim, &mut out[at..at + 40]);
+                (at, rest) = (at + 40, &rest[40..]);
+            }
+            while at + 8 <= kept {
+                sum::<T, 8>(taps, before, rest, dim, &mut out[at..at + 8]);
+                (at, rest) = (at + 8, &rest[8..]);
+            }
+            while at < kept {
+                sum::<T, 1>(taps, before, rest, dim, &mut out[at..=at]);
+                (at, rest) = (at + 1, &rest[1..]);
             }
         }
     }
+}
 
-    /// Sums frames in the order of the taps.
-    fn sum(&self, taps: &[(isize, T)], around: &[T], dim: usize, sums: &mut [T]) {
-        let len = sums.len();
-        // All have one length, so several values are added in one instruction.
-        let values = |frame: isize| {
-            let start = (self.before as isize + frame) as usize * dim;
-            &around[start..start + len]
-        };
-        let (fours, ones) = taps.as_chunks::<4>();
-        sums.fill(T::zero());
-        for [(a, w), (b, x), (c, y), (d, z)] in fours {
-            let values = values(*a).iter().zip(values(*b)).zip(values(*c)).zip(values(*d));
-            sums.iter_mut().zip(values).for_each(|(sum, (((a, b), c), d))| {
-                *sum = *sum + *w * *a + *x * *b + *y * *c + *z * *d;
-            });
-        }
-        for (frame, weight) in ones {
-            let values = values(*frame).iter();
-            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += *weight * *value);
+/// Sums `N` values of frames in the order of the taps.
+#[inline(always)]
+fn sum<T: Float, const N: usize>(
+    taps: &[(isize, T)],
+    before: usize,
+    around: &[T],
+    dim: usize,
+    out: &mut [T],
+) {
+    let mut sums = [T::zero(); N];
+    for &(frame, weight) in taps {
+        let values = &around[(before as isize + frame) as usize * dim..][..N];
+        for at in 0..N {
+            sums[at] += weight * values[at];
         }
     }
+    out.copy_from_slice(&sums);
 }
 
 /// Adds the slope of features over time, and the slope of the slope, as Kaldi's `add-deltas`.

@@ -90,17 +90,25 @@ impl<T: Float> Normalization<T> {
                 frames.len() / dim.max(1),
             )));
         }
-        for row in frames.chunks_exact_mut(dim.max(1)) {
-            let values = row.iter_mut().zip(&self.offset);
-            match &self.scale {
-                None => values.for_each(|(value, offset)| *value += *offset),
-                Some(scale) => {
-                    let values = values.zip(scale);
-                    values.for_each(|((value, offset), scale)| *value = *value * *scale + *offset);
-                }
+        normalize(frames, self.scale.as_deref(), &self.offset);
+        Ok(())
+    }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn normalize<T: Float>(frames: &mut [T], scale: Option<&[T]>, offset: &[T]) {
+    let Some(scale) = scale else {
+        for row in frames.chunks_exact_mut(offset.len().max(1)) {
+            for (value, offset) in row.iter_mut().zip(offset) {
+                *value += *offset;
             }
         }
-        Ok(())
+        return;
+    };
+    for row in frames.chunks_exact_mut(offset.len().max(1)) {
+        for ((value, offset), scale) in row.iter_mut().zip(offset).zip(scale) {
+            *value = *value * *scale + *offset;
+        }
     }
 }
 

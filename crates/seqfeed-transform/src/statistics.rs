@@ -180,6 +180,7 @@ impl Statistics {
 
 /// Adds frames to sums and sums of squares. Four frames at a time take less loading and storing of
 /// sums; each sum still gets one frame after another.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn add<T: Float>(frames: &[T], dim: usize, sums: &mut [f64], squares: &mut [f64]) {
     let whole = frames.len() / (4 * dim.max(1)) * 4 * dim;
     let (fours, ones) = frames.split_at(whole);

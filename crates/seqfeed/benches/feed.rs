@@ -1,14 +1,14 @@
 //! The speed of the feed, and of memcpy on the same bytes.
 //!
 //! ```text
-//! cargo bench --bench feed -- CORPUS CASE     # one case, one JSON line
-//! cargo xtask bench                           # all cases and the peers, several rounds, a table
+//! cargo bench --bench feed -- CORPUS CASE [SWEEPS] # one case, one JSON line
+//! cargo xtask bench                                # all cases and the peers, rounds, a table
 //! ```
 //!
 //! CORPUS is a directory made by a generator of the shared material: `gen_kaldi.py`,
 //! `gen_cntk.py htk` or `gen_pdnn.py`. `written-CASE` feeds what CASE gives, out of files that are
 //! made at its first call: the same bytes without transforms. Each case makes one sweep to warm up
-//! and one that is timed, and checks that every frame came.
+//! and one (or SWEEPS) that is timed, and checks that every frame came.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -35,9 +35,17 @@ const PADDED: &str = "unit = 'sequence'\nbatch-size = 32000\nbatch-unit = 'padde
 const KALDI: &str = "features = 'scp:feats.scp'\nlabels = 'ark:ali.ark'\n";
 const HTK: &str = "features = 'feat.scp'\nlabels = 'labels.mlf'\nstates = 'states.list'\n";
 
+/// Features alone, with a window that is far smaller than what any transform makes of the corpus, so
+/// that each sweep loads all of it.
+const FEATURES: &str = "features = 'scp:feats.scp'\nwindow = '4 chunks'\n";
+
+/// What recipes for attention models do: normalization by speaker, deltas, low frame rate.
+const RECIPE: &str = "transforms = ['cmvn,by=speaker,norm-vars=true,utt2spk=utt2spk', 'deltas', \
+                      'stack,m=7,n=6']\n";
+
 /// Names of cases, and the descriptions that they are made of. `memcpy-CASE-N` copies the same
 /// bytes with N threads.
-const CASES: [(&str, &[&str]); 16] = [
+const CASES: [(&str, &[&str]); 18] = [
     // As many frames as the peers' pools of 100 utterances.
     ("frames-pool", &[KALDI, FRAMES, "window = '4 chunks'"]),
     ("frames-window", &[KALDI, FRAMES]),
@@ -45,10 +53,12 @@ const CASES: [(&str, &[&str]); 16] = [
     ("frames-corpus-map", &[KALDI, FRAMES, "map = true\nwindow = 'corpus'"]),
     ("padded-bucket", &[KALDI, PADDED]),
     ("padded-bucket-map", &[KALDI, PADDED, "map = true"]),
-    ("cmvn", &[KALDI, PADDED, "transforms = 'cmvn,by=global,norm-vars=true'"]),
-    ("cmvn-utterance", &[KALDI, PADDED, "transforms = 'cmvn,by=utterance,norm-vars=true'"]),
-    ("deltas", &[KALDI, PADDED, "transforms = 'deltas'"]),
-    ("stack", &[KALDI, PADDED, "transforms = 'stack,m=7,n=6'"]),
+    ("features", &[FEATURES, PADDED]),
+    ("cmvn", &[FEATURES, PADDED, "transforms = ['cmvn,by=global,norm-vars=true']\n"]),
+    ("cmvn-utterance", &[FEATURES, PADDED, "transforms = ['cmvn,by=utterance,norm-vars=true']\n"]),
+    ("deltas", &[FEATURES, PADDED, "transforms = ['deltas']\n"]),
+    ("stack", &[FEATURES, PADDED, "transforms = ['stack,m=7,n=6']\n"]),
+    ("recipe", &[FEATURES, PADDED, RECIPE]),
     ("htk-pool", &[HTK, FRAMES, "window = '4 chunks'"]),
     ("htk-window", &[HTK, FRAMES]),
     ("pdnn-stream", &["data = 's.pfile,stream=True'"]),
@@ -57,7 +67,7 @@ const CASES: [(&str, &[&str]); 16] = [
     ("pdnn-pickle-random", &["data = 's4.pickle,random=True'"]),
 ];
 
-/// The features and labels that a case gives, written into a directory of its name: to be fed
+/// The features that a case gives, written into a directory of its name: to be fed
 /// without transforms.
 const WRITTEN: &str = "written-";
 
@@ -68,18 +78,25 @@ fn main() {
     // `cargo bench` and `cargo test --benches` add flags of their own.
     let arguments: Vec<String> =
         std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
-    let [corpus, case] = &arguments[..] else {
-        let names: Vec<&str> = CASES.iter().map(|&(name, _)| name).collect();
-        eprintln!("usage: feed CORPUS CASE, where CASE is one of {} {READER}", names.join(" "));
-        return;
+    let (sweeps, arguments) = match &arguments[..] {
+        [corpus, case, sweeps] => (sweeps.parse().unwrap(), [corpus, case]),
+        [corpus, case] => (1, [corpus, case]),
+        _ => (0, [&String::new(), &String::new()]),
     };
+    let [corpus, case] = arguments;
+    if sweeps == 0 {
+        let names: Vec<&str> = CASES.iter().map(|&(name, _)| name).collect();
+        let names = names.join(" ");
+        eprintln!("usage: feed CORPUS CASE [SWEEPS], where CASE is one of {names} {READER}");
+        return;
+    }
     let (name, threads) = match case.strip_prefix("memcpy-").and_then(|case| case.rsplit_once('-'))
     {
         Some((name, threads)) => (name, threads.parse().ok()),
         None => (case.as_str(), None),
     };
     if name == READER {
-        feed(case, || read_by_cntk(corpus));
+        feed(case, sweeps, || read_by_cntk(corpus));
         return;
     }
     let of_written = name.strip_prefix(WRITTEN);
@@ -95,29 +112,28 @@ fn main() {
             if !directory.exists() {
                 write(&open(corpus, &description.concat()), &directory);
             }
-            let tables = "features = 'ark:feats.ark'\nlabels = 'ark:ali.ark'\n";
-            open(directory.to_str().unwrap(), &format!("{tables}{PADDED}"))
+            let features = FEATURES.replace("scp:feats.scp", "ark:feats.ark");
+            open(directory.to_str().unwrap(), &format!("{features}{PADDED}"))
         }
     };
     match threads {
         Some(threads) => memcpy(case, open, threads),
-        None => feed(case, open),
+        None => feed(case, sweeps, open),
     }
 }
 
 fn open(corpus: &str, description: &str) -> Opened {
     let mut description = Description::from_options(description.parse().unwrap()).unwrap();
-    description.feed.sweeps = Some(2);
+    description.feed.sweeps = Some(1000);
     description.open(&Opener::default().in_directory(Some(Path::new(corpus).into()))).unwrap()
 }
 
-/// Writes what a corpus loads as Kaldi's tables.
+/// Writes the features that a corpus loads as a table of Kaldi's.
 fn write(opened: &Opened, directory: &Path) {
     let corpus = opened.corpus();
     let unfinished = directory.with_extension("unfinished");
     fs::create_dir_all(&unfinished).unwrap();
-    let table = |name: &str| BufWriter::new(fs::File::create(unfinished.join(name)).unwrap());
-    let (mut features, mut labels) = (table("feats.ark"), table("ali.ark"));
+    let mut features = BufWriter::new(fs::File::create(unfinished.join("feats.ark")).unwrap());
     for sequence in 0..corpus.index().len() as u32 {
         let mut blocks = corpus.new_blocks();
         corpus.load(&[sequence], &mut blocks).unwrap();
@@ -128,15 +144,8 @@ fn write(opened: &Opened, directory: &Path) {
         features.write_all(b"\x04").unwrap();
         features.write_all(&cols.to_le_bytes()).unwrap();
         features.write_all(blocks[0].samples(0).bytes()).unwrap();
-        write!(labels, "{key} \0B\x04").unwrap();
-        labels.write_all(&rows.to_le_bytes()).unwrap();
-        for label in blocks[1].samples(0).bytes().chunks(4) {
-            labels.write_all(b"\x04").unwrap();
-            labels.write_all(label).unwrap();
-        }
     }
     features.flush().unwrap();
-    labels.flush().unwrap();
     fs::rename(unfinished, directory).unwrap();
 }
 
@@ -183,15 +192,16 @@ fn sweep(feed: &mut Feed) -> Delivered {
     done
 }
 
-fn feed(case: &str, open: impl Fn() -> Opened) {
+fn feed(case: &str, sweeps: u32, open: impl Fn() -> Opened) {
     let opening = Instant::now();
     let opened = open();
     let opening = opening.elapsed().as_secs_f64();
     let mut feed = opened.feed(None).unwrap();
     sweep(&mut feed);
     let (cpu, wall) = (cpu_seconds(), Instant::now());
-    let done = sweep(&mut feed);
-    let (wall, cpu) = (wall.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+    let done = (0..sweeps).map(|_| sweep(&mut feed)).last().unwrap();
+    let each = |seconds: f64| seconds / f64::from(sweeps);
+    let (wall, cpu) = (each(wall.elapsed().as_secs_f64()), each(cpu_seconds() - cpu));
     // Minibatches of CNTK's go on over the ends of sweeps.
     let missing = opened.corpus().index().total_samples().abs_diff(done.frames);
     assert!(missing == 0 || case == READER && missing < 1024, "every frame once");

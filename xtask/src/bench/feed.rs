@@ -47,22 +47,6 @@ const PADDED: Table = Table {
     peers: &[("pad-kni", "kaldi_native_io + numpy"), ("pad-kaldiioC", "kaldiio + numpy")],
 };
 
-/// Each transform, and the same bytes out of files.
-const TRANSFORMS: Table = Table {
-    title: "Transforms: padded sequences bucketed by length, at most 32,000 frames with padding",
-    padded: true,
-    ours: &[
-        ("written-cmvn", "the output of cmvn, out of files"),
-        ("cmvn", "cmvn by statistics of all, with variances"),
-        ("cmvn-utterance", "cmvn by statistics of each utterance, with variances"),
-        ("written-deltas", "the output of deltas, out of files"),
-        ("deltas", "deltas of order 2"),
-        ("written-stack", "the output of stack, out of files"),
-        ("stack", "stack, m = 7, n = 6"),
-    ],
-    peers: &[],
-};
-
 const HTK: Table = Table {
     title: "HTK archives with an MLF: shuffled minibatches of 1,024 frames, 5 frames of context on both sides",
     padded: false,
@@ -100,7 +84,7 @@ const PDNN_CONTEXT: Table = Table {
 
 /// What is measured on a corpus of Kaldi's.
 pub(super) fn kaldi(setting: &Setting) -> Result<()> {
-    run(setting, &[FRAMES, PADDED, TRANSFORMS])
+    run(setting, &[FRAMES, PADDED])
 }
 
 /// What is measured on HTK's archives.
