@@ -127,7 +127,7 @@ def prepare_kaldiio():
 
 
 def prepare_lhotse():
-    """Cuts of a Kaldi import with Kaldi's matrices, its bucketing sampler, transforms on the fly."""
+    """Cuts of Kaldi's matrices, lhotse's bucketing sampler, transforms on the fly."""
     # lhotse makes samplers without data, which PyTorch before 2 does not know.
     torch.utils.data.Sampler.__init__ = lambda self, data_source=None: None
 

@@ -11,9 +11,10 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
-/// `bench [feed|transforms|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds
-/// N]`: DIR as made by gen_kaldi.py, `gen_cntk.py htk` or gen_pdnn.py; PYTHON an interpreter with
-/// numpy, kaldiio and kaldi_native_io (for transforms with torch, kaldiio and lhotse); all cases in turn, N times (5).
+/// `bench [feed|transforms|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]`:
+/// DIR as made by gen_kaldi.py, `gen_cntk.py htk` or gen_pdnn.py; PYTHON an interpreter with numpy,
+/// kaldiio and kaldi_native_io, for `transforms` with torch, kaldiio and lhotse; all cases in turn,
+/// N times (5).
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let what = arguments.first().map(String::as_str).filter(|word| !word.starts_with("--"));
     match what {

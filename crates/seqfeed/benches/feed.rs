@@ -35,8 +35,8 @@ const PADDED: &str = "unit = 'sequence'\nbatch-size = 32000\nbatch-unit = 'padde
 const KALDI: &str = "features = 'scp:feats.scp'\nlabels = 'ark:ali.ark'\n";
 const HTK: &str = "features = 'feat.scp'\nlabels = 'labels.mlf'\nstates = 'states.list'\n";
 
-/// Features alone, with a window that is far smaller than what any transform makes of the corpus, so
-/// that each sweep loads all of it.
+/// Features alone. The window is far smaller than what any transform makes of the corpus, so that
+/// each sweep loads all of it.
 const FEATURES: &str = "features = 'scp:feats.scp'\nwindow = '4 chunks'\n";
 
 /// What recipes for attention models do: normalization by speaker, deltas, low frame rate.
