@@ -71,7 +71,7 @@ mod _seqfeed {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         seqfeed::io::on_interrupt(super::interrupt::ask);
-        seqfeed::arrow::silence_caught_panics();
+        seqfeed_core::panics::silence_caught_panics();
         // The package has two classes of this name. The one for Kaldi's tables is in its own
         // module.
         super::documented(&module.py().get_type::<Feed>())?;

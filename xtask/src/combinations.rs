@@ -8,8 +8,8 @@ use anyhow::Result;
 use crate::cargo;
 use crate::python::run;
 
-/// The formats of `seqfeed` and `seqfeed-convert`.
-const FORMATS: [&str; 5] = ["kaldi", "htk", "cntk", "pdnn", "arrow"];
+/// What can be left out of `seqfeed` and `seqfeed-convert`: formats, and tokenizers.
+const FORMATS: [&str; 6] = ["kaldi", "htk", "cntk", "pdnn", "arrow", "tokenizers"];
 /// The compressions, which concern `seqfeed-io` and what is built on it.
 const COMPRESSIONS: [&str; 3] = ["gzip", "bzip2", "zstd"];
 

@@ -46,7 +46,6 @@ mod ipc;
 mod key_type;
 mod keys;
 mod number;
-mod panics;
 mod piece;
 mod row_groups;
 mod schema;
@@ -56,7 +55,6 @@ mod stream;
 mod writer;
 
 pub use key_type::KeyType;
-pub use panics::silence_caught_panics;
 pub use schema::{ArrowOptions, ColumnChoice};
 pub use source::ArrowSource;
 pub use stream::{FFI_ArrowArrayStream, RecordBatches};

@@ -13,12 +13,12 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use seqfeed_core::panics::caught;
 use seqfeed_core::{Error, Problem, Result};
 use seqfeed_io::DataFile;
 
 use crate::PARQUET;
 use crate::arrays::piece_column;
-use crate::panics::caught;
 use crate::piece::Piece;
 use crate::schema::{ArrowOptions, Columns};
 

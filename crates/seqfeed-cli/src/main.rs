@@ -59,7 +59,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    seqfeed::arrow::silence_caught_panics();
+    seqfeed::panics::silence_caught_panics();
     signals::watch();
     if let Some(code) = commands::kaldi::called_as_tool() {
         return code;

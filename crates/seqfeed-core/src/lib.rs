@@ -32,6 +32,7 @@ mod nearest_name;
 pub mod number_text;
 mod numbers;
 mod offsets;
+pub mod panics;
 mod printable;
 mod quote;
 mod sample_rates;

@@ -14,6 +14,7 @@ use seqfeed_io::{DataFile, Opener, run_of, shown_name};
 use crate::form::{Form, Value};
 use crate::lines::{Line, Lines};
 use crate::splitter::Splitter;
+use crate::tokenize::Tokenize;
 
 /// Bytes of neighbouring lines to read at once, and the largest gap between them.
 const RUN: u64 = 1 << 20;
@@ -44,6 +45,8 @@ pub struct TextOptions {
     pub symbols: Symbols,
     /// The symbol that stands for all that are not in the table. Without it they are errors.
     pub unknown: Option<Vec<u8>>,
+    /// A tokenizer, in place of splitter, symbols and the unknown symbol.
+    pub tokenizer: Option<Arc<dyn Tokenize>>,
     /// The number of labels in a sequence: a number of its own, one, or one for each time step.
     pub extent: Extent,
     /// A table that leads from the keys of the source to keys of the file, such as `utt2spk` for a
@@ -67,6 +70,7 @@ impl TextOptions {
             splitter: Splitter::default(),
             symbols: Symbols::Found,
             unknown: None,
+            tokenizer: None,
             extent: Extent::Own,
             through: None,
             chunk_samples: 32_768,
@@ -79,7 +83,7 @@ impl TextOptions {
 /// The labels that stand for the symbols of a text, as a [`Source`] of one stream.
 ///
 /// The files are read once to find each line and its number of labels; the text is not kept. A
-/// sequence takes 12 bytes beside its key, or 4 with one label for the whole sequence.
+/// sequence takes 16 bytes beside its key, or 4 with one label for the whole sequence.
 pub struct TextSource {
     name: String,
     streams: Vec<Stream>,
@@ -91,6 +95,7 @@ pub struct TextSource {
     symbols: Arc<SymbolTable>,
     /// The label of unknown symbols.
     unknown: Option<i32>,
+    tokenizer: Option<Arc<dyn Tokenize>>,
     longest: u64,
     report: JoinReport,
     faults: Vec<Damage>,
@@ -193,6 +198,7 @@ impl TextSource {
             splitter: options.splitter.clone(),
             symbols,
             unknown,
+            tokenizer: options.tokenizer.clone(),
             longest,
             report,
             faults,
@@ -213,11 +219,14 @@ impl TextSource {
             Error::format(self.form.name(), Problem::Unsupported(what.into()))
         };
         let (_, value) = self.form.parse(line)?;
-        self.splitter.each(&value, |symbol| {
-            let label = self.symbols.number(symbol).or(self.unknown);
-            labels.push(label.ok_or_else(changed)?);
-            Ok(())
-        })?;
+        match &self.tokenizer {
+            Some(tokenizer) => tokenizer.tokenize(&value, labels)?,
+            None => self.splitter.each(&value, |symbol| {
+                let label = self.symbols.number(symbol).or(self.unknown);
+                labels.push(label.ok_or_else(changed)?);
+                Ok(())
+            })?,
+        }
         match labels.len() == self.index.samples(sequence) as usize {
             true => Ok(()),
             false => Err(changed()),
@@ -234,6 +243,8 @@ struct Opening<'a> {
     unknown: Option<i32>,
     /// Symbols of the data, in the order in which they were found.
     found: HashMap<Vec<u8>, i32>,
+    /// The labels of a line.
+    tokens: Vec<i32>,
     /// Bytes of the longest line.
     longest: u64,
     wrong: u64,
@@ -244,15 +255,16 @@ struct Opening<'a> {
 impl<'a> Opening<'a> {
     fn new(options: &'a TextOptions) -> Result<Self> {
         let stream = &options.stream;
-        let (table, table_name) = match &options.symbols {
-            Symbols::Found => (None, ""),
-            Symbols::Table(table, name) => (Some(Arc::clone(table)), name.as_str()),
+        let (table, table_name) = match (&options.tokenizer, &options.symbols) {
+            (Some(tokenizer), _) => (Some(Arc::clone(tokenizer.symbols())), "the tokenizer"),
+            (None, Symbols::Found) => (None, ""),
+            (None, Symbols::Table(table, name)) => (Some(Arc::clone(table)), name.as_str()),
         };
         let mut unknown = None;
         let splitter = &options.splitter;
         let special =
             [("unknown", &options.unknown), ("begin", &splitter.begin), ("end", &splitter.end)];
-        for (key, symbol) in special {
+        for (key, symbol) in special.into_iter().filter(|_| options.tokenizer.is_none()) {
             let (Some(symbol), Some(table)) = (symbol, &table) else { continue };
             let Some(number) = table.number(symbol) else {
                 let symbol = Key(symbol);
@@ -277,6 +289,7 @@ impl<'a> Opening<'a> {
             table_name,
             unknown,
             found: HashMap::new(),
+            tokens: Vec::new(),
             longest: 0,
             wrong: 0,
             report: JoinReport::default(),
@@ -308,7 +321,35 @@ impl<'a> Opening<'a> {
     }
 
     fn row(&mut self, line: &Line<'_>, value: &Value<'_>, file: u32) -> Result<Row> {
-        let (mut samples, mut label) = (0u32, 0);
+        let (samples, label) = match &self.options.tokenizer {
+            Some(tokenizer) => {
+                self.tokens.clear();
+                tokenizer.tokenize(value, &mut self.tokens)?;
+                (self.tokens.len() as u32, self.tokens.last().copied().unwrap_or_default())
+            }
+            None => self.symbols(value)?,
+        };
+        let options = self.options;
+        if options.extent == Extent::Sequence && samples != 1 {
+            let what = format!("one label is expected for the sequence, but {samples} stand here");
+            return Err(Error::format(options.form.name(), Problem::Unsupported(what.into()))
+                .with_help(match samples {
+                    0 => "give the key a symbol",
+                    _ if options.tokenizer.is_some() => "leave extent out: each token is a label",
+                    _ => "take units = \"lines\", or extent = \"own\" for a list of labels",
+                }));
+        }
+        // A line is no longer than the limit allows, but a limit may be set.
+        let bytes = u32::try_from(line.text.len()).map_err(|_| {
+            let problem = Problem::Unsupported("a line of 2^32 bytes or more".into());
+            Error::format(options.form.name(), problem)
+        })?;
+        Ok(Row { place: Place { offset: line.offset, bytes, file }, samples, label })
+    }
+
+    /// The number of symbols of a text, and the last one.
+    fn symbols(&mut self, value: &Value<'_>) -> Result<(u32, i32)> {
+        let (mut samples, mut label) = (0, 0);
         let Self { options, table, table_name, unknown, found, .. } = self;
         options.splitter.each(value, |symbol| {
             label = match table {
@@ -328,20 +369,7 @@ impl<'a> Opening<'a> {
             samples += 1;
             Ok(())
         })?;
-        if options.extent == Extent::Sequence && samples != 1 {
-            let what = format!("one symbol is expected for the sequence, but {samples} stand here");
-            return Err(Error::format(options.form.name(), Problem::Unsupported(what.into()))
-                .with_help(match samples {
-                    0 => "give the key a symbol",
-                    _ => "take units = \"lines\", or extent = \"own\" for a list of labels",
-                }));
-        }
-        // A line is no longer than the limit allows, but a limit may be set.
-        let bytes = u32::try_from(line.text.len()).map_err(|_| {
-            let problem = Problem::Unsupported("a line of 2^32 bytes or more".into());
-            Error::format(options.form.name(), problem)
-        })?;
-        Ok(Row { place: Place { offset: line.offset, bytes, file }, samples, label })
+        Ok((samples, label))
     }
 
     /// The rows by the keys of another table, which leads to the keys of these rows.
@@ -463,7 +491,11 @@ impl Source for TextSource {
         match &self.labels {
             Labels::Numbers(_) => 0,
             // The lines that are read at once, and one of them as labels.
-            Labels::Lines(_) => RUN.max(self.longest) + 5 * self.longest,
+            Labels::Lines(_) => {
+                let tokenizer = self.tokenizer.as_ref();
+                let tokens = tokenizer.map_or(0, |tokenizer| tokenizer.bytes(self.longest));
+                RUN.max(self.longest) + 5 * self.longest + tokens
+            }
         }
     }
 }

@@ -18,8 +18,9 @@
 //!
 //! Each format is a cargo feature: `kaldi`, `htk`, `cntk` (CTF files, and readers of CNTK), `pdnn`
 //! (with numpy's files), all on by default, and `arrow` (Arrow IPC and Parquet files), which is
-//! not. Names and keys of a format that was left out are refused with an error that says so.
-//! Formats of your own need none of them: see [`register`].
+//! not. `tokenizers` reads labels by a `tokenizer.json`; it is off by default, too. Names and keys
+//! of what was left out are refused with an error that says so. Formats of your own need none of
+//! them: see [`register`].
 
 #![forbid(unsafe_code)]
 // Some code is for some formats only, and unused without them.
@@ -74,6 +75,7 @@ pub use seqfeed_core::{
     JoinReport, Key, Kind, Most, Output, Place, Position, Printable, PrintableLines, Problem,
     Quote, Random, Remark, Result, SampleRates, SamplesMut, Severity, Sink, Source, Stream,
     SymbolTable, Transform, Transformed, Written, bf16, f16, float_text, is_hidden, nearest_name,
+    panics,
 };
 pub use seqfeed_feed::{
     BatchSize, Component, Context, Cut, DealState, DealtState, Delivered, Epoch, Feed, Generator,

@@ -192,4 +192,8 @@ fn names_and_keys_of_formats_that_were_left_out_name_the_feature() {
     let error = open(Description::from_toml(states).unwrap()).err();
     let names_it = error.is_some_and(|error| error.message().contains("cargo feature `htk`"));
     assert_eq!(names_it, !cfg!(feature = "htk"));
+    let tokens = "[streams.labels]\nsource = 'text:x'\nkind = 'label'\ntokenizer = 'x.json'";
+    let error = open(Description::from_toml(tokens).unwrap()).unwrap_err();
+    let names_it = error.message().contains("cargo feature `tokenizers`");
+    assert_eq!(names_it, !cfg!(feature = "tokenizers"), "{error}");
 }

@@ -110,6 +110,16 @@ const HOSTILE: &[(&str, &[(&str, &str)])] = &[
         "cuts.jsonl",
         &[("cuts.jsonl", r#"{"key": "u1", "feats": "touch ran; cat one.mat |", "text": "a"}"#)],
     ),
+    (
+        "tokens.toml",
+        &[
+            (
+                "tokens.toml",
+                "[streams.x]\nkind = 'label'\nsource = 'text:a.txt'\ntokenizer = 'touch ran |'\n",
+            ),
+            ("a.txt", "u1 one\n"),
+        ],
+    ),
     ("arrow.toml", &[("arrow.toml", "corpus = 'touch ran |.arrow'\n")]),
     ("arrow.toml", &[("arrow.toml", "corpus = ['a.arrow', 'touch ran |']\n")]),
     ("data.toml", &[("data.toml", "data = 'entry.scp,label=touch ran |'\n"), ("entry.scp", "")]),

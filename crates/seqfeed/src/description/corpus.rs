@@ -148,6 +148,14 @@ options! {
         /// between them.
         ["streams.NAME"] "space" "SYMBOL" space: String = "<space>", Corpus;
 
+        /// For text: a `tokenizer.json`, which gives the tokens and their numbers, in place of
+        /// `units` and `symbols`.
+        ["streams.NAME"] "tokenizer" "FILE" tokenizer: String, Corpus;
+
+        /// For text with a tokenizer: add the special tokens, such as begin and end, that its
+        /// post-processor names.
+        ["streams.NAME"] "add-special-tokens" "BOOL" add_special_tokens: bool = "true", Corpus;
+
         /// For text: a table that leads from the keys of the corpus to those of the text, such as
         /// `utt2spk` for `text:spk2gender`.
         ["streams.NAME"] "through" "FILE" through: String, Corpus;
@@ -223,6 +231,10 @@ pub struct TextKeys<'a> {
     pub end: Option<&'a str>,
     /// The symbol between words of characters.
     pub space: Option<&'a str>,
+    /// The file of the tokenizer.
+    pub tokenizer: Option<&'a str>,
+    /// Whether the tokenizer adds special tokens.
+    pub add_special_tokens: Option<bool>,
     /// The table that leads from the keys of the corpus to those of the text.
     pub through: Option<&'a str>,
 }
@@ -236,22 +248,37 @@ impl<'a> TextKeys<'a> {
             begin: stream.begin.as_deref(),
             end: stream.end.as_deref(),
             space: stream.space.as_deref(),
+            tokenizer: stream.tokenizer.as_deref(),
+            add_special_tokens: stream.add_special_tokens,
             through: stream.through.as_deref(),
         }
     }
 
     /// The first key that is given.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let texts = [
-            ("unknown", self.unknown),
-            ("begin", self.begin),
-            ("end", self.end),
-            ("space", self.space),
-            ("through", self.through),
+        let others = [
+            ("through", self.through.is_some()),
+            ("tokenizer", self.tokenizer.is_some()),
+            ("add-special-tokens", self.add_special_tokens.is_some()),
         ];
-        let units = self.units.map(|_| "units").or(self.symbols.map(|_| "symbols"));
-        units.or_else(|| texts.iter().find(|(_, text)| text.is_some()).map(|(key, _)| *key))
+        self.of_symbols().or_else(|| first_given(&others))
     }
+
+    /// The first key that says how a text is divided into symbols, and how they are numbered.
+    pub(crate) fn of_symbols(&self) -> Option<&'static str> {
+        first_given(&[
+            ("units", self.units.is_some()),
+            ("symbols", self.symbols.is_some()),
+            ("unknown", self.unknown.is_some()),
+            ("begin", self.begin.is_some()),
+            ("end", self.end.is_some()),
+            ("space", self.space.is_some()),
+        ])
+    }
+}
+
+fn first_given(keys: &[(&'static str, bool)]) -> Option<&'static str> {
+    keys.iter().find(|(_, is_given)| *is_given).map(|(key, _)| *key)
 }
 
 /// A short option for a key of the stream `features` or `labels`.

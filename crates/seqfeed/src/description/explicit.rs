@@ -53,8 +53,8 @@ impl Description {
                 *states = joined(base, states);
             }
             move_files(&mut stream.transforms, base);
-            if let Some(through) = &mut stream.through {
-                *through = joined(base, through);
+            for file in [&mut stream.through, &mut stream.tokenizer].into_iter().flatten() {
+                *file = joined(base, file);
             }
             if let Some(Names::One(symbols)) = &mut stream.symbols {
                 *symbols = joined(base, symbols);
@@ -82,7 +82,8 @@ impl Description {
     fn take_symbols(&mut self, opened: &Opened) {
         for (name, table) in opened.corpus().about().symbols {
             let Some(stream) = self.corpus.streams.get_mut(&name) else { continue };
-            if stream.symbols.is_none() && stream.states.is_none() {
+            let has_symbols = stream.symbols.is_some() || stream.tokenizer.is_some();
+            if !has_symbols && stream.states.is_none() {
                 let text = |name: &[u8]| name_to_text(OsStr::from_bytes(name));
                 let symbols = table.iter().map(|(_, name)| text(name));
                 stream.symbols = Some(Names::Several(symbols.collect()));

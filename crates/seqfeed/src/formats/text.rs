@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Error, Extent, Kind, Result, Source, SymbolTable};
 use seqfeed_io::name_from_text;
-use seqfeed_text::{Form, Splitter, Symbols, TextOptions, TextSource, read_symbols};
+use seqfeed_text::{Form, Splitter, Symbols, TextOptions, TextSource, Tokenize, read_symbols};
 use toml::{Table, Value};
 
 use crate::description::{Names, UnitsName};
@@ -72,6 +72,18 @@ pub(super) fn open(names: &[String], form: Form, wanted: &Wanted<'_>) -> Result<
         "space has no effect: it stands between the words of characters",
         "give units = \"characters\", or leave space out",
     )?;
+    if let Some(key) = text.of_symbols().filter(|_| text.tokenizer.is_some()) {
+        return Err(Error::usage(format!(
+            "stream {}: {key} has no effect: the tokenizer gives the labels",
+            wanted.stream()
+        ))
+        .with_help(format!("leave {key} out, or the tokenizer")));
+    }
+    wanted.refuse(
+        text.add_special_tokens.is_some() && text.tokenizer.is_none(),
+        "add-special-tokens has no effect: there is no tokenizer",
+        "give a `tokenizer`, or name the symbols with `begin` and `end`",
+    )?;
     let bytes = |symbol: &str| name_from_text(symbol).as_bytes().to_vec();
     let default = Splitter::default();
     let options = TextOptions {
@@ -84,6 +96,7 @@ pub(super) fn open(names: &[String], form: Form, wanted: &Wanted<'_>) -> Result<
         },
         symbols: symbols(wanted)?,
         unknown: text.unknown.map(bytes),
+        tokenizer: text.tokenizer.map(|file| tokenizer(file, wanted)).transpose()?,
         extent: wanted.extent.unwrap_or(Extent::Own),
         through: text.through.map(name_from_text),
         chunk_samples: wanted.chunk_samples,
@@ -92,6 +105,18 @@ pub(super) fn open(names: &[String], form: Form, wanted: &Wanted<'_>) -> Result<
         ..TextOptions::new(wanted.stream())
     };
     Ok(Arc::new(TextSource::open(&names_of(names), &options)?))
+}
+
+#[cfg(feature = "tokenizers")]
+fn tokenizer(file: &str, wanted: &Wanted<'_>) -> Result<Arc<dyn Tokenize>> {
+    let add_special_tokens = wanted.text.add_special_tokens.unwrap_or(true);
+    let file = name_from_text(file);
+    Ok(Arc::new(seqfeed_text::TokenizerJson::open(&file, add_special_tokens, &wanted.opener)?))
+}
+
+#[cfg(not(feature = "tokenizers"))]
+fn tokenizer(_: &str, _: &Wanted<'_>) -> Result<Arc<dyn Tokenize>> {
+    Err(super::key_left_out("tokenizer", "tokenizers"))
 }
 
 /// The symbols that a stream names: in a file, or in the description itself.

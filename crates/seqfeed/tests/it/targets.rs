@@ -191,3 +191,55 @@ fn each_stream_has_its_padding() {
     let error = description.open(&Opener::default()).unwrap_err();
     assert!(error.message().contains("not padded"), "{error}");
 }
+
+#[cfg(feature = "tokenizers")]
+#[test]
+fn a_tokenizer_gives_labels() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let tokenizer = r#"{"version": "1.0", "added_tokens": [], "truncation": null, "padding": null,
+        "normalizer": null, "pre_tokenizer": {"type": "WhitespaceSplit"}, "decoder": null,
+        "post_processor": {"type": "BertProcessing", "sep": ["</s>", 9], "cls": ["<s>", 8]},
+        "model": {"type": "WordLevel", "unk_token": "<unk>",
+            "vocab": {"<unk>": 0, "one": 4, "six": 2, "<s>": 8, "</s>": 9}}}"#;
+    fs::write(directory.path().join("tokenizer.json"), tokenizer).unwrap();
+    let streams = "[streams.tokens]\nsource = 'text:text'\nkind = 'label'\n\
+                   tokenizer = 'tokenizer.json'\n";
+    let parts = "[streams.bare]\nsource = 'jsonl:data.list#txt'\nkind = 'label'\n\
+                 tokenizer = 'tokenizer.json'\nadd-special-tokens = false\n";
+    let description = described(directory.path(), &format!("{streams}{parts}")).unwrap();
+    let opener = Opener::default();
+    let opened = description.open(&opener).unwrap();
+    let labels = fed(&opened);
+    assert_eq!(of(&labels, "tokens"), [vec![8, 2, 4, 9], vec![8, 0, 9], vec![8, 4, 2, 4, 0, 9]]);
+    assert_eq!(of(&labels, "bare"), [vec![2, 4], vec![0], vec![4, 2, 4, 0]]);
+    assert_eq!(opened.corpus().about().symbols["tokens"].name(2), Some(&b"six"[..]));
+    let explicit = description.explicit(&opened, &opener).unwrap().to_toml();
+    assert!(!explicit.contains("symbols"), "{explicit}");
+    let again = Description::from_toml(&explicit).unwrap().open(&opener).unwrap();
+    assert_eq!(fed(&again), labels);
+    for (more, said) in [
+        ("units = 'words'", "units has no effect"),
+        ("begin = '<s>'", "begin has no effect"),
+        ("extent = 'sequence'", "one label is expected"),
+    ] {
+        let error = open(directory.path(), &format!("{streams}{more}\n")).err().unwrap();
+        assert!(error.message().contains(said), "{error}");
+    }
+    fs::write(directory.path().join("tokenizer.json"), "{\n\"model\": 1}").unwrap();
+    let error = open(directory.path(), streams).err().unwrap().to_string();
+    assert!(
+        error.contains("tokenizer.json:2") || error.contains("tokenizer.json: line 2"),
+        "{error}"
+    );
+}
+
+#[test]
+fn special_tokens_are_those_of_a_tokenizer() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let streams = "[streams.tokens]\nsource = 'text:text'\nkind = 'label'\n\
+                   add-special-tokens = false\n";
+    let error = open(directory.path(), streams).err().unwrap();
+    assert!(error.message().contains("there is no tokenizer"), "{error}");
+}

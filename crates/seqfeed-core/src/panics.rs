@@ -1,4 +1,4 @@
-//! Panics of the `parquet` crate, which damaged files can cause.
+//! Panics of other crates, which damaged files can cause: they become errors.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -10,8 +10,12 @@ thread_local! {
     static CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs code that may panic. Returns the message of a panic as the error.
-pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+/// Runs code of another crate that may panic.
+///
+/// # Errors
+///
+/// Returns the message of a panic.
+pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let before = CAUGHT.replace(true);
     let done = catch_unwind(AssertUnwindSafe(run));
     CAUGHT.set(before);
