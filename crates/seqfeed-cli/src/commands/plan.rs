@@ -81,7 +81,8 @@ impl Plan {
         let settings = opened.settings();
         let progress = progress::bar(settings.ranks as u64, "ranks");
         let mut plan = Self { ranks: Vec::new(), samples: Vec::new(), padded: 0 };
-        for rank in 0..settings.ranks {
+        // No rank at all is refused with the settings of the first.
+        for rank in 0..settings.ranks.max(1) {
             let settings = Settings { rank, ..settings.clone() };
             let corpus = Arc::clone(opened.corpus()) as Arc<dyn Source>;
             let preview = Preview::new(corpus, &settings)?;

@@ -37,3 +37,25 @@ fn a_plan_has_the_minibatches_of_each_rank() {
         assert_eq!(plan["minibatches"], counted);
     }
 }
+
+#[test]
+fn what_a_feed_refuses_a_plan_refuses_too() {
+    let directory = tempfile::tempdir().unwrap();
+    corpus(6).write(directory.path());
+    let wrong: [&[&str]; 5] = [
+        &["--ranks", "0"],
+        &["--ranks", "2", "--batch-size", "0"],
+        &["--unit", "frame", "--bucket", "2"],
+        &["--unit", "frame", "--layout", "padded"],
+        &["--min-length", "100000"],
+    ];
+    for settings in wrong {
+        let said = ["feed", "plan"].map(|command| {
+            let arguments = [&[command, "--features", "scp:feats.scp"], settings].concat();
+            let output = run(directory.path(), &arguments);
+            assert!(!output.status.success(), "{arguments:?}");
+            String::from_utf8_lossy(&output.stderr).into_owned()
+        });
+        assert_eq!(said[0], said[1], "{settings:?}");
+    }
+}

@@ -181,7 +181,9 @@ impl<'a> Join<'a> {
                         .in_file(source.name())
                         .of_key(key)
                         .with_help(
-                            "allow it with `errors = \"skip\"` or a number, or mend the data",
+                            "allow it with `errors = \"skip\"` or a number, or mend the data; \
+                             transforms that change lengths belong to all streams (`transforms` \
+                             at the top)",
                         ));
                 }
                 Some(_) => {}
