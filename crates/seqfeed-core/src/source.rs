@@ -127,7 +127,8 @@ pub trait Source: Send + Sync {
         true
     }
 
-    /// The most bytes of samples that it keeps in memory, whether they are being fed or not.
+    /// The most bytes of samples and tables that it keeps in memory, whether they are being fed or
+    /// not.
     fn kept_bytes(&self) -> u64 {
         0
     }

@@ -87,6 +87,16 @@ pub trait Transform: Send + Sync {
         Err(Error::usage(format!("transform {} changes no values in place", self.name())))
     }
 
+    /// The most bytes that it keeps in memory, such as tables.
+    fn kept_bytes(&self) -> u64 {
+        0
+    }
+
+    /// The most bytes that a thread needs for it beside input and output.
+    fn loading_bytes(&self) -> u64 {
+        0
+    }
+
     /// The most that an output can hold for so much input. `None` means all values of as many
     /// samples as [`samples`](Self::samples) gives. Only sparse streams need it.
     fn most(&self, output: usize, given: Most) -> Option<Most> {

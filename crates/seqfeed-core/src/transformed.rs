@@ -451,7 +451,7 @@ impl crate::Wrapper for Transformed {
     }
 
     fn kept_bytes(&self) -> u64 {
-        self.source.kept_bytes()
+        self.source.kept_bytes().saturating_add(self.transform.kept_bytes())
     }
 
     fn loading_bytes(&self) -> u64 {
@@ -470,6 +470,7 @@ impl crate::Wrapper for Transformed {
         };
         let most = (0..index.chunk_count()).map(bytes).max().unwrap_or(0);
         most.saturating_add(self.source.loading_bytes())
+            .saturating_add(self.transform.loading_bytes())
     }
 }
 

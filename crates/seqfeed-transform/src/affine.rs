@@ -37,6 +37,12 @@ impl<T: Float> Affine<T> {
         self.rows
     }
 
+    /// The bytes of the matrix.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.values)
+    }
+
     /// See [`apply`].
     ///
     /// # Errors
@@ -93,6 +99,9 @@ pub trait FindAffine: Send + Sync {
     ///
     /// Fails if there is none.
     fn find(&self, key: Key<'_>) -> Result<&Affine<f32>>;
+
+    /// The bytes that are kept in memory.
+    fn kept_bytes(&self) -> u64;
 }
 
 /// Multiplies the frames of dense streams by a matrix, as Kaldi's `transform-feats`.
@@ -122,6 +131,10 @@ impl Transform for MatrixProduct {
             return Err(Error::usage(what).with_help("matrices are of float32: read it so, too"));
         }
         Ok(Output::change(streams, is_dense, |stream| Stream { dim: self.dim, ..stream }))
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.matrices.kept_bytes()
     }
 
     fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {

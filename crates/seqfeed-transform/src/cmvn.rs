@@ -26,6 +26,9 @@ pub trait FindStatistics: Send + Sync {
     ///
     /// Fails if there are none, or if they cannot be computed.
     fn find(&self, stream: usize, key: Key<'_>) -> Result<Cow<'_, Statistics>>;
+
+    /// The most bytes that are kept in memory.
+    fn kept_bytes(&self) -> u64;
 }
 
 /// Normalizes mean and variance of dense streams, as Kaldi's `apply-cmvn`.
@@ -90,6 +93,10 @@ impl Transform for Cmvn {
             ))
             .with_help("dimensions count from 0")),
         }
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.statistics.as_ref().map_or(0, |statistics| statistics.kept_bytes())
     }
 
     fn change(&self, output: usize, given: &Given<'_>, values: SamplesMut<'_>) -> Result<()> {

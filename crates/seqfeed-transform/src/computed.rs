@@ -77,6 +77,11 @@ impl Computed {
     }
 }
 
+/// The bytes of keys with a number each, in a hash table.
+pub fn bytes_of_keys<'a>(keys: impl Iterator<Item = &'a Vec<u8>>) -> u64 {
+    keys.map(|key| (key.len() + 2 * size_of::<(Vec<u8>, u32)>()) as u64).sum()
+}
+
 fn add<T: Float>(statistics: &mut Statistics, bytes: &[u8]) -> Result<()> {
     statistics.accumulate::<T>(&numbers(bytes), statistics.dim(), None)
 }
@@ -95,5 +100,12 @@ impl FindStatistics for Computed {
         let found = self.group(key).and_then(|group| all[group].clone());
         let error = || Error::corpus("transform cmvn: `utt2spk` has no speaker for it");
         found.map(Cow::Owned).ok_or_else(error)
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        let groups = self.speakers.as_ref().map_or(1, |speakers| speakers.count);
+        let dims = self.source.streams().iter().map(|stream| stream.dim + 1);
+        let keys = self.speakers.iter().flat_map(|speakers| speakers.numbers.keys());
+        (16 * groups * dims.sum::<usize>()) as u64 + bytes_of_keys(keys)
     }
 }

@@ -86,7 +86,9 @@ pub use seqfeed_feed::{
 };
 pub use sequence::{Sample, Sequence, SequenceStream};
 pub use toml::{Table, Value};
-pub use transforms::{MakeTransform, TransformContext, TransformSpec, register_transform};
+pub use transforms::{
+    MakeTransform, OpenCorpus, TransformContext, TransformSpec, register_transform,
+};
 pub use unjoined::{Refused, Unjoined};
 
 /// Arrow IPC and Parquet files (with the feature `arrow`).

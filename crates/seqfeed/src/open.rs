@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use seqfeed_core::{Corpus, Element, Error, Extent, Index, Kind, Result, Source, Tolerance};
-use seqfeed_io::Opener;
+use seqfeed_io::{Opener, name_from_text};
+use toml::Table;
 
 use crate::corpus_key::refuse_overrides;
 use crate::corpus_keys;
@@ -203,6 +204,14 @@ impl Description {
             Some(name),
             stream.transforms.as_deref().unwrap_or(&[]),
             &wanted.opener,
+            Self::open_other,
         )
+    }
+
+    /// Opens another corpus by its name.
+    pub(crate) fn open_other(name: &str, opener: &Opener) -> Result<Arc<dyn Source>> {
+        let named = Self::of_name_with(&name_from_text(name), Table::new(), opener)?;
+        let corpus = Arc::clone(named.description.open(opener)?.corpus());
+        Ok(corpus)
     }
 }

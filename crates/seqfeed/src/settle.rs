@@ -28,21 +28,31 @@ impl Description {
     /// The corpus with its filter and its transforms applied: first to streams that a reader
     /// brings, then to all.
     pub(crate) fn transformed(&self, corpus: Corpus, opener: &Opener) -> Result<Corpus> {
+        const KEY: &str = "transforms";
         let corpus = self.filtered(corpus, opener)?;
         let streams = self.corpus.streams.iter();
-        let mut applied: Vec<(Option<String>, &[TransformSpec])> = Vec::new();
+        let mut applied: Vec<(Option<String>, &[TransformSpec], Opener)> = Vec::new();
         for (name, spec) in streams.filter(|(_, spec)| spec.source.is_none()) {
             if let Some(transforms) = &spec.transforms {
-                applied.push((Some(stream_meant(&corpus, name)?.to_owned()), transforms));
+                let opener = self.opener_of(&format!("[streams.{name}] {KEY}"), opener);
+                applied.push((Some(stream_meant(&corpus, name)?.to_owned()), transforms, opener));
             }
         }
-        applied.extend(self.corpus.transforms.as_deref().map(|transforms| (None, transforms)));
+        if let Some(transforms) = &self.corpus.transforms {
+            applied.push((None, transforms, self.opener_of(KEY, opener)));
+        }
         if applied.is_empty() {
             return Ok(corpus);
         }
         let mut source: Arc<dyn Source> = Arc::new(corpus);
-        for (stream, transforms) in applied {
-            source = transforms::apply(source, stream.as_deref(), transforms, opener)?;
+        for (stream, transforms, opener) in applied {
+            source = transforms::apply(
+                source,
+                stream.as_deref(),
+                transforms,
+                &opener,
+                Self::open_other,
+            )?;
         }
         corpus_of(source)
     }

@@ -6,6 +6,7 @@ mod affine;
 mod by_key;
 #[cfg(feature = "kaldi")]
 mod cmvn;
+mod noise;
 mod one_stream;
 #[cfg(feature = "kaldi")]
 mod statistics_file;
@@ -15,7 +16,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use seqfeed_core::{Error, Result, Source, Transform, Transformed, nearest_name};
 use seqfeed_io::Opener;
 use seqfeed_transform::{
-    Clip, Deltas, Dither, Log, Noise, OneHot, Scale, Select, ShiftDeltas, ShuffleBins, SlidingCmvn,
+    Clip, Deltas, Dither, Log, OneHot, Scale, Select, ShiftDeltas, ShuffleBins, SlidingCmvn,
     SpecAugment, Splice, Stack, Subsample, TimeCrop,
 };
 use serde::de::DeserializeOwned;
@@ -97,7 +98,12 @@ pub struct TransformContext<'a> {
     /// The only stream of the source that the transform is applied to, by its number. `None` for
     /// all streams.
     pub stream: Option<usize>,
+    /// Opens another corpus by its name.
+    pub open_corpus: OpenCorpus,
 }
+
+/// Opens a corpus by its name. The opener is that of the name.
+pub type OpenCorpus = fn(&str, &Opener) -> Result<Arc<dyn Source>>;
 
 /// Makes a transform from its options.
 pub type MakeTransform = fn(&TransformSpec, &TransformContext<'_>) -> Result<Arc<dyn Transform>>;
@@ -110,7 +116,7 @@ const BUILT_IN: &[(&str, MakeTransform)] = &[
     ("deltas", plain::<Deltas>),
     ("dither", plain::<Dither>),
     ("log", plain::<Log>),
-    ("noise", plain::<Noise>),
+    ("noise", noise::make),
     ("one-hot", plain::<OneHot>),
     ("scale", plain::<Scale>),
     ("select", plain::<Select>),
@@ -126,8 +132,8 @@ const BUILT_IN: &[(&str, MakeTransform)] = &[
     ("transform", affine::make),
 ];
 
-/// The options of transforms that name files, or tables.
-pub(crate) const FILES: [&str; 3] = ["stats", "matrix", "utt2spk"];
+/// The options of transforms that name files, tables or corpora.
+pub(crate) const FILES: [&str; 4] = ["stats", "matrix", "utt2spk", "corpus"];
 
 /// Makes a transform that needs nothing but its options.
 fn plain<T: Transform + DeserializeOwned + 'static>(
@@ -193,11 +199,12 @@ pub(crate) fn apply(
     stream: Option<&str>,
     specs: &[TransformSpec],
     opener: &Opener,
+    open_corpus: OpenCorpus,
 ) -> Result<Arc<dyn Source>> {
     for spec in specs {
         let number = |name: &str| one_stream::number(source.streams(), name, &spec.name);
         let number = stream.map(number).transpose()?;
-        let context = TransformContext { opener, source: &source, stream: number };
+        let context = TransformContext { opener, source: &source, stream: number, open_corpus };
         let mut transform = make(spec, &context)?;
         if let Some(number) = number {
             transform = Arc::new(OneStream { number, transform });
@@ -244,8 +251,12 @@ mod tests {
     #[test]
     fn names_and_options_that_there_are_not() {
         let source: Arc<dyn Source> = Arc::new(Nothing(Arc::new(IndexBuilder::new(1).finish())));
-        let context =
-            TransformContext { opener: &Opener::default(), source: &source, stream: None };
+        let context = TransformContext {
+            opener: &Opener::default(),
+            source: &source,
+            stream: None,
+            open_corpus: |name, _| Err(Error::usage(name)),
+        };
         let error =
             |text: &str| make(&TransformSpec::parse(text).unwrap(), &context).err().unwrap();
         assert_eq!(error("subsampel").help(), Some("did you mean `subsample`?"));

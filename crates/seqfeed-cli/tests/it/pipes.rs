@@ -78,6 +78,22 @@ const HOSTILE: &[(&str, &[(&str, &str)])] = &[
         )],
     ),
     (
+        "noise.toml",
+        &[(
+            "noise.toml",
+            "[streams.x]\nsource = 'ark:a.ark'\n\
+             transforms = [{name = 'noise', corpus = 'ark:touch ran |', snr = [0, 5], domain = 'log'}]\n",
+        )],
+    ),
+    (
+        "all.toml",
+        &[(
+            "all.toml",
+            "transforms = [{name = 'cmvn', stats = 'ark:touch ran |'}]\n\
+             [streams.x]\nsource = 'ark:a.ark'\n",
+        )],
+    ),
+    (
         "matrix.toml",
         &[(
             "matrix.toml",

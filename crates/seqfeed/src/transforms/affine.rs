@@ -28,11 +28,19 @@ impl FindAffine for One {
     fn find(&self, _key: Key<'_>) -> Result<&Affine<f32>> {
         Ok(&self.0)
     }
+
+    fn kept_bytes(&self) -> u64 {
+        self.0.bytes() as u64
+    }
 }
 
 impl FindAffine for ByKey<Affine<f32>> {
     fn find(&self, key: Key<'_>) -> Result<&Affine<f32>> {
         self.get(key)
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.kept_bytes(Affine::bytes)
     }
 }
 

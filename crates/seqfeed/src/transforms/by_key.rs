@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use seqfeed_core::{Error, Index, Key, Result};
 use seqfeed_io::{Opener, name_from_text};
 use seqfeed_kaldi::{Holder, Matrix, SequentialReader, Token};
-use seqfeed_transform::Speakers;
+use seqfeed_transform::{Speakers, bytes_of_keys};
 
 use crate::name_text::is_rspecifier;
 
@@ -71,6 +71,12 @@ impl<T> ByKey<T> {
             None => Err(Error::corpus(format!("there is nothing for it in {}", self.table))
                 .with_help("leave such utterances out, or complete the table")),
         }
+    }
+
+    /// The bytes of keys and entries.
+    pub(super) fn kept_bytes(&self, of_entry: impl Fn(&T) -> usize) -> u64 {
+        let entries = self.entries.iter().map(|entry| (size_of::<T>() + of_entry(entry)) as u64);
+        entries.sum::<u64>() + bytes_of_keys(self.of_sequence.keys())
     }
 
     pub(super) fn entries(&self) -> &[T] {

@@ -47,11 +47,19 @@ impl FindStatistics for One {
     fn find(&self, _stream: usize, _key: Key<'_>) -> Result<Cow<'_, Statistics>> {
         Ok(Cow::Borrowed(&self.0))
     }
+
+    fn kept_bytes(&self) -> u64 {
+        size_of_val(self.0.values()) as u64
+    }
 }
 
 impl FindStatistics for ByKey<Statistics> {
     fn find(&self, _stream: usize, key: Key<'_>) -> Result<Cow<'_, Statistics>> {
         self.get(key).map(Cow::Borrowed)
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.kept_bytes(|statistics| size_of_val(statistics.values()))
     }
 }
 

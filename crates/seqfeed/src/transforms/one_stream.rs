@@ -72,6 +72,14 @@ impl Transform for OneStream {
         self.transform.change(output - self.number, given, values)
     }
 
+    fn kept_bytes(&self) -> u64 {
+        self.transform.kept_bytes()
+    }
+
+    fn loading_bytes(&self) -> u64 {
+        self.transform.loading_bytes()
+    }
+
     fn most(&self, output: usize, given: Most) -> Option<Most> {
         self.transform.most(output - self.number, given)
     }

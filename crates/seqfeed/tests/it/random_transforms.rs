@@ -10,18 +10,19 @@ use seqfeed::io::Opener;
 use seqfeed::{Description, Error, Feed, Minibatch, Opened, Source, State};
 
 /// Every random transform, and several together.
-const TRANSFORMS: [&str; 7] = [
+const TRANSFORMS: [&str; 8] = [
     "'noise,deviation=0.5'",
     "'dither,amount=0.1'",
     "'time-crop,frames=7'",
     "'shuffle-bins,size=2'",
     "'shuffle-bins,size=3,axis=frames'",
     "{ name = 'spec-augment', freq-masks = 1, freq-width = 1, time-width = '40 %', time-warp = 2 }",
+    "{ name = 'noise', corpus = 'ark:noise.ark', snr = [-3, 9], domain = 'linear' }",
     "['time-crop,frames=9', 'spec-augment,time-width=2,freq-masks=0', 'noise,deviation=1']",
 ];
 
-/// 20 utterances of 1 to 20 frames `[utterance, frame]` counted from 1, and labels that count the
-/// frames.
+/// 20 utterances of 1 to 20 frames `[utterance, frame]` counted from 1, labels that count the
+/// frames, and five utterances of noise of 3 to 15 frames.
 fn write(directory: &Path) {
     let (mut features, mut labels) = (String::new(), String::new());
     for utterance in 1..=20 {
@@ -34,6 +35,9 @@ fn write(directory: &Path) {
         features += " ]\n";
         labels += "\n";
     }
+    let rows = |noise: usize| (0..3 * noise).map(move |row| format!("\n  {} {noise}", row % 4));
+    let noise = |noise| format!("n{noise}  [{} ]\n", rows(noise).collect::<String>());
+    fs::write(directory.join("noise.ark"), (1..=5).map(noise).collect::<String>()).unwrap();
     fs::write(directory.join("feats.ark"), features).unwrap();
     fs::write(directory.join("ali.ark"), labels).unwrap();
 }
@@ -164,4 +168,60 @@ fn a_crop_of_one_stream_is_refused() {
     let error = description.open(&Opener::default()).unwrap_err();
     assert!(error.is_usage() && error.message().contains("all streams"), "{error}");
     assert!(error.help().unwrap().contains("at the top"), "{error}");
+}
+
+#[test]
+fn noise_of_a_corpus_is_described_in_full() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let cases = [
+        ("corpus = 'ark:noise.ark', snr = [0, 5]", "domain"),
+        ("corpus = 'ark:noise.ark', domain = 'log'", "snr"),
+        ("snr = [0, 5], domain = 'log'", "corpus"),
+        ("corpus = 'ark:noise.ark', snr = [5, 0], domain = 'log'", "snr"),
+        ("corpus = 'ark:noise.ark', deviation = 1, snr = [0, 5], domain = 'log'", "either"),
+        ("corpus = 'corpus.toml', snr = [0, 5], domain = 'log'", "noise of a corpus of noise"),
+        ("corpus = 'ark:wide.ark', snr = [0, 5], domain = 'log'", "the noise has 3"),
+    ];
+    fs::write(directory.path().join("wide.ark"), "n1  [\n 1 2 3 ]\n").unwrap();
+    for (options, said) in cases {
+        let transforms = format!("{{ name = 'noise', {options} }}");
+        let error = open(directory.path(), &transforms, "").err().unwrap();
+        assert!(error.message().contains(said), "{options}: {error}");
+    }
+    // A corpus that was refused leaves no trace.
+    let opened = open(directory.path(), TRANSFORMS[6], "").unwrap();
+    let kept = opened.corpus().kept_bytes();
+    assert_eq!(kept, 4 * 2 * (3 + 6 + 9 + 12 + 15), "the memory that is kept counts");
+}
+
+#[test]
+fn dither_is_spread_evenly() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let of = |transforms| {
+        fed(&open(directory.path(), transforms, "batch-size = 30\n").unwrap(), (0, 1), 0)
+    };
+    let (plain, dithered) = (of("[]"), of("'dither,amount=0.5'"));
+    let values = |fed: &Fed| -> Vec<f64> {
+        let bits = fed.values().flat_map(|(values, _)| values.clone());
+        bits.map(|bits| f64::from(f32::from_bits(bits))).collect()
+    };
+    let added: Vec<f64> = values(&dithered)
+        .iter()
+        .zip(values(&plain))
+        .map(|(with, without)| with - without)
+        .collect();
+    let count = added.len() as f64;
+    assert_eq!(added.len(), 2 * 2 * 210);
+    assert!(added.iter().all(|one| (-0.500_01..0.500_01).contains(one)));
+    let mean = added.iter().sum::<f64>() / count;
+    let variance = added.iter().map(|one| one * one).sum::<f64>() / count - mean * mean;
+    // The variance of an even distribution is the square of its width by 12.
+    assert!(mean.abs() < 0.05 && (variance * 12.0 - 1.0).abs() < 0.15, "{mean} {variance}");
+    for tenth in 0..10 {
+        let from = -0.5 + f64::from(tenth) / 10.0;
+        let there = added.iter().filter(|&&one| (from..from + 0.1).contains(&one)).count();
+        assert!((50..120).contains(&there), "{there} of 840 from {from}");
+    }
 }

@@ -307,3 +307,23 @@ fn a_run_at_its_end_goes_on_with_more_samples() {
         assert!(total >= 1000 && most <= 1, "{size} {ranks}: {total} samples");
     }
 }
+
+#[test]
+fn padding_and_types_of_streams_may_change() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let base = keys("unit = 'sequence'\nbatch-size = 20\nranks = 2\nsweeps = 2");
+    let left = leave(directory.path(), &base);
+    for (key, stream) in [
+        ("padding", "[streams.features]\npadding = -2.5"),
+        ("dtype", "[streams.labels]\ndtype = 'int64'"),
+        ("dtype", "[streams.features]\ndtype = 'float16'"),
+    ] {
+        let mut changed = base.clone();
+        changed.extend(keys(stream));
+        let ranks = open_ranks(directory.path(), &changed).unwrap();
+        let mut tried = Tried::default();
+        left.iter().for_each(|left| try_change(&ranks, left, key, &changed, &mut tried));
+        assert_eq!((tried.went_on, tried.refused), (STOPS.len(), 0), "{key}");
+    }
+}
