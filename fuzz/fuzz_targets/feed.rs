@@ -65,6 +65,7 @@ impl<'a> Arbitrary<'a> for Case {
             0..=2 => Cut::Steps(Steps {
                 bucket: maybe(u, |u| Ok(number(u, 8)? as usize))?,
                 buckets: maybe(u, |u| Ok(number(u, 8)? as usize))?,
+                pack: u.ratio(1, 4)?,
                 limits: Limits {
                     sequences: maybe(u, |u| number(u, 8))?,
                     padded: maybe(u, |u| number(u, 90))?,
@@ -173,6 +174,12 @@ fn agreeing(mut settings: Settings) -> Settings {
         Cut::Steps(steps) => {
             steps.bucket = steps.bucket.filter(|_| !frames).map(|bucket| bucket.max(1));
             steps.buckets = steps.buckets.filter(|_| !frames).map(|buckets| buckets.max(1));
+            steps.pack &= !frames;
+            if steps.pack {
+                (steps.bucket, steps.buckets) = (None, None);
+                settings.batch = BatchSize::Samples(size);
+                settings.layout = Layout::Concatenated;
+            }
             let least = |limit: Option<u64>| limit.filter(|_| !frames).map(|limit| limit.max(1));
             let Limits { sequences, padded, quadratic } = &mut steps.limits;
             for limit in [sequences, padded, quadratic] {

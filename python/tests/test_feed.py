@@ -54,6 +54,25 @@ def test_a_minibatch(corpus: Any) -> None:
     assert feed.streams["features"].dim == 12 and feed.utterances == 12
 
 
+def test_packing_to_a_budget(corpus: Any) -> None:
+    longest = max(map(len, corpus.features.values()))
+    settings = {"unit": "sequence", "pack": 2 * longest}
+    found = []
+    for rank in range(2):
+        feed = seqfeed.Feed(source(corpus), **settings, rank=rank, ranks=2)
+        minibatches = list(feed)
+        assert len(minibatches) == len(feed)
+        for minibatch in minibatches:
+            assert minibatch.layout == "concatenated" and minibatch.samples <= 2 * longest
+            for (first, count), key in zip(minibatch.rows("labels"), minibatch.utterances):
+                labels = minibatch["labels"][first : first + count]
+                assert np.array_equal(labels, corpus.labels[key])
+                found.append(key)
+    assert sorted(found) == sorted(corpus.features)
+    with pytest.raises(ValueError, match=f"pack = {longest - 1}"):
+        list(seqfeed.Feed(source(corpus), **settings | {"pack": longest - 1}))
+
+
 def test_sequences(corpus: Any) -> None:
     settings = {"unit": "sequence", "batch_size": 3, "batch_unit": "sequences"}
     feed = seqfeed.Feed(source(corpus), **settings)

@@ -43,6 +43,8 @@ pub struct DealtState {
 pub(crate) struct Deal {
     how: DealtState,
     unit: Unit,
+    /// Whether no minibatch may exceed its size.
+    pack: bool,
     /// Divides the units of a minibatch of all ranks.
     share: Share,
     /// Whether some step had no minibatch for some ranks.
@@ -52,10 +54,10 @@ pub(crate) struct Deal {
 impl Deal {
     pub(crate) fn new(settings: &Settings, steps: Steps) -> Self {
         let Settings { unit, batch, rank, ranks, samples, .. } = *settings;
-        let Steps { shard, partial, .. } = steps;
+        let Steps { shard, partial, pack, .. } = steps;
         let by = if shard == Shard::Chunks { By::Chunk } else { By::All };
         let how = DealtState { batch, ranks, shard, partial, samples };
-        Self { how, unit, share: Share::new(by, rank, ranks), apart: false }
+        Self { how, unit, pack, share: Share::new(by, rank, ranks), apart: false }
     }
 
     /// The number of minibatches to cut for a step, and how many times as large they are as one of
@@ -93,6 +95,9 @@ impl Deal {
                 let own = |item: &OrderedUnit| self.share.owns(item.place, 0);
                 Some(all_ranks.into_iter().filter(own).collect())
             }
+            (Partial::Even, _) if !complete && self.pack && !minibatches.is_empty() => {
+                Some(halved(minibatches, ranks).swap_remove(rank))
+            }
             (Partial::Even, _) if !complete && ranks > 1 => {
                 let items: Vec<OrderedUnit> = minibatches.into_iter().flatten().collect();
                 let bound = |rank: usize| items.len() * rank / ranks;
@@ -114,7 +119,8 @@ impl Deal {
     /// The largest minibatch of a rank, given the largest one that is cut.
     pub(crate) fn largest(&self, cut: Largest) -> Largest {
         let mut largest = cut;
-        if self.how.partial == Partial::Even && self.unit == Unit::Sequence && self.how.ranks > 1 {
+        let spread = self.how.partial == Partial::Even && self.unit == Unit::Sequence && !self.pack;
+        if spread && self.how.ranks > 1 {
             // The rest is spread by numbers of sequences, whatever their lengths.
             largest.padded = cut.segments.saturating_mul(cut.longest);
             largest.samples = cut.samples.saturating_mul(self.how.ranks as u64).min(largest.padded);
@@ -151,4 +157,15 @@ impl Deal {
             _ => Ok(()),
         }
     }
+}
+
+/// At least `count` minibatches: the one with the most units is halved until there are enough. If
+/// there are too few units, some are empty.
+fn halved(mut minibatches: Vec<Vec<OrderedUnit>>, count: usize) -> Vec<Vec<OrderedUnit>> {
+    while minibatches.len() < count {
+        let largest = minibatches.iter_mut().max_by_key(|items| items.len());
+        let half = largest.map(|items| items.split_off(items.len().div_ceil(2)));
+        minibatches.push(half.unwrap_or_default());
+    }
+    minibatches
 }

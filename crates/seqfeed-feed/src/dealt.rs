@@ -185,9 +185,11 @@ impl Stages for Dealt {
 
     fn needs(&self, index: &Index, lengths: &Lengths) -> Needs {
         let (cursor, similar) = (&self.units.cursor, self.similar.as_ref());
-        let bytes = similar.map_or(0, |similar| similar.most_bytes(index.len() as u64));
         let samples = similar.map_or(0, |similar| similar.most_samples(lengths.longest()));
-        let largest = self.deal.largest(self.cut.largest(lengths, cursor.repeats()));
+        let cut = self.cut.largest(lengths, cursor.repeats());
+        let sequences = index.len() as u64;
+        let bytes = similar.map_or(0, |similar| similar.most_bytes(sequences, cut.segments));
+        let largest = self.deal.largest(cut);
         Needs {
             samples: cursor.most_samples(index).saturating_add(samples),
             bytes: cursor.most_bytes(index, self.unit).saturating_add(bytes),

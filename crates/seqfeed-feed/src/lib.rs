@@ -20,6 +20,7 @@ mod ahead;
 mod arrange;
 mod bins;
 mod bound;
+mod budget;
 mod buffers;
 mod cut;
 mod deal;

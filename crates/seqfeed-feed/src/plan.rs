@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Error, Index, Result};
 
+use crate::budget;
 use crate::cut::Lengths;
 use crate::dealt::Dealt;
 use crate::order::{Cursor, Mixed};
@@ -55,6 +56,9 @@ impl Planner {
         }
         let stages: Box<dyn Stages> = match settings.cut {
             Cut::Steps(steps) => {
+                if steps.pack {
+                    budget::check(index, settings.batch, steps.limits)?;
+                }
                 let order = match &settings.mixture {
                     Some(mixture) => Cursor::Mixed(Box::new(Mixed::new(index, settings, mixture)?)),
                     None => Cursor::of_all(Arc::clone(index), settings),
@@ -191,10 +195,14 @@ fn digest(index: &Index, settings: &Settings) -> u64 {
             let Limits { sequences, padded, quadratic } = steps.limits;
             let buckets = steps.buckets.map(|buckets| buckets as u64);
             let all = [buckets, sequences, padded, quadratic];
-            match all.iter().any(Option::is_some) {
+            let mut own = match all.iter().any(Option::is_some) {
                 true => all.map(|one| one.unwrap_or(0)).to_vec(),
                 false => Vec::new(),
+            };
+            if steps.pack {
+                own.extend([5, settings.batch.number()]);
             }
+            own
         }
     };
     let parts = [order[0], order[1], settings.order.seed(), settings.unit as u64, bucket];

@@ -1,10 +1,12 @@
-//! How sequences of similar length come together: out of a pool, or out of the whole corpus.
+//! How sequences come together by their lengths: similar ones out of a pool or out of the whole
+//! corpus, or any that fill a budget.
 
 use std::sync::Arc;
 
 use seqfeed_core::{Index, Result};
 
 use crate::bins::Bins;
+use crate::budget::Budget;
 use crate::cut::Cut;
 use crate::order::{OrderedUnit, Units};
 use crate::pool::{Pool, PoolState};
@@ -14,6 +16,7 @@ use crate::swept_chunk::SweptChunk;
 pub(crate) enum Similar {
     Pool(Pool),
     Bins(Box<Bins>),
+    Budget(Budget),
 }
 
 impl Similar {
@@ -25,6 +28,9 @@ impl Similar {
         cut: Cut,
     ) -> Option<Self> {
         let seed = settings.order.shuffled().map(|shuffle| shuffle.seed);
+        if steps.pack {
+            return Some(Self::Budget(Budget::new(cut)));
+        }
         match (steps.bucket, steps.buckets) {
             (Some(most), _) => Some(Self::Pool(Pool::new(most, seed, cut))),
             (None, Some(count)) => {
@@ -40,6 +46,7 @@ impl Similar {
         match self {
             Self::Pool(pool) => pool.take(units),
             Self::Bins(bins) => bins.take(units),
+            Self::Budget(budget) => budget.take(units),
         }
     }
 
@@ -47,6 +54,7 @@ impl Similar {
         match self {
             Self::Pool(pool) => pool.is_empty(),
             Self::Bins(bins) => bins.is_empty(),
+            Self::Budget(budget) => budget.is_empty(),
         }
     }
 
@@ -55,17 +63,20 @@ impl Similar {
         match self {
             Self::Pool(pool) => pool.len(),
             Self::Bins(_) => 0,
+            Self::Budget(budget) => budget.len(),
         }
     }
 
     /// The chunks that are needed beside those of the order, each with its place in the order of
     /// chunks. With bins the order already needs all chunks.
     pub(crate) fn window(&self) -> impl Iterator<Item = (SweptChunk, u32)> {
-        let pool = match self {
-            Self::Pool(pool) => Some(pool),
-            Self::Bins(_) => None,
+        let (pool, budget) = match self {
+            Self::Pool(pool) => (Some(pool), None),
+            Self::Bins(_) => (None, None),
+            Self::Budget(budget) => (None, Some(budget)),
         };
-        pool.into_iter().flat_map(Pool::window)
+        let of_pool = pool.into_iter().flat_map(Pool::window);
+        of_pool.chain(budget.into_iter().flat_map(Budget::window))
     }
 
     /// The most samples that are needed beside those of the order.
@@ -73,14 +84,17 @@ impl Similar {
         match self {
             Self::Pool(pool) => pool.most_samples(longest),
             Self::Bins(_) => 0,
+            Self::Budget(budget) => budget.most_samples(),
         }
     }
 
-    /// The most bytes of lists, in a corpus of `sequences` sequences.
-    pub(crate) fn most_bytes(&self, sequences: u64) -> u64 {
+    /// The most bytes of lists, in a corpus of `sequences` sequences with at most `in_minibatch` in
+    /// a minibatch.
+    pub(crate) fn most_bytes(&self, sequences: u64, in_minibatch: u64) -> u64 {
         match self {
             Self::Pool(pool) => pool.most_bytes(sequences),
             Self::Bins(bins) => bins.most_bytes(),
+            Self::Budget(budget) => budget.most_bytes(in_minibatch),
         }
     }
 
@@ -89,6 +103,7 @@ impl Similar {
         match self {
             Self::Pool(pool) => pool.state(),
             Self::Bins(bins) => bins.state(),
+            Self::Budget(budget) => budget.state(),
         }
     }
 
@@ -101,6 +116,7 @@ impl Similar {
         match self {
             Self::Pool(pool) => pool.restore(state, units),
             Self::Bins(bins) => bins.restore(state, units),
+            Self::Budget(budget) => budget.restore(state, units),
         }
     }
 }

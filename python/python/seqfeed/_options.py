@@ -166,6 +166,10 @@ class FeedOptions(TableOptions, total=False):
     """Divide the sequences of the whole corpus into N bins by length. The minibatches of
     all ranks in a step come from one bin. Needs the window ``corpus``."""
 
+    pack: int
+    """Fill minibatches with whole sequences of at most N samples together, by first fit.
+    Takes the place of ``batch-size``. The layout is ``concatenated``."""
+
     max_sequences: int
     """The most sequences of a minibatch, beside its size."""
 
@@ -179,7 +183,7 @@ class FeedOptions(TableOptions, total=False):
     """How sequences lie in a minibatch: padded (B x T x dim), concatenated (N x dim with
     offsets), or packed side by side in rows (S x T x dim), as CNTK does. Frames and
     truncated sequences have a layout of their own. Default: padded; packed with readers
-    of CNTK."""
+    of CNTK; concatenated with pack."""
 
     label_padding: int
     """The padding of labels. Default: -100."""
@@ -189,7 +193,7 @@ class FeedOptions(TableOptions, total=False):
 
     partial: Literal["keep", "drop", "even"]
     """The end of a sweep, where minibatches are not full: keep them, drop them, or spread
-    the rest evenly over ranks. Default: keep."""
+    the rest evenly over ranks. Default: keep; even with pack."""
 
     sweeps: int
     """End after so many sweeps, counted from the very start."""

@@ -16,7 +16,12 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
     let settings = opened.settings();
     let index = opened.corpus().index();
     let excluded = settings.labels.as_ref().is_some_and(|rules| !rules.ignore.is_empty());
-    if let Cut::Steps(Steps { buckets: Some(_), .. }) = settings.cut {
+    let lengths_decide = match settings.cut {
+        Cut::Steps(steps) => steps.buckets.is_some() || steps.pack,
+        _ => false,
+    };
+    let has_end = settings.samples.is_some() || units_in_sweep(index, settings).is_some();
+    if lengths_decide && has_end {
         let settings = Settings { sweeps: settings.sweeps.or(Some(1)), ..settings.clone() };
         let corpus = Arc::clone(opened.corpus()) as Arc<dyn Source>;
         return Preview::new(corpus, &settings).ok().map(|preview| preview.count() as u64);
@@ -24,6 +29,7 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
     let Cut::Steps(Steps {
         bucket: None,
         buckets: None,
+        pack: false,
         limits: Limits { sequences: None, padded: None, quadratic: None },
         shard: Shard::Minibatches,
         partial,

@@ -114,6 +114,28 @@ impl Settings {
                 "bucket groups the sequences of a pool, buckets those of the whole corpus: give one of the two",
             ),
             (
+                steps.pack && frames,
+                "pack fills minibatches with whole sequences (unit = \"sequence\")",
+            ),
+            (
+                steps.pack && self.layout != Layout::Concatenated,
+                "pack fills minibatches up to their samples: it needs layout = \"concatenated\", since the other \
+                 layouts pad",
+            ),
+            (
+                steps.pack && (steps.buckets.is_some() || steps.bucket.is_some()),
+                "bucket and buckets put sequences of similar length together, pack any that fill a minibatch: give \
+                 one of them",
+            ),
+            (
+                steps.pack && !matches!(self.batch, BatchSize::Samples(_)),
+                "pack counts samples: leave batch-unit out",
+            ),
+            (
+                steps.pack && steps.shard == Shard::Chunks,
+                "with pack ranks divide minibatches, not chunks",
+            ),
+            (
                 frames && (steps.buckets.is_some() || limits != Limits::default()),
                 "buckets, max-sequences, max-padded and quadratic are for sequences (unit = \"sequence\")",
             ),
@@ -203,7 +225,10 @@ impl Settings {
         let worker = matches!(self.cut, Cut::Worker(_));
         let truncated = self.cut.truncated().is_some();
         let in_rows = "sequences are truncated, and fill rows one by one";
+        let packs = matches!(self.cut, Cut::Steps(Steps { pack: true, .. }));
         match key {
+            "batch-size" if packs => Some("pack says how many samples a minibatch holds"),
+            "batch-unit" if packs => Some("pack counts samples"),
             "seed" => match self.order {
                 Order::Shuffle(_) => None,
                 Order::Sequential => Some("in sequential order nothing is shuffled"),

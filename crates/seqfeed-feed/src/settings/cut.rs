@@ -110,6 +110,10 @@ pub struct Steps {
     /// number of samples in each. The minibatches of a step come from one bin, and steps come in
     /// random order. Needs [`Window::Corpus`](super::Window::Corpus).
     pub buckets: Option<usize>,
+    /// Whether each sequence goes into the first open minibatch with room for it, so that
+    /// minibatches are nearly full. No minibatch exceeds its size; a longer sequence is an error.
+    /// Needs [`BatchSize::Samples`] and [`Layout::Concatenated`](super::Layout::Concatenated).
+    pub pack: bool,
     /// Limits of a minibatch of sequences beside its size.
     pub limits: Limits,
     /// How ranks divide the corpus.
@@ -124,6 +128,7 @@ impl Default for Steps {
         Self {
             bucket: None,
             buckets: None,
+            pack: false,
             limits: Limits::default(),
             shard: Shard::Minibatches,
             partial: Partial::Keep,

@@ -177,7 +177,7 @@ fn next_of<T: PartialEq + Copy>(value: &mut T, all: &[T]) -> Option<()> {
 }
 
 /// Each setting by the key of descriptions that it belongs to, and a change of it.
-const CHANGES: [(&str, Change); 36] = [
+const CHANGES: [(&str, Change); 37] = [
     ("unit", |settings| next_of(&mut settings.unit, &[Unit::Frame, Unit::Sequence])),
     ("order", |settings| {
         let order = match settings.order {
@@ -232,6 +232,10 @@ const CHANGES: [(&str, Change); 36] = [
         let buckets = &mut steps(settings)?.buckets;
         *buckets = if buckets.is_some() { None } else { Some(3) };
         Some(())
+    }),
+    ("pack", |settings| {
+        let pack = &mut steps(settings)?.pack;
+        next_of(pack, &[true, false])
     }),
     ("max-sequences", |settings| {
         let limit = &mut steps(settings)?.limits.sequences;

@@ -48,14 +48,15 @@ fn cuts() -> impl Strategy<Value = Cut> {
         .prop_map(|(sequences, padded, quadratic)| Limits { sequences, padded, quadratic });
     let limits = prop_oneof![2 => Just(Limits::default()), 1 => limits];
     let groups = prop_oneof![
-        Just((None, None)),
-        (1..20usize).prop_map(|bucket| (Some(bucket), None)),
-        (1..6usize).prop_map(|buckets| (None, Some(buckets))),
-        (1..6usize).prop_map(|buckets| (None, Some(buckets))),
+        Just((None, None, false)),
+        Just((None, None, true)),
+        (1..20usize).prop_map(|bucket| (Some(bucket), None, false)),
+        (1..6usize).prop_map(|buckets| (None, Some(buckets), false)),
+        (1..6usize).prop_map(|buckets| (None, Some(buckets), false)),
     ];
     let steps = (groups, limits, shards, partials).prop_map(
-        |((bucket, buckets), limits, shard, partial)| {
-            Cut::Steps(Steps { bucket, buckets, limits, shard, partial })
+        |((bucket, buckets, pack), limits, shard, partial)| {
+            Cut::Steps(Steps { bucket, buckets, pack, limits, shard, partial })
         },
     );
     let starts = prop_oneof![3 => Just(0), 1 => 0..300u64];
@@ -103,6 +104,12 @@ pub(crate) fn compositions() -> impl Strategy<Value = Settings> {
     )
         .prop_map(
             |((unit, order, batch, cut), (layout, context, samples), (ranks, threads, queue))| {
+                let packs = matches!(cut, Cut::Steps(Steps { pack: true, .. }));
+                let (batch, layout) = match packs {
+                    // Sequences have 24 samples at most.
+                    true => (BatchSize::Samples(batch.number() + 18), Layout::Concatenated),
+                    false => (batch, layout),
+                };
                 let context =
                     context.map(|(left, right)| Context { stream: "features".into(), left, right });
                 Settings {

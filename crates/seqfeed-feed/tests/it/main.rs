@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod algebra;
+mod budget;
 mod cntk;
 mod compositions;
 mod drawn;

@@ -45,6 +45,10 @@ options! {
         /// ranks in a step come from one bin. Needs the window `corpus`.
         ["feed"] "buckets" "N" buckets: usize, Feed;
 
+        /// Fill minibatches with whole sequences of at most N samples together, by first fit. Takes
+        /// the place of `batch-size`. The layout is `concatenated`.
+        ["feed"] "pack" "N" pack: u64, Feed;
+
         /// The most sequences of a minibatch, beside its size.
         ["feed"] "max-sequences" "N" max_sequences: u64, Feed;
 
@@ -57,7 +61,8 @@ options! {
         /// How sequences lie in a minibatch: padded (B x T x dim), concatenated (N x dim with
         /// offsets), or packed side by side in rows (S x T x dim), as CNTK does. Frames and
         /// truncated sequences have a layout of their own.
-        ["feed"] "layout" "LAYOUT" layout: Layout = "padded; packed with readers of CNTK", Feed;
+        ["feed"] "layout" "LAYOUT" layout: Layout
+            = "padded; packed with readers of CNTK; concatenated with pack", Feed;
 
         /// The padding of labels.
         ["feed"] "label-padding" "LABEL" label_padding: i32 = "-100", Feed;
@@ -67,7 +72,7 @@ options! {
 
         /// The end of a sweep, where minibatches are not full: keep them, drop them, or spread the
         /// rest evenly over ranks.
-        ["feed"] "partial" "WHAT" partial: Partial = "keep", Feed;
+        ["feed"] "partial" "WHAT" partial: Partial = "keep; even with pack", Feed;
 
         /// End after so many sweeps, counted from the very start.
         ["feed"] "sweeps" "N" sweeps: u64, Feed;

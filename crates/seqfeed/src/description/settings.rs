@@ -50,7 +50,10 @@ impl Description {
             mixture: default.mixture,
             batch,
             cut,
-            layout: self.feed.layout.unwrap_or(default.layout),
+            layout: self.feed.layout.unwrap_or(match self.feed.pack {
+                Some(_) => Layout::Concatenated,
+                None => default.layout,
+            }),
             transform_seed: default.transform_seed,
             feature_padding: self.feed.feature_padding.unwrap_or(default.feature_padding),
             label_padding: self.feed.label_padding.unwrap_or(default.label_padding),
@@ -83,7 +86,7 @@ impl Description {
     /// Whether a key must have an effect. An option may take away the effect of a key in the file;
     /// the key then gives way.
     pub(crate) fn stands(&self, key: &str) -> bool {
-        let causes = ["order", "unit", "preset", "truncation", "layout", "batch-unit"];
+        let causes = ["order", "unit", "preset", "truncation", "layout", "batch-unit", "pack"];
         self.is_given(key) || !causes.iter().any(|key| self.is_given(key))
     }
 
@@ -92,6 +95,8 @@ impl Description {
         let given = [
             // A transform may use it. This is known when the corpus is open.
             ("seed", self.feed.seed.is_some() && !self.has_transforms()),
+            ("batch-size", self.feed.batch_size.is_some()),
+            ("batch-unit", self.feed.batch_unit.is_some()),
             ("reshuffle", self.feed.reshuffle == Some(true)),
             ("layout", self.feed.layout.is_some()),
             ("label-padding", self.feed.label_padding.is_some()),
@@ -234,6 +239,9 @@ impl Description {
     }
 
     fn batch_over(&self, default: BatchSize) -> BatchSize {
+        if let Some(size) = self.feed.pack {
+            return BatchSize::Samples(size);
+        }
         let unit = match default {
             BatchSize::Samples(_) => BatchUnit::Samples,
             BatchSize::Units(_) => BatchUnit::Sequences,
@@ -270,7 +278,10 @@ impl Description {
         if let (Some(key), true) = (given, name != PresetName::Pdnn) {
             return Err(Error::usage(format!("[pdnn] {key} is for preset = \"pdnn\"")));
         }
-        let partial = self.feed.partial.unwrap_or(default.partial());
+        let partial = self.feed.partial.unwrap_or(match self.feed.pack {
+            Some(_) => Partial::Even,
+            None => default.partial(),
+        });
         let epoch =
             self.feed.epoch.as_ref().map(|text| quantity::epoch(&text.text())).transpose()?;
         let epoch = epoch.unwrap_or(default.epoch());
@@ -302,6 +313,7 @@ impl Description {
                 Cut::Steps(Steps {
                     bucket: self.feed.bucket.or(steps.bucket),
                     buckets: self.feed.buckets.or(steps.buckets),
+                    pack: steps.pack || self.feed.pack.is_some(),
                     limits,
                     shard: self.feed.shard.unwrap_or(steps.shard),
                     partial,
@@ -363,8 +375,9 @@ impl Description {
             ),
             (
                 cut != PresetName::None
-                    && [feed.max_sequences, feed.max_padded, feed.quadratic] != [None; 3],
-                "max-sequences, max-padded and quadratic are for preset = \"none\"",
+                    && [feed.pack, feed.max_sequences, feed.max_padded, feed.quadratic]
+                        != [None; 4],
+                "pack, max-sequences, max-padded and quadratic are for preset = \"none\"",
             ),
             (
                 !own && truncated,

@@ -25,7 +25,7 @@ fn run(directory: &Path, base: &Table) -> seqfeed::Result<Vec<String>> {
 }
 
 /// Pairs of values of a key that must not give the same.
-const PAIRS: [(&str, &str, &str); 37] = [
+const PAIRS: [(&str, &str, &str); 38] = [
     ("unit", "'frame'", "'sequence'"),
     ("context", "0", "2"),
     ("order", "'sequential'", "'shuffle'"),
@@ -37,6 +37,7 @@ const PAIRS: [(&str, &str, &str); 37] = [
     ("batch-unit", "'sequences'", "'padded'"),
     ("bucket", "5", "14"),
     ("buckets", "1", "4"),
+    ("pack", "15", "40"),
     ("max-sequences", "1", "3"),
     ("max-padded", "5", "12"),
     ("quadratic", "2", "1000"),

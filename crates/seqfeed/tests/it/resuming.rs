@@ -68,6 +68,7 @@ fn bases(preset: &str) -> Vec<String> {
                         .replace("3 chunks", "corpus"),
                 );
             }
+            all.push(base("unit = 'sequence'\npack = 20"));
             all.push(base("unit = 'frame'\nbatch-size = 13\nshard = 'chunks'"));
             all.push(base("unit = 'frame'\nbatch-size = 13\npartial = 'even'"));
         } else {
@@ -90,6 +91,7 @@ fn others(key: &str) -> &'static [&'static str] {
         "batch-unit" => &["'samples'", "'sequences'", "'padded'"],
         "bucket" => &["7"],
         "buckets" => &["2", "5"],
+        "pack" => &["14", "35"],
         "max-sequences" => &["3"],
         "max-padded" => &["25"],
         "quadratic" => &["5"],
