@@ -149,5 +149,5 @@ def test_what_is_no_function_is_refused(corpus: Any) -> None:
 
 def test_tables_have_no_minibatches_to_change(corpus: Any) -> None:
     options: Any = {"transform": negated}
-    with pytest.raises(TypeError, match="found function"):
+    with pytest.raises(TypeError, match="a table has none: give it to a feed"):
         seqfeed.open(f"scp:{corpus['feats.scp']}", **options)

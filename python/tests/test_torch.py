@@ -315,6 +315,34 @@ def test_a_loader_goes_on(corpus: Any) -> None:
         Loader(source(corpus), batch_size=9, seed=5).load_state_dict(states[2])
 
 
+def test_random_transforms_are_the_same_with_workers_and_after_a_resume(corpus: Any) -> None:
+    """Random values depend on seed, sweep and utterance, not on who loads them, nor when."""
+    transforms = ["noise,deviation=0.5", "dither,amount=0.1", "spec-augment,freq-masks=1,freq-width=1"]
+    options: Any = {"transforms": transforms, "unit": "sequence", "layout": "concatenated", "seed": 3}
+
+    def by_utterance(batches: Any) -> dict[str, Any]:
+        parts = {}
+        for batch in batches:
+            starts = batch["cu_seqlens"].tolist()
+            for key, first, end in zip(batch["utterances"], starts, starts[1:]):
+                parts[key] = batch["features"][first:end].tolist()
+        return parts
+
+    fields = ["utterances", "cu_seqlens"]
+    dataset = Dataset(source(corpus), batch_size=30, fields=fields, **options)
+    alone = by_utterance(data_loader(dataset, 0))
+    dataset = Dataset(source(corpus), batch_size=30, fields=fields, **options)
+    assert by_utterance(data_loader(dataset, 2)) == alone
+    loader = Loader(source(corpus), batch_size=12, fields=fields, **options)
+    before = iter(loader)
+    found = by_utterance(next(before) for _ in range(2))
+    state = json.loads(json.dumps(loader.state_dict()))
+    other = Loader(source(corpus), batch_size=12, fields=fields, **options)
+    other.load_state_dict(state)
+    found.update(by_utterance(other))
+    assert found == alone
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_stateful_data_loader(corpus: Any, workers: int) -> None:
     torchdata = pytest.importorskip(

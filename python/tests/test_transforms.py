@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,19 @@ def test_bfloat16_without_a_type_of_numpy(tables: dict[str, Any]) -> None:
     (minibatch,) = seqfeed.Feed(streams=streams, order="sequential", sweeps=1)
     bits = minibatch["features"].view(np.uint16).astype(np.uint32) << 16
     assert bits.view(np.float32)[:2].tolist() == [[0, 1], [2, 3]]
+
+
+def test_statistics_in_an_npz(tables: dict[str, Any], tmp_path: Path) -> None:
+    count, total, squares = 4, np.array([4.0, 8.0]), np.array([20.0, 17.0])
+    np.savez(tmp_path / "stats.npz", count=count, sum=total, sum_square=squares)
+    stats = {"mean_stat": total.tolist(), "var_stat": squares.tolist(), "frame_num": count}
+    (tmp_path / "stats.json").write_text(json.dumps(stats))
+
+    def values(file: str) -> list[Any]:
+        transform = {"name": "cmvn", "stats": str(tmp_path / file), "norm-vars": True}
+        feed = seqfeed.Feed(**tables, transforms=[transform], order="sequential", sweeps=1)
+        return [minibatch["features"].tolist() for minibatch in feed]
+
+    assert values("stats.npz") == values("stats.json")
+    # Means 1 and 2, variances 4 and 0.25.
+    assert values("stats.npz")[0][0] == pytest.approx([-0.5, -2.0])

@@ -156,7 +156,7 @@ impl crate::Wrapper for Series {
         let all: Vec<About> = self.parts.iter().map(|part| part.about()).collect();
         let format = match &all[..] {
             [one] => one.format.clone(),
-            [first, ..] => format!("{} files, the first one: {}", all.len(), first.format),
+            [first, ..] => format!("{} sources, the first one: {}", all.len(), first.format),
             [] => String::new(),
         };
         let rates: BTreeSet<&String> =

@@ -26,10 +26,15 @@ struct Filter {
 }
 
 impl Description {
+    /// Whether it has keys in `[filter]`.
+    pub(crate) fn has_filter(&self) -> bool {
+        let mut keys = CorpusSpec::OPTIONS.iter().filter(|option| option.section == "filter");
+        keys.any(|option| self.corpus.get(option.key).is_some())
+    }
+
     /// The corpus without the sequences that `[filter]` leaves out.
     pub(crate) fn filtered(&self, corpus: Corpus, opener: &Opener) -> Result<Corpus> {
-        let keys = CorpusSpec::OPTIONS.iter().filter(|option| option.section == "filter");
-        if keys.into_iter().all(|option| self.corpus.get(option.key).is_none()) {
+        if !self.has_filter() {
             return Ok(corpus);
         }
         if self.is_mixture() {

@@ -83,8 +83,26 @@ impl TransformSpec {
     /// if the struct denies unknown fields.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         let options: Result<T, _> = self.options.clone().try_into();
-        options
-            .map_err(|error| Error::usage(format!("transform {}: {}", self.name, error.message())))
+        options.map_err(|error| self.wrong(error.message()))
+    }
+
+    /// What serde says, in the words of this library.
+    fn wrong(&self, said: &str) -> Error {
+        let error = |what: &str| Error::usage(format!("transform {}: {what}", self.name));
+        if let Some(option) = said.strip_prefix("missing field ") {
+            return error(&format!("there is no {option}")).with_help(format!("give {option}"));
+        }
+        let Some(rest) = said.strip_prefix("unknown field ") else { return error(said) };
+        // The names stand between backticks: first the unknown one, then those that are known.
+        let mut names = rest.split('`').skip(1).step_by(2);
+        let unknown = names.next().unwrap_or_default();
+        let known: Vec<&str> = names.collect();
+        let error = error(&format!("there is no option `{unknown}`"));
+        error.with_help(match (nearest_name(unknown, known.iter().copied()), &known[..]) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, []) => "it has no options".to_owned(),
+            (None, known) => format!("its options are {}", known.join(", ")),
+        })
     }
 }
 
@@ -261,8 +279,11 @@ mod tests {
             |text: &str| make(&TransformSpec::parse(text).unwrap(), &context).err().unwrap();
         assert_eq!(error("subsampel").help(), Some("did you mean `subsample`?"));
         let wrong = error("subsample,n=3,offest=1");
-        assert!(wrong.message().contains("offest") && wrong.is_usage(), "{wrong}");
-        assert!(error("subsample").message().contains("missing field `n`"));
+        assert!(wrong.message().contains("no option `offest`") && wrong.is_usage(), "{wrong}");
+        assert_eq!(wrong.help(), Some("did you mean `offset`?"));
+        let other = error("subsample,n=3,zzz=1");
+        assert_eq!(other.help(), Some("its options are n, offset"));
+        assert!(error("subsample").message().ends_with("there is no `n`"));
         assert!(register_transform("noise", plain::<Subsample>).is_err());
     }
 }

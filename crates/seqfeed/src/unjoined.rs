@@ -45,9 +45,10 @@ impl Unjoined {
 }
 
 impl Description {
-    /// Refuses transforms that cannot be applied to the streams together.
+    /// Refuses a filter and transforms that cannot be applied to the streams together.
     fn check_transforms(&self, found: &Unjoined, opener: &Opener) -> Result<()> {
-        if !self.has_transforms() || !found.refused.is_empty() {
+        let is_changed = self.has_filter() || self.has_transforms();
+        if !is_changed || !found.refused.is_empty() {
             return Ok(());
         }
         let (missing, errors) = (Tolerance::Skip, Tolerance::Skip);

@@ -282,6 +282,11 @@ def open_table(
     """
     if isinstance(source, Mapping) and not isinstance(source, dict):
         source = dict(source)
+    if "transform" in options:
+        raise TypeError(
+            "transform= changes minibatches, and a table has none: give it to a feed "
+            "(`transforms` names those of the library, which tables have too)"
+        )
     return Table(
         source, object_type=object_type, overrides=overrides, allow_pipes=allow_pipes, **options
     )

@@ -78,6 +78,10 @@ const HOSTILE: &[(&str, &[(&str, &str)])] = &[
         )],
     ),
     (
+        "filter.toml",
+        &[("filter.toml", "[streams.x]\nsource = 'ark:a.ark'\n[filter]\nkeys = 'touch ran |'\n")],
+    ),
+    (
         "noise.toml",
         &[(
             "noise.toml",
