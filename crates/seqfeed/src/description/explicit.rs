@@ -150,6 +150,8 @@ impl Description {
         let has_effect = |key: &str| settings.without_effect(key).is_none();
         let draws = opened.corpus().in_sweep(Draw::default()).is_some();
         feed.seed = (has_effect("seed") || draws).then_some(settings.transform_seed);
+        feed.batch_size = feed.batch_size.filter(|_| has_effect("batch-size"));
+        feed.batch_unit = feed.batch_unit.filter(|_| has_effect("batch-unit"));
         feed.reshuffle = feed.reshuffle.filter(|_| has_effect("reshuffle"));
         feed.local_timeline = feed.local_timeline.filter(|_| has_effect("local-timeline"));
         feed.cross_sweeps = feed.cross_sweeps.filter(|_| has_effect("cross-sweeps"));

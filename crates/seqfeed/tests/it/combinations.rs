@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use seqfeed::Table;
+use seqfeed::io::Opener;
+use seqfeed::{Description, Table};
 
 use crate::small_corpus::{keys, open, shown, write};
 
@@ -80,6 +81,7 @@ fn changing_a_setting_that_is_accepted_changes_something() {
                 "unit = 'sequence'",
                 "unit = 'sequence'\nbucket = 11",
                 "unit = 'sequence'\ntruncation = 4",
+                "unit = 'sequence'\nepoch = 'sweep'",
                 "unit = 'sequence'\nbatch-unit = 'sequences'\nbatch-size = 4",
             ] {
                 bases.push(format!("preset = '{preset}'\n{order}\n{unit}\n"));
@@ -101,7 +103,8 @@ fn changing_a_setting_that_is_accepted_changes_something() {
             let with = |value: &str, size: i64| {
                 let mut all = keys(base);
                 all.insert("ranks".to_owned(), seqfeed::Value::Integer(2));
-                if !base.contains("batch-size") {
+                // `pack` says the size itself.
+                if !base.contains("batch-size") && key != "pack" {
                     all.insert("batch-size".to_owned(), seqfeed::Value::Integer(size));
                 }
                 if base.contains("'pdnn'") {
@@ -134,6 +137,28 @@ fn changing_a_setting_that_is_accepted_changes_something() {
         }
     }
     assert!(effects > 300 && refused > 300, "{effects} effects, {refused} refused");
+}
+
+#[test]
+fn cross_sweeps_is_refused_where_each_sweep_is_an_epoch() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let all = keys("preset = 'cntk'\nepoch = 'sweep'\ncross-sweeps = false");
+    let error = open(directory.path(), &all).unwrap_err();
+    assert!(error.is_usage() && error.message().contains("cross-sweeps has no effect"), "{error}");
+}
+
+#[test]
+fn an_explicit_description_packs_alike() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let features = format!("'ark:{}'", directory.path().join("f.ark").display());
+    let all = keys(&format!("features = {features}\nunit = 'sequence'\npack = 20\nsweeps = 1"));
+    let description = Description::from_options(all).unwrap();
+    let opened = description.open(&Opener::default()).unwrap();
+    let explicit = description.explicit(&opened, &Opener::default()).unwrap().to_toml();
+    let again = Description::from_toml(&explicit).unwrap().open(&Opener::default()).unwrap();
+    assert_eq!(again.settings(), opened.settings(), "{explicit}");
 }
 
 #[test]
