@@ -48,6 +48,7 @@ mod opened;
 mod quantity;
 #[cfg(feature = "cntk")]
 mod reader;
+mod segments;
 mod sequence;
 mod settle;
 mod transforms;
@@ -55,10 +56,10 @@ mod unjoined;
 
 pub use corpus_spool::CorpusSpool;
 pub use description::{
-    BatchUnit, ComponentSpec, CorpusOption, CorpusSpec, Description, ExtentName, FeedSpec,
-    FormatName, InputSpec, KindName, MixSpec, Names, OptionScope, OptionValues, OrderName,
-    PresetName, StreamSpec, Text, TextKeys, TypeName, UnitsName, Weight, component_options,
-    input_options, mix_options, options, stream_options,
+    BatchUnit, ComponentSpec, CorpusOption, CorpusSpec, Description, EndsName, ExtentName,
+    FeedSpec, FormatName, InputSpec, KindName, MixSpec, Names, OptionScope, OptionValues,
+    OrderName, PresetName, RestName, StreamSpec, Text, TextKeys, TypeName, UnitsName, Weight,
+    component_options, input_options, mix_options, options, stream_options,
 };
 pub use format::{
     Candidate, Capabilities, Certainty, Change, Draft, Format, Keys, Wanted, Writing, WrittenParts,

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use seqfeed_core::{
-    Chunking, Corpus, Draw, Error, Extent, JoinPolicy, Kind, Result, Source, Stream, nearest_name,
+    Chunking, Corpus, Draw, Error, Extent, JoinPolicy, Kind, Result, Segmented, Source, Stream,
+    nearest_name,
 };
 use seqfeed_feed::{Context, Cut, Padding, Settings};
 use seqfeed_io::Opener;
@@ -25,8 +26,8 @@ pub(crate) enum Rounding {
 }
 
 impl Description {
-    /// The corpus with its filter and its transforms applied: first to streams that a reader
-    /// brings, then to all.
+    /// The corpus with its filter, transforms and segments: first the transforms of streams that a
+    /// reader brings, last those of all streams.
     pub(crate) fn transformed(&self, corpus: Corpus, opener: &Opener) -> Result<Corpus> {
         const KEY: &str = "transforms";
         let corpus = self.filtered(corpus, opener)?;
@@ -38,10 +39,9 @@ impl Description {
                 applied.push((Some(stream_meant(&corpus, name)?.to_owned()), transforms, opener));
             }
         }
-        if let Some(transforms) = &self.corpus.transforms {
-            applied.push((None, transforms, self.opener_of(KEY, opener)));
-        }
-        if applied.is_empty() {
+        let rule = self.segment_rule()?;
+        let of_all = self.corpus.transforms.as_deref();
+        if applied.is_empty() && rule.is_none() && of_all.is_none() {
             return Ok(corpus);
         }
         let mut source: Arc<dyn Source> = Arc::new(corpus);
@@ -53,6 +53,14 @@ impl Description {
                 &opener,
                 Self::open_other,
             )?;
+        }
+        // Transforms of streams see whole utterances, those of all streams see segments.
+        if let Some(rule) = rule {
+            source = Arc::new(Segmented::new(source, rule)?);
+        }
+        if let Some(transforms) = of_all {
+            let opener = self.opener_of(KEY, opener);
+            source = transforms::apply(source, None, transforms, &opener, Self::open_other)?;
         }
         corpus_of(source)
     }

@@ -183,5 +183,5 @@ fn no_source_that_holds_another_one_has_defaults() {
             }
         }
     }
-    assert_eq!(wrappers, 6);
+    assert_eq!(wrappers, 7);
 }

@@ -5,7 +5,9 @@ use std::num::NonZeroUsize;
 
 use super::mix::MixSpec;
 use super::option::{CorpusOption, options};
-use super::values::{ExtentName, FormatName, KindName, Names, Text, TypeName, UnitsName};
+use super::values::{
+    EndsName, ExtentName, FormatName, KindName, Names, RestName, Text, TypeName, UnitsName,
+};
 use crate::transforms::TransformSpec;
 
 options! {
@@ -81,6 +83,27 @@ options! {
         /// Of all that the other keys leave, keep so many at the beginning: a number, or a share
         /// such as `10 %`.
         ["filter"] "first" "N|PERCENT" first: Text, Corpus;
+
+        /// Cut utterances into segments of so many samples. Each is a sequence of its own.
+        ["segments"] "segment-length" "N" segment_length: u32, Corpus;
+
+        /// Samples from the beginning of one segment to that of the next. Without it, segments lie
+        /// side by side.
+        ["segments"] "segment-shift" "N" segment_shift: u32, Corpus;
+
+        /// Frames of context before each segment, in dense streams.
+        ["segments"] "segment-left" "N" segment_left: u32 = "0", Corpus;
+
+        /// Frames of context behind each segment, in dense streams.
+        ["segments"] "segment-right" "N" segment_right: u32 = "0", Corpus;
+
+        /// Context beyond the ends of an utterance: repeat the first and last frame, or drop the
+        /// segments that would need it.
+        ["segments"] "segment-ends" "ENDS" segment_ends: EndsName = "repeat", Corpus;
+
+        /// The samples behind the last whole segment: drop them, keep them as a shorter segment,
+        /// or shift that segment back until it is whole.
+        ["segments"] "segment-rest" "REST" segment_rest: RestName = "drop", Corpus;
     } with {
         /// Values that replace those of a reader's configuration, or the values of its
         /// `$variables$`, as on CNTK's command line: `ScpDir = "/data"`,

@@ -6,7 +6,8 @@ use super::option::{CorpusOption, OptionScope};
 
 /// The sections of a `corpus.toml`, in the order in which they are written. The empty text means
 /// the top.
-pub(crate) const SECTIONS: [&str; 7] = ["", "reading", "filter", "feed", "ranks", "cntk", "pdnn"];
+pub(crate) const SECTIONS: [&str; 8] =
+    ["", "reading", "filter", "segments", "feed", "ranks", "cntk", "pdnn"];
 
 /// All options by their short names: the flags of the command line, and the keywords in Python.
 ///

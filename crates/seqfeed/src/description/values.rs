@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use seqfeed_core::{Element, Extent, Kind};
+use seqfeed_core::{Element, Extent, Kind, SegmentEnds, SegmentRest};
 use seqfeed_feed::{Generator, Layout, Partial, ScheduleUnit, Shard, Stop, Unit};
 use seqfeed_io::{name_to_text, path_from_text};
 use seqfeed_text::Units;
@@ -343,6 +343,45 @@ pub enum KindName {
     Sparse,
 }
 
+/// What happens to the context of segments beyond the ends of an utterance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndsName {
+    /// The first and last frame stand for missing ones.
+    Repeat,
+    /// Segments keep away from the ends.
+    Drop,
+}
+
+impl From<EndsName> for SegmentEnds {
+    fn from(name: EndsName) -> Self {
+        match name {
+            EndsName::Repeat => Self::Repeat,
+            EndsName::Drop => Self::Drop,
+        }
+    }
+}
+
+/// What happens to samples behind the last whole segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestName {
+    /// They are left out.
+    Drop,
+    /// They are a shorter segment.
+    Keep,
+    /// The last segment begins earlier, and is whole.
+    Shift,
+}
+
+impl From<RestName> for SegmentRest {
+    fn from(name: RestName) -> Self {
+        match name {
+            RestName::Drop => Self::Drop,
+            RestName::Keep => Self::Keep,
+            RestName::Shift => Self::Shift,
+        }
+    }
+}
+
 /// The units that a text is divided into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitsName {
@@ -431,6 +470,8 @@ words! {
         Float32 = "float32", Float64 = "float64", Float16 = "float16", Bfloat16 = "bfloat16",
         Int32 = "int32", Int64 = "int64"
     }
+    EndsName { Repeat = "repeat", Drop = "drop" }
+    RestName { Drop = "drop", Keep = "keep", Shift = "shift" }
     UnitsName { Words = "words", Characters = "characters", Lines = "lines" }
     ExtentName { Samples = "samples", Sequence = "sequence", Own = "own" }
 }

@@ -18,6 +18,7 @@ mod random_transforms;
 mod resuming;
 #[cfg(feature = "arrow")]
 mod row_files;
+mod segments;
 mod small_corpus;
 mod specs;
 mod stores;
