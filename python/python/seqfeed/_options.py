@@ -100,6 +100,27 @@ class CorpusOptions(TypedDict, total=False):
     """Of all that the other keys leave, keep so many at the beginning: a number, or a share
     such as ``10 %``."""
 
+    segment_length: int
+    """Cut utterances into segments of so many samples. Each is a sequence of its own."""
+
+    segment_shift: int
+    """Samples from the beginning of one segment to that of the next. Without it, segments
+    lie side by side."""
+
+    segment_left: int
+    """Frames of context before each segment, in dense streams. Default: 0."""
+
+    segment_right: int
+    """Frames of context behind each segment, in dense streams. Default: 0."""
+
+    segment_ends: Literal["repeat", "drop"]
+    """Context beyond the ends of an utterance: repeat the first and last frame, or drop the
+    segments that would need it. Default: repeat."""
+
+    segment_rest: Literal["drop", "keep", "shift"]
+    """The samples behind the last whole segment: drop them, keep them as a shorter segment,
+    or shift that segment back until it is whole. Default: drop."""
+
 
 class TableOptions(CorpusOptions, total=False):
     """These, and whole sections of a ``corpus.toml``: keywords of ``open`` and ``Feed``."""
