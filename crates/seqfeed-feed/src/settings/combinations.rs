@@ -253,9 +253,6 @@ impl Settings {
             ),
             "local-timeline" | "cross-sweeps" if !worker => Some("it is for preset = \"cntk\""),
             "local-timeline" if truncated => Some(in_rows),
-            "cross-sweeps" if self.cut.epoch() == Epoch::Sweep && !truncated => {
-                Some("minibatches end with an epoch, and each sweep is one")
-            }
             // With several ranks it decides which minibatch announces the end of a sweep: a rank
             // looks for its next sequence in the next sweep, or stops at the end of this one.
             "cross-sweeps" if truncated && self.ranks == 1 => Some(in_rows),

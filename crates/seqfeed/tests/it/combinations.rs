@@ -81,7 +81,6 @@ fn changing_a_setting_that_is_accepted_changes_something() {
                 "unit = 'sequence'",
                 "unit = 'sequence'\nbucket = 11",
                 "unit = 'sequence'\ntruncation = 4",
-                "unit = 'sequence'\nepoch = 'sweep'",
                 "unit = 'sequence'\nbatch-unit = 'sequences'\nbatch-size = 4",
             ] {
                 bases.push(format!("preset = '{preset}'\n{order}\n{unit}\n"));
@@ -137,15 +136,6 @@ fn changing_a_setting_that_is_accepted_changes_something() {
         }
     }
     assert!(effects > 300 && refused > 300, "{effects} effects, {refused} refused");
-}
-
-#[test]
-fn cross_sweeps_is_refused_where_each_sweep_is_an_epoch() {
-    let directory = tempfile::tempdir().unwrap();
-    write(directory.path());
-    let all = keys("preset = 'cntk'\nepoch = 'sweep'\ncross-sweeps = false");
-    let error = open(directory.path(), &all).unwrap_err();
-    assert!(error.is_usage() && error.message().contains("cross-sweeps has no effect"), "{error}");
 }
 
 #[test]
