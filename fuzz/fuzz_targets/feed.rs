@@ -181,7 +181,7 @@ fn agreeing(mut settings: Settings) -> Settings {
                 settings.layout = Layout::Concatenated;
             }
             let least = |limit: Option<u64>| limit.filter(|_| !frames).map(|limit| limit.max(1));
-            let Limits { sequences, padded, quadratic } = &mut steps.limits;
+            let Limits { sequences, padded, tokens: _, quadratic } = &mut steps.limits;
             for limit in [sequences, padded, quadratic] {
                 *limit = least(*limit);
             }

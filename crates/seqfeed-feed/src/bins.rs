@@ -102,10 +102,10 @@ impl Bins {
             for &item in &items {
                 let number = self.edges.partition_point(|&edge| edge < item.samples);
                 let (bin, filling) = (&mut bins[number], &mut fillings[number]);
-                if !filling.takes(item.samples) {
+                if !filling.takes(&item) {
                     bin.ends.push(bin.sequences.len() as u32);
                     *filling = self.cut.filling();
-                    filling.takes(item.samples);
+                    filling.takes(&item);
                 }
                 bin.sequences.push(sequence(&self.index, Unit::Sequence, item));
             }

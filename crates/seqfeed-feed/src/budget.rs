@@ -63,14 +63,14 @@ impl Budget {
 
     fn put(&mut self, item: OrderedUnit) {
         let with_room = self.open.iter_mut().find_map(|(filling, items)| {
-            let fits = filling.takes(item.samples);
+            let fits = filling.takes(&item);
             fits.then_some(items)
         });
         match with_room {
             Some(items) => items.push(item),
             None => {
                 let mut filling = self.cut.filling();
-                filling.takes(item.samples);
+                filling.takes(&item);
                 self.open.push_back((filling, vec![item]));
             }
         }

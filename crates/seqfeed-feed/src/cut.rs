@@ -1,20 +1,24 @@
 //! The cut: minibatches end at their size, at a seam of the order, or where the run ends.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use seqfeed_core::Index;
 
 use crate::order::{OrderedUnit, Units};
 use crate::settings::{BatchSize, Limits, Unit};
+use crate::tokens::Tokens;
 
 /// Cuts an order into minibatches.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Cut {
     unit: Unit,
     /// Size of a minibatch.
     size: BatchSize,
     /// Limits beside the size.
     limits: Limits,
+    /// What counts for the limit of tokens.
+    tokens: Option<Arc<Tokens>>,
 }
 
 impl Cut {
@@ -25,12 +29,17 @@ impl Cut {
             BatchSize::Units(size) => BatchSize::Units(size.saturating_mul(scale)),
             BatchSize::Padded(size) => BatchSize::Padded(size.saturating_mul(scale)),
         };
-        Self { unit, size, limits: Limits::default() }
+        Self { unit, size, limits: Limits::default(), tokens: None }
     }
 
-    /// The same cut within limits.
-    pub(crate) fn within(self, limits: Limits) -> Self {
-        Self { limits, ..self }
+    /// The same cut within limits, one of them of tokens if these are given.
+    pub(crate) fn within(self, limits: Limits, tokens: Option<Arc<Tokens>>) -> Self {
+        Self { limits, tokens, ..self }
+    }
+
+    /// Bytes of the lengths that count for the limit of tokens.
+    pub(crate) fn tokens_bytes(&self) -> u64 {
+        self.tokens.as_ref().map_or(0, |tokens| tokens.bytes())
     }
 
     pub(crate) fn size(&self) -> BatchSize {
@@ -39,14 +48,23 @@ impl Cut {
 
     /// An empty minibatch.
     pub(crate) fn filling(&self) -> Filling {
-        Filling { size: self.size, limits: self.limits, units: 0, cost: 0, dearest: 0, longest: 0 }
+        Filling {
+            size: self.size,
+            limits: self.limits,
+            tokens: self.tokens.clone(),
+            units: 0,
+            cost: 0,
+            dearest: 0,
+            longest: 0,
+            all_tokens: 0,
+        }
     }
 
     /// The number of units that fill a minibatch, if it does not depend on their lengths.
     pub(crate) fn units(&self) -> Option<u64> {
         match (self.size, self.unit) {
             (BatchSize::Samples(size), Unit::Frame) => Some(size),
-            (BatchSize::Units(size), _) if self.limits.padded.is_none() => Some(size),
+            (BatchSize::Units(size), _) if !self.limits.by_length() => Some(size),
             _ => None,
         }
     }
@@ -70,7 +88,7 @@ impl Cut {
             None => {
                 let mut filling = self.filling();
                 while let Some(item) = units.peek()
-                    && filling.takes(item.samples)
+                    && filling.takes(&item)
                 {
                     items.push(item);
                     units.take();
@@ -127,18 +145,22 @@ impl Cut {
 pub(crate) struct Filling {
     size: BatchSize,
     limits: Limits,
+    tokens: Option<Arc<Tokens>>,
     units: u64,
     /// The sum of the costs of its units, and the largest. A cost is a number of samples unless
     /// long sequences cost more.
     cost: u64,
     dearest: u64,
     longest: u64,
+    all_tokens: u64,
 }
 
 impl Filling {
     /// Whether one more unit fits. If so, it is counted. The first unit always fits.
-    pub(crate) fn takes(&mut self, samples: u32) -> bool {
-        let units = self.units + 1;
+    pub(crate) fn takes(&mut self, item: &OrderedUnit) -> bool {
+        let (units, samples) = (self.units + 1, item.samples);
+        let more = self.tokens.as_ref().map_or(0, |tokens| tokens.of(item));
+        let all_tokens = self.all_tokens.saturating_add(more);
         let cost = self.limits.cost(samples);
         let (total, dearest) = (self.cost.saturating_add(cost), self.dearest.max(cost));
         let longest = self.longest.max(u64::from(samples));
@@ -147,12 +169,14 @@ impl Filling {
             BatchSize::Units(limit) => units <= limit,
             BatchSize::Padded(limit) => dearest.saturating_mul(units) <= limit,
         };
-        let Limits { sequences, padded, .. } = self.limits;
+        let Limits { sequences, padded, tokens, .. } = self.limits;
         let fits = fits
             && sequences.is_none_or(|limit| units <= limit)
-            && padded.is_none_or(|limit| longest.saturating_mul(units) <= limit);
+            && padded.is_none_or(|limit| longest.saturating_mul(units) <= limit)
+            && tokens.is_none_or(|limit| all_tokens <= limit);
         if fits || self.units == 0 {
             (self.units, self.cost, self.dearest, self.longest) = (units, total, dearest, longest);
+            self.all_tokens = all_tokens;
             return true;
         }
         false

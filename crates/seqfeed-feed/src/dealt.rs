@@ -17,6 +17,7 @@ use crate::similar::Similar;
 use crate::stages::{Needs, Planned, Position, Stages};
 use crate::state::State;
 use crate::swept_chunk::SweptChunk;
+use crate::tokens::Tokens;
 
 pub(crate) struct Dealt {
     units: Units,
@@ -36,12 +37,14 @@ impl Dealt {
         cursor: Cursor,
         settings: &Settings,
         steps: Steps,
+        tokens: Option<Arc<Tokens>>,
     ) -> Self {
         let deal = Deal::new(settings, steps);
-        let cut = Cut::new(settings.unit, settings.batch, deal.step().1).within(steps.limits);
+        let cut = Cut::new(settings.unit, settings.batch, deal.step().1);
+        let cut = cut.within(steps.limits, tokens);
         let mut dealt = Self {
             units: Units::new(cursor, all_units(index, settings.unit)),
-            similar: Similar::new(index, settings, steps, cut),
+            similar: Similar::new(index, settings, steps, cut.clone()),
             cut,
             deal,
             run: Run::of(settings),
@@ -192,7 +195,10 @@ impl Stages for Dealt {
         let largest = self.deal.largest(cut);
         Needs {
             samples: cursor.most_samples(index).saturating_add(samples),
-            bytes: cursor.most_bytes(index, self.unit).saturating_add(bytes),
+            bytes: cursor
+                .most_bytes(index, self.unit)
+                .saturating_add(bytes)
+                .saturating_add(self.cut.tokens_bytes()),
             step: self.deal.in_step(largest.samples),
             largest,
         }

@@ -51,6 +51,7 @@ mod state;
 mod stream_type;
 mod sweeps;
 mod swept_chunk;
+mod tokens;
 
 pub use buffers::Segment;
 pub use deal::{DealState, DealtState};

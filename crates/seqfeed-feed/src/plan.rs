@@ -16,6 +16,7 @@ use crate::settings::{Cut, Epoch, Generator, Limits, Order, Partitions, Settings
 use crate::stages::{Needs, Planned, Position, Stages};
 use crate::state::State;
 use crate::swept_chunk::SweptChunk;
+use crate::tokens::Tokens;
 
 /// The units of one minibatch of this rank.
 pub(crate) struct Plan {
@@ -38,13 +39,15 @@ pub(crate) struct Planner {
 
 impl Planner {
     /// Plans for an index of the samples that are dealt out, and the first sequence of each file.
-    /// `varies` says that values change from sweep to sweep.
+    /// `tokens` are what a limit of them counts; `varies` says that values change from sweep to sweep.
     pub(crate) fn new(
         index: &Arc<Index>,
         files: &[u32],
         settings: &Settings,
+        tokens: Option<Arc<Tokens>>,
         varies: bool,
     ) -> Result<Self> {
+        let of_tokens = tokens.as_ref().map(|tokens| tokens.digest());
         if index.total_samples() == 0 {
             return Err(Error::corpus("the corpus holds no samples"));
         }
@@ -63,13 +66,16 @@ impl Planner {
                     Some(mixture) => Cursor::Mixed(Box::new(Mixed::new(index, settings, mixture)?)),
                     None => Cursor::of_all(Arc::clone(index), settings),
                 };
-                Box::new(Dealt::new(index, order, settings, steps))
+                Box::new(Dealt::new(index, order, settings, steps, tokens))
             }
             Cut::Worker(worker) => Box::new(WorkerStages::new(index, settings, worker)?),
             Cut::Timeline(timeline) => Box::new(TimelineStages::new(index, settings, timeline)?),
             Cut::Partitions(how) => Box::new(partitions(index, files, settings, how)?),
         };
         let mut corpus = stages.digest(digest(index, settings));
+        if let Some(of_tokens) = of_tokens {
+            corpus = random::mix(corpus ^ of_tokens);
+        }
         if varies {
             corpus = random::mix(corpus ^ settings.transform_seed).wrapping_add(1);
         }
@@ -192,9 +198,9 @@ fn digest(index: &Index, settings: &Settings) -> u64 {
         }
         Cut::Steps(steps) => {
             bucket = steps.bucket.map_or(0, |bucket| bucket as u64 + 1);
-            let Limits { sequences, padded, quadratic } = steps.limits;
+            let Limits { sequences, padded, tokens, quadratic } = steps.limits;
             let buckets = steps.buckets.map(|buckets| buckets as u64);
-            let all = [buckets, sequences, padded, quadratic];
+            let all = [buckets, sequences, padded, tokens, quadratic];
             let mut own = match all.iter().any(Option::is_some) {
                 true => all.map(|one| one.unwrap_or(0)).to_vec(),
                 false => Vec::new(),

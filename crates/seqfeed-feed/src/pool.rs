@@ -67,9 +67,9 @@ impl Pool {
         let mut minibatches: Vec<Vec<OrderedUnit>> = Vec::new();
         let mut filling = self.cut.filling();
         for item in items {
-            if minibatches.is_empty() || !filling.takes(item.samples) {
+            if minibatches.is_empty() || !filling.takes(&item) {
                 filling = self.cut.filling();
-                filling.takes(item.samples);
+                filling.takes(&item);
                 minibatches.push(Vec::new());
             }
             minibatches.last_mut().expect("just pushed").push(item);

@@ -13,6 +13,7 @@ use crate::settings::{Settings, Unit};
 use crate::state::State;
 use crate::stream_type::with_types;
 use crate::sweeps::Sweeps;
+use crate::tokens::Tokens;
 
 pub(crate) struct Prepared {
     pub(crate) sweeps: Arc<Sweeps>,
@@ -48,13 +49,14 @@ impl Prepared {
             Some(selection) => Arc::clone(&selection.index),
             None => Arc::clone(source.index()),
         };
+        let tokens = Tokens::new(source.as_ref(), settings)?;
         let source = with_types(with_labels(source, settings)?, &settings.types)?;
         let streams = delivered(source.streams(), &context);
         let orders = settings.mixture.as_ref().map_or(1, |mixture| mixture.components.len());
         let sweeps = Sweeps::new(Arc::clone(&source), settings.transform_seed, orders);
         let sweeps = Arc::new(sweeps);
         let varies = sweeps.vary();
-        let mut planner = Planner::new(&index, &source.files(), settings, varies)?;
+        let mut planner = Planner::new(&index, &source.files(), settings, tokens, varies)?;
         if let Some(state) = state {
             planner.restore(state, &index)?;
         }

@@ -102,6 +102,9 @@ pub struct Settings {
     pub label_padding: i32,
     /// The padding of single streams, in place of `feature_padding` or `label_padding`.
     pub padding: Vec<Padding>,
+    /// The stream whose samples [`Limits::tokens`] limits. Its lengths must be known before it is
+    /// loaded.
+    pub tokens_of: Option<String>,
     /// Context of frames, by stream.
     pub context: Vec<Context>,
     /// Types of values, by stream. Other streams keep theirs.
@@ -141,6 +144,7 @@ impl Default for Settings {
             padding: Vec::new(),
             context: Vec::new(),
             types: Vec::new(),
+            tokens_of: None,
             labels: None,
             rank: 0,
             ranks: 1,

@@ -30,7 +30,7 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
         bucket: None,
         buckets: None,
         pack: false,
-        limits: Limits { sequences: None, padded: None, quadratic: None },
+        limits: Limits { sequences: None, padded: None, tokens: None, quadratic: None },
         shard: Shard::Minibatches,
         partial,
     }) = settings.cut

@@ -57,7 +57,7 @@ impl Settings {
         let length = self.cut.truncated().map_or(0, |truncation| truncation.length);
         let steps = if let Cut::Steps(steps) = self.cut { steps } else { Steps::default() };
         let start = if let Cut::Worker(worker) = self.cut { worker.start } else { 0 };
-        let Limits { sequences, padded, quadratic } = steps.limits;
+        let Limits { sequences, padded, tokens, quadratic } = steps.limits;
         if size == 0 {
             return Some("the batch size must be 1 at least".to_owned());
         } else if self.ranks == 0 {
@@ -73,8 +73,9 @@ impl Settings {
             return Some("a bucket must hold 1 sequence at least".to_owned());
         } else if steps.buckets == Some(0) {
             return Some("there must be 1 bucket at least".to_owned());
-        } else if [sequences, padded, quadratic].contains(&Some(0)) {
-            return Some("max-sequences, max-padded and quadratic must be 1 at least".to_owned());
+        } else if [sequences, padded, tokens, quadratic].contains(&Some(0)) {
+            let what = "max-sequences, max-padded, max-tokens and quadratic must be 1 at least";
+            return Some(what.to_owned());
         } else if self.queue > MOST_WAITING {
             return Some(format!(
                 "at most {MOST_WAITING} minibatches are kept ready, not {}",
@@ -137,7 +138,8 @@ impl Settings {
             ),
             (
                 frames && (steps.buckets.is_some() || limits != Limits::default()),
-                "buckets, max-sequences, max-padded and quadratic are for sequences (unit = \"sequence\")",
+                "buckets, max-sequences, max-padded, max-tokens and quadratic are for sequences \
+                 (unit = \"sequence\")",
             ),
             (
                 steps.buckets.is_some()
@@ -157,6 +159,10 @@ impl Settings {
             (
                 limits.sequences.is_some() && matches!(self.batch, BatchSize::Units(_)),
                 "max-sequences is for a batch size in samples; here batch-size counts sequences",
+            ),
+            (
+                limits.tokens.is_some() && self.tokens_of.is_none(),
+                "max-tokens limits the samples of another stream, such as words: name it (tokens-of)",
             ),
             (
                 limits.padded.is_some() && matches!(self.batch, BatchSize::Padded(_)),
@@ -226,7 +232,10 @@ impl Settings {
         let truncated = self.cut.truncated().is_some();
         let in_rows = "sequences are truncated, and fill rows one by one";
         let packs = matches!(self.cut, Cut::Steps(Steps { pack: true, .. }));
+        let limits =
+            if let Cut::Steps(steps) = self.cut { steps.limits } else { Limits::default() };
         match key {
+            "tokens-of" if limits.tokens.is_none() => Some("it names the stream of max-tokens"),
             "batch-size" if packs => Some("pack says how many samples a minibatch holds"),
             "batch-unit" if packs => Some("pack counts samples"),
             "seed" => match self.order {

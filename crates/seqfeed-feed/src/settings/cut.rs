@@ -33,12 +33,19 @@ pub struct Limits {
     pub sequences: Option<u64>,
     /// The most samples with padding.
     pub padded: Option<u64>,
+    /// The most samples of the stream [`tokens_of`](super::Settings::tokens_of), such as words.
+    pub tokens: Option<u64>,
     /// Long sequences count more for the size: a sequence of `n` samples counts `n + n² / q`, as
     /// suits the cost of attention. At `q` samples it counts double.
     pub quadratic: Option<u64>,
 }
 
 impl Limits {
+    /// Whether a limit depends on the lengths of sequences.
+    pub(crate) fn by_length(&self) -> bool {
+        self.padded.is_some() || self.tokens.is_some()
+    }
+
     /// What a sequence counts for the size.
     pub(crate) fn cost(&self, samples: u32) -> u64 {
         let samples = u64::from(samples);

@@ -44,8 +44,13 @@ fn cuts() -> impl Strategy<Value = Cut> {
     let shards = prop_oneof![Just(Shard::Minibatches), Just(Shard::Chunks)];
     let partials = prop_oneof![Just(Partial::Keep), Just(Partial::Drop), Just(Partial::Even)];
     let numbers = |most: u64| prop_oneof![3 => Just(None), 1 => (1..most).prop_map(Some)];
-    let limits = (numbers(9), numbers(80), numbers(40))
-        .prop_map(|(sequences, padded, quadratic)| Limits { sequences, padded, quadratic });
+    let limits =
+        (numbers(9), numbers(80), numbers(40)).prop_map(|(sequences, padded, quadratic)| Limits {
+            sequences,
+            padded,
+            tokens: None,
+            quadratic,
+        });
     let limits = prop_oneof![2 => Just(Limits::default()), 1 => limits];
     let groups = prop_oneof![
         Just((None, None, false)),

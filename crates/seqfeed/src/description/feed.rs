@@ -55,6 +55,13 @@ options! {
         /// The most samples of a minibatch with padding, beside its size.
         ["feed"] "max-padded" "N" max_padded: u64, Feed;
 
+        /// The most samples of a minibatch in the stream that `tokens-of` names, such as words,
+        /// beside its size.
+        ["feed"] "max-tokens" "N" max_tokens: u64, Feed;
+
+        /// The stream whose samples `max-tokens` counts.
+        ["feed"] "tokens-of" "STREAM" tokens_of: String, Feed;
+
         /// Count long sequences for more: a sequence of n samples counts n + n²/Q for the size.
         ["feed"] "quadratic" "Q" quadratic: u64, Feed;
 

@@ -58,6 +58,7 @@ impl Description {
             feature_padding: self.feed.feature_padding.unwrap_or(default.feature_padding),
             label_padding: self.feed.label_padding.unwrap_or(default.label_padding),
             padding: self.padding_over(default.padding),
+            tokens_of: self.feed.tokens_of.clone().or(default.tokens_of),
             context: self.contexts_over(default.context)?,
             types: self.types_over(default.types),
             labels: self.labels_over(default.labels)?,
@@ -308,6 +309,7 @@ impl Description {
                 let limits = Limits {
                     sequences: self.feed.max_sequences.or(steps.limits.sequences),
                     padded: self.feed.max_padded.or(steps.limits.padded),
+                    tokens: self.feed.max_tokens.or(steps.limits.tokens),
                     quadratic: self.feed.quadratic.or(steps.limits.quadratic),
                 };
                 Cut::Steps(Steps {
@@ -375,9 +377,14 @@ impl Description {
             ),
             (
                 cut != PresetName::None
-                    && [feed.pack, feed.max_sequences, feed.max_padded, feed.quadratic]
-                        != [None; 4],
-                "pack, max-sequences, max-padded and quadratic are for preset = \"none\"",
+                    && [
+                        feed.pack,
+                        feed.max_sequences,
+                        feed.max_padded,
+                        feed.max_tokens,
+                        feed.quadratic,
+                    ] != [None; 5],
+                "pack, max-sequences, max-padded, max-tokens and quadratic are for preset = \"none\"",
             ),
             (
                 !own && truncated,

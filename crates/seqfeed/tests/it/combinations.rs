@@ -41,6 +41,8 @@ const PAIRS: [(&str, &str, &str); 38] = [
     ("pack", "15", "40"),
     ("max-sequences", "1", "3"),
     ("max-padded", "5", "12"),
+    ("max-tokens", "5", "12"),
+    ("tokens-of", "'features'", "'labels'"),
     ("quadratic", "2", "1000"),
     ("layout", "'padded'", "'packed'"),
     ("layout", "'padded'", "'concatenated'"),

@@ -24,4 +24,5 @@ mod specs;
 mod stores;
 mod stream_types;
 mod targets;
+mod token_limits;
 mod transforms;

@@ -94,6 +94,8 @@ fn others(key: &str) -> &'static [&'static str] {
         "pack" => &["14", "35"],
         "max-sequences" => &["3"],
         "max-padded" => &["25"],
+        "max-tokens" => &["6"],
+        "tokens-of" => &["'features'"],
         "quadratic" => &["5"],
         "layout" => &["'padded'", "'concatenated'", "'packed'"],
         "label-padding" => &["-1"],
