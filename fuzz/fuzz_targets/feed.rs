@@ -69,6 +69,7 @@ impl<'a> Arbitrary<'a> for Case {
                 limits: Limits {
                     sequences: maybe(u, |u| number(u, 8))?,
                     padded: maybe(u, |u| number(u, 90))?,
+                    tokens: None,
                     quadratic: maybe(u, |u| number(u, 40))?,
                 },
                 shard: *u.choose(&[Shard::Minibatches, Shard::Chunks])?,

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use seqfeed::{Error, Opened, PlannedMinibatch, Preview, Settings, Source, units_in_sweep};
+use seqfeed::{
+    BatchSize, Error, Layout, Opened, PlannedMinibatch, Preview, Settings, Source, Unit,
+    units_in_sweep,
+};
 use serde_json::json;
 
 use crate::options::{CorpusOptions, FeedOptions};
@@ -69,10 +72,14 @@ struct Plan {
 }
 
 /// What one rank gets.
+#[derive(Default)]
 struct Rank {
     minibatches: u64,
     sequences: u64,
     samples: u64,
+    /// Chunks that it loads, each once a sweep, and bytes of their samples.
+    chunks: u64,
+    bytes: u64,
     memory_bound: u64,
 }
 
@@ -85,10 +92,9 @@ impl Plan {
         for rank in 0..settings.ranks.max(1) {
             let settings = Settings { rank, ..settings.clone() };
             let corpus = Arc::clone(opened.corpus()) as Arc<dyn Source>;
-            let preview = Preview::new(corpus, &settings)?;
-            let memory_bound = preview.memory_bound();
-            let mut all = Rank { minibatches: 0, sequences: 0, samples: 0, memory_bound };
-            for minibatch in preview {
+            let mut preview = Preview::new(corpus, &settings)?;
+            let mut all = Rank { memory_bound: preview.memory_bound(), ..Rank::default() };
+            for minibatch in &mut preview {
                 let PlannedMinibatch { segments, samples, .. } = minibatch;
                 all.minibatches += 1;
                 all.sequences += segments;
@@ -96,6 +102,7 @@ impl Plan {
                 plan.padded = plan.padded.saturating_add(minibatch.padded());
                 plan.samples.push(samples);
             }
+            (all.chunks, all.bytes) = (preview.chunks(), preview.bytes());
             plan.ranks.push(all);
             progress.inc(1);
         }
@@ -159,10 +166,29 @@ impl Plan {
             count(largest),
             count(median)
         )?;
-        let padding = 100.0 * self.padding();
-        writeln!(out, "padding      {padding:.1} % of a padded minibatch, on average")?;
+        let settings = opened.settings();
+        let concatenated = settings.layout == Layout::Concatenated;
+        if settings.unit == Unit::Sequence && !concatenated {
+            let padding = 100.0 * self.padding();
+            writeln!(out, "padding      {padding:.1} % of a padded minibatch, on average")?;
+        }
+        if let (BatchSize::Samples(size), true) = (settings.batch, concatenated) {
+            let room = (self.samples.len() as f64 * size as f64).max(1.0);
+            let fill = 100.0 * self.total() as f64 / room;
+            writeln!(out, "fill         {fill:.1} % of a minibatch, on average")?;
+        }
         let (least, most) = self.least_and_most(|rank| rank.samples);
         writeln!(out, "a rank gets  {} to {} samples", count(least), count(most))?;
+        let (least, most) = self.least_and_most(|rank| rank.chunks);
+        let (fewest, largest_part) = self.least_and_most(|rank| rank.bytes);
+        writeln!(
+            out,
+            "it reads     {} to {} chunks, {} to {}",
+            count(least),
+            count(most),
+            bytes(fewest as f64),
+            bytes(largest_part as f64)
+        )?;
         let memory = self.least_and_most(|rank| rank.memory_bound).1;
         writeln!(out, "memory       {} at most for each rank", bytes(memory as f64))?;
         writeln!(out, "\nminibatches by samples")?;
@@ -184,6 +210,8 @@ impl Plan {
                 "minibatches": rank.minibatches,
                 "sequences": rank.sequences,
                 "samples": rank.samples,
+                "chunks": rank.chunks,
+                "bytes": rank.bytes,
                 "memory_bound_bytes": rank.memory_bound,
             })
         });

@@ -30,6 +30,9 @@ fn a_plan_has_the_minibatches_of_each_rank() {
                 assert_eq!(plan["ranks"][rank][key], fed[key], "{key} of rank {rank}");
             }
             samples += fed["samples"].as_u64().unwrap();
+            // Each rank has minibatches from all over the corpus.
+            let chunks = plan["ranks"][rank]["chunks"].as_u64().unwrap();
+            assert!(chunks >= 1 && plan["ranks"][rank]["bytes"].as_u64().unwrap() > 0);
         }
         assert_eq!(plan["samples"], samples);
         let histogram = plan["histogram"].as_array().unwrap().iter();
