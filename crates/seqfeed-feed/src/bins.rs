@@ -47,9 +47,15 @@ pub(crate) struct Bins {
 const OF_STEPS: u64 = 0x62_696e_7320_6f66;
 
 impl Bins {
-    /// Divides sequences into `count` bins, each with about the same number of samples.
-    pub(crate) fn new(index: Arc<Index>, count: usize, seed: u64, cut: Cut, ranks: usize) -> Self {
-        let edges = edges(&index, count);
+    /// Divides sequences into bins. All but the last have an edge, the most samples of a sequence
+    /// there.
+    pub(crate) fn new(
+        index: Arc<Index>,
+        edges: Vec<u32>,
+        seed: u64,
+        cut: Cut,
+        ranks: usize,
+    ) -> Self {
         let (sequences, ends) = (Vec::new(), Vec::new());
         Self { index, edges, seed, cut, ranks, ordered_for: ranks, sequences, ends, taken: 0 }
     }
@@ -225,7 +231,7 @@ fn steps(bins: impl Iterator<Item = usize>, ranks: usize) -> Vec<Vec<(usize, usi
 
 /// The lengths that divide the corpus into at most `count` bins with about the same number of
 /// samples.
-fn edges(index: &Index, count: usize) -> Vec<u32> {
+pub(crate) fn even_edges(index: &Index, count: usize) -> Vec<u32> {
     let mut lengths: Vec<u32> = (0..index.len() as u32).map(|s| index.samples(s)).collect();
     lengths.sort_unstable();
     let total = u128::from(index.total_samples());
@@ -256,15 +262,15 @@ mod tests {
     fn bins_have_about_the_same_number_of_samples() {
         let lengths: Vec<u32> = (1..=100).collect();
         // Half of the 5050 samples lie in sequences of up to 71.
-        assert_eq!(edges(&index(&lengths), 2), [71]);
-        assert!(edges(&index(&lengths), 1).is_empty());
-        assert_eq!(edges(&index(&lengths), 4).len(), 3);
+        assert_eq!(even_edges(&index(&lengths), 2), [71]);
+        assert!(even_edges(&index(&lengths), 1).is_empty());
+        assert_eq!(even_edges(&index(&lengths), 4).len(), 3);
     }
 
     #[test]
     fn one_length_is_one_bin() {
-        assert!(edges(&index(&[7; 50]), 5).len() <= 1);
-        assert!(edges(&index(&[0, 0, 3]), 1).is_empty());
+        assert!(even_edges(&index(&[7; 50]), 5).len() <= 1);
+        assert!(even_edges(&index(&[0, 0, 3]), 1).is_empty());
     }
 
     #[test]

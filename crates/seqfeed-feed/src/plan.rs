@@ -208,6 +208,10 @@ fn digest(index: &Index, settings: &Settings) -> u64 {
             if steps.pack {
                 own.extend([5, settings.batch.number()]);
             }
+            if !settings.bucket_edges.is_empty() {
+                own.push(6);
+                own.extend(settings.bucket_edges.iter().map(|&edge| u64::from(edge)));
+            }
             own
         }
     };

@@ -102,6 +102,9 @@ pub struct Settings {
     pub label_padding: i32,
     /// The padding of single streams, in place of `feature_padding` or `label_padding`.
     pub padding: Vec<Padding>,
+    /// The most samples of a sequence in each bin of [`Steps::buckets`] but the last, ascending. If
+    /// there are none, bins have about the same number of samples.
+    pub bucket_edges: Vec<u32>,
     /// The stream whose samples [`Limits::tokens`] limits. Its lengths must be known before it is
     /// loaded.
     pub tokens_of: Option<String>,
@@ -144,6 +147,7 @@ impl Default for Settings {
             padding: Vec::new(),
             context: Vec::new(),
             types: Vec::new(),
+            bucket_edges: Vec::new(),
             tokens_of: None,
             labels: None,
             rank: 0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Index, Result};
 
-use crate::bins::Bins;
+use crate::bins::{Bins, even_edges};
 use crate::budget::Budget;
 use crate::cut::Cut;
 use crate::order::{OrderedUnit, Units};
@@ -35,7 +35,11 @@ impl Similar {
             (Some(most), _) => Some(Self::Pool(Pool::new(most, seed, cut))),
             (None, Some(count)) => {
                 let (index, seed) = (Arc::clone(index), seed.unwrap_or(0));
-                Some(Self::Bins(Box::new(Bins::new(index, count, seed, cut, settings.ranks))))
+                let edges = match settings.bucket_edges.is_empty() {
+                    true => even_edges(&index, count),
+                    false => settings.bucket_edges.clone(),
+                };
+                Some(Self::Bins(Box::new(Bins::new(index, edges, seed, cut, settings.ranks))))
             }
             (None, None) => None,
         }

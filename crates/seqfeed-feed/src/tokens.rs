@@ -12,6 +12,7 @@ use crate::settings::{Cut, Settings, Unit};
 #[derive(Debug)]
 pub(crate) struct Tokens {
     index: Arc<Index>,
+    stream: String,
     lengths: Vec<u32>,
 }
 
@@ -46,7 +47,7 @@ impl Tokens {
                 .in_file(source.name())
                 .with_help("they become known when it is loaded: choose another stream"));
         };
-        Ok(Some(Arc::new(Self { index, lengths })))
+        Ok(Some(Arc::new(Self { index, stream: name.clone(), lengths })))
     }
 
     /// The samples of a sequence.
@@ -58,8 +59,11 @@ impl Tokens {
         (self.lengths.len() * size_of::<u32>()) as u64
     }
 
-    /// A number that changes with the lengths: they decide which minibatches there are.
+    /// A number that changes with the stream and its lengths: they decide which minibatches there
+    /// are.
     pub(crate) fn digest(&self) -> u64 {
-        self.lengths.iter().fold(0, |hash, &length| random::mix(hash ^ u64::from(length)))
+        let name = self.stream.bytes().map(u64::from);
+        let lengths = self.lengths.iter().map(|&length| u64::from(length));
+        name.chain(lengths).fold(0, |hash, part| random::mix(hash ^ part))
     }
 }

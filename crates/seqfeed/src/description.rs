@@ -28,8 +28,8 @@ pub use self::mix::{ComponentSpec, MixSpec, Weight, component_options, mix_optio
 pub use self::option::{CorpusOption, OptionScope, OptionValues};
 pub use self::table::{input_options, options, stream_options};
 pub use self::values::{
-    BatchUnit, EndsName, ExtentName, FormatName, KindName, Names, OrderName, PresetName, RestName,
-    Text, TypeName, UnitsName,
+    BatchUnit, Buckets, EndsName, ExtentName, FormatName, KindName, Names, OrderName, PresetName,
+    RestName, Text, TypeName, UnitsName,
 };
 
 /// The description of a corpus and its feed: a `corpus.toml`.

@@ -56,7 +56,7 @@ mod unjoined;
 
 pub use corpus_spool::CorpusSpool;
 pub use description::{
-    BatchUnit, ComponentSpec, CorpusOption, CorpusSpec, Description, EndsName, ExtentName,
+    BatchUnit, Buckets, ComponentSpec, CorpusOption, CorpusSpec, Description, EndsName, ExtentName,
     FeedSpec, FormatName, InputSpec, KindName, MixSpec, Names, OptionScope, OptionValues,
     OrderName, PresetName, RestName, StreamSpec, Text, TextKeys, TypeName, UnitsName, Weight,
     component_options, input_options, mix_options, options, stream_options,

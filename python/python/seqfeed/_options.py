@@ -183,9 +183,10 @@ class FeedOptions(TableOptions, total=False):
     bucket: int
     """Group sequences of like length out of pools of N sequences."""
 
-    buckets: int
-    """Divide the sequences of the whole corpus into N bins by length. The minibatches of
-    all ranks in a step come from one bin. Needs the window ``corpus``."""
+    buckets: int | Sequence[int]
+    """Divide the sequences of the whole corpus into N bins by length, or at the lengths of
+    a list: ``200,400`` makes bins of up to 200, up to 400 and more samples. The
+    minibatches of all ranks in a step come from one bin. Needs the window ``corpus``."""
 
     pack: int
     """Fill minibatches with whole sequences of at most N samples together, by first fit.
@@ -196,6 +197,13 @@ class FeedOptions(TableOptions, total=False):
 
     max_padded: int
     """The most samples of a minibatch with padding, beside its size."""
+
+    max_tokens: int
+    """The most samples of a minibatch in the stream that ``tokens-of`` names, such as
+    words, beside its size."""
+
+    tokens_of: Name
+    """The stream whose samples ``max-tokens`` counts."""
 
     quadratic: int
     """Count long sequences for more: a sequence of n samples counts n + n²/Q for the size."""

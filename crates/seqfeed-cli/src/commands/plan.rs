@@ -177,18 +177,17 @@ impl Plan {
             let fill = 100.0 * self.total() as f64 / room;
             writeln!(out, "fill         {fill:.1} % of a minibatch, on average")?;
         }
-        let (least, most) = self.least_and_most(|rank| rank.samples);
-        writeln!(out, "a rank gets  {} to {} samples", count(least), count(most))?;
-        let (least, most) = self.least_and_most(|rank| rank.chunks);
-        let (fewest, largest_part) = self.least_and_most(|rank| rank.bytes);
-        writeln!(
-            out,
-            "it reads     {} to {} chunks, {} to {}",
-            count(least),
-            count(most),
-            bytes(fewest as f64),
-            bytes(largest_part as f64)
-        )?;
+        let of_ranks = |of: fn(&Rank) -> u64, shown: fn(u64) -> String| {
+            let (least, most) = self.least_and_most(of);
+            match least == most {
+                true => shown(most),
+                false => format!("{} to {}", shown(least), shown(most)),
+            }
+        };
+        writeln!(out, "a rank gets  {} samples", of_ranks(|rank| rank.samples, count))?;
+        let size = of_ranks(|rank| rank.bytes, |number| bytes(number as f64));
+        let chunks = of_ranks(|rank| rank.chunks, |number| counted(number, "chunk"));
+        writeln!(out, "it reads     {size} ({chunks})")?;
         let memory = self.least_and_most(|rank| rank.memory_bound).1;
         writeln!(out, "memory       {} at most for each rank", bytes(memory as f64))?;
         writeln!(out, "\nminibatches by samples")?;

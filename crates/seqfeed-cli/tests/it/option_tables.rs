@@ -94,6 +94,7 @@ fn python_type(option: &CorpusOption) -> String {
         OptionValues::Real => "float".to_owned(),
         OptionValues::Name => "Name".to_owned(),
         OptionValues::Names => "Name | Sequence[Name]".to_owned(),
+        OptionValues::Numbers => "int | Sequence[int]".to_owned(),
         OptionValues::Transforms => "Transform | Sequence[Transform]".to_owned(),
         OptionValues::Words(words) => format!("Literal[\"{}\"]", words.join("\", \"")),
         _ if option.key == "context" => "str | int | tuple[int, int]".to_owned(),

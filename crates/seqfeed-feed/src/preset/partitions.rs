@@ -30,7 +30,7 @@ pub(crate) fn partitions(
     }
     let partial = if how.drops_partial { Partial::Drop } else { Partial::Keep };
     let steps = Steps { partial, ..Steps::default() };
-    let stages = Dealt::new(index, Cursor::Partitions(Box::new(order)), settings, steps);
+    let stages = Dealt::new(index, Cursor::Partitions(Box::new(order)), settings, steps, None);
     if stages.has_step() || settings.samples == Some(0) {
         return Ok(stages);
     }

@@ -73,6 +73,8 @@ impl Settings {
             return Some("a bucket must hold 1 sequence at least".to_owned());
         } else if steps.buckets == Some(0) {
             return Some("there must be 1 bucket at least".to_owned());
+        } else if !self.bucket_edges.is_sorted_by(|one, next| one < next) {
+            return Some("the lengths where buckets end must ascend, as in [200, 400]".to_owned());
         } else if [sequences, padded, tokens, quadratic].contains(&Some(0)) {
             let what = "max-sequences, max-padded, max-tokens and quadratic must be 1 at least";
             return Some(what.to_owned());
@@ -113,6 +115,10 @@ impl Settings {
             (
                 steps.buckets.is_some() && steps.bucket.is_some(),
                 "bucket groups the sequences of a pool, buckets those of the whole corpus: give one of the two",
+            ),
+            (
+                !self.bucket_edges.is_empty() && steps.buckets != Some(self.bucket_edges.len() + 1),
+                "with lengths where buckets end there is one bucket more than lengths",
             ),
             (
                 steps.pack && frames,

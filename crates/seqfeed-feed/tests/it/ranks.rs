@@ -1,5 +1,6 @@
 //! Each sample of a sweep reaches exactly one rank.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -175,6 +176,30 @@ fn in_a_step_of_buckets_all_ranks_have_like_lengths() {
     // Only steps of what is left over in bins reach over several.
     let wide = wide.count();
     assert!(wide <= 4, "{wide} of {steps}");
+}
+
+#[test]
+fn buckets_end_at_the_lengths_of_a_list() {
+    let chunks: Vec<Vec<u32>> =
+        (0..60).map(|chunk| (0..10).map(|i| 1 + (chunk * 31 + i * 17) % 40).collect()).collect();
+    let corpus = Arc::new(MemoryCorpus::of_chunks(&chunks));
+    let settings = Settings { bucket_edges: vec![10, 11, 30], ..in_buckets(4, 0, 1) };
+    let all = lengths(&corpus, settings);
+    let bins = [(1, 10), (11, 11), (12, 30), (31, 40)];
+    let found: BTreeSet<(u32, u32)> = all
+        .iter()
+        .map(|&(shortest, longest)| {
+            let bin = bins.into_iter().find(|&(_, last)| shortest <= last).unwrap();
+            assert!(longest <= bin.1, "{shortest} to {longest}");
+            bin
+        })
+        .collect();
+    assert_eq!(found.len(), 4);
+    for bucket_edges in [vec![10, 10, 30], vec![30, 20, 40], vec![20, 30]] {
+        let settings = Settings { bucket_edges, ..in_buckets(4, 0, 1) };
+        let error = Feed::new(corpus.clone() as _, settings, None).err().unwrap();
+        assert!(error.is_usage(), "{error}");
+    }
 }
 
 #[test]

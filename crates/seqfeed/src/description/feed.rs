@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use seqfeed_feed::{Generator, Layout, Partial, Shard, Unit};
 
 use super::option::options;
-use super::values::{BatchUnit, OrderName, PresetName, Text};
+use super::values::{BatchUnit, Buckets, OrderName, PresetName, Text};
 
 options! {
     /// The settings of a feed: the sections `[feed]`, `[ranks]`, `[cntk]` and `[pdnn]` of a
@@ -41,9 +41,10 @@ options! {
         /// Group sequences of like length out of pools of N sequences.
         ["feed"] "bucket" "N" bucket: usize, Feed;
 
-        /// Divide the sequences of the whole corpus into N bins by length. The minibatches of all
-        /// ranks in a step come from one bin. Needs the window `corpus`.
-        ["feed"] "buckets" "N" buckets: usize, Feed;
+        /// Divide the sequences of the whole corpus into N bins by length, or at the lengths of a
+        /// list: `200,400` makes bins of up to 200, up to 400 and more samples. The minibatches of
+        /// all ranks in a step come from one bin. Needs the window `corpus`.
+        ["feed"] "buckets" "N" buckets: Buckets, Feed;
 
         /// Fill minibatches with whole sequences of at most N samples together, by first fit. Takes
         /// the place of `batch-size`. The layout is `concatenated`.

@@ -24,6 +24,8 @@ pub enum OptionValues {
     Names,
     /// Transforms with their options, one or several.
     Transforms,
+    /// A whole number, or several.
+    Numbers,
     /// A number, or pairs of a position and a number from there on.
     Schedule,
     /// One of these words.

@@ -11,7 +11,7 @@ use super::Description;
 use super::corpus::StreamSpec;
 use super::feed::FeedSpec;
 use super::option::CorpusOption;
-use super::values::{BatchUnit, OrderName, PresetName, TypeName};
+use super::values::{BatchUnit, Buckets, OrderName, PresetName, TypeName};
 use crate::data_spec::DataOptions;
 use crate::quantity;
 
@@ -58,6 +58,11 @@ impl Description {
             feature_padding: self.feed.feature_padding.unwrap_or(default.feature_padding),
             label_padding: self.feed.label_padding.unwrap_or(default.label_padding),
             padding: self.padding_over(default.padding),
+            bucket_edges: match &self.feed.buckets {
+                Some(Buckets::Edges(edges)) => edges.clone(),
+                Some(Buckets::Count(_)) => Vec::new(),
+                None => default.bucket_edges,
+            },
             tokens_of: self.feed.tokens_of.clone().or(default.tokens_of),
             context: self.contexts_over(default.context)?,
             types: self.types_over(default.types),
@@ -98,6 +103,7 @@ impl Description {
             ("seed", self.feed.seed.is_some() && !self.has_transforms()),
             ("batch-size", self.feed.batch_size.is_some()),
             ("batch-unit", self.feed.batch_unit.is_some()),
+            ("tokens-of", self.feed.tokens_of.is_some()),
             ("reshuffle", self.feed.reshuffle == Some(true)),
             ("layout", self.feed.layout.is_some()),
             ("label-padding", self.feed.label_padding.is_some()),
@@ -314,7 +320,11 @@ impl Description {
                 };
                 Cut::Steps(Steps {
                     bucket: self.feed.bucket.or(steps.bucket),
-                    buckets: self.feed.buckets.or(steps.buckets),
+                    buckets: match &self.feed.buckets {
+                        Some(Buckets::Count(count)) => Some(*count),
+                        Some(Buckets::Edges(edges)) => Some(edges.len() + 1),
+                        None => steps.buckets,
+                    },
                     pack: steps.pack || self.feed.pack.is_some(),
                     limits,
                     shard: self.feed.shard.unwrap_or(steps.shard),

@@ -32,6 +32,15 @@ pub enum Text {
     Pair([u64; 2]),
 }
 
+/// Bins of sequences by length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Buckets {
+    /// This many, with about the same number of samples in each.
+    Count(usize),
+    /// The most samples of a sequence in each bin but the last.
+    Edges(Vec<u32>),
+}
+
 impl Names {
     /// The names, in order.
     #[must_use]
@@ -200,6 +209,40 @@ impl OptionValue for Text {
 
     fn to_value(&self) -> Value {
         Value::String(self.text())
+    }
+}
+
+impl OptionValue for Buckets {
+    const VALUES: OptionValues = OptionValues::Numbers;
+
+    // In the command line a list is text: `200,400`, or `200,` for one length.
+    fn from_value(value: &Value) -> Result<Self, String> {
+        let edges: Option<Vec<u32>> = match value {
+            Value::Array(edges) => edges.iter().map(|edge| u32::from_value(edge).ok()).collect(),
+            Value::String(text) if text.contains(',') => {
+                let edges = text.strip_suffix(',').unwrap_or(text).split(',');
+                edges.map(|edge| edge.trim().parse().ok()).collect()
+            }
+            Value::String(text) => return number(text.parse().ok()),
+            value => return number(usize::from_value(value).ok()),
+        };
+        let edges = edges.filter(|edges| !edges.is_empty());
+        return edges.map(Self::Edges).ok_or_else(expected);
+
+        fn number(number: Option<usize>) -> Result<Buckets, String> {
+            number.map(Buckets::Count).ok_or_else(expected)
+        }
+
+        fn expected() -> String {
+            "a number, or a list of lengths ([200, 400])".to_owned()
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Self::Count(count) => count.to_value(),
+            Self::Edges(edges) => Value::Array(edges.iter().map(u32::to_value).collect()),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ fn run(directory: &Path, base: &Table) -> seqfeed::Result<Vec<String>> {
 }
 
 /// Pairs of values of a key that must not give the same.
-const PAIRS: [(&str, &str, &str); 38] = [
+const PAIRS: [(&str, &str, &str); 41] = [
     ("unit", "'frame'", "'sequence'"),
     ("context", "0", "2"),
     ("order", "'sequential'", "'shuffle'"),
@@ -38,11 +38,12 @@ const PAIRS: [(&str, &str, &str); 38] = [
     ("batch-unit", "'sequences'", "'padded'"),
     ("bucket", "5", "14"),
     ("buckets", "1", "4"),
+    ("buckets", "[2]", "[4]"),
+    ("buckets", "2", "[1, 9]"),
     ("pack", "15", "40"),
     ("max-sequences", "1", "3"),
     ("max-padded", "5", "12"),
     ("max-tokens", "5", "12"),
-    ("tokens-of", "'features'", "'labels'"),
     ("quadratic", "2", "1000"),
     ("layout", "'padded'", "'packed'"),
     ("layout", "'padded'", "'concatenated'"),

@@ -68,6 +68,9 @@ fn bases(preset: &str) -> Vec<String> {
                         .replace("3 chunks", "corpus"),
                 );
             }
+            all.push(base(
+                "unit = 'sequence'\nbatch-size = 30\nmax-tokens = 14\ntokens-of = 'labels'",
+            ));
             all.push(base("unit = 'sequence'\npack = 20"));
             all.push(base("unit = 'frame'\nbatch-size = 13\nshard = 'chunks'"));
             all.push(base("unit = 'frame'\nbatch-size = 13\npartial = 'even'"));
@@ -90,7 +93,7 @@ fn others(key: &str) -> &'static [&'static str] {
         "batch-size" => &["5", "8", "31"],
         "batch-unit" => &["'samples'", "'sequences'", "'padded'"],
         "bucket" => &["7"],
-        "buckets" => &["2", "5"],
+        "buckets" => &["2", "5", "[4, 8]"],
         "pack" => &["14", "35"],
         "max-sequences" => &["3"],
         "max-padded" => &["25"],

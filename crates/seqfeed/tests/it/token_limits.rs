@@ -109,7 +109,6 @@ fn what_has_no_meaning_is_refused() {
         ("tokens-of = 'words'\n", "it names the stream of max-tokens"),
         ("max-tokens = 0\ntokens-of = 'words'\n", "1 at least"),
         ("max-tokens = 9\ntokens-of = 'word'\n", "there is no stream word"),
-        ("preset = 'cntk'\nmax-tokens = 9\ntokens-of = 'words'\n", "preset = \"none\""),
     ] {
         let error = open(directory.path(), settings).and_then(|opened| opened.feed(None)).err();
         let error = error.unwrap().to_string();
