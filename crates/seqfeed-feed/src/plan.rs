@@ -39,7 +39,8 @@ pub(crate) struct Planner {
 
 impl Planner {
     /// Plans for an index of the samples that are dealt out, and the first sequence of each file.
-    /// `tokens` are what a limit of them counts; `varies` says that values change from sweep to sweep.
+    /// `tokens` are what a limit of them counts; `varies` says that values change from sweep to
+    /// sweep.
     pub(crate) fn new(
         index: &Arc<Index>,
         files: &[u32],

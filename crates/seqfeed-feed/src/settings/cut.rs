@@ -114,8 +114,9 @@ pub struct Steps {
     /// into minibatches by length, which come in random order.
     pub bucket: Option<usize>,
     /// Divides the sequences of the whole corpus into this many bins by length, with about the same
-    /// number of samples in each unless there are [edges](super::Settings::bucket_edges). The minibatches of a step come from one bin, and steps come in
-    /// random order. Needs [`Window::Corpus`](super::Window::Corpus).
+    /// number of samples in each unless there are [edges](super::Settings::bucket_edges). The
+    /// minibatches of a step come from one bin, and steps come in random order. Needs
+    /// [`Window::Corpus`](super::Window::Corpus).
     pub buckets: Option<usize>,
     /// Whether each sequence goes into the first open minibatch with room for it, so that
     /// minibatches are nearly full. No minibatch exceeds its size; a longer sequence is an error.
