@@ -32,6 +32,14 @@ const FRAMES: &str = "context = 5\nbatch-size = 1024\nthreads = 2\n";
 const PADDED: &str = "unit = 'sequence'\nbatch-size = 32000\nbatch-unit = 'padded'\nbucket = 1000\n\
                       threads = 2\n";
 
+/// The same number of frames where there is a row for six of them.
+const LOW_RATE: &str = "unit = 'sequence'\nbatch-size = 5333\nbatch-unit = 'padded'\n\
+                        bucket = 1000\nthreads = 2\n";
+
+/// As many segments as a trainer of Kaldi's takes at once.
+const SEGMENTS: &str =
+    "unit = 'sequence'\nbatch-size = 128\nbatch-unit = 'sequences'\nthreads = 2\n";
+
 const KALDI: &str = "features = 'scp:feats.scp'\nlabels = 'ark:ali.ark'\n";
 const HTK: &str = "features = 'feat.scp'\nlabels = 'labels.mlf'\nstates = 'states.list'\n";
 
@@ -45,7 +53,7 @@ const RECIPE: &str = "transforms = ['cmvn,by=speaker,norm-vars=true,utt2spk=utt2
 
 /// Names of cases, and the descriptions that they are made of. `memcpy-CASE-N` copies the same
 /// bytes with N threads.
-const CASES: [(&str, &[&str]); 18] = [
+const CASES: [(&str, &[&str]); 19] = [
     // As many frames as the peers' pools of 100 utterances.
     ("frames-pool", &[KALDI, FRAMES, "window = '4 chunks'"]),
     ("frames-window", &[KALDI, FRAMES]),
@@ -57,8 +65,16 @@ const CASES: [(&str, &[&str]); 18] = [
     ("cmvn", &[FEATURES, PADDED, "transforms = ['cmvn,by=global,norm-vars=true']\n"]),
     ("cmvn-utterance", &[FEATURES, PADDED, "transforms = ['cmvn,by=utterance,norm-vars=true']\n"]),
     ("deltas", &[FEATURES, PADDED, "transforms = ['deltas']\n"]),
-    ("stack", &[FEATURES, PADDED, "transforms = ['stack,m=7,n=6']\n"]),
-    ("recipe", &[FEATURES, PADDED, RECIPE]),
+    ("stack", &[FEATURES, LOW_RATE, "transforms = ['stack,m=7,n=6']\n"]),
+    ("recipe", &[FEATURES, LOW_RATE, RECIPE]),
+    (
+        "segments",
+        &[
+            FEATURES,
+            SEGMENTS,
+            "segment-length = 150\nsegment-left = 29\nsegment-right = 29\nsegment-shift = 150\n",
+        ],
+    ),
     ("htk-pool", &[HTK, FRAMES, "window = '4 chunks'"]),
     ("htk-window", &[HTK, FRAMES]),
     ("pdnn-stream", &["data = 's.pfile,stream=True'"]),
@@ -113,7 +129,7 @@ fn main() {
                 write(&open(corpus, &description.concat()), &directory);
             }
             let features = FEATURES.replace("scp:feats.scp", "ark:feats.ark");
-            open(directory.to_str().unwrap(), &format!("{features}{PADDED}"))
+            open(directory.to_str().unwrap(), &format!("{features}{}", description[1]))
         }
     };
     match threads {

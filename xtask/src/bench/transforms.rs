@@ -10,11 +10,12 @@ use anyhow::Result;
 use super::{Setting, build, median, number, output_of};
 
 /// Cases: each is run, and the plain feed of the same bytes out of files.
-const CASES: [(&str, &str); 5] = [
+const CASES: [(&str, &str); 6] = [
     ("cmvn", "cmvn by statistics of all, with variances"),
     ("cmvn-utterance", "cmvn by statistics of each utterance, with variances"),
     ("deltas", "deltas of order 2"),
     ("stack", "stack, m = 7, n = 6"),
+    ("segments", "segments of 150 frames with 29 on each side"),
     ("recipe", "cmvn by speaker, deltas, stack"),
 ];
 
@@ -85,7 +86,9 @@ fn peer(setting: &Setting, python: &str, case: &str, plain: bool) -> Result<Run>
 }
 
 fn print(runs: &BTreeMap<String, Vec<Run>>) {
-    println!("\nTransforms: padded sequences, at most 32,000 frames with padding\n");
+    println!(
+        "\nTransforms: padded sequences, at most 32,000 frames of the input with padding; 128 segments\n"
+    );
     println!("| transform | GB out | CPU s | plain feed of the same bytes, CPU s | ratio |");
     println!("| --- | --- | --- | --- | --- |");
     let cpu = |name: &str| runs.get(name).map(|runs| median(runs, |run| run.cpu.max(0.01)));
@@ -97,14 +100,17 @@ fn print(runs: &BTreeMap<String, Vec<Run>>) {
         println!("| {what} | {gigabytes:.2} | {with:.2} | {plain:.2} | {:.2} |", with / plain);
     }
     println!("\nThe last of these beside others\n");
-    println!("| what | GB out | wall s | CPU s | seqfeed is faster by |");
-    println!("| --- | --- | --- | --- | --- |");
+    println!("| what | GB out | wall s | CPU s | seqfeed is faster by: wall | CPU |");
+    println!("| --- | --- | --- | --- | --- | --- |");
     let row = |name: &str, what: &str, base: &str| {
-        let (Some(these), Some(base)) = (runs.get(name), cpu(base)) else { return };
-        let cpu = median(these, |run| run.cpu.max(0.01));
-        let (gigabytes, wall) =
-            (median(these, |run| run.bytes) / 1e9, median(these, |run| run.wall));
-        println!("| {what} | {gigabytes:.2} | {wall:.2} | {cpu:.2} | {:.1} |", cpu / base);
+        let (Some(these), Some(base)) = (runs.get(name), runs.get(base)) else { return };
+        let [(wall, cpu), (base_wall, base_cpu)] = [these, base]
+            .map(|runs| (median(runs, |run| run.wall), median(runs, |run| run.cpu.max(0.01))));
+        let gigabytes = median(these, |run| run.bytes) / 1e9;
+        let (times, times_cpu) = (wall / base_wall, cpu / base_cpu);
+        println!(
+            "| {what} | {gigabytes:.2} | {wall:.2} | {cpu:.2} | {times:.1} | {times_cpu:.1} |"
+        );
     };
     row("recipe", "seqfeed", "recipe");
     for (_, name, _) in PEERS.iter().filter(|(.., plain)| !plain) {
