@@ -82,8 +82,43 @@ impl TransformSpec {
     /// Fails if an option is missing or has an invalid value. Also fails if an option is unknown,
     /// if the struct denies unknown fields.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        let options: Result<T, _> = self.options.clone().try_into();
-        options.map_err(|error| self.wrong(error.message()))
+        let read = |options: Table| -> Result<T, String> {
+            options.try_into().map_err(|error: toml::de::Error| error.message().to_owned())
+        };
+        read(self.options.clone()).map_err(|said| {
+            // Without the wrong option something else is said, or nothing.
+            let is_wrong = |name: &&String| {
+                let mut others = self.options.clone();
+                others.remove(*name);
+                read(others).err().as_ref() != Some(&said)
+            };
+            let of_value = ["invalid type", "invalid value", "unknown variant"];
+            let of_value = of_value.iter().any(|begin| said.starts_with(begin));
+            match said.split_once(", expected ").filter(|_| of_value) {
+                Some((_, expected)) => {
+                    self.wrong_value(self.options.keys().find(is_wrong), expected)
+                }
+                None => self.wrong(&said),
+            }
+        })
+    }
+
+    /// A value of an option that is something else than expected.
+    fn wrong_value(&self, option: Option<&String>, expected: &str) -> Error {
+        let expected = match expected {
+            "u32" => "a whole number from 0, below 2^32",
+            "u64" | "usize" => "a whole number from 0",
+            "i32" | "i64" | "isize" => "a whole number",
+            "f32" | "f64" => "a number",
+            "a boolean" => "true or false",
+            "a string" | "string only" => "a text",
+            "a sequence" => "a list",
+            others => others,
+        };
+        let given = option.and_then(|name| self.options.get(name).map(|value| (name, value)));
+        let what = given.map(|(name, value)| format!("{name} = {value}, but it"));
+        let what = what.unwrap_or_else(|| "a value".to_owned());
+        Error::usage(format!("transform {}: {what} must be {expected}", self.name))
     }
 
     /// What serde says, in the words of this library.
@@ -285,5 +320,22 @@ mod tests {
         assert_eq!(other.help(), Some("its options are n, offset"));
         assert!(error("subsample").message().ends_with("there is no `n`"));
         assert!(register_transform("noise", plain::<Subsample>).is_err());
+        // A wrong value is told with its option.
+        assert_eq!(
+            error("stack,m=x,n=2").message(),
+            "transform stack: m = \"x\", but it must be a whole number from 0, below 2^32"
+        );
+        let mut options = 0;
+        for (name, _) in BUILT_IN {
+            let unknown = error(&format!("{name},zzz=1"));
+            let known = unknown.help().and_then(|help| help.strip_prefix("its options are "));
+            for option in known.into_iter().flat_map(|known| known.split(", ")) {
+                let wrong = error(&format!("{name},{option}={{ a = 1 }}"));
+                let told = format!("transform {name}: {option} = {{ a = 1 }}, but it must be ");
+                assert!(wrong.message().starts_with(&told), "{wrong}");
+                options += 1;
+            }
+        }
+        assert!(options > 30, "{options}");
     }
 }

@@ -93,7 +93,11 @@ impl Description {
     /// the key then gives way.
     pub(crate) fn stands(&self, key: &str) -> bool {
         let causes = ["order", "unit", "preset", "truncation", "layout", "batch-unit", "pack"];
-        self.is_given(key) || !causes.iter().any(|key| self.is_given(key))
+        let of_stream = StreamSpec::OPTIONS.iter().any(|option| option.key == key)
+            && self.given.iter().any(|place| {
+                place.starts_with("[streams.") && place.ends_with(&format!("] {key}"))
+            });
+        of_stream || self.is_given(key) || !causes.iter().any(|key| self.is_given(key))
     }
 
     /// Checks that each given key has an effect among the settings.

@@ -26,7 +26,7 @@ fn run(directory: &Path, base: &Table) -> seqfeed::Result<Vec<String>> {
 }
 
 /// Pairs of values of a key that must not give the same.
-const PAIRS: [(&str, &str, &str); 41] = [
+const PAIRS: [(&str, &str, &str); 44] = [
     ("unit", "'frame'", "'sequence'"),
     ("context", "0", "2"),
     ("order", "'sequential'", "'shuffle'"),
@@ -50,6 +50,9 @@ const PAIRS: [(&str, &str, &str); 41] = [
     ("layout", "'frames'", "'truncated'"),
     ("label-padding", "-1", "-2"),
     ("feature-padding", "-1", "0.5"),
+    ("streams.labels.padding", "-1", "-2"),
+    ("streams.features.dtype", "'float32'", "'float16'"),
+    ("streams.labels.dtype", "'int32'", "'int64'"),
     ("ignore-label", "1", "2"),
     ("map-label", "'1:2'", "'2:0'"),
     ("sweeps", "1", "2"),

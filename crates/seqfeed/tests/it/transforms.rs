@@ -225,3 +225,18 @@ fn what_has_no_effect_or_does_not_fit_is_refused() {
         assert!(error.is_usage() && shown.contains(expected), "{text}: {shown}");
     }
 }
+
+#[test]
+fn statistics_count_for_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path());
+    let speakers = (0..20).map(|utterance| format!("utt{utterance:02} s{utterance}\n"));
+    fs::write(directory.path().join("utt2spk"), speakers.collect::<String>()).unwrap();
+    let bound = |transform: &str| {
+        let text = format!("{}transforms = '{transform}'\n", STREAMS[0]);
+        open(directory.path(), &text).unwrap().feed(None).unwrap().memory_bound()
+    };
+    let (global, by_speaker) = (bound("cmvn,by=global"), bound("cmvn,by=speaker,utt2spk=utt2spk"));
+    // Sums and squares of two dimensions and their count for each of 20 speakers.
+    assert!(by_speaker >= global + 19 * 2 * 3 * 8, "{by_speaker} {global}");
+}
