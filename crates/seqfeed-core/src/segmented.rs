@@ -326,7 +326,7 @@ fn index(
         );
         return Err(Error::corpus(what)
             .in_file(source.name())
-            .with_help("give a shorter length, or rest = \"keep\""));
+            .with_help("give a shorter length, or segment-rest = \"keep\""));
     }
     Ok((builder.finish(), firsts.into(), report))
 }

@@ -71,6 +71,15 @@ impl Computed {
                     _ => add::<f32>(statistics, bytes),
                 }
                 .map_err(|error| error.of_key(key))?;
+                if !statistics.is_finite() {
+                    return Err(Error::corpus("transform cmvn: its values have no finite sum")
+                        .in_file(self.source.name())
+                        .of_key(key)
+                        .with_help(
+                            "`seqfeed check` finds values that are no numbers; leave such \
+                             sequences out ([filter] not-keys)",
+                        ));
+                }
             }
         }
         Ok(all.into())

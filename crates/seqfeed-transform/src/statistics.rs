@@ -76,6 +76,10 @@ impl Statistics {
         &self.values
     }
 
+    pub(crate) fn is_finite(&self) -> bool {
+        self.values.iter().all(|value| value.is_finite())
+    }
+
     /// The two rows, one after the other.
     #[must_use]
     pub fn into_values(self) -> Vec<f64> {

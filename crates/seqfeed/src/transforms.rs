@@ -113,6 +113,7 @@ impl TransformSpec {
             "a boolean" => "true or false",
             "a string" | "string only" => "a text",
             "a sequence" => "a list",
+            "an array of length 2" => "a list of two numbers",
             others => others,
         };
         let given = option.and_then(|name| self.options.get(name).map(|value| (name, value)));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use seqfeed_core::{Error, Extent, Kind, Result, Source, Stream, Transform};
 use seqfeed_transform::{MixedNoise, MixedNoiseRule, Noise, NoiseDomain};
 use serde::Deserialize;
+use toml::Value;
 
 use super::{TransformContext, TransformSpec, plain};
 
@@ -32,6 +33,11 @@ pub(super) fn make(
             "transform noise: it is either normally distributed (`deviation`) or of a `corpus`",
         )
         .with_help("give two transforms for both"));
+    }
+    let mut spec = spec.clone();
+    // One number is both.
+    if let Some(one @ (Value::Integer(_) | Value::Float(_))) = spec.options.get("snr").cloned() {
+        spec.options.insert("snr".to_owned(), Value::Array(vec![one.clone(), one]));
     }
     let Options { corpus, snr, domain } = spec.read()?;
     let wanted = context.stream.map(|number| context.source.streams()[number].name.as_str());

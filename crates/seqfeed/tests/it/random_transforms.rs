@@ -189,6 +189,13 @@ fn noise_of_a_corpus_is_described_in_full() {
         let error = open(directory.path(), &transforms, "").err().unwrap();
         assert!(error.message().contains(said), "{options}: {error}");
     }
+    // One ratio is both.
+    let with = |snr: &str| {
+        let options = format!("corpus = 'ark:noise.ark', snr = {snr}, domain = 'linear'");
+        let opened = open(directory.path(), &format!("{{ name = 'noise', {options} }}"), "");
+        fed(&opened.unwrap(), (0, 1), usize::MAX)
+    };
+    assert!(with("3") == with("[3, 3.0]") && with("3") != with("[4, 4]"));
     // A corpus that was refused leaves no trace.
     let opened = open(directory.path(), TRANSFORMS[6], "").unwrap();
     let kept = opened.corpus().kept_bytes();

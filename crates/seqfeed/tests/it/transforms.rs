@@ -240,3 +240,21 @@ fn statistics_count_for_memory() {
     // Sums and squares of two dimensions and their count for each of 20 speakers.
     assert!(by_speaker >= global + 19 * 2 * 3 * 8, "{by_speaker} {global}");
 }
+
+#[test]
+fn statistics_of_values_that_are_no_numbers_are_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let features = "good  [\n 1 2\n 3 4 ]\nbad  [\n 1 nan\n 3 4 ]\n";
+    fs::write(directory.path().join("feats.ark"), features).unwrap();
+    let feed = |by: &str| {
+        let text = format!("{}transforms = 'cmvn,by={by}'\n[feed]\nsweeps = 1\n", STREAMS[0]);
+        let all: Result<Vec<_>, Error> =
+            open(directory.path(), &text).unwrap().feed(None).unwrap().collect();
+        all
+    };
+    let error = feed("global").unwrap_err();
+    assert_eq!(error.place().key.as_deref(), Some("bad"), "{error}");
+    assert!(error.message().contains("no finite sum") && !error.is_usage(), "{error}");
+    // By utterance the others are as they were.
+    assert!(feed("utterance").is_ok());
+}
