@@ -129,6 +129,10 @@ impl<'a> Arbitrary<'a> for Case {
             padding: Vec::new(),
             context: context.into_iter().collect(),
             labels,
+            mixture: None,
+            types: Vec::new(),
+            bucket_edges: Vec::new(),
+            tokens_of: None,
             rank: 0,
             ranks,
             // Always an end.
@@ -139,10 +143,33 @@ impl<'a> Arbitrary<'a> for Case {
             memory: maybe(u, |u| number(u, 100_000))?,
         };
         let chunk = u.int_in_range(1..=64)?;
-        let settings = if u.ratio(7, 8)? { agreeing(settings) } else { settings };
+        let agrees = u.ratio(7, 8)?;
+        let mut settings = if agrees { agreeing(settings) } else { settings };
         // Sequences are truncated alike in all streams.
         let own = !u.ratio(5, 6)? && settings.cut.truncated().is_none();
-        Ok(Self { lengths, chunk, own, settings, stop: u.int_in_range(0..=20)? })
+        let stop = u.int_in_range(0..=20)?;
+        if let (Cut::Steps(steps), Unit::Sequence) = (&mut settings.cut, settings.unit) {
+            if let Some(buckets) = &mut steps.buckets
+                && u.ratio(1, 2)?
+            {
+                let mut edges: Vec<u32> = u
+                    .arbitrary_iter::<u8>()?
+                    .take(4)
+                    .map(|edge| Ok(edge?.into()))
+                    .collect::<arbitrary::Result<_>>()?;
+                if agrees {
+                    edges.sort_unstable();
+                    edges.dedup();
+                }
+                *buckets = edges.len() + 1;
+                settings.bucket_edges = edges;
+            }
+            if u.ratio(1, 4)? {
+                steps.limits.tokens = Some(number(u, 90)?.max(agrees.into()));
+                settings.tokens_of = Some("labels".to_owned());
+            }
+        }
+        Ok(Self { lengths, chunk, own, settings, stop })
     }
 }
 
@@ -281,6 +308,13 @@ impl Case {
             Cut::Steps(steps) => steps.shard == Shard::Chunks || steps.partial == Partial::Even,
             _ => false,
         };
+        if let Cut::Steps(Steps { limits: Limits { tokens: Some(most), .. }, .. }) =
+            self.settings.cut
+            && !sharded
+            && units > 1
+        {
+            assert!(found.len() as u64 <= most);
+        }
         if !sharded && self.settings.cut.truncated().is_none() && units > 1 {
             match self.settings.batch {
                 BatchSize::Samples(size) => assert!(found.len() as u64 <= size),
