@@ -177,7 +177,7 @@ fn next_of<T: PartialEq + Copy>(value: &mut T, all: &[T]) -> Option<()> {
 }
 
 /// Each setting by the key of descriptions that it belongs to, and a change of it.
-const CHANGES: [(&str, Change); 37] = [
+const CHANGES: [(&str, Change); 39] = [
     ("unit", |settings| next_of(&mut settings.unit, &[Unit::Frame, Unit::Sequence])),
     ("order", |settings| {
         let order = match settings.order {
@@ -229,6 +229,7 @@ const CHANGES: [(&str, Change); 37] = [
     }),
     ("bucket-size", |settings| Some(*steps(settings)?.bucket.as_mut()? += 5)),
     ("buckets", |settings| {
+        settings.bucket_edges.clear();
         let buckets = &mut steps(settings)?.buckets;
         *buckets = if buckets.is_some() { None } else { Some(3) };
         Some(())
@@ -246,6 +247,19 @@ const CHANGES: [(&str, Change); 37] = [
         let limit = &mut steps(settings)?.limits.padded;
         *limit = if limit.is_some() { None } else { Some(11) };
         Some(())
+    }),
+    ("max-tokens", |settings| {
+        settings.tokens_of = Some("labels".to_owned());
+        let limit = &mut steps(settings)?.limits.tokens;
+        *limit = if limit.is_some() { None } else { Some(9) };
+        Some(())
+    }),
+    ("bucket-edges", |settings| {
+        let edges = [vec![5, 11], vec![7, 18]];
+        let edges = edges.into_iter().find(|edges| *edges != settings.bucket_edges);
+        let buckets = &mut steps(settings)?.buckets;
+        *buckets = buckets.and(Some(3));
+        buckets.and_then(|_| Some(settings.bucket_edges = edges?))
     }),
     ("quadratic", |settings| {
         let limit = &mut steps(settings)?.limits.quadratic;

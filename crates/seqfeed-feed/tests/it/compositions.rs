@@ -102,13 +102,30 @@ pub(crate) fn compositions() -> impl Strategy<Value = Settings> {
         prop_oneof![Just(Layout::Padded), Just(Layout::Concatenated), Just(Layout::Packed),];
     let contexts = prop::option::weighted(0.3, (0..3usize, 0..3usize));
     let ends = prop_oneof![4 => Just(None), 1 => (1..400u64).prop_map(Some)];
+    let edges = prop::option::weighted(0.4, prop::collection::btree_set(0..25u32, 1..4));
+    let tokens = prop::option::weighted(0.15, 1..80u64);
     (
         (units, orders(), batches, cuts()),
         (layouts, contexts, ends),
         (1..4usize, 1..3usize, 0..4usize),
+        (edges, tokens),
     )
         .prop_map(
-            |((unit, order, batch, cut), (layout, context, samples), (ranks, threads, queue))| {
+            |(
+                (unit, order, batch, mut cut),
+                (layout, context, samples),
+                (ranks, threads, queue),
+                (edges, tokens),
+            )| {
+                let (mut bucket_edges, mut tokens_of) = (Vec::new(), None);
+                if let Cut::Steps(steps) = &mut cut {
+                    if let (Some(buckets), Some(edges)) = (&mut steps.buckets, edges) {
+                        bucket_edges = edges.into_iter().collect();
+                        *buckets = bucket_edges.len() + 1;
+                    }
+                    steps.limits.tokens = tokens.filter(|_| unit == Unit::Sequence);
+                    tokens_of = steps.limits.tokens.map(|_| "labels".to_owned());
+                }
                 let packs = matches!(cut, Cut::Steps(Steps { pack: true, .. }));
                 let (batch, layout) = match packs {
                     // Sequences have 24 samples at most.
@@ -124,6 +141,8 @@ pub(crate) fn compositions() -> impl Strategy<Value = Settings> {
                     cut,
                     layout: if unit == Unit::Frame { Layout::Frames } else { layout },
                     context: context.into_iter().collect(),
+                    bucket_edges,
+                    tokens_of,
                     ranks,
                     sweeps: Some(2),
                     samples,
