@@ -120,6 +120,7 @@ def test_shuffled_minibatches(corpus: Any) -> None:
 def test_a_shuffle_runs_one_feed(corpus: Any) -> None:
     """The parts that `datasets` would merge are one order: it takes no ten feeds to have it."""
     from seqfeed import huggingface
+    from seqfeed._fields import Fields
 
     feed = seqfeed.Feed(source(corpus), batch_size=9)
     begun = []
@@ -131,7 +132,8 @@ def test_a_shuffle_runs_one_feed(corpus: Any) -> None:
             begun.append(given)
             return feed.one_sweep(*given)
 
-    dataset = huggingface._dataset(Counted(), huggingface._AsDictionary(None))  # type: ignore[arg-type]
+    convert = huggingface._AsDictionary(Fields(feed, None))
+    dataset = huggingface._dataset(Counted(), convert)  # type: ignore[arg-type]
     rows = [contents(row) for row in dataset.shuffle(seed=1)]
     assert len(begun) == 1 and len(rows) == len(feed)
     if "max_buffer_input_shards" in signature(datasets.IterableDataset.shuffle).parameters:
