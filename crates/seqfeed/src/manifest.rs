@@ -1,6 +1,6 @@
 //! Lists of utterances as lines of JSON: a list is a corpus.
 
-use seqfeed_core::Result;
+use seqfeed_core::{Error, Result};
 use seqfeed_io::{Input, Location, Opener, name_to_text};
 use seqfeed_text::{Manifest, ManifestStream};
 use toml::{Table, Value};
@@ -31,11 +31,22 @@ pub(crate) fn of(location: &Location, opener: &Opener) -> Result<Option<Manifest
     let mut line = Vec::new();
     let mut input = Input::open(&location.clone().into(), opener)?;
     // A file of one long line is none of them.
-    if !input.next_line(&mut line).unwrap_or(false) {
-        return Ok(None);
+    let found = match input.next_line(&mut line).unwrap_or(false) {
+        true => Manifest::of_line(&line).map_err(|error| error.in_file(location.to_string()))?,
+        false => None,
+    };
+    match found {
+        Some(manifest) => Ok(Some(described(&name, &manifest))),
+        // Files with the other ends may be something else.
+        None if end == "jsonl" => Err(Error::corpus("JSON lines: the first line has no features")
+            .in_file(location.to_string())
+            .at_line(1)
+            .with_help(
+                "each line is an object with the key of an utterance and the place of its \
+                 features, such as {\"key\": \"utt1\", \"feats\": \"feats.ark:5\"}",
+            )),
+        None => Ok(None),
     }
-    let found = Manifest::of_line(&line).map_err(|error| error.in_file(location.to_string()))?;
-    Ok(found.map(|manifest| described(&name, &manifest)))
 }
 
 fn described(name: &str, manifest: &Manifest) -> ManifestKeys {

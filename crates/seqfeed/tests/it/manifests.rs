@@ -129,6 +129,10 @@ fn mistakes_have_their_lines() {
         let shown = error.to_string();
         assert!(shown.contains(message) && shown.contains(place), "{shown}");
     }
+    for line in ["", "x", "[]", r#"{"key": "u1", "txt": "no place"}"#] {
+        let error = named(directory.path(), "m.jsonl", &[line]).err().unwrap().to_string();
+        assert!(error.contains("has no features") && error.contains("m.jsonl:1"), "{error}");
+    }
     let lilcom = cut("u1", r#""storage_type": "lilcom_chunky""#, 0.0, 0.03);
     let error = open(directory.path(), "cuts.jsonl", &[&lilcom]).unwrap_err();
     assert!(error.message().contains("lilcom_chunky"), "{error}");
