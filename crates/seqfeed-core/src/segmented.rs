@@ -118,13 +118,17 @@ pub struct Segmented {
     report: JoinReport,
 }
 
+/// The most samples of context on one side: six seconds of sound, far more frames than any network
+/// sees. Each segment has them in memory.
+const MOST_CONTEXT: u32 = 100_000;
+
 impl Segmented {
     /// Cuts the utterances of a source.
     ///
     /// # Errors
     ///
-    /// Fails if the length or the shift is 0, if a stream has a length of its own, which nothing
-    /// divides among segments, or if there are too many segments.
+    /// Fails if the length or the shift is 0, if there is too much context, if a stream has a length
+    /// of its own, which nothing divides among segments, or if there are too many segments.
     pub fn new(source: Arc<dyn Source>, rule: SegmentRule) -> Result<Self> {
         let reach = u64::from(rule.length) + u64::from(rule.left) + u64::from(rule.right);
         if rule.length == 0 || rule.shift == 0 || reach > u64::from(u32::MAX) {
@@ -133,6 +137,12 @@ impl Segmented {
                 rule.length, rule.left, rule.right, rule.shift
             ))
             .with_help("give a length and a shift of 1 at least, all below 2^32"));
+        }
+        if rule.left.max(rule.right) > MOST_CONTEXT {
+            return Err(Error::usage(format!(
+                "segments with {} and {} samples of context: at most {MOST_CONTEXT} are possible",
+                rule.left, rule.right
+            )));
         }
         if let Some(own) = source.streams().iter().find(|stream| stream.extent == Extent::Own) {
             let what = format!(
@@ -693,7 +703,9 @@ mod tests {
     #[test]
     fn what_cannot_be_cut_is_refused() {
         let source = || Counted::new(&[100], 4);
-        for wrong in [rule(0, 1, 0, 0), rule(1, 0, 0, 0), rule(u32::MAX, 1, 1, 0)] {
+        for wrong in
+            [rule(0, 1, 0, 0), rule(1, 0, 0, 0), rule(u32::MAX, 1, 1, 0), rule(1, 1, 0, 1 << 30)]
+        {
             assert!(Segmented::new(source(), wrong).err().unwrap().is_usage());
         }
         let long = Segmented::new(source(), rule(101, 1, 0, 0)).err().unwrap();
