@@ -112,7 +112,7 @@ fn print(runs: &BTreeMap<String, Vec<Run>>) {
             "| {what} | {gigabytes:.2} | {wall:.2} | {cpu:.2} | {times:.1} | {times_cpu:.1} |"
         );
     };
-    row("recipe", "seqfeed", "recipe");
+    row("recipe", "seqfeed, two threads", "recipe");
     for (_, name, _) in PEERS.iter().filter(|(.., plain)| !plain) {
         row(name, name, "recipe");
     }
