@@ -127,8 +127,8 @@ impl Segmented {
     ///
     /// # Errors
     ///
-    /// Fails if the length or the shift is 0, if there is too much context, if a stream has a length
-    /// of its own, which nothing divides among segments, or if there are too many segments.
+    /// Fails if the length or the shift is 0, if there is too much context or too many segments, or
+    /// if a stream has a length of its own, which nothing divides among segments.
     pub fn new(source: Arc<dyn Source>, rule: SegmentRule) -> Result<Self> {
         let reach = u64::from(rule.length) + u64::from(rule.left) + u64::from(rule.right);
         if rule.length == 0 || rule.shift == 0 || reach > u64::from(u32::MAX) {
