@@ -111,6 +111,10 @@ fn insert(table: &mut Table, dictionary: &Bound<'_, PyDict>) -> PyResult<()> {
 }
 
 fn to_toml(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    // Numbers and arrays of numpy say what they are in Python's own types.
+    if value.hasattr("dtype")? && value.hasattr("tolist")? {
+        return to_toml(&value.call_method0("tolist")?);
+    }
     if value.is_instance_of::<PyBool>() {
         return Ok(Value::Boolean(value.extract()?));
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import seqfeed
@@ -49,6 +50,21 @@ def test_type_checkers_know_the_options() -> None:
         program = f"import {module}\nseqfeed.{call}"
         out, _, code = mypy.run(["--config-file", str(CONFIGURATION), "-c", program])
         assert (code == 0) == (said is None) and (said or "Success") in out, out
+
+
+def test_numbers_of_numpy_are_numbers(corpus: Any) -> None:
+    common: dict[str, Any] = {"unit": "sequence", "window": "corpus", "sweeps": 1}
+    expected = [
+        contents(m) for m in seqfeed.Feed(source(corpus), batch_size=16, buckets=[2, 5], **common)
+    ]
+    assert len(expected) > 3
+    for buckets in ((2, 5), np.array([2, 5]), [np.int32(2), np.uint8(5)]):
+        feed = seqfeed.Feed(source(corpus), batch_size=np.int64(16), buckets=buckets, **common)
+        assert [contents(m) for m in feed] == expected
+    with pytest.raises(seqfeed.UsageError, match="a list of lengths"):
+        seqfeed.Feed(source(corpus), buckets=np.array([2.5]), **common)
+    with pytest.raises(seqfeed.UsageError, match="batch"):
+        seqfeed.Feed(source(corpus), batch_size=np.array([16]), **common)
 
 
 def test_sections_and_keywords_mean_the_same(corpus: Any) -> None:
