@@ -1,6 +1,7 @@
 //! Several sources joined by key.
 
 mod join;
+mod lookup;
 mod report;
 
 pub use report::{Dropped, JoinReport};
@@ -245,12 +246,13 @@ impl crate::Wrapper for Corpus {
         let mut files = self.sources[0].files();
         // The primary source may have more sequences than the corpus: some were dropped.
         let rows = &self.rows[0];
-        if !rows.is_empty() {
-            for first in &mut files {
-                *first = rows.partition_point(|row| row < first) as u32;
-            }
-            files.dedup();
+        for first in &mut files {
+            *first = match rows.is_empty() {
+                true => (*first).min(self.index.len() as u32),
+                false => rows.partition_point(|row| row < first) as u32,
+            };
         }
+        files.dedup();
         files
     }
 

@@ -2,21 +2,22 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
+use crate::keys::Keys;
 use crate::{Key, Offsets};
 
 /// The sequences of a source: keys, lengths, chunks.
 ///
 /// Sequences are numbered from 0 in the order of the source. A *chunk* is a run of sequences that
 /// are loaded and dropped together. The index takes about 8 bytes a sequence plus the key, or 4 if
-/// all sequences are equally long.
+/// all sequences are equally long. An index that is made [like](IndexBuilder::like) another one
+/// shares what is the same.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Index {
-    keys: Vec<u8>,
-    /// The number of key bytes before each sequence; one entry more than sequences.
-    key_starts: Offsets,
+    keys: Arc<Keys>,
     /// The number of samples before each sequence; one entry more than sequences.
-    starts: Offsets,
+    starts: Arc<Offsets>,
     /// The first sequence of each chunk; one entry more than chunks.
     chunks: Vec<u32>,
     /// The numbers of masked sequences, ascending.
@@ -43,8 +44,7 @@ impl Index {
     /// If there is no such sequence. This holds for all methods here.
     #[must_use]
     pub fn key(&self, sequence: u32) -> Key<'_> {
-        let i = sequence as usize;
-        Key(&self.keys[self.key_starts.get(i) as usize..self.key_starts.get(i + 1) as usize])
+        self.keys.get(sequence as usize)
     }
 
     /// Length of a sequence in samples.
@@ -125,7 +125,7 @@ impl Index {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
         };
-        add(&self.keys);
+        add(self.keys.bytes());
         for sequence in 0..self.len() as u32 {
             add(&self.samples(sequence).to_le_bytes());
         }
@@ -164,8 +164,20 @@ impl fmt::Debug for Index {
 /// ```
 #[derive(Debug)]
 pub struct IndexBuilder {
-    index: Index,
+    keys: Building,
+    starts: Offsets,
+    chunks: Vec<u32>,
+    masked: Vec<u32>,
     chunk_samples: u64,
+    like: Option<Arc<Index>>,
+}
+
+/// The keys of an index that is being built.
+#[derive(Debug)]
+enum Building {
+    /// As many of the first keys of the other index as there are sequences.
+    Same,
+    Own(Keys),
 }
 
 impl IndexBuilder {
@@ -173,11 +185,25 @@ impl IndexBuilder {
     /// chunk of its own.
     #[must_use]
     pub fn new(chunk_samples: u64) -> Self {
-        let before_all = || Offsets::from_iter([0]);
-        let (key_starts, starts) = (before_all(), before_all());
-        let index =
-            Index { keys: Vec::new(), key_starts, starts, chunks: vec![0], masked: Vec::new() };
-        Self { index, chunk_samples: chunk_samples.max(1) }
+        Self {
+            keys: Building::Own(Keys::default()),
+            starts: Offsets::from_iter([0]),
+            chunks: vec![0],
+            masked: Vec::new(),
+            chunk_samples: chunk_samples.max(1),
+            like: None,
+        }
+    }
+
+    /// Starts an index that likely has the keys of another one, in the same order. If so, they are
+    /// in memory once. The same holds for lengths. Without another one, it is [`new`](Self::new).
+    #[must_use]
+    pub fn like<'a>(index: impl Into<Option<&'a Arc<Index>>>, chunk_samples: u64) -> Self {
+        let new = Self::new(chunk_samples);
+        match index.into() {
+            Some(index) => Self { keys: Building::Same, like: Some(Arc::clone(index)), ..new },
+            None => new,
+        }
     }
 
     /// Adds a sequence.
@@ -186,17 +212,30 @@ impl IndexBuilder {
     ///
     /// If there are 2^32 - 1 sequences already.
     pub fn push(&mut self, key: Key<'_>, samples: u32) {
-        let index = &mut self.index;
-        let number = u32::try_from(index.len()).expect("fewer than 2^32 sequences");
+        let number = u32::try_from(self.len()).expect("fewer than 2^32 sequences");
         assert!(number < u32::MAX, "fewer than 2^32 sequences");
-        index.keys.extend_from_slice(key.0);
-        index.key_starts.push(index.keys.len() as u64);
-        let end = index.total_samples() + u64::from(samples);
-        let chunk_start = *index.chunks.last().expect("one entry at least");
-        if number > chunk_start && end - index.start(chunk_start) > self.chunk_samples {
-            index.chunks.push(number);
+        self.push_key(number, key);
+        let end = self.starts.last() + u64::from(samples);
+        let chunk_start = *self.chunks.last().expect("one entry at least");
+        if number > chunk_start && end - self.starts.get(chunk_start as usize) > self.chunk_samples
+        {
+            self.chunks.push(number);
         }
-        index.starts.push(end);
+        self.starts.push(end);
+    }
+
+    fn push_key(&mut self, number: u32, key: Key<'_>) {
+        match (&mut self.keys, &self.like) {
+            (Building::Same, Some(like))
+                if (number as usize) < like.len() && like.key(number) == key => {}
+            (Building::Same, Some(like)) => {
+                let mut own = like.keys.first(number as usize);
+                own.push(key);
+                self.keys = Building::Own(own);
+            }
+            (Building::Same, None) => unreachable!("there is an index like this one"),
+            (Building::Own(keys), _) => keys.push(key),
+        }
     }
 
     /// Adds a [masked](Index::is_masked) sequence.
@@ -205,38 +244,56 @@ impl IndexBuilder {
     ///
     /// The same as [`push`](IndexBuilder::push).
     pub fn push_masked(&mut self, key: Key<'_>, samples: u32) {
-        self.index.masked.push(self.index.len() as u32);
+        self.masked.push(self.len() as u32);
         self.push(key, samples);
     }
 
     /// Ends the current chunk, unless it is empty. The next sequence begins a new one.
     pub fn end_chunk(&mut self) {
-        let sequences = self.index.len() as u32;
-        if *self.index.chunks.last().expect("one entry at least") < sequences {
-            self.index.chunks.push(sequences);
+        let sequences = self.len() as u32;
+        if *self.chunks.last().expect("one entry at least") < sequences {
+            self.chunks.push(sequences);
         }
     }
 
     /// Number of sequences so far.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.index.len()
+        self.starts.len() - 1
     }
 
     /// Whether there are no sequences yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.index.is_empty()
+        self.len() == 0
     }
 
     /// Ends the index.
     #[must_use]
     pub fn finish(mut self) -> Index {
         self.end_chunk();
-        self.index.keys.shrink_to_fit();
-        self.index.key_starts.shrink_to_fit();
-        self.index.starts.shrink_to_fit();
-        self.index
+        let Self { keys, mut starts, mut chunks, masked, like, .. } = self;
+        let len = starts.len() - 1;
+        let like = like.as_deref();
+        let keys = match (keys, like) {
+            (Building::Own(mut keys), _) => {
+                keys.shrink_to_fit();
+                Arc::new(keys)
+            }
+            (Building::Same, Some(like)) if len == like.len() => Arc::clone(&like.keys),
+            (Building::Same, like) => {
+                Arc::new(like.map_or_else(Keys::default, |like| like.keys.first(len)))
+            }
+        };
+        let starts = match like {
+            Some(like) if *like.starts == starts => Arc::clone(&like.starts),
+            _ => {
+                starts.shrink_to_fit();
+                Arc::new(starts)
+            }
+        };
+        chunks.shrink_to_fit();
+        Index { keys, starts, chunks, masked }
     }
 }
 
@@ -273,6 +330,32 @@ mod tests {
         let index = builder.finish();
         let chunks: Vec<_> = (0..index.chunk_count()).map(|c| index.chunk(c)).collect();
         assert_eq!(chunks, [0..1, 1..3, 3..4, 4..5]);
+    }
+
+    #[test]
+    fn keys_and_lengths_that_are_the_same_are_in_memory_once() {
+        let of = |lengths: &[u32], keys: &[&str], like: Option<&Arc<Index>>| {
+            let mut builder = IndexBuilder::like(like, 4);
+            for (key, samples) in keys.iter().zip(lengths) {
+                builder.push(Key(key.as_bytes()), *samples);
+            }
+            Arc::new(builder.finish())
+        };
+        let first = of(&[2, 1, 3], &["a", "b", "c"], None);
+        for (lengths, keys) in [
+            (&[2, 1, 3][..], &["a", "b", "c"][..]),
+            (&[2, 1, 2], &["a", "b", "c"]),
+            (&[2, 1], &["a", "b"]),
+            (&[2, 1, 3, 4], &["a", "b", "c", "d"]),
+            (&[2, 1, 3], &["a", "x", "c"]),
+            (&[], &[]),
+        ] {
+            let (like, plain) = (of(lengths, keys, Some(&first)), of(lengths, keys, None));
+            assert_eq!(like, plain);
+            assert_eq!(like.digest(), plain.digest());
+            assert_eq!(Arc::ptr_eq(&like.keys, &first.keys), keys == ["a", "b", "c"]);
+            assert_eq!(Arc::ptr_eq(&like.starts, &first.starts), lengths == [2, 1, 3]);
+        }
     }
 
     #[test]

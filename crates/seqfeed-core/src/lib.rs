@@ -27,6 +27,7 @@ pub mod float_text;
 mod index;
 mod kept;
 mod key;
+mod keys;
 mod most;
 mod nearest_name;
 pub mod number_text;

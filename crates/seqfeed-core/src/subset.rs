@@ -32,10 +32,11 @@ impl Subset {
         report: JoinReport,
     ) -> Self {
         let index = source.index();
-        let mut builder = IndexBuilder::new(match chunks {
+        let most = match chunks {
             Chunking::Samples(most) => most,
             Chunking::Primary => u64::MAX,
-        });
+        };
+        let mut builder = IndexBuilder::like(index, most);
         let mut chunk = 0;
         for &sequence in &numbers {
             if chunks == Chunking::Primary && sequence >= index.chunk(chunk).end {

@@ -310,7 +310,7 @@ fn index(index: &Arc<Index>, transform: &dyn Transform) -> Arc<Index> {
         return Arc::clone(index);
     }
     // Chunks stay, so that sequences that are loaded together stay together.
-    let mut builder = IndexBuilder::new(u64::MAX);
+    let mut builder = IndexBuilder::like(index, u64::MAX);
     for chunk in 0..index.chunk_count() {
         for sequence in index.chunk(chunk) {
             let (key, samples) = (index.key(sequence), transform.samples(index.samples(sequence)));

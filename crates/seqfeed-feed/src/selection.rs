@@ -34,7 +34,7 @@ impl Selection {
             )));
         };
         let index = source.index();
-        let mut builder = IndexBuilder::new(u64::MAX);
+        let mut builder = IndexBuilder::like(index, u64::MAX);
         let mut block = Block::of(&streams[number]);
         let (mut starts, mut runs) = (vec![0], Vec::new());
         for chunk in 0..index.chunk_count() {

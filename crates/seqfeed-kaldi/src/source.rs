@@ -9,6 +9,7 @@ mod entry;
 mod examined;
 mod files;
 pub(crate) mod header;
+mod headers;
 mod options;
 mod placement;
 mod sparse_source;

@@ -58,6 +58,9 @@ pub struct TextOptions {
     pub errors: Tolerance,
     /// Opens files, and limits lines.
     pub opener: Opener,
+    /// An index that likely has the same keys: that of the stream which the table is joined to. If
+    /// so, they are in memory once.
+    pub like: Option<Arc<Index>>,
 }
 
 impl TextOptions {
@@ -76,6 +79,7 @@ impl TextOptions {
             chunk_samples: 32_768,
             errors: Tolerance::Stop,
             opener: Opener::default(),
+            like: None,
         }
     }
 }
@@ -163,7 +167,7 @@ impl TextSource {
         for (name, number) in &found {
             renumbered[*number as usize] = symbols.number(name).unwrap_or_default();
         }
-        let mut builder = IndexBuilder::new(options.chunk_samples);
+        let mut builder = IndexBuilder::like(options.like.as_ref(), options.chunk_samples);
         let mut labels = match options.extent {
             Extent::Sequence => Labels::Numbers(Vec::with_capacity(rows.len())),
             _ => Labels::Lines(Vec::with_capacity(rows.len())),

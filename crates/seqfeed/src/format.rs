@@ -351,7 +351,7 @@ pub struct Wanted<'a> {
     /// Opens files. Names are relative to its directory.
     pub opener: Opener,
     /// The index of the first source, for others.
-    pub primary: Option<&'a Index>,
+    pub primary: Option<&'a Arc<Index>>,
 }
 
 impl Wanted<'_> {

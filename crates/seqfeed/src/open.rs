@@ -40,7 +40,7 @@ impl Description {
             sources.push(self.open_corpus_files(&names.to_vec(), opener)?);
         }
         for (name, stream) in self.streams() {
-            let primary = sources.first().map(|source| source.index().as_ref());
+            let primary = sources.first().map(|source| source.index());
             let source = self.open_stream(&name, &stream, opener, join.errors, primary)?;
             sources.push(source);
         }
@@ -137,7 +137,7 @@ impl Description {
         stream: &StreamSpec,
         opener: &Opener,
         errors: Tolerance,
-        primary: Option<&Index>,
+        primary: Option<&Arc<Index>>,
     ) -> Result<Arc<dyn Source>> {
         let Some(source) = &stream.source else {
             return Err(Error::usage(format!("stream {name} has no source")));

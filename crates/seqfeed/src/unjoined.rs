@@ -89,7 +89,7 @@ impl Description {
             found.sources.extend(opened);
         }
         for (name, stream) in self.streams() {
-            let primary = found.sources.first().map(|source| source.index().as_ref());
+            let primary = found.sources.first().map(|source| source.index());
             let opened = self.open_stream(&name, &stream, opener, Tolerance::Skip, primary);
             let opened = found.take(Some(&name), opened)?;
             found.sources.extend(opened);

@@ -1,14 +1,13 @@
 //! Finds the sequences that the sources of a corpus have in common.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use super::lookup::Lookup;
 use super::{Chunking, JoinPolicy, JoinReport, LengthRule};
 use crate::{Damage, Error, Extent, IndexBuilder, Key, Problem, Result, Source, Tolerance};
 
-/// Joins sources by key. Returns for each source the numbers of the remaining sequences, their
-/// index, and the report of dropped sequences.
+/// Joins sources by key. Returns for each source the numbers of the remaining sequences (none if
+/// they are the same as in the corpus), their index, and the report of dropped sequences.
 ///
 /// # Errors
 ///
@@ -18,25 +17,27 @@ pub(super) fn join(
     policy: &JoinPolicy,
 ) -> Result<(Vec<Vec<u32>>, IndexBuilder, JoinReport)> {
     let others = sources[1..].iter();
-    let lookups: Vec<HashMap<Key<'_>, u32>> =
+    let mut lookups: Vec<Lookup<'_>> =
         others.map(|source| lookup(source.as_ref(), policy)).collect::<Result<_>>()?;
     let first = sources[0].index();
+    let most = match policy.chunks {
+        Chunking::Samples(most) => most,
+        Chunking::Primary => u64::MAX,
+    };
     let mut join = Join {
         sources,
         policy,
-        rows: vec![Vec::new(); sources.len()],
-        builder: IndexBuilder::new(match policy.chunks {
-            Chunking::Samples(most) => most,
-            Chunking::Primary => u64::MAX,
-        }),
+        rows: vec![Rows::default(); sources.len()],
+        builder: IndexBuilder::like(first, most),
         report: JoinReport::default(),
         missing: 0,
+        numbers: Vec::new(),
         first_missing: None,
         wrong: 0,
     };
     for chunk in 0..first.chunk_count() {
         for sequence in first.chunk(chunk) {
-            join.add(sequence, &lookups)?;
+            join.add(sequence, &mut lookups)?;
         }
         if policy.chunks == Chunking::Primary {
             join.builder.end_chunk();
@@ -46,39 +47,68 @@ pub(super) fn join(
         return Err(join.nothing_left());
     }
     let Join { rows, builder, report, .. } = join;
-    Ok((rows, builder, report))
+    Ok((rows.into_iter().map(|rows| rows.0).collect(), builder, report))
+}
+
+/// The numbers of the remaining sequences in a source; none as long as they are 0, 1, 2 ...
+#[derive(Clone, Default)]
+struct Rows(Vec<u32>);
+
+impl Rows {
+    /// Adds the number of the sequence that has number `place` in the corpus.
+    fn push(&mut self, place: u32, number: u32) {
+        if self.0.is_empty() {
+            if place == number {
+                return;
+            }
+            self.0.extend(0..place);
+        }
+        self.0.push(number);
+    }
 }
 
 struct Join<'a> {
     sources: &'a [Arc<dyn Source>],
     policy: &'a JoinPolicy,
-    rows: Vec<Vec<u32>>,
+    rows: Vec<Rows>,
     builder: IndexBuilder,
     report: JoinReport,
     missing: u64,
+    /// The numbers of the current sequence in the sources.
+    numbers: Vec<u32>,
     /// The first key that a source lacks, and that source.
     first_missing: Option<(Key<'a>, &'a dyn Source)>,
     wrong: u64,
 }
 
 impl<'a> Join<'a> {
-    fn add(&mut self, sequence: u32, lookups: &[HashMap<Key<'_>, u32>]) -> Result<()> {
+    fn add(&mut self, sequence: u32, lookups: &mut [Lookup<'_>]) -> Result<()> {
         let sources = self.sources;
         let key = sources[0].index().key(sequence);
-        let mut numbers = vec![sequence];
+        let mut numbers = std::mem::take(&mut self.numbers);
+        numbers.clear();
+        numbers.push(sequence);
         for (source, keys) in sources[1..].iter().zip(lookups) {
-            match keys.get(&key) {
-                Some(&number) => numbers.push(number),
+            match keys.find(key) {
+                Some(number) => numbers.push(number),
                 None => return self.drop_missing(key, source.as_ref()),
             }
         }
-        let (samples, masked) = match self.length(key, &numbers)? {
-            Some(samples) if self.check(key, &numbers, samples)? => (samples, false),
+        let added = self.add_found(key, &numbers);
+        self.numbers = numbers;
+        added
+    }
+
+    /// Adds a sequence with these numbers in the sources.
+    fn add_found(&mut self, key: Key<'a>, numbers: &[u32]) -> Result<()> {
+        let (samples, masked) = match self.length(key, numbers)? {
+            Some(samples) if self.check(key, numbers, samples)? => (samples, false),
             Some(samples) if self.policy.mask_wrong => (samples, true),
             _ => return Ok(()),
         };
-        for (rows, number) in self.rows.iter_mut().zip(numbers) {
-            rows.push(number);
+        let place = self.builder.len() as u32;
+        for (rows, &number) in self.rows.iter_mut().zip(numbers) {
+            rows.push(place, number);
         }
         match masked {
             true => self.builder.push_masked(key, samples),
@@ -236,20 +266,15 @@ fn because_left_out(message: String, key: Key<'_>, source: &dyn Source) -> Error
     }
 }
 
-fn lookup<'a>(source: &'a dyn Source, policy: &JoinPolicy) -> Result<HashMap<Key<'a>, u32>> {
-    let index = source.index();
-    let mut keys = HashMap::with_capacity(index.len());
-    for sequence in 0..index.len() as u32 {
-        match keys.entry(index.key(sequence)) {
-            Entry::Vacant(free) => *free.insert(sequence),
-            Entry::Occupied(taken) if policy.length != LengthRule::Agreed => *taken.into_mut(),
-            Entry::Occupied(taken) => {
-                return Err(Error::format("table", Problem::DuplicateKey)
-                    .in_file(source.name())
-                    .of_key(*taken.key())
-                    .with_help("a stream that others are joined to must have each key once"));
-            }
-        };
+fn lookup<'a>(source: &'a dyn Source, policy: &JoinPolicy) -> Result<Lookup<'a>> {
+    let (lookup, twice) = Lookup::new(source.index());
+    match twice {
+        Some(key) if policy.length == LengthRule::Agreed => {
+            Err(Error::format("table", Problem::DuplicateKey)
+                .in_file(source.name())
+                .of_key(key)
+                .with_help("a stream that others are joined to must have each key once"))
+        }
+        _ => Ok(lookup),
     }
-    Ok(keys)
 }

@@ -11,8 +11,8 @@ use super::options::Role;
 use crate::OBJECT;
 use crate::range::Range;
 
-/// The position of a sequence: 24 bytes.
-#[derive(Clone, Copy, Debug)]
+/// The position of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Offset of the object, or in the spool of its first row.
     pub(crate) offset: u64,
@@ -20,19 +20,105 @@ pub(crate) struct Entry {
     pub(crate) file: u32,
     /// Rows before the first wanted one.
     pub(crate) first_row: u32,
-    /// The number of wanted rows.
-    pub(crate) rows: u32,
 }
 
 /// The file number of the spool.
 pub(crate) const SPOOL: u32 = u32::MAX;
 
-/// The entries of a table.
+/// The entries of a table. They have as many rows as the index has samples.
 #[derive(Default)]
 pub(crate) struct Entries {
-    pub(crate) entries: Vec<Entry>,
+    places: Places,
+    /// Rows before the first wanted one, for the few sequences that have any.
+    first_rows: HashMap<u32, u32>,
     /// Column ranges, for the few sequences that have one: first column and number.
     pub(crate) cols: HashMap<u32, (u32, u32)>,
+}
+
+impl Entries {
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(crate) fn push(&mut self, entry: Entry) {
+        if entry.first_row > 0 {
+            self.first_rows.insert(self.len() as u32, entry.first_row);
+        }
+        self.places.push(entry.file, entry.offset);
+    }
+
+    pub(crate) fn get(&self, sequence: u32) -> Entry {
+        let (file, offset) = self.places.get(sequence as usize);
+        let first_row = match self.first_rows.is_empty() {
+            true => 0,
+            false => self.first_rows.get(&sequence).copied().unwrap_or(0),
+        };
+        Entry { offset, file, first_row }
+    }
+}
+
+/// Files and offsets: 8 bytes each, or 12 where there are many files or a very large one.
+enum Places {
+    /// The number of the file in the upper 16 bits. They are all set for the spool.
+    Few(Vec<u64>),
+    /// The number of the file, and both halves of the offset.
+    Many(Vec<[u32; 3]>),
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self::Few(Vec::new())
+    }
+}
+
+const OFFSET_BITS: u32 = 48;
+
+impl Places {
+    fn len(&self) -> usize {
+        match self {
+            Self::Few(places) => places.len(),
+            Self::Many(places) => places.len(),
+        }
+    }
+
+    fn push(&mut self, file: u32, offset: u64) {
+        let few = match file {
+            SPOOL => Some(0xffff),
+            _ => Some(u64::from(file)).filter(|&file| file < 0xffff),
+        };
+        match (&mut *self, few) {
+            (Self::Few(places), Some(few)) if offset >> OFFSET_BITS == 0 => {
+                places.push(few << OFFSET_BITS | offset);
+            }
+            (Self::Few(places), _) => {
+                let places = 0..places.len();
+                let mut many: Vec<_> = places.map(|place| Self::many(self.get(place))).collect();
+                many.push(Self::many((file, offset)));
+                *self = Self::Many(many);
+            }
+            (Self::Many(places), _) => places.push(Self::many((file, offset))),
+        }
+    }
+
+    fn many((file, offset): (u32, u64)) -> [u32; 3] {
+        [file, (offset >> 32) as u32, offset as u32]
+    }
+
+    fn get(&self, place: usize) -> (u32, u64) {
+        match self {
+            Self::Few(places) => {
+                let file = match places[place] >> OFFSET_BITS {
+                    0xffff => SPOOL,
+                    file => file as u32,
+                };
+                (file, places[place] & ((1 << OFFSET_BITS) - 1))
+            }
+            Self::Many(places) => {
+                let [file, high, low] = places[place];
+                (file, u64::from(high) << 32 | u64::from(low))
+            }
+        }
+    }
 }
 
 /// The expected form of a table's objects.
@@ -126,5 +212,31 @@ impl Skips {
             self.faults.push(damage);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back() {
+        let offsets = [0, 17, (1 << 48) - 1, 1 << 48, u64::MAX];
+        let files = [0, 1, 0xfffe, SPOOL, 0xffff, 1 << 16, SPOOL - 1];
+        let all = files.iter().flat_map(|&file| {
+            offsets.map(|offset| Entry { offset, file, first_row: file % 3 })
+        });
+        let few = all.clone().filter(|entry| entry.offset >> 48 == 0);
+        let few = few.filter(|entry| entry.file < 0xffff || entry.file == SPOOL);
+        let (few, all): (Vec<_>, Vec<_>) = (few.collect(), all.collect());
+        for list in [&few[..], &all, &[&few[..], &all].concat()] {
+            let mut entries = Entries::default();
+            list.iter().for_each(|&entry| entries.push(entry));
+            assert_eq!(entries.len(), list.len());
+            assert_eq!(matches!(entries.places, Places::Few(_)), list.len() == few.len());
+            for (number, &entry) in list.iter().enumerate() {
+                assert_eq!(entries.get(number as u32), entry);
+            }
+        }
     }
 }

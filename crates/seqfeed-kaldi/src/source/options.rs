@@ -1,8 +1,9 @@
 //! The options for opening tables as a source.
 
 use std::ffi::OsStr;
+use std::sync::Arc;
 
-use seqfeed_core::{Element, Extent, Tolerance};
+use seqfeed_core::{Element, Extent, Index, Tolerance};
 use seqfeed_io::{Opener, shown_name};
 
 /// The meaning of a table's objects.
@@ -38,6 +39,9 @@ pub struct TableOptions {
     /// If a file that a script file names is missing, whether to try it with `.gz` or `.bz2` behind
     /// its name, as PDNN does.
     pub or_compressed: bool,
+    /// An index that likely has the same keys: that of the stream which the table is joined to. If
+    /// so, they are in memory once.
+    pub like: Option<Arc<Index>>,
 }
 
 impl TableOptions {
@@ -55,6 +59,7 @@ impl TableOptions {
             map: false,
             errors: Tolerance::Stop,
             or_compressed: false,
+            like: None,
         }
     }
 }

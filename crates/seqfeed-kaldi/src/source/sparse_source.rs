@@ -84,7 +84,7 @@ impl SparseSource {
             dim,
             highest: 0,
             extent,
-            builder: IndexBuilder::new(options.chunk_samples),
+            builder: IndexBuilder::like(options.like.as_ref(), options.chunk_samples),
             entries: Vec::new(),
             spool: None,
             bytes: Vec::new(),

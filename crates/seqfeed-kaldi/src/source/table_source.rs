@@ -4,6 +4,7 @@ mod load;
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use seqfeed_core::{
@@ -17,7 +18,8 @@ use super::decode::Region;
 use super::entry::{Entries, Entry, Expected, SPOOL, Skips, part};
 use super::examined::TableNames;
 use super::files::Files;
-use super::header::{Header, LONGEST_HEADER, Object};
+use super::header::{Header, Object};
+use super::headers::Headers;
 use super::options::{Role, TableOptions, shown};
 use super::spooler::{Spooler, read_archive};
 use load::Loader;
@@ -132,10 +134,11 @@ struct SourceBuilder<'a> {
     builder: IndexBuilder,
     table: Entries,
     files: Files,
-    /// By the names in the current script file: in another script file, the same names may mean
-    /// other files.
-    by_name: HashMap<Location, (u32, Container)>,
+    /// By the names in the current script file, without offsets: in another script file, the same
+    /// names may mean other files.
+    by_name: hashbrown::HashMap<Vec<u8>, (u32, Container)>,
     by_location: HashMap<Location, (u32, Container)>,
+    headers: Headers,
     spooler: Spooler,
     skips: Skips,
     dim: Option<u32>,
@@ -164,11 +167,12 @@ impl<'a> SourceBuilder<'a> {
         Self {
             options,
             expected,
-            builder: IndexBuilder::new(options.chunk_samples),
+            builder: IndexBuilder::like(options.like.as_ref(), options.chunk_samples),
             table: Entries::default(),
             files: Files::new(&options.opener),
-            by_name: HashMap::new(),
+            by_name: hashbrown::HashMap::new(),
             by_location: HashMap::new(),
+            headers: Headers::default(),
             spooler: Spooler::new(expected, options.element),
             skips: Skips::new(options.errors),
             dim: None,
@@ -244,17 +248,13 @@ impl<'a> SourceBuilder<'a> {
                 return self.skips.absorb(key, error);
             }
         }
-        let number = self.table.entries.len() as u32;
+        let number = self.table.len() as u32;
         if found_cols(cols) != (0, whole_cols) {
             self.table.cols.insert(number, (cols.start as u32, cols.len() as u32));
             self.in_place = false;
         }
-        self.table.entries.push(Entry {
-            offset: located.offset,
-            file: located.file,
-            first_row: rows.start as u32,
-            rows: rows.len() as u32,
-        });
+        let first_row = rows.start as u32;
+        self.table.push(Entry { offset: located.offset, file: located.file, first_row });
         self.builder.push(key, rows.len() as u32);
         Ok(())
     }
@@ -375,22 +375,43 @@ impl<'a> SourceBuilder<'a> {
 
     fn script_entry(&mut self, line: &ScriptLine<'_>, beside: &Beside) -> Result<()> {
         let ScriptLine { key, rxfilename, range, .. } = line;
-        // A wrong name is the fault of the file here, not of the caller.
-        let name = RxFilename::parse(rxfilename).map_err(|error| {
-            let wrong = Error::format(SCRIPT, Problem::Unsupported(error.message().into()));
-            match error.help() {
-                Some(help) => wrong.with_help(help.to_owned()),
-                None => wrong,
+        // Most lines lead to a file that other lines led to.
+        let (before, offset) = split_offset(rxfilename.as_bytes());
+        let (file, container) = match self.by_name.get(before) {
+            Some(&known) => known,
+            None => {
+                let name = parse_name(rxfilename)?;
+                let Some((location, _)) = name.file_and_offset() else {
+                    return self.script_stream(*key, &name, range.as_ref());
+                };
+                let found = self.file(location, beside)?;
+                // A name with a pipe is told about without an offset, but not with one.
+                if !before.contains(&b'|') {
+                    self.by_name.insert(before.to_vec(), found);
+                }
+                found
             }
-        })?;
-        let Some((location, offset)) = name.file_and_offset() else {
-            return self.script_stream(*key, &name, range.as_ref());
         };
-        let (file, container) = self.file(location, beside)?;
-        if container == Container::Compressed {
-            let name = name.with_location(self.files.location(file).clone());
-            return self.script_stream(*key, &name, range.as_ref());
+        match container {
+            Container::Plain => {
+                self.script_object(*key, rxfilename, (file, offset), range.as_ref())
+            }
+            Container::Compressed => {
+                let name = parse_name(rxfilename)?;
+                let name = name.with_location(self.files.location(file).clone());
+                self.script_stream(*key, &name, range.as_ref())
+            }
         }
+    }
+
+    /// An object of a file that is not compressed.
+    fn script_object(
+        &mut self,
+        key: Key<'_>,
+        name: &OsStr,
+        (file, offset): (u32, u64),
+        range: Option<&Range>,
+    ) -> Result<()> {
         let data = self.files.get(file)?;
         let place = |error: Error| error.in_file(data.name()).at_byte(offset);
         if offset >= data.len() {
@@ -400,11 +421,10 @@ impl<'a> SourceBuilder<'a> {
             return Err(place(Error::format(SCRIPT, problem))
                 .with_help("was the archive written again after the script file?"));
         }
-        let mut bytes = [0; LONGEST_HEADER];
-        let read = data.read_at(&mut bytes, offset)?;
-        if bytes[0] != 0 {
-            let name = name.with_location(self.files.location(file).clone());
-            let read = self.script_stream(*key, &name, range.as_ref());
+        let bytes = self.headers.at(file, &data, offset)?;
+        if bytes.first() != Some(&0) {
+            let name = parse_name(name)?.with_location(self.files.location(file).clone());
+            let read = self.script_stream(key, &name, range);
             return read.map_err(|error| match offset {
                 0 => place(error).with_help(
                     "if this is an archive, the script file must say where in it the object is \
@@ -416,9 +436,9 @@ impl<'a> SourceBuilder<'a> {
                 ),
             });
         }
-        let header = header_at(&bytes[..read], self.expected.is_scalar()).map_err(place)?;
+        let header = header_at(bytes, self.expected.is_scalar()).map_err(place)?;
         inside(&data, &header, offset)?;
-        self.add_binary(*key, &header, (file, offset), range.as_ref()).map_err(place)
+        self.add_binary(key, &header, (file, offset), range).map_err(place)
     }
 
     /// An object that is read from front to back.
@@ -438,9 +458,6 @@ impl<'a> SourceBuilder<'a> {
     /// directory, as in Kaldi. If there is no such file, it is relative to the script file or to
     /// the directory of the description.
     fn file(&mut self, name: &Location, beside: &Beside) -> Result<(u32, Container)> {
-        if let Some(&known) = self.by_name.get(name) {
-            return Ok(known);
-        }
         let mut found = beside.find(name);
         let opener = &self.options.opener;
         if self.options.or_compressed && !opener.exists(&found) {
@@ -449,20 +466,42 @@ impl<'a> SourceBuilder<'a> {
                 places.flat_map(|place| [".gz", ".bz2"].map(|end| place.with_end(end)));
             found = compressed.find(|place| opener.exists(place)).unwrap_or(found);
         }
-        let file = match self.by_location.get(&found) {
-            Some(&known) => known,
-            None => {
-                let number = self.files.add(&found);
-                let container = match self.files.get(number)?.compression()? {
-                    Compression::None => Container::Plain,
-                    _ => Container::Compressed,
-                };
-                self.by_location.insert(found, (number, container));
-                (number, container)
-            }
+        if let Some(&known) = self.by_location.get(&found) {
+            return Ok(known);
+        }
+        let number = self.files.add(&found);
+        let container = match self.files.get(number)?.compression()? {
+            Compression::None => Container::Plain,
+            _ => Container::Compressed,
         };
-        self.by_name.insert(name.clone(), file);
-        Ok(file)
+        self.by_location.insert(found, (number, container));
+        Ok((number, container))
+    }
+}
+
+/// The name of an object in a script file. A wrong one is the fault of that file, not of the
+/// caller.
+fn parse_name(name: &OsStr) -> Result<RxFilename> {
+    RxFilename::parse(name).map_err(|error| {
+        let wrong = Error::format(SCRIPT, Problem::Unsupported(error.message().into()));
+        match error.help() {
+            Some(help) => wrong.with_help(help.to_owned()),
+            None => wrong,
+        }
+    })
+}
+
+/// The part of a name before the offset, and the offset; 0 if there is none, or if it is one that
+/// is better refused.
+fn split_offset(name: &[u8]) -> (&[u8], u64) {
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (before, offset) = name.split_at(name.len() - digits);
+    match before.strip_suffix(b":") {
+        Some(before) if (1..=18).contains(&digits) => {
+            let digits = offset.iter().map(|digit| u64::from(digit - b'0'));
+            (before, digits.fold(0, |offset, digit| 10 * offset + digit))
+        }
+        _ => (name, 0),
     }
 }
 
@@ -509,7 +548,7 @@ impl Source for TableSource {
 
     fn load(&self, sequences: &[u32], blocks: &mut [Block]) -> Result<()> {
         if self.held_bytes() > 0 {
-            let rows = |&sequence: &u32| self.table.entries[sequence as usize].rows as usize;
+            let rows = |&sequence: &u32| self.index.samples(sequence) as usize;
             blocks[0].reserve(sequences.iter().map(rows).sum());
         }
         let mut loader = Loader::new(self, &mut blocks[0]);

@@ -283,7 +283,7 @@ impl<'a> SourceBuilder<'a> {
     fn new(options: &'a TableOptions) -> Self {
         Self {
             options,
-            builder: IndexBuilder::new(options.chunk_samples),
+            builder: IndexBuilder::like(options.like.as_ref(), options.chunk_samples),
             entries: Vec::new(),
             files: Files::new(&options.opener),
             by_name: HashMap::new(),

@@ -17,6 +17,7 @@ pub(crate) fn features(base: &Path) -> TableOptions {
         opener: Opener::default().in_directory(Some(base.into())),
         map: false,
         or_compressed: false,
+        like: None,
         errors: Tolerance::Stop,
     }
 }

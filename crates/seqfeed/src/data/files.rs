@@ -131,6 +131,7 @@ fn open_kaldi(
             map: opening.map,
             or_compressed: true,
             errors: Tolerance::Stop,
+            like: None,
         };
         let mut rspecifier = OsString::from("scp:");
         rspecifier.push(name);

@@ -185,6 +185,7 @@ pub(super) fn table_options(wanted: &Wanted<'_>) -> TableOptions {
         map: wanted.map,
         or_compressed: false,
         errors: wanted.errors,
+        like: wanted.primary.cloned(),
     }
 }
 

@@ -102,6 +102,7 @@ pub(super) fn open(names: &[String], form: Form, wanted: &Wanted<'_>) -> Result<
         chunk_samples: wanted.chunk_samples,
         errors: wanted.errors,
         opener: wanted.opener.clone(),
+        like: wanted.primary.cloned(),
         ..TextOptions::new(wanted.stream())
     };
     Ok(Arc::new(TextSource::open(&names_of(names), &options)?))

@@ -30,22 +30,22 @@ impl<'a> Loader<'a> {
     }
 
     pub(crate) fn load(&mut self, sequence: u32) -> Result<()> {
-        let entry = self.table.table.entries[sequence as usize];
-        let rows = entry.rows as usize;
+        let entry = self.table.table.get(sequence);
+        let rows = self.table.index.samples(sequence) as usize;
         if rows == 0 {
             self.block.push_bytes(0);
             return Ok(());
         }
         let row_bytes = self.block.dim() * self.block.element().size();
         if entry.file == SPOOL {
-            return self.read_rows(entry, entry.offset, row_bytes);
+            return self.read_rows(entry, entry.offset, rows, row_bytes);
         }
         let file = self.file(entry.file)?;
         let mut bytes = [0; LONGEST_HEADER];
         let read = file.read_at(&mut bytes, entry.offset)?;
         let place = |error: Error| error.in_file(file.name()).at_byte(entry.offset);
         let header = header_at(&bytes[..read], self.table.expected.is_scalar()).map_err(place)?;
-        let part = self.part(sequence, &entry, &header).map_err(place)?;
+        let part = self.part(sequence, (entry.first_row, rows), &header).map_err(place)?;
         let range =
             bytes_of_rows(&header.object, header.data_len, &part.rows, self.table.expected.extent);
         let start = entry.offset + header.len as u64 + range.start;
@@ -54,7 +54,7 @@ impl<'a> Loader<'a> {
             && width as usize == self.block.element().size()
             && whole
         {
-            return self.read_rows(entry, start, row_bytes);
+            return self.read_rows(entry, start, rows, row_bytes);
         }
         inside(&file, &header, entry.offset)?;
         self.data.resize((range.end - range.start) as usize, 0);
@@ -65,14 +65,19 @@ impl<'a> Loader<'a> {
     }
 
     /// The wanted part of the object. The object must not have changed since it was indexed.
-    fn part(&self, sequence: u32, entry: &Entry, header: &Header) -> Result<Region> {
+    fn part(
+        &self,
+        sequence: u32,
+        (first_row, wanted): (u32, usize),
+        header: &Header,
+    ) -> Result<Region> {
         let (rows, cols) = self.table.expected.shape(&header.object)?;
-        let first_row = entry.first_row as usize;
+        let first_row = first_row as usize;
         let of_table = self.table.table.cols.get(&sequence);
         let (first_col, width) = of_table.copied().unwrap_or((0, cols));
         let (first_col, width) = (first_col as usize, width as usize);
         let part = Region {
-            rows: first_row..first_row + entry.rows as usize,
+            rows: first_row..first_row + wanted,
             cols: first_col..first_col + width,
         };
         if part.rows.end > rows as usize
@@ -87,8 +92,13 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads rows that lie in the file in their final form.
-    fn read_rows(&mut self, entry: Entry, start: u64, row_bytes: usize) -> Result<()> {
-        let rows = entry.rows as usize;
+    fn read_rows(
+        &mut self,
+        entry: Entry,
+        start: u64,
+        rows: usize,
+        row_bytes: usize,
+    ) -> Result<()> {
         if self.table.map && cfg!(target_endian = "little") {
             return self.map_rows(entry.file, start, rows, row_bytes);
         }

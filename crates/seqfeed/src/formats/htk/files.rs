@@ -288,7 +288,7 @@ fn labels(files: &[Location], binary: bool, wanted: &Wanted<'_>) -> Result<Arc<d
         opener: wanted.opener.clone(),
         ..MlfOptions::default()
     };
-    let keys = wanted.primary.map(AnyDirectory::new);
+    let keys = wanted.primary.map(|index| AnyDirectory::new(index));
     let key = |name: &[u8]| Ok(keys.as_ref().map_or(name, |keys| keys.key(name)).to_vec());
     let source = MlfSource::open(files, &options, &key)?;
     let About { report, faults, .. } = source.about();
