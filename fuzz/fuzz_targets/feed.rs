@@ -9,7 +9,7 @@ use std::sync::Arc;
 use checks::{MemoryCorpus, STEP};
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Feed, Generator, LabelMap, LabelRules, LabelSet, Layout,
+    BatchSize, Blocks, Context, Cut, Epoch, Feed, Generator, LabelMap, LabelRules, LabelSet, Layout,
     Limits, Minibatch, Order, Partial, Partitions, Settings, Shard, Shuffle, State, Steps,
     Timeline, Truncation, Unit, Window, Worker,
 };
@@ -51,6 +51,7 @@ impl<'a> Arbitrary<'a> for Case {
         let order = match u.int_in_range(0..=4)? {
             0 => Order::Sequential,
             1 => Order::Rolling(number(u, 50)?),
+            2 => Order::Blocks(Blocks { window, seed }),
             _ => Order::Shuffle(Shuffle { window, seed, generator }),
         };
         let size = number(u, 60)?;
@@ -241,6 +242,12 @@ fn agreeing(mut settings: Settings) -> Settings {
     let rolls = matches!(settings.order, Order::Rolling(_));
     if rolls && (settings.unit == Unit::Sequence || !may_roll) {
         settings.order = Order::Sequential;
+    }
+    if let Order::Blocks(blocks) = &mut settings.order {
+        blocks.window = least_one(blocks.window);
+        if !matches!(settings.cut, Cut::Steps(_)) {
+            settings.order = Order::Sequential;
+        }
     }
     if let Order::Shuffle(shuffle) = &mut settings.order {
         let partitions = matches!(settings.cut, Cut::Partitions(_));

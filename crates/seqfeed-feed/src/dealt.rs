@@ -174,7 +174,12 @@ impl Stages for Dealt {
 
     fn window(&self) -> Vec<SweptChunk> {
         let similar = self.similar.iter().flat_map(Similar::window);
-        self.deal.of_window(similar.chain(self.units.window()))
+        // An order may load the first chunks of the next sweep, but there may be none. Components
+        // of a mixture count sweeps of their own.
+        let sweeps = self.run.sweeps.filter(|_| !self.units.cursor.repeats());
+        let is_in_run =
+            |(chunk, _): &(SweptChunk, u32)| sweeps.is_none_or(|most| chunk.sweep < most);
+        self.deal.of_window(similar.chain(self.units.window().filter(is_in_run)))
     }
 
     fn position(&self) -> Position {

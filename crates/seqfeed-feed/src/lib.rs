@@ -64,9 +64,9 @@ pub use pool::PoolState;
 pub use preview::{PlannedMinibatch, Preview};
 pub use rows::{HeldState, RowsState, SlotState};
 pub use settings::{
-    BatchSize, Component, Context, Cut, Epoch, Generator, Layout, Limits, Mixture, Order, Padding,
-    Partial, Partitions, ScheduleUnit, Settings, Shard, Shuffle, Steps, Stop, StreamType, Timeline,
-    Truncation, Unit, WeightFrom, Window, Worker, tolerance,
+    BatchSize, Blocks, Component, Context, Cut, Epoch, Generator, Layout, Limits, Mixture, Order,
+    Padding, Partial, Partitions, ScheduleUnit, Settings, Shard, Shuffle, Steps, Stop, StreamType,
+    Timeline, Truncation, Unit, WeightFrom, Window, Worker, tolerance,
 };
 pub use share::ShareState;
 pub use state::State;

@@ -4,6 +4,7 @@
 //! another, and can start at any unit of any sweep. It knows which chunks the next units can come
 //! from, and how much memory they take.
 
+mod blocks;
 mod mixed;
 mod partitions;
 mod permuted;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use seqfeed_core::Index;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use blocks::Blocks;
 pub(crate) use mixed::Mixed;
 pub(crate) use partitions::Partitions;
 pub(crate) use permuted::Permuted;
@@ -26,7 +28,7 @@ pub(crate) use sequential::Sequential;
 pub(crate) use tumbling::Tumbling;
 pub(crate) use windowed::Windowed;
 
-use crate::settings::{Order, Settings, Shuffle, Unit, Window};
+use crate::settings::{self, Order, Settings, Shuffle, Unit, Window};
 use crate::share::{By, Share};
 use crate::swept_chunk::SweptChunk;
 
@@ -85,6 +87,7 @@ pub(crate) enum Cursor {
     Tumbling(Box<Tumbling>),
     Partitions(Box<Partitions>),
     Mixed(Box<Mixed>),
+    Blocks(Box<Blocks>),
 }
 
 impl Cursor {
@@ -96,13 +99,15 @@ impl Cursor {
                 let all = Share::new(By::All, settings.rank, settings.ranks);
                 Cursor::Sequential(Sequential::new(index, unit, all))
             }
-            Order::Shuffle(Shuffle { window: Window::Corpus, seed, .. }) => {
+            Order::Shuffle(Shuffle { window: Window::Corpus, seed, .. })
+            | Order::Blocks(settings::Blocks { window: Window::Corpus, seed }) => {
                 Cursor::Permuted(Permuted::new(index, unit, seed))
             }
             Order::Shuffle(shuffle) => {
                 Cursor::Windowed(Box::new(Windowed::new(index, unit, shuffle)))
             }
             Order::Rolling(window) => Cursor::Rolling(Box::new(Rolling::new(index, window))),
+            Order::Blocks(blocks) => Cursor::Blocks(Box::new(Blocks::new(index, unit, blocks))),
         }
     }
 
@@ -117,6 +122,7 @@ impl Cursor {
             Cursor::Permuted(order) => order.start(sweep, item),
             Cursor::Rolling(order) => order.start(sweep, item),
             Cursor::Partitions(order) => order.start(sweep, item),
+            Cursor::Blocks(order) => order.start(sweep, item),
             Cursor::Mixed(order) => return order.start(sweep, item),
         }
         true
@@ -132,6 +138,7 @@ impl Cursor {
             Cursor::Rolling(order) => order.next(),
             Cursor::Tumbling(order) => order.next(),
             Cursor::Partitions(order) => order.next(),
+            Cursor::Blocks(order) => order.next(),
             Cursor::Mixed(order) => order.next(),
         }
     }
@@ -156,6 +163,7 @@ impl Cursor {
             Cursor::Rolling(order) => add(count, sweep, items, || order.next()),
             Cursor::Tumbling(order) => add(count, sweep, items, || order.next()),
             Cursor::Partitions(order) => add(count, sweep, items, || order.next()),
+            Cursor::Blocks(order) => add(count, sweep, items, || order.next()),
             // Its units have the sweeps of their components.
             Cursor::Mixed(order) => {
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -173,6 +181,7 @@ impl Cursor {
             Cursor::Rolling(order) => order.position(),
             Cursor::Tumbling(order) => order.position(),
             Cursor::Partitions(order) => order.position(),
+            Cursor::Blocks(order) => order.position(),
             Cursor::Mixed(order) => order.position(),
         }
     }
@@ -186,6 +195,7 @@ impl Cursor {
             Cursor::Permuted(order) => order.window(),
             Cursor::Rolling(order) => order.window(),
             Cursor::Tumbling(order) => return order.window(),
+            Cursor::Blocks(order) => return order.window(),
             Cursor::Partitions(order) => return order.window(sweep),
             Cursor::Mixed(order) => return order.window(),
         };
@@ -201,6 +211,7 @@ impl Cursor {
             Cursor::Permuted(_) => index.total_samples(),
             Cursor::Rolling(order) => order.most_samples(),
             Cursor::Tumbling(order) => order.most_samples(),
+            Cursor::Blocks(order) => order.most_samples(),
             Cursor::Partitions(order) => order.most_samples(index),
             Cursor::Mixed(order) => order.most_samples(),
         }
@@ -218,6 +229,8 @@ impl Cursor {
             Cursor::Permuted(_) => index.len() as u64 * 4 + index.total_samples() / 128,
             Cursor::Partitions(order) => order.most_bytes(units),
             Cursor::Mixed(order) => order.most_bytes(unit),
+            // The orders of two sweeps.
+            Cursor::Blocks(_) => index.chunk_count() as u64 * 2 * 24,
             Cursor::Windowed(_) | Cursor::Rolling(_) | Cursor::Tumbling(_) => {
                 units.saturating_mul(16).saturating_add(index.chunk_count() as u64 * 64)
             }

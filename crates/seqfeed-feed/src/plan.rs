@@ -169,9 +169,11 @@ impl Planner {
 /// A digest of the corpus and of all settings that decide the order of its units. A state belongs
 /// to it.
 fn digest(index: &Index, settings: &Settings) -> u64 {
-    let shuffle = settings.order.shuffled();
-    let order = match (settings.order, shuffle.map(|shuffle| shuffle.window)) {
+    let window = settings.order.shuffled().map(|(window, _)| window);
+    let order = match (settings.order, window) {
         (Order::Rolling(frames), _) => [4, frames],
+        (Order::Blocks(_), Some(Window::Chunks(chunks))) => [5, chunks],
+        (Order::Blocks(_), Some(Window::Samples(samples))) => [6, samples],
         (_, None) => [0, 0],
         (_, Some(Window::Chunks(chunks))) => [1, chunks],
         (_, Some(Window::Samples(samples))) => [2, samples],
@@ -217,7 +219,7 @@ fn digest(index: &Index, settings: &Settings) -> u64 {
         }
     };
     let parts = [order[0], order[1], settings.order.seed(), settings.unit as u64, bucket];
-    let rand = shuffle.filter(|shuffle| shuffle.generator == Generator::Rand).map(|_| 2);
+    let rand = settings.order.generator().filter(|one| *one == Generator::Rand).map(|_| 2);
     parts
         .into_iter()
         .chain(own)

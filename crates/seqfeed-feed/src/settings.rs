@@ -14,7 +14,7 @@ pub use self::cut::{
 };
 pub(crate) use self::mixture::WEIGHTS_TO_ONE;
 pub use self::mixture::{Component, Mixture, ScheduleUnit, Stop, WeightFrom};
-pub use self::order::{Generator, Order, Shuffle, Window};
+pub use self::order::{Blocks, Generator, Order, Shuffle, Window};
 use crate::labels::LabelRules;
 
 /// What is shuffled and dealt out: single frames or whole sequences.

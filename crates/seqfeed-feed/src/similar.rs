@@ -27,7 +27,7 @@ impl Similar {
         steps: Steps,
         cut: Cut,
     ) -> Option<Self> {
-        let seed = settings.order.shuffled().map(|shuffle| shuffle.seed);
+        let seed = settings.order.shuffled().map(|(_, seed)| seed);
         if steps.pack {
             return Some(Self::Budget(Budget::new(cut)));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use seqfeed_core::{Corpus, JoinReport, Result, Source};
-use seqfeed_feed::{Cut, Feed, Order, Partitions, Preview, Settings, State};
+use seqfeed_feed::{Cut, Feed, Partitions, Preview, Settings, State};
 
 /// An open corpus, with the settings of its feed.
 #[derive(Clone, Debug)]
@@ -86,8 +86,8 @@ impl Opened {
         }
         let reshuffles =
             !matches!(settings.cut, Cut::Partitions(Partitions { reshuffle: false, .. }));
-        if let (Order::Shuffle(shuffle), true) = (&mut settings.order, reshuffles) {
-            shuffle.seed = shuffle.seed.wrapping_add(sweep);
+        if reshuffles {
+            settings.order = settings.order.after(sweep);
         }
         settings.transform_seed = settings.transform_seed.wrapping_add(sweep);
         opened

@@ -111,7 +111,7 @@ impl Description {
             }
         }
         settings.transform_seed = match settings.order.shuffled() {
-            Some(shuffle) => shuffle.seed,
+            Some((_, seed)) => seed,
             None => self.feed.seed.unwrap_or(0),
         };
         let varies = || corpus.in_sweep(Draw::default()).is_some();

@@ -21,7 +21,7 @@ pub(crate) fn partitions(
     settings: &Settings,
     how: Partitions,
 ) -> Result<Dealt> {
-    let seed = settings.order.shuffled().map(|shuffle| shuffle.seed);
+    let seed = settings.order.shuffled().map(|(_, seed)| seed);
     let order = order::Partitions::new(index, files, how, seed);
     let (_, longest, together) = order.longest();
     if seed.is_some() && together >= u64::from(u32::MAX) {

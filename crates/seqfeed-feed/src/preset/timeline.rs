@@ -85,7 +85,7 @@ impl Own {
                 let order = Tumbling::new(all, unit, window, seed, share);
                 cursor = Cursor::Tumbling(Box::new(order));
             }
-            Order::Sequential | Order::Rolling(_) => {
+            Order::Sequential | Order::Rolling(_) | Order::Blocks(_) => {
                 share = Share::new(By::Unit, rank, ranks);
                 let order = Sequential::new(all, unit, share);
                 has_units = order.total() > 0;

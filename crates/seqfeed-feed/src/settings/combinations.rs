@@ -108,7 +108,8 @@ impl Settings {
         let timeline = matches!(self.cut, Cut::Timeline(_));
         let partitions = matches!(self.cut, Cut::Partitions(_));
         let truncated = self.cut.truncated().is_some();
-        let shuffle = self.order.shuffled();
+        let window = self.order.shuffled().map(|(window, _)| window);
+        let generator = self.order.generator();
         let steps = if let Cut::Steps(steps) = self.cut { steps } else { Steps::default() };
         let limits = steps.limits;
         let rules = [
@@ -148,8 +149,7 @@ impl Settings {
                  (unit = \"sequence\")",
             ),
             (
-                steps.buckets.is_some()
-                    && shuffle.is_none_or(|shuffle| shuffle.window != Window::Corpus),
+                steps.buckets.is_some() && window.is_none_or(|window| window != Window::Corpus),
                 "buckets reach over the whole corpus: they need window = \"corpus\" (a pool of the next \
                  sequences, `bucket`, goes with any window)",
             ),
@@ -192,6 +192,10 @@ impl Settings {
                  \"pdnn\"",
             ),
             (
+                matches!(self.order, Order::Blocks(_)) && !matches!(self.cut, Cut::Steps(_)),
+                "order = \"blocks\" is for preset = \"none\": the other presets have orders of their own",
+            ),
+            (
                 partitions && !frames,
                 "partitions are of frames (unit = \"frame\"), not of sequences",
             ),
@@ -212,7 +216,7 @@ impl Settings {
                 "partial = \"drop\" does not go with truncation: rows go on until the run ends",
             ),
             (
-                partitions && shuffle.is_some_and(|shuffle| shuffle.window != Window::Corpus),
+                partitions && window.is_some_and(|window| window != Window::Corpus),
                 "a window does not go with partitions: they are shuffled whole",
             ),
             (
@@ -220,10 +224,8 @@ impl Settings {
                 "partitions are shuffled by numpy's generator, whose seeds are below 2^32",
             ),
             (
-                shuffle.is_some_and(|shuffle| {
-                    shuffle.generator == Generator::Rand
-                        && (timeline || partitions || shuffle.window == Window::Corpus)
-                }),
+                generator == Some(Generator::Rand)
+                    && (timeline || partitions || window == Some(Window::Corpus)),
                 "the generator `rand` shuffles in windows of chunks or samples, with preset = \"none\" or \"cntk\"",
             ),
         ];
@@ -245,7 +247,7 @@ impl Settings {
             "batch-size" if packs => Some("pack says how many samples a minibatch holds"),
             "batch-unit" if packs => Some("pack counts samples"),
             "seed" => match self.order {
-                Order::Shuffle(_) => None,
+                Order::Shuffle(_) | Order::Blocks(_) => None,
                 Order::Sequential => Some("in sequential order nothing is shuffled"),
                 Order::Rolling(_) => {
                     Some("a rolling window is seeded with the number of the sweep alone")
@@ -293,6 +295,7 @@ impl Settings {
                 },
                 Order::Sequential => Some("in sequential order nothing is shuffled"),
                 Order::Rolling(_) => Some("a rolling window has random numbers of its own"),
+                Order::Blocks(_) => Some("blocks are permuted in one way only"),
             },
             _ => None,
         }

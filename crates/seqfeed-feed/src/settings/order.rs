@@ -12,6 +12,19 @@ pub enum Order {
     /// and [`Cut::Steps`](super::Cut::Steps) or [`Cut::Worker`](super::Cut::Worker). The seed is
     /// the number of the sweep.
     Rolling(u64),
+    /// Shuffled anew in each sweep, block by block. A state is restored at once.
+    Blocks(Blocks),
+}
+
+/// How a sweep is shuffled in blocks: chunks are permuted over the whole corpus, and cut into
+/// blocks of nearly one size. The units of each block are permuted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// The size of a block at most. The next one is loaded while one is dealt out, so two are in
+    /// memory.
+    pub window: Window,
+    /// Sweep `s` is shuffled with `seed + s`.
+    pub seed: u64,
 }
 
 /// How a sweep is shuffled.
@@ -69,18 +82,43 @@ impl Order {
         Self::Shuffle(Shuffle { window, seed, ..Shuffle::default() })
     }
 
-    /// The shuffle, if there is one.
+    /// The window of a shuffle with a seed, and the seed.
     #[must_use]
-    pub fn shuffled(&self) -> Option<Shuffle> {
+    pub fn shuffled(&self) -> Option<(Window, u64)> {
         match *self {
-            Self::Shuffle(shuffle) => Some(shuffle),
+            Self::Shuffle(Shuffle { window, seed, .. }) | Self::Blocks(Blocks { window, seed }) => {
+                Some((window, seed))
+            }
             Self::Sequential | Self::Rolling(_) => None,
+        }
+    }
+
+    /// The generator of a shuffle that has one.
+    #[must_use]
+    pub fn generator(&self) -> Option<Generator> {
+        match self {
+            Self::Shuffle(shuffle) => Some(shuffle.generator),
+            Self::Sequential | Self::Rolling(_) | Self::Blocks(_) => None,
         }
     }
 
     /// The seed. It is 0 if nothing is shuffled, or if the number of the sweep alone is the seed.
     #[must_use]
     pub fn seed(&self) -> u64 {
-        self.shuffled().map_or(0, |shuffle| shuffle.seed)
+        self.shuffled().map_or(0, |(_, seed)| seed)
+    }
+
+    /// The same order, `sweeps` sweeps later.
+    #[must_use]
+    pub fn after(self, sweeps: u64) -> Self {
+        match self {
+            Self::Shuffle(shuffle) => {
+                Self::Shuffle(Shuffle { seed: shuffle.seed.wrapping_add(sweeps), ..shuffle })
+            }
+            Self::Blocks(blocks) => {
+                Self::Blocks(Blocks { seed: blocks.seed.wrapping_add(sweeps), ..blocks })
+            }
+            Self::Sequential | Self::Rolling(_) => self,
+        }
     }
 }

@@ -13,8 +13,9 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use seqfeed_core::Source;
 use seqfeed_feed::{
-    BatchSize, Component, Context, Cut, Epoch, Feed, Generator, Layout, Limits, Minibatch, Mixture,
-    Order, Partial, ScheduleUnit, Settings, Shard, State, Stop, Truncation, Unit, Window,
+    BatchSize, Blocks, Component, Context, Cut, Epoch, Feed, Generator, Layout, Limits, Minibatch,
+    Mixture, Order, Partial, ScheduleUnit, Settings, Shard, Shuffle, State, Stop, Truncation, Unit,
+    Window,
 };
 
 use crate::compositions::compositions;
@@ -158,8 +159,13 @@ fn partitions(settings: &mut Settings) -> Option<&mut seqfeed_feed::Partitions> 
     if let Cut::Partitions(partitions) = &mut settings.cut { Some(partitions) } else { None }
 }
 
-fn shuffle(settings: &mut Settings) -> Option<&mut seqfeed_feed::Shuffle> {
-    if let Order::Shuffle(shuffle) = &mut settings.order { Some(shuffle) } else { None }
+/// The window and the seed of an order that has them.
+fn shuffled(settings: &mut Settings) -> Option<(&mut Window, &mut u64)> {
+    match &mut settings.order {
+        Order::Shuffle(shuffle) => Some((&mut shuffle.window, &mut shuffle.seed)),
+        Order::Blocks(blocks) => Some((&mut blocks.window, &mut blocks.seed)),
+        Order::Sequential | Order::Rolling(_) => None,
+    }
 }
 
 fn truncated(settings: &mut Settings) -> Option<&mut Option<Truncation>> {
@@ -177,33 +183,44 @@ fn next_of<T: PartialEq + Copy>(value: &mut T, all: &[T]) -> Option<()> {
 }
 
 /// Each setting by the key of descriptions that it belongs to, and a change of it.
-const CHANGES: [(&str, Change); 39] = [
+const CHANGES: [(&str, Change); 40] = [
     ("unit", |settings| next_of(&mut settings.unit, &[Unit::Frame, Unit::Sequence])),
     ("order", |settings| {
         let order = match settings.order {
             Order::Sequential => Order::shuffle(Window::Chunks(2), 1),
-            Order::Shuffle(_) | Order::Rolling(_) => Order::Sequential,
+            Order::Shuffle(_) | Order::Rolling(_) | Order::Blocks(_) => Order::Sequential,
         };
         settings.order = order;
         Some(())
     }),
+    ("blocks", |settings| {
+        // A shuffle of the whole corpus is one permutation, in blocks too.
+        settings.order = match settings.order {
+            Order::Shuffle(Shuffle { window, seed, .. }) if window != Window::Corpus => {
+                Order::Blocks(Blocks { window, seed })
+            }
+            _ => return None,
+        };
+        Some(())
+    }),
     ("rolling", |settings| match &mut settings.order {
         Order::Rolling(frames) => Some(*frames += 20),
-        Order::Sequential | Order::Shuffle(_) => None,
+        Order::Sequential | Order::Shuffle(_) | Order::Blocks(_) => None,
     }),
     ("window", |settings| {
         let windows = [Window::Chunks(1), Window::Corpus, Window::Samples(40)];
-        next_of(&mut shuffle(settings)?.window, &windows)
+        next_of(shuffled(settings)?.0, &windows)
     }),
-    ("window-size", |settings| match &mut shuffle(settings)?.window {
+    ("window-size", |settings| match shuffled(settings)?.0 {
         Window::Chunks(size) => Some(*size += 2),
         Window::Samples(size) => Some(*size += 90),
         Window::Corpus => None,
     }),
-    ("seed", |settings| Some(shuffle(settings)?.seed += 1)),
+    ("seed", |settings| Some(*shuffled(settings)?.1 += 1)),
     ("generator", |settings| {
         let generators = [Generator::MersenneTwister, Generator::Rand];
-        next_of(&mut shuffle(settings)?.generator, &generators)
+        let Order::Shuffle(shuffle) = &mut settings.order else { return None };
+        next_of(&mut shuffle.generator, &generators)
     }),
     ("batch-size", |settings| {
         match &mut settings.batch {

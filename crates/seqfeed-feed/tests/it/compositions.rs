@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::strategy::Union;
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Generator, Layout, Limits, Order, Partial, Partitions,
+    BatchSize, Blocks, Context, Cut, Epoch, Generator, Layout, Limits, Order, Partial, Partitions,
     Settings, Shard, Shuffle, Steps, Timeline, Truncation, Unit, Window, Worker,
 };
 
@@ -23,6 +23,7 @@ fn orders() -> impl Strategy<Value = Order> {
         2 => Just(Order::Sequential),
         5 => shuffled,
         1 => (0..60u64).prop_map(Order::Rolling),
+        2 => (windows(), 0..4u64).prop_map(|(window, seed)| Order::Blocks(Blocks { window, seed })),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use seqfeed_core::{Error, Source};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Feed, Layout, Order, Settings, Shuffle, Steps, Unit, Window,
+    BatchSize, Blocks, Context, Cut, Feed, Layout, Order, Settings, Steps, Unit, Window,
 };
 
 use crate::memory_corpus::MemoryCorpus;
@@ -161,21 +161,19 @@ fn every_order_gives_every_sample_once_and_another_seed_another_order() {
     let corpus = corpus();
     let windows = [Window::Chunks(3), Window::Samples(100), Window::Corpus];
     let shuffled = windows.map(|window| Order::shuffle(window, 0));
-    let orders = shuffled.into_iter().chain([Order::Sequential]);
+    let blocks = windows.map(|window| Order::Blocks(Blocks { window, seed: 0 }));
+    let orders = shuffled.into_iter().chain(blocks).chain([Order::Sequential]);
     for order in orders {
         for unit in [Unit::Frame, Unit::Sequence] {
             let settings = |seed| Settings {
                 unit,
-                order: match order {
-                    Order::Shuffle(shuffle) => Order::Shuffle(Shuffle { seed, ..shuffle }),
-                    other => other,
-                },
+                order: order.after(seed),
                 batch: BatchSize::Samples(17),
                 sweeps: Some(1),
                 ..Settings::default()
             };
             let mut seen = run(&corpus, &settings(1), None).concat();
-            if let Order::Shuffle(_) = order {
+            if order.shuffled().is_some() {
                 assert_ne!(seen, run(&corpus, &settings(2), None).concat());
             }
             seen.sort_unstable();

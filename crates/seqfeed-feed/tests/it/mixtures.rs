@@ -7,8 +7,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use seqfeed_core::Source;
 use seqfeed_feed::{
-    BatchSize, Component, Cut, Delivered, Feed, Layout, Mixture, Order, ScheduleUnit, Settings,
-    State, Steps, Stop, Unit, WeightFrom, Window,
+    BatchSize, Blocks, Component, Cut, Delivered, Feed, Layout, Mixture, Order, ScheduleUnit,
+    Settings, State, Steps, Stop, Unit, WeightFrom, Window,
 };
 
 use crate::drawn::{SEED, drawn, with_drawn};
@@ -81,6 +81,9 @@ fn orders() -> impl Strategy<Value = Order> {
         Just(Order::Sequential),
         (1..4u64).prop_map(|chunks| Order::shuffle(Window::Chunks(chunks), 3)),
         Just(Order::shuffle(Window::Corpus, 5)),
+        (1..4u64).prop_map(|chunks| {
+            Order::Blocks(Blocks { window: Window::Chunks(chunks), seed: 3 })
+        }),
         (2..20u64).prop_map(|samples| Order::shuffle(Window::Samples(samples), 0)),
     ]
 }

@@ -223,9 +223,9 @@ mod tests {
     fn entries_come_back() {
         let offsets = [0, 17, (1 << 48) - 1, 1 << 48, u64::MAX];
         let files = [0, 1, 0xfffe, SPOOL, 0xffff, 1 << 16, SPOOL - 1];
-        let all = files.iter().flat_map(|&file| {
-            offsets.map(|offset| Entry { offset, file, first_row: file % 3 })
-        });
+        let all = files
+            .iter()
+            .flat_map(|&file| offsets.map(|offset| Entry { offset, file, first_row: file % 3 }));
         let few = all.clone().filter(|entry| entry.offset >> 48 == 0);
         let few = few.filter(|entry| entry.file < 0xffff || entry.file == SPOOL);
         let (few, all): (Vec<_>, Vec<_>) = (few.collect(), all.collect());

@@ -5,7 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use seqfeed_core::{Draw, Result, Source};
 use seqfeed_feed::{
-    BatchSize, Cut, Epoch, Generator, Layout, Order, Partitions, Settings, StreamType, Unit, Window,
+    BatchSize, Blocks, Cut, Epoch, Generator, Layout, Order, Partitions, Settings, Shuffle,
+    StreamType, Unit, Window,
 };
 use seqfeed_io::{Location, Opener, RxFilename, name_from_text, name_to_text};
 
@@ -100,13 +101,11 @@ impl Description {
         (feed.order, feed.window) = match settings.order {
             Order::Sequential => (Some(OrderName::Sequential), None),
             Order::Shuffle(_) if partitions => (Some(OrderName::Shuffle), None),
-            Order::Shuffle(shuffle) => {
-                let window = match shuffle.window {
-                    Window::Corpus => "corpus".to_owned(),
-                    Window::Chunks(chunks) => format!("{chunks} chunks"),
-                    Window::Samples(samples) => format!("{samples} samples"),
-                };
-                (Some(OrderName::Shuffle), word(window))
+            Order::Shuffle(Shuffle { window, .. }) => {
+                (Some(OrderName::Shuffle), word(window_text(window)))
+            }
+            Order::Blocks(Blocks { window, .. }) => {
+                (Some(OrderName::Blocks), word(window_text(window)))
             }
             Order::Rolling(samples) => {
                 (Some(OrderName::Rolling), word(format!("{samples} samples")))
@@ -125,7 +124,7 @@ impl Description {
         let said =
             matches!(settings.layout, Layout::Padded | Layout::Concatenated | Layout::Packed);
         feed.layout = (settings.unit == Unit::Sequence && said).then_some(settings.layout);
-        let generator = settings.order.shuffled().map(|shuffle| shuffle.generator);
+        let generator = settings.order.generator();
         feed.generator = generator.filter(|generator| *generator != Generator::default());
         (feed.local_timeline, feed.cross_sweeps, feed.htkmlf_epochs) = (None, None, None);
         feed.preset = Some(match settings.cut {
@@ -229,5 +228,13 @@ fn beside(name: &str, base: Option<&Location>) -> String {
         }
         Some((kind @ ("htk" | "text" | "jsonl"), rest)) => format!("{kind}:{}", joined(rest)),
         _ => joined(name),
+    }
+}
+
+fn window_text(window: Window) -> String {
+    match window {
+        Window::Corpus => "corpus".to_owned(),
+        Window::Chunks(chunks) => format!("{chunks} chunks"),
+        Window::Samples(samples) => format!("{samples} samples"),
     }
 }

@@ -2,8 +2,8 @@
 
 use seqfeed_core::{Error, Result};
 use seqfeed_feed::{
-    BatchSize, Context, Cut, Epoch, Generator, LabelMap, LabelRules, LabelSet, Layout, Limits,
-    Order, Padding, Partial, Partitions, Settings, Shuffle, Steps, StreamType, Timeline,
+    BatchSize, Blocks, Context, Cut, Epoch, Generator, LabelMap, LabelRules, LabelSet, Layout,
+    Limits, Order, Padding, Partial, Partitions, Settings, Shuffle, Steps, StreamType, Timeline,
     Truncation, Unit, Window, Worker,
 };
 
@@ -163,9 +163,17 @@ impl Description {
                     "order = \"rolling\" needs a window in samples, such as \"200000 samples\"",
                 ));
             }
+            (Some(OrderName::Blocks), window) => {
+                let (of_default, seed) = default.shuffled().unwrap_or((otherwise.window, 0));
+                let (window, seed) = (window.unwrap_or(of_default), self.feed.seed.unwrap_or(seed));
+                Order::Blocks(Blocks { window, seed })
+            }
             (None, None) => default,
             (_, window) => {
-                let mut shuffle = default.shuffled().unwrap_or(otherwise);
+                let mut shuffle = match default {
+                    Order::Shuffle(shuffle) => shuffle,
+                    _ => otherwise,
+                };
                 shuffle.window = window.unwrap_or(shuffle.window);
                 Order::Shuffle(shuffle)
             }

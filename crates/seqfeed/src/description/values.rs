@@ -340,6 +340,8 @@ pub enum OrderName {
     Sequential,
     /// Each frame swapped with another one nearby, as in CNTK's rolling window.
     Rolling,
+    /// Shuffled anew in each sweep, block by block.
+    Blocks,
 }
 
 /// The name of a preset, which decides whose minibatches a feed gives.
@@ -504,7 +506,9 @@ words! {
     Generator { MersenneTwister = "mt19937-64", Rand = "rand" }
     Stop { First = "first", All = "all", Never = "never" }
     ScheduleUnit { Minibatches = "minibatches", Units = "units" }
-    OrderName { Shuffle = "shuffle", Sequential = "sequential", Rolling = "rolling" }
+    OrderName {
+        Shuffle = "shuffle", Sequential = "sequential", Rolling = "rolling", Blocks = "blocks"
+    }
     PresetName { None = "none", Cntk = "cntk", CntkTimeline = "cntk-timeline", Pdnn = "pdnn" }
     BatchUnit { Samples = "samples", Sequences = "sequences", Padded = "padded" }
     FormatName { Dense = "dense", Sparse = "sparse" }

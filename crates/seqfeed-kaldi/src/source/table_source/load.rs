@@ -76,10 +76,8 @@ impl<'a> Loader<'a> {
         let of_table = self.table.table.cols.get(&sequence);
         let (first_col, width) = of_table.copied().unwrap_or((0, cols));
         let (first_col, width) = (first_col as usize, width as usize);
-        let part = Region {
-            rows: first_row..first_row + wanted,
-            cols: first_col..first_col + width,
-        };
+        let part =
+            Region { rows: first_row..first_row + wanted, cols: first_col..first_col + width };
         if part.rows.end > rows as usize
             || part.cols.end > cols as usize
             || width != self.block.dim()
@@ -92,13 +90,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads rows that lie in the file in their final form.
-    fn read_rows(
-        &mut self,
-        entry: Entry,
-        start: u64,
-        rows: usize,
-        row_bytes: usize,
-    ) -> Result<()> {
+    fn read_rows(&mut self, entry: Entry, start: u64, rows: usize, row_bytes: usize) -> Result<()> {
         if self.table.map && cfg!(target_endian = "little") {
             return self.map_rows(entry.file, start, rows, row_bytes);
         }
