@@ -73,7 +73,8 @@ impl<'a> Arbitrary<'a> for Case {
                     tokens: None,
                     quadratic: maybe(u, |u| number(u, 40))?,
                 },
-                shard: *u.choose(&[Shard::Minibatches, Shard::Chunks])?,
+                shard: *u.choose(&[Shard::Minibatches, Shard::Chunks, Shard::Groups])?,
+                groups: number(u, 6)?.max(1) as usize,
                 partial: *u.choose(&[Partial::Keep, Partial::Drop, Partial::Even])?,
             }),
             3 | 4 => Cut::Worker(Worker {

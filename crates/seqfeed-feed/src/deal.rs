@@ -40,6 +40,7 @@ pub struct DealtState {
 }
 
 /// Deals the minibatches of a step.
+#[derive(Clone)]
 pub(crate) struct Deal {
     how: DealtState,
     unit: Unit,
@@ -64,7 +65,7 @@ impl Deal {
     /// a rank.
     pub(crate) fn step(&self) -> (usize, u64) {
         match self.how.shard {
-            Shard::Minibatches => (self.how.ranks, 1),
+            Shard::Minibatches | Shard::Groups => (self.how.ranks, 1),
             Shard::Chunks => (1, self.how.ranks as u64),
         }
     }
@@ -85,7 +86,7 @@ impl Deal {
         let all = minibatches.len() == self.step().0;
         let full = minibatches.last().is_some_and(|last| cut.is_full(last));
         let complete = all && (!ends_sweep || full);
-        let may_part = self.how.partial == Partial::Keep && self.how.shard == Shard::Minibatches;
+        let may_part = self.how.partial == Partial::Keep && self.how.shard != Shard::Chunks;
         self.apart |= may_part && !all;
         let (rank, ranks) = (self.share.rank() as usize, self.how.ranks);
         match (self.how.partial, self.how.shard) {

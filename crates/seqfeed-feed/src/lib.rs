@@ -28,6 +28,7 @@ mod dealt;
 mod delivered;
 mod feed;
 mod first_fit;
+mod groups;
 mod labels;
 mod minibatch;
 mod order;

@@ -5,6 +5,7 @@
 //! from, and how much memory they take.
 
 mod blocks;
+mod grouped;
 mod mixed;
 mod partitions;
 mod permuted;
@@ -20,6 +21,7 @@ use seqfeed_core::Index;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use blocks::Blocks;
+pub(crate) use grouped::Grouped;
 pub(crate) use mixed::Mixed;
 pub(crate) use partitions::Partitions;
 pub(crate) use permuted::Permuted;
@@ -287,7 +289,12 @@ impl Units {
             self.total = order.total();
             return found;
         }
-        at.item <= self.total && self.cursor.start(at)
+        let found = self.cursor.start(at);
+        // A group has other chunks in each sweep.
+        if let Cursor::Blocks(order) = &self.cursor {
+            self.total = order.total();
+        }
+        at.item <= self.total && found
     }
 
     /// Goes to the beginning of a sweep.

@@ -8,11 +8,14 @@ use seqfeed_core::{Error, Index, Result};
 use crate::budget;
 use crate::cut::Lengths;
 use crate::dealt::Dealt;
+use crate::groups::Groups;
 use crate::order::{Cursor, Mixed};
 use crate::preset::{TimelineStages, WorkerStages, partitions};
 use crate::random;
 use crate::refused::changed_by_hand;
-use crate::settings::{Cut, Epoch, Generator, Limits, Order, Partitions, Settings, Unit, Window};
+use crate::settings::{
+    BatchSize, Cut, Epoch, Generator, Limits, Order, Partitions, Settings, Shard, Unit, Window,
+};
 use crate::stages::{Needs, Planned, Position, Stages};
 use crate::state::State;
 use crate::swept_chunk::SweptChunk;
@@ -59,6 +62,9 @@ impl Planner {
             .with_help("use preset = \"cntk\", or mend the data"));
         }
         let stages: Box<dyn Stages> = match settings.cut {
+            Cut::Steps(steps) if steps.shard == Shard::Groups => {
+                Box::new(Groups::new(index, settings, steps, tokens))
+            }
             Cut::Steps(steps) => {
                 if steps.pack {
                     budget::check(index, settings.batch, steps.limits)?;
@@ -214,6 +220,15 @@ fn digest(index: &Index, settings: &Settings) -> u64 {
             if !settings.bucket_edges.is_empty() {
                 own.push(6);
                 own.extend(settings.bucket_edges.iter().map(|&edge| u64::from(edge)));
+            }
+            // The position is a number of minibatches.
+            if steps.shard == Shard::Groups {
+                let unit = match settings.batch {
+                    BatchSize::Samples(_) => 0,
+                    BatchSize::Units(_) => 1,
+                    BatchSize::Padded(_) => 2,
+                };
+                own.extend([7, steps.groups as u64, unit, settings.batch.number()]);
             }
             own
         }

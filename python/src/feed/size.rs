@@ -31,7 +31,8 @@ pub(super) fn minibatches(opened: &Opened) -> Option<u64> {
         buckets: None,
         pack: false,
         limits: Limits { sequences: None, padded: None, tokens: None, quadratic: None },
-        shard: Shard::Minibatches,
+        shard: Shard::Minibatches | Shard::Groups,
+        groups: _,
         partial,
     }) = settings.cut
     else {

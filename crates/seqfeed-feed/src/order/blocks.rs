@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use seqfeed_core::Index;
 
-use super::{OrderedUnit, largest_chunk, length, units};
+use super::{Grouped, OrderedUnit, largest_chunk, length, units};
 use crate::random::{Permutation, mix};
 use crate::settings::{Blocks as Setting, Unit, Window};
 use crate::swept_chunk::SweptChunk;
@@ -21,7 +21,10 @@ use crate::swept_chunk::SweptChunk;
 pub(crate) struct Blocks {
     index: Arc<Index>,
     unit: Unit,
-    setting: Setting,
+    window: Window,
+    /// The chunks, and the group whose units these are.
+    grouped: Arc<Grouped>,
+    group: usize,
 
     /// The order of chunks in the sweep, and in the next one.
     sweep: Arranged,
@@ -65,11 +68,25 @@ impl Arranged {
 }
 
 impl Blocks {
+    /// The blocks of all chunks.
     pub(crate) fn new(index: Arc<Index>, unit: Unit, setting: Setting) -> Self {
+        let grouped = Arc::new(Grouped::new(index, setting.seed, 1));
+        Self::of_group(grouped, 0, unit, setting.window)
+    }
+
+    /// The blocks of the chunks of a group.
+    pub(crate) fn of_group(
+        grouped: Arc<Grouped>,
+        group: usize,
+        unit: Unit,
+        window: Window,
+    ) -> Self {
         let mut order = Self {
-            index,
+            index: Arc::clone(grouped.index()),
             unit,
-            setting,
+            window,
+            grouped,
+            group,
             sweep: Arranged::default(),
             next_sweep: Arranged::default(),
             block: 0,
@@ -98,6 +115,11 @@ impl Blocks {
         let block = ends.partition_point(is_before).min(ends.len().saturating_sub(1));
         self.enter(block);
         self.item = item;
+    }
+
+    /// The number of units in the sweep.
+    pub(crate) fn total(&self) -> u64 {
+        self.sweep.unit_starts.last().copied().unwrap_or(0)
     }
 
     #[inline]
@@ -155,7 +177,7 @@ impl Blocks {
     /// This block, the next one, and a chunk still in use.
     pub(crate) fn most_samples(&self) -> u64 {
         let (largest, total) = (largest_chunk(&self.index), self.index.total_samples());
-        let block = match self.setting.window {
+        let block = match self.window {
             Window::Chunks(chunks) => chunks.max(1).saturating_mul(largest),
             Window::Samples(samples) => samples.saturating_add(largest),
             Window::Corpus => total,
@@ -170,20 +192,14 @@ impl Blocks {
         };
         let starts = &self.sweep.unit_starts;
         self.block_units = starts[places.start]..starts[places.end];
-        let seed = mix(self.seed_of(self.sweep.number).wrapping_add(block as u64 + 1));
+        let seed = self.grouped.seed(self.sweep.number, self.group);
+        let seed = mix(seed.wrapping_add(block as u64 + 1));
         self.permutation = Permutation::new(self.block_units.end - self.block_units.start, seed);
         self.block = block;
     }
 
-    fn seed_of(&self, sweep: u64) -> u64 {
-        mix(self.setting.seed.wrapping_add(sweep))
-    }
-
     fn arrange(&self, sweep: u64) -> Arranged {
-        let count = self.index.chunk_count();
-        let permutation = Permutation::new(count as u64, self.seed_of(sweep));
-        let chunks: Vec<u32> =
-            (0..count as u64).map(|place| permutation.at(place) as u32).collect();
+        let chunks = self.grouped.of(sweep)[self.group].clone();
         let mut unit_starts = vec![0];
         let mut sample_starts = vec![0];
         for (place, &chunk) in chunks.iter().enumerate() {
@@ -192,7 +208,7 @@ impl Blocks {
             let samples = self.index.chunk_samples(chunk as usize);
             sample_starts.push(sample_starts[place] + samples);
         }
-        let blocks = blocks(self.setting.window, &sample_starts);
+        let blocks = blocks(self.window, &sample_starts);
         Arranged { number: sweep, chunks, unit_starts, blocks }
     }
 }

@@ -29,6 +29,8 @@ const MOST_IN_ROW: u64 = 1 << 24;
 const MOST_IN_BUCKET: u64 = 1 << 32;
 /// The most bins of a whole corpus: each has lists of its own.
 const MOST_BUCKETS: u64 = 1 << 16;
+/// The most groups: each has an order of its own.
+const MOST_GROUPS: u64 = 1 << 16;
 /// The latest sample at which a run can start. Far beyond it, positions would overflow.
 const MOST_START: u64 = 1 << 62;
 
@@ -71,6 +73,13 @@ impl Settings {
             return Some("the number of threads must be 1 at least".to_owned());
         } else if steps.bucket == Some(0) {
             return Some("a bucket must hold 1 sequence at least".to_owned());
+        } else if steps.shard == Shard::Groups && !steps.groups.is_multiple_of(self.ranks) {
+            return Some(format!(
+                "the number of groups, {}, must be a multiple of the number of ranks, {}",
+                steps.groups, self.ranks
+            ));
+        } else if steps.groups == 0 {
+            return Some("there must be 1 group at least".to_owned());
         } else if steps.buckets == Some(0) {
             return Some("there must be 1 bucket at least".to_owned());
         } else if !self.bucket_edges.is_sorted_by(|one, next| one < next) {
@@ -99,6 +108,7 @@ impl Settings {
             .or_else(|| {
                 most("the number of buckets", MOST_BUCKETS, steps.buckets.unwrap_or(0) as u64)
             })
+            .or_else(|| most("the number of groups", MOST_GROUPS, steps.groups as u64))
             .or_else(|| most("the sample that is started from", MOST_START, start))
     }
 
@@ -196,6 +206,23 @@ impl Settings {
                 "order = \"blocks\" is for preset = \"none\": the other presets have orders of their own",
             ),
             (
+                steps.shard == Shard::Groups && !matches!(self.order, Order::Blocks(_)),
+                "shard = \"groups\" needs order = \"blocks\": the other orders reach over the chunks of all ranks",
+            ),
+            (
+                steps.shard == Shard::Groups && (steps.pack || steps.buckets.is_some()),
+                "pack and buckets take sequences of the whole corpus: they do not go with shard = \"groups\"",
+            ),
+            (
+                steps.shard == Shard::Groups && self.mixture.is_some(),
+                "a mixture is not divided into groups: shard = \"minibatches\" or \"chunks\"",
+            ),
+            (
+                steps.shard == Shard::Groups && self.samples.is_some(),
+                "samples counts those of all ranks, but with shard = \"groups\" a rank knows only its own: end \
+                 after a number of sweeps",
+            ),
+            (
                 partitions && !frames,
                 "partitions are of frames (unit = \"frame\"), not of sequences",
             ),
@@ -244,6 +271,10 @@ impl Settings {
             if let Cut::Steps(steps) = self.cut { steps.limits } else { Limits::default() };
         match key {
             "tokens-of" if limits.tokens.is_none() => Some("it names the stream of max-tokens"),
+            "groups" => match self.cut {
+                Cut::Steps(Steps { shard: Shard::Groups, .. }) => None,
+                _ => Some("it is for shard = \"groups\""),
+            },
             "batch-size" if packs => Some("pack says how many samples a minibatch holds"),
             "batch-unit" if packs => Some("pack counts samples"),
             "seed" => match self.order {

@@ -126,6 +126,9 @@ pub struct Steps {
     pub limits: Limits,
     /// How ranks divide the corpus.
     pub shard: Shard,
+    /// The number of groups with [`Shard::Groups`]: a multiple of the number of ranks. Each group
+    /// has blocks as wide as the window of the order.
+    pub groups: usize,
     /// The rule for the end of a sweep.
     pub partial: Partial,
 }
@@ -139,6 +142,7 @@ impl Default for Steps {
             pack: false,
             limits: Limits::default(),
             shard: Shard::Minibatches,
+            groups: 64,
             partial: Partial::Keep,
         }
     }
@@ -154,6 +158,10 @@ pub enum Shard {
     /// Each rank gets the units of every n-th chunk, as CNTK's workers do. It reads only its own
     /// chunks, but minibatches differ in size and may be empty.
     Chunks,
+    /// The chunks are divided into [groups](Steps::groups). Minibatches come out of the groups in
+    /// turn, and each rank gets those of its own groups. They are the same for any number of ranks,
+    /// and a rank reads only its own chunks. Needs [`Order::Blocks`](super::Order::Blocks).
+    Groups,
 }
 
 /// The rule for the end of a sweep, where the last step does not fill the minibatches of all ranks.

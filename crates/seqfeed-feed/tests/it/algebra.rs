@@ -284,7 +284,8 @@ const CHANGES: [(&str, Change); 40] = [
         Some(())
     }),
     ("shard", |settings| {
-        next_of(&mut steps(settings)?.shard, &[Shard::Minibatches, Shard::Chunks])
+        let shards = [Shard::Minibatches, Shard::Chunks, Shard::Groups];
+        next_of(&mut steps(settings)?.shard, &shards)
     }),
     ("partial", |settings| {
         // Where ranks divide chunks, each has a part of all minibatches anyway.

@@ -42,7 +42,7 @@ fn epochs() -> impl Strategy<Value = Epoch> {
 }
 
 fn cuts() -> impl Strategy<Value = Cut> {
-    let shards = prop_oneof![Just(Shard::Minibatches), Just(Shard::Chunks)];
+    let shards = prop_oneof![Just(Shard::Minibatches), Just(Shard::Chunks), Just(Shard::Groups)];
     let partials = prop_oneof![Just(Partial::Keep), Just(Partial::Drop), Just(Partial::Even)];
     let numbers = |most: u64| prop_oneof![3 => Just(None), 1 => (1..most).prop_map(Some)];
     let limits =
@@ -60,9 +60,10 @@ fn cuts() -> impl Strategy<Value = Cut> {
         (1..6usize).prop_map(|buckets| (None, Some(buckets), false)),
         (1..6usize).prop_map(|buckets| (None, Some(buckets), false)),
     ];
-    let steps = (groups, limits, shards, partials).prop_map(
-        |((bucket, buckets, pack), limits, shard, partial)| {
-            Cut::Steps(Steps { bucket, buckets, pack, limits, shard, partial })
+    let counts = prop_oneof![1..3usize, Just(12), Just(64)];
+    let steps = (groups, limits, (shards, counts), partials).prop_map(
+        |((bucket, buckets, pack), limits, (shard, groups), partial)| {
+            Cut::Steps(Steps { bucket, buckets, pack, limits, shard, groups, partial })
         },
     );
     let starts = prop_oneof![3 => Just(0), 1 => 0..300u64];

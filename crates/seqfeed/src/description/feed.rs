@@ -109,8 +109,13 @@ options! {
         /// The number of ranks.
         ["ranks"] "ranks" "N" ranks: usize = "1", Feed;
 
-        /// How ranks divide the corpus with preset none: by minibatches or by chunks.
+        /// How ranks divide the corpus with preset none: by minibatches, by chunks, or by groups of
+        /// chunks.
         ["ranks"] "shard" "BY" shard: Shard = "minibatches", Feed;
+
+        /// The number of groups with shard groups: a multiple of any number of ranks that the run
+        /// may have. Each group has a window of its own.
+        ["ranks"] "groups" "N" groups: usize = "64", Feed;
 
         /// Whether only the rank's own samples count for the batch size, of which it has its
         /// share.

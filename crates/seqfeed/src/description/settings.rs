@@ -119,6 +119,7 @@ impl Description {
             ("htkmlf-epochs", self.feed.htkmlf_epochs.is_some()),
             ("right-splice", self.feed.right_splice.is_some()),
             ("generator", self.feed.generator.is_some()),
+            ("groups", self.feed.groups.is_some()),
         ];
         for (key, _) in given.into_iter().filter(|&(key, given)| given && self.stands(key)) {
             if let Some(why) = settings.without_effect(key) {
@@ -340,6 +341,7 @@ impl Description {
                     pack: steps.pack || self.feed.pack.is_some(),
                     limits,
                     shard: self.feed.shard.unwrap_or(steps.shard),
+                    groups: self.feed.groups.unwrap_or(steps.groups),
                     partial,
                 })
             }

@@ -502,7 +502,7 @@ words! {
         Truncated = "truncated"
     }
     Partial { Keep = "keep", Drop = "drop", Even = "even" }
-    Shard { Minibatches = "minibatches", Chunks = "chunks" }
+    Shard { Minibatches = "minibatches", Chunks = "chunks", Groups = "groups" }
     Generator { MersenneTwister = "mt19937-64", Rand = "rand" }
     Stop { First = "first", All = "all", Never = "never" }
     ScheduleUnit { Minibatches = "minibatches", Units = "units" }
