@@ -245,7 +245,10 @@ fn agreeing(mut settings: Settings) -> Settings {
         settings.order = Order::Sequential;
     }
     if let Order::Blocks(blocks) = &mut settings.order {
-        blocks.window = least_one(blocks.window);
+        blocks.window = match least_one(blocks.window) {
+            Window::Corpus => Window::Chunks(2),
+            window => window,
+        };
         if !matches!(settings.cut, Cut::Steps(_)) {
             settings.order = Order::Sequential;
         }

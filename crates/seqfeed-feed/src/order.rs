@@ -30,7 +30,7 @@ pub(crate) use sequential::Sequential;
 pub(crate) use tumbling::Tumbling;
 pub(crate) use windowed::Windowed;
 
-use crate::settings::{self, Order, Settings, Shuffle, Unit, Window};
+use crate::settings::{Order, Settings, Shuffle, Unit, Window};
 use crate::share::{By, Share};
 use crate::swept_chunk::SweptChunk;
 
@@ -101,8 +101,7 @@ impl Cursor {
                 let all = Share::new(By::All, settings.rank, settings.ranks);
                 Cursor::Sequential(Sequential::new(index, unit, all))
             }
-            Order::Shuffle(Shuffle { window: Window::Corpus, seed, .. })
-            | Order::Blocks(settings::Blocks { window: Window::Corpus, seed }) => {
+            Order::Shuffle(Shuffle { window: Window::Corpus, seed, .. }) => {
                 Cursor::Permuted(Permuted::new(index, unit, seed))
             }
             Order::Shuffle(shuffle) => {

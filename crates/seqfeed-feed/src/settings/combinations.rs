@@ -206,6 +206,12 @@ impl Settings {
                 "order = \"blocks\" is for preset = \"none\": the other presets have orders of their own",
             ),
             (
+                matches!(self.order, Order::Blocks(_))
+                    && window == Some(Window::Corpus)
+                    && steps.shard != Shard::Groups,
+                "window = \"corpus\" shuffles all of it together, not in blocks: give order = \"shuffle\"",
+            ),
+            (
                 steps.shard == Shard::Groups && !matches!(self.order, Order::Blocks(_)),
                 "shard = \"groups\" needs order = \"blocks\": the other orders reach over the chunks of all ranks",
             ),

@@ -161,7 +161,7 @@ fn every_order_gives_every_sample_once_and_another_seed_another_order() {
     let corpus = corpus();
     let windows = [Window::Chunks(3), Window::Samples(100), Window::Corpus];
     let shuffled = windows.map(|window| Order::shuffle(window, 0));
-    let blocks = windows.map(|window| Order::Blocks(Blocks { window, seed: 0 }));
+    let blocks = windows[..2].iter().map(|&window| Order::Blocks(Blocks { window, seed: 0 }));
     let orders = shuffled.into_iter().chain(blocks).chain([Order::Sequential]);
     for order in orders {
         for unit in [Unit::Frame, Unit::Sequence] {

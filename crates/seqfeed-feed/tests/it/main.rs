@@ -6,6 +6,7 @@ mod budget;
 mod cntk;
 mod compositions;
 mod drawn;
+mod groups;
 mod layouts;
 mod memory_corpus;
 mod mixtures;

@@ -26,10 +26,12 @@ fn run(directory: &Path, base: &Table) -> seqfeed::Result<Vec<String>> {
 }
 
 /// Pairs of values of a key that must not give the same.
-const PAIRS: [(&str, &str, &str); 44] = [
+const PAIRS: [(&str, &str, &str); 48] = [
     ("unit", "'frame'", "'sequence'"),
     ("context", "0", "2"),
     ("order", "'sequential'", "'shuffle'"),
+    ("order", "'sequential'", "'blocks'"),
+    ("order", "'shuffle'", "'blocks'"),
     ("window", "'1 chunk'", "'corpus'"),
     ("seed", "3", "4"),
     ("batch-size", "9", "40"),
@@ -58,6 +60,8 @@ const PAIRS: [(&str, &str, &str); 44] = [
     ("sweeps", "1", "2"),
     ("samples", "60", "120"),
     ("shard", "'minibatches'", "'chunks'"),
+    ("shard", "'minibatches'", "'groups'"),
+    ("groups", "2", "6"),
     ("partial", "'keep'", "'even'"),
     ("partition", "'20 frames'", "'50 frames'"),
     ("stream", "true", "false"),
@@ -79,9 +83,13 @@ fn changing_a_setting_that_is_accepted_changes_something() {
     write(directory.path());
     let mut bases = Vec::new();
     for preset in ["none", "cntk", "cntk-timeline", "pdnn"] {
-        for order in
-            ["order = 'sequential'", "order = 'shuffle'", "order = 'shuffle'\nwindow = 'corpus'"]
-        {
+        for order in [
+            "order = 'sequential'",
+            "order = 'shuffle'",
+            "order = 'shuffle'\nwindow = 'corpus'",
+            "order = 'blocks'\nwindow = '3 chunks'",
+            "order = 'blocks'\nshard = 'groups'\ngroups = 4",
+        ] {
             for unit in [
                 "unit = 'frame'",
                 "unit = 'sequence'",

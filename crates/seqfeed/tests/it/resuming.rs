@@ -40,6 +40,11 @@ fn bases(preset: &str) -> Vec<String> {
     let base = |rest: &str| format!("preset = '{preset}'\nranks = 2\nsweeps = 2\n{rest}");
     let orders = match preset {
         "pdnn" => vec!["order = 'sequential'\n", "order = 'shuffle'\nseed = 3\n"],
+        "none" => vec![
+            "order = 'sequential'\n",
+            "order = 'shuffle'\nseed = 3\nwindow = '3 chunks'\n",
+            "order = 'blocks'\nseed = 3\nwindow = '3 chunks'\n",
+        ],
         _ => vec!["order = 'sequential'\n", "order = 'shuffle'\nseed = 3\nwindow = '3 chunks'\n"],
     };
     let mut all = Vec::new();
@@ -68,6 +73,12 @@ fn bases(preset: &str) -> Vec<String> {
                         .replace("3 chunks", "corpus"),
                 );
             }
+            if order.contains("blocks") {
+                let base = |rest: &str| base(&format!("shard = 'groups'\ngroups = 6\n{rest}"));
+                all.push(base("unit = 'frame'\nbatch-size = 7"));
+                all.push(base("unit = 'sequence'\nbatch-size = 12\npartial = 'even'"));
+                all.push(base("unit = 'sequence'\nbatch-size = 12\nbucket = 5"));
+            }
             all.push(base(
                 "unit = 'sequence'\nbatch-size = 30\nmax-tokens = 14\ntokens-of = 'labels'",
             ));
@@ -87,7 +98,7 @@ fn others(key: &str) -> &'static [&'static str] {
     match key {
         "unit" => &["'frame'", "'sequence'"],
         "context" => &["2"],
-        "order" => &["'sequential'", "'shuffle'"],
+        "order" => &["'sequential'", "'shuffle'", "'blocks'"],
         "window" => &["'2 chunks'", "'40 samples'", "'corpus'"],
         "seed" => &["4"],
         "batch-size" => &["5", "8", "31"],
@@ -110,7 +121,8 @@ fn others(key: &str) -> &'static [&'static str] {
         "samples" => &["1000"],
         "rank" => &["1"],
         "ranks" => &["1", "3"],
-        "shard" => &["'minibatches'", "'chunks'"],
+        "shard" => &["'minibatches'", "'chunks'", "'groups'"],
+        "groups" => &["12"],
         "partial" => &["'even'", "'keep'", "'drop'"],
         "preset" => &["'none'", "'cntk'", "'cntk-timeline'", "'pdnn'"],
         "partition" => &["'30 frames'"],
