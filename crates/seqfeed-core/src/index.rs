@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::keys::Keys;
 use crate::{Key, Offsets};
@@ -13,7 +13,7 @@ use crate::{Key, Offsets};
 /// are loaded and dropped together. The index takes about 8 bytes a sequence plus the key, or 4 if
 /// all sequences are equally long. An index that is made [like](IndexBuilder::like) another one
 /// shares what is the same.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Index {
     keys: Arc<Keys>,
     /// The number of samples before each sequence; one entry more than sequences.
@@ -22,7 +22,20 @@ pub struct Index {
     chunks: Vec<u32>,
     /// The numbers of masked sequences, ascending.
     masked: Vec<u32>,
+    /// The digest, once it is known: each feed asks for it.
+    digest: OnceLock<u64>,
 }
+
+impl PartialEq for Index {
+    fn eq(&self, other: &Self) -> bool {
+        self.starts == other.starts
+            && self.chunks == other.chunks
+            && self.masked == other.masked
+            && self.keys == other.keys
+    }
+}
+
+impl Eq for Index {}
 
 impl Index {
     /// Number of sequences.
@@ -119,6 +132,10 @@ impl Index {
     /// the same orders.
     #[must_use]
     pub fn digest(&self) -> u64 {
+        *self.digest.get_or_init(|| self.compute_digest())
+    }
+
+    fn compute_digest(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         let mut add = |bytes: &[u8]| {
             for &byte in bytes {
@@ -293,7 +310,7 @@ impl IndexBuilder {
             }
         };
         chunks.shrink_to_fit();
-        Index { keys, starts, chunks, masked }
+        Index { keys, starts, chunks, masked, digest: OnceLock::new() }
     }
 }
 

@@ -248,18 +248,29 @@ impl Groups {
 
     /// The same for minibatches that hold as much as fits. All groups are gone through.
     fn rest_of_any(&self) -> (u64, Vec<Vec<OrderedUnit>>) {
-        let groups = 0..self.grouped.groups();
-        let counts = groups.clone().map(|group| {
+        // Where each minibatch of each group begins.
+        let mut begins = Vec::new();
+        for group in 0..self.grouped.groups() {
             let mut lane = self.lane(group, self.sweep);
-            std::iter::from_fn(|| lane.take(&self.cut)).count() as u64
-        });
+            let mut of_lane = vec![lane.units.item()];
+            while lane.take(&self.cut).is_some() {
+                of_lane.push(lane.units.item());
+            }
+            begins.push(of_lane);
+        }
+        let counts = begins.iter().map(|of_lane| of_lane.len() as u64 - 1);
         let rounds = counts.min().unwrap_or(0).saturating_sub(1);
-        let rest = groups.flat_map(|group| {
+        let mut rest = Vec::new();
+        for (group, of_lane) in begins.iter().enumerate() {
             let mut lane = self.lane(group, self.sweep);
-            lane.skip(rounds, &self.cut);
-            std::iter::from_fn(|| lane.take(&self.cut)).collect::<Vec<_>>()
-        });
-        (rounds, rest.collect())
+            match lane.similar {
+                // A pool begins before its minibatches.
+                Some(_) => drop(lane.skip(rounds, &self.cut)),
+                None => lane.units.go_to(of_lane[rounds as usize]),
+            }
+            rest.extend(std::iter::from_fn(|| lane.take(&self.cut)));
+        }
+        (rounds, rest)
     }
 
     /// Whether the next step is not there, as far as is known.
