@@ -56,7 +56,18 @@ pub(crate) struct Groups {
     sure: u64,
     /// This rank's groups, in the order of their turns.
     lanes: VecDeque<Lane>,
+    /// The groups whose minibatches are counted, and the one that is being counted.
+    counted: Vec<Counted>,
+    counting: Option<Lane>,
     rest: Option<Rest>,
+}
+
+/// The minibatches of a group in the sweep.
+#[derive(Default)]
+struct Counted {
+    minibatches: u64,
+    /// Where those behind the sure ones begin.
+    begins: Vec<u64>,
 }
 
 /// A group that this rank serves.
@@ -128,6 +139,8 @@ impl Groups {
             next: 0,
             sure: 0,
             lanes: VecDeque::new(),
+            counted: Vec::new(),
+            counting: None,
             rest: None,
         };
         groups.start(0);
@@ -160,6 +173,7 @@ impl Groups {
     /// Goes to the beginning of a sweep.
     fn start(&mut self, sweep: u64) {
         (self.sweep, self.next, self.rest) = (sweep, 0, None);
+        (self.counted, self.counting) = (Vec::new(), None);
         self.sure = self.sure_rounds();
         self.take_lanes();
     }
@@ -246,31 +260,52 @@ impl Groups {
         (rounds, rest)
     }
 
-    /// The same for minibatches that hold as much as fits. All groups are gone through.
-    fn rest_of_any(&self) -> (u64, Vec<Vec<OrderedUnit>>) {
-        // Where each minibatch of each group begins.
-        let mut begins = Vec::new();
-        for group in 0..self.grouped.groups() {
-            let mut lane = self.lane(group, self.sweep);
-            let mut of_lane = vec![lane.units.item()];
-            while lane.take(&self.cut).is_some() {
-                of_lane.push(lane.units.item());
-            }
-            begins.push(of_lane);
-        }
-        let counts = begins.iter().map(|of_lane| of_lane.len() as u64 - 1);
+    /// The same for minibatches that hold as much as fits, of which all groups were counted.
+    fn rest_of_any(&mut self) -> (u64, Vec<Vec<OrderedUnit>>) {
+        while self.count(u64::MAX) {}
+        let counts = self.counted.iter().map(|counted| counted.minibatches);
         let rounds = counts.min().unwrap_or(0).saturating_sub(1);
         let mut rest = Vec::new();
-        for (group, of_lane) in begins.iter().enumerate() {
+        for (group, counted) in self.counted.iter().enumerate() {
             let mut lane = self.lane(group, self.sweep);
             match lane.similar {
                 // A pool begins before its minibatches.
                 Some(_) => drop(lane.skip(rounds, &self.cut)),
-                None => lane.units.go_to(of_lane[rounds as usize]),
+                None => lane.units.go_to(counted.begins[(rounds - self.sure) as usize]),
             }
             rest.extend(std::iter::from_fn(|| lane.take(&self.cut)));
         }
         (rounds, rest)
+    }
+
+    /// Counts so many more minibatches of the groups, one group after another. Returns whether
+    /// there are more. It costs as much as to draw them, so it is done a bit in each step.
+    fn count(&mut self, most: u64) -> bool {
+        if self.cut.units().is_some() && self.steps.bucket.is_none() {
+            return false;
+        }
+        for _ in 0..most {
+            let Some(lane) = &mut self.counting else {
+                if self.counted.len() == self.grouped.groups() {
+                    return false;
+                }
+                self.counting = Some(self.lane(self.counted.len(), self.sweep));
+                self.counted.push(Counted::default());
+                continue;
+            };
+            let begin = lane.units.item();
+            let is_there = lane.take(&self.cut).is_some();
+            if let Some(counted) = self.counted.last_mut() {
+                if counted.minibatches >= self.sure {
+                    counted.begins.push(begin);
+                }
+                counted.minibatches += u64::from(is_there);
+            }
+            if !is_there {
+                self.counting = None;
+            }
+        }
+        true
     }
 
     /// Whether the next step is not there, as far as is known.
@@ -282,6 +317,8 @@ impl Groups {
 
     /// This rank's minibatch of the next step.
     fn step(&mut self) -> Option<Vec<OrderedUnit>> {
+        // In a step all ranks together take as many minibatches as there are ranks.
+        self.count(self.ranks() + self.ranks() / 4 + 2);
         self.find_rest();
         if self.is_through() {
             return None;

@@ -161,9 +161,12 @@ class FeedOptions(TableOptions, total=False):
     """The unit that is shuffled and dealt out: single frames or whole sequences. Default:
     frame."""
 
-    order: Literal["shuffle", "sequential", "rolling"]
-    """The order in a sweep: shuffled anew in each, as the samples lie, or CNTK's rolling
-    window (frames, each swapped with another one in the window). Default: shuffle."""
+    order: Literal["shuffle", "sequential", "rolling", "blocks"]
+    """The order in a sweep: shuffled anew in each with CNTK's moving window, shuffled in
+    blocks as wide as the window (any place is found at once), as the samples lie, or
+    CNTK's rolling window (frames, each swapped with another one in the window). Default:
+    blocks; shuffle with the presets of CNTK and PDNN, the window `corpus`, or a
+    generator."""
 
     window: str | int
     """How far the shuffle reaches: ``32 chunks``, ``200000 samples``, or ``corpus``.
@@ -251,9 +254,13 @@ class FeedOptions(TableOptions, total=False):
     ranks: int
     """The number of ranks. Default: 1."""
 
-    shard: Literal["minibatches", "chunks"]
-    """How ranks divide the corpus with preset none: by minibatches or by chunks. Default:
-    minibatches."""
+    shard: Literal["minibatches", "chunks", "groups"]
+    """How ranks divide the corpus with preset none: by minibatches, by chunks, or by groups
+    of chunks. Default: minibatches."""
+
+    groups: int
+    """The number of groups with shard groups: a multiple of any number of ranks that the
+    run may have. Each group has a window of its own. Default: 64."""
 
     local_timeline: bool
     """Whether only the rank's own samples count for the batch size, of which it has its

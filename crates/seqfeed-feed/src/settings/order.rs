@@ -69,9 +69,17 @@ impl Default for Shuffle {
     }
 }
 
-impl Default for Order {
+impl Default for Blocks {
+    /// Of 32 chunks, with seed 0.
     fn default() -> Self {
-        Self::Shuffle(Shuffle::default())
+        Self { window: Window::Chunks(32), seed: 0 }
+    }
+}
+
+impl Default for Order {
+    /// In blocks of 32 chunks, with seed 0.
+    fn default() -> Self {
+        Self::Blocks(Blocks::default())
     }
 }
 

@@ -193,7 +193,10 @@ fn what_does_not_go_with_groups_is_refused() {
     let Cut::Steps(steps) = base.cut else { unreachable!() };
     let refused = [
         (of_rank(&base, 0, 5), "must be a multiple of the number of ranks, 5"),
-        (Settings { order: Order::default(), ..base.clone() }, "needs order = \"blocks\""),
+        (
+            Settings { order: Order::shuffle(Window::Chunks(2), 3), ..base.clone() },
+            "needs order = \"blocks\"",
+        ),
         (Settings { samples: Some(9), sweeps: None, ..base.clone() }, "knows only its own"),
         (Settings { cut: Cut::Steps(Steps { groups: 0, ..steps }), ..base.clone() }, "1 group"),
         (

@@ -108,8 +108,9 @@ fn a_state_of_another_corpus_or_order_is_refused() {
     refused(MemoryCorpus::new(&[5, 5], 64).into(), settings.clone());
     refused(
         corpus(),
-        Settings { order: Order::shuffle(Window::Chunks(32), 1), ..settings.clone() },
+        Settings { order: Order::shuffle(Window::Chunks(32), 0), ..settings.clone() },
     );
+    refused(corpus(), Settings { order: settings.order.after(1), ..settings.clone() });
     refused(corpus(), Settings { order: Order::Sequential, ..settings.clone() });
     refused(corpus(), Settings { unit: Unit::Sequence, ..settings.clone() });
     // Nor is a place beyond the end of the sweep one.
@@ -119,6 +120,7 @@ fn a_state_of_another_corpus_or_order_is_refused() {
     // Where each rank cuts its own minibatches, a place is that rank's alone.
     let own = |rank, ranks| Settings {
         cut: Cut::Worker(Worker { local_timeline: false, ..Worker::default() }),
+        order: Order::shuffle(Window::Chunks(32), 0),
         rank,
         ranks,
         ..settings.clone()

@@ -24,7 +24,9 @@ options! {
         /// The order in a sweep: shuffled anew in each with CNTK's moving window, shuffled in blocks
         /// as wide as the window (any place is found at once), as the samples lie, or CNTK's
         /// rolling window (frames, each swapped with another one in the window).
-        ["feed"] "order" "ORDER" order: OrderName = "shuffle", Feed;
+        ["feed"] "order" "ORDER" order: OrderName
+            = "blocks; shuffle with the presets of CNTK and PDNN, the window `corpus`, or a generator",
+            Feed;
 
         /// How far the shuffle reaches: `32 chunks`, `200000 samples`, or `corpus`.
         ["feed"] "window" "WINDOW" window: Text = "32 chunks", Feed;

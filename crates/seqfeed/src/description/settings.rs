@@ -152,7 +152,9 @@ impl Description {
             ));
         }
         let window = self.feed.window.as_ref().map(|text| quantity::window(&text.text()));
-        let order = match (self.feed.order, window.transpose()?) {
+        let window = window.transpose()?;
+        let blocks = self.takes_blocks(default, window, cut).then_some(OrderName::Blocks);
+        let order = match (self.feed.order.or(blocks), window) {
             (Some(OrderName::Sequential), Some(_)) => {
                 return Err(Error::usage("a window is for order = \"shuffle\", not sequential"));
             }
@@ -169,7 +171,7 @@ impl Description {
                 let (window, seed) = (window.unwrap_or(of_default), self.feed.seed.unwrap_or(seed));
                 Order::Blocks(Blocks { window, seed })
             }
-            (None, None) => default,
+            (None, None) if !matches!(default, Order::Blocks(_)) => default,
             (_, window) => {
                 let mut shuffle = match default {
                     Order::Shuffle(shuffle) => shuffle,
@@ -194,6 +196,15 @@ impl Description {
             shuffle.generator = Generator::default();
         }
         Ok(Order::Shuffle(shuffle))
+    }
+
+    /// Whether the order is that of blocks if none is given. The presets of CNTK and PDNN have
+    /// orders of their own; a shuffle of the whole corpus and a generator belong to `shuffle`.
+    fn takes_blocks(&self, default: Order, window: Option<Window>, cut: &Cut) -> bool {
+        matches!(default, Order::Blocks(_))
+            && matches!(cut, Cut::Steps(_))
+            && window != Some(Window::Corpus)
+            && self.feed.generator.is_none()
     }
 
     /// The types of streams that files are not read as. Given ones replace the defaults.
