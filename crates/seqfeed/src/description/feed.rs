@@ -21,9 +21,9 @@ options! {
         /// The unit that is shuffled and dealt out: single frames or whole sequences.
         ["feed"] "unit" "UNIT" unit: Unit = "frame", Feed;
 
-        /// The order in a sweep: shuffled anew in each with CNTK's moving window, shuffled in blocks
-        /// as wide as the window (any place is found at once), as the samples lie, or CNTK's
-        /// rolling window (frames, each swapped with another one in the window).
+        /// The order in a sweep: shuffled anew in each with CNTK's moving window, shuffled in
+        /// blocks as wide as the window (any place is found at once), as the samples lie, or
+        /// CNTK's rolling window (frames, each swapped with another one in the window).
         ["feed"] "order" "ORDER" order: OrderName
             = "blocks; shuffle with the presets of CNTK and PDNN, the window `corpus`, or a generator",
             Feed;
