@@ -14,6 +14,8 @@
 //! - chunks: chunks in a minibatch of 256 sequences.
 //! - largest class: its share of a minibatch, on average. 0.1 if each minibatch had all alike.
 
+#![allow(clippy::print_stdout)]
+
 use std::collections::HashSet;
 use std::sync::Arc;
 

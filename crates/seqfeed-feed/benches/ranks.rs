@@ -9,6 +9,8 @@
 //! ranks, the second by 768, and the rest by 512, each going on from a state. The second part
 //! compares ways to divide a corpus, by what rank 17 of 1,024 draws and reads.
 
+#![allow(clippy::print_stdout)]
+
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -75,8 +75,10 @@ impl Settings {
             return Some("a bucket must hold 1 sequence at least".to_owned());
         } else if steps.shard == Shard::Groups && !steps.groups.is_multiple_of(self.ranks) {
             return Some(format!(
-                "the number of groups, {}, must be a multiple of the number of ranks, {}",
-                steps.groups, self.ranks
+                "the number of groups, {}, must be a multiple of the number of ranks, {}; {} is one",
+                steps.groups,
+                self.ranks,
+                steps.groups.next_multiple_of(self.ranks)
             ));
         } else if steps.groups == 0 {
             return Some("there must be 1 group at least".to_owned());
