@@ -78,7 +78,7 @@ impl Settings {
                 "the number of groups, {}, must be a multiple of the number of ranks, {}; {} is one",
                 steps.groups,
                 self.ranks,
-                steps.groups.next_multiple_of(self.ranks)
+                steps.groups.checked_next_multiple_of(self.ranks).unwrap_or(self.ranks)
             ));
         } else if steps.groups == 0 {
             return Some("there must be 1 group at least".to_owned());
