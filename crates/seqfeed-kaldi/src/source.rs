@@ -10,6 +10,7 @@ mod examined;
 mod files;
 pub(crate) mod header;
 mod headers;
+mod lengths;
 mod options;
 mod placement;
 mod sparse_source;

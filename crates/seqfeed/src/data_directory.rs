@@ -22,7 +22,7 @@ const UNUSED: [(&str, &str); 6] = [
     ("wav.scp", "it leads to sound, and features are there"),
     ("vad.scp", "no stream of a network is made of it; a stream can name it"),
     ("spk2utt", "utt2spk says the same"),
-    ("utt2num_frames", "feats.scp tells the lengths"),
+    ("utt2num_frames", "feats.scp tells the lengths; `lengths` of a stream takes them from here"),
     ("utt2dur", "feats.scp tells the lengths"),
     ("reco2dur", "feats.scp tells the lengths"),
 ];

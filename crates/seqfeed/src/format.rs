@@ -260,6 +260,8 @@ pub struct Capabilities {
     pub sound: bool,
     /// Whether it is text, whose symbols become labels.
     pub text: bool,
+    /// Whether a file may state the lengths of its sequences.
+    pub lengths: bool,
     /// Its options for writing.
     pub options: &'static [&'static str],
     /// Its contents, in words.
@@ -300,6 +302,7 @@ impl Capabilities {
         packed: false,
         sound: false,
         text: false,
+        lengths: false,
         options: &[],
         words: "any",
         called: "such files",
@@ -340,6 +343,8 @@ pub struct Wanted<'a> {
     pub dim: Option<usize>,
     /// The list of states that turns names of labels into numbers.
     pub states: Option<&'a str>,
+    /// The file that states the lengths of sequences.
+    pub lengths: Option<&'a str>,
     /// How text becomes labels.
     pub text: TextKeys<'a>,
     /// The rule for sequences that cannot be read.

@@ -67,6 +67,7 @@ impl Description {
             extent: None,
             dim: None,
             states: None,
+            lengths: None,
             text: TextKeys::default(),
             errors: self.join_rules()?.errors,
             chunk_samples: self.chunk_samples()?,
@@ -184,6 +185,12 @@ impl Description {
                 "a table of words is named text:FILE, a field of JSON lines jsonl:FILE#FIELD",
             ));
         }
+        if stream.lengths.is_some() && !format.capabilities().lengths {
+            return Err(Error::usage(format!(
+                "stream {name}: `lengths` is for Kaldi's script files, not for {first}"
+            ))
+            .with_help("leave it out: other files state their lengths themselves"));
+        }
         let wanted = Wanted {
             stream: Some(name),
             kind: stream.kind.map(Kind::from),
@@ -191,6 +198,7 @@ impl Description {
             extent: stream.extent.map(Extent::from),
             dim: stream.dim,
             states: stream.states.as_deref(),
+            lengths: stream.lengths.as_deref(),
             text,
             errors,
             chunk_samples: self.chunk_samples()?,

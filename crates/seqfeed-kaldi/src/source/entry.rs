@@ -18,19 +18,22 @@ pub(crate) struct Entry {
     pub(crate) offset: u64,
     /// Number of the file; [`SPOOL`] for the spool.
     pub(crate) file: u32,
-    /// Rows before the first wanted one.
-    pub(crate) first_row: u32,
+    /// Rows before the first wanted one; `None` if all are wanted.
+    pub(crate) first_row: Option<u32>,
 }
 
 /// The file number of the spool.
 pub(crate) const SPOOL: u32 = u32::MAX;
 
+/// The mark of whole objects: no object has so many rows.
+const WHOLE: u32 = u32::MAX;
+
 /// The entries of a table. They have as many rows as the index has samples.
 #[derive(Default)]
 pub(crate) struct Entries {
     places: Places,
-    /// Rows before the first wanted one, for the few sequences that have any.
-    first_rows: HashMap<u32, u32>,
+    /// Rows before the first wanted one, or [`WHOLE`]. Empty if all sequences are whole objects.
+    first_rows: Vec<u32>,
     /// Column ranges, for the few sequences that have one: first column and number.
     pub(crate) cols: HashMap<u32, (u32, u32)>,
 }
@@ -41,19 +44,19 @@ impl Entries {
     }
 
     pub(crate) fn push(&mut self, entry: Entry) {
-        if entry.first_row > 0 {
-            self.first_rows.insert(self.len() as u32, entry.first_row);
+        if entry.first_row.is_some() && self.first_rows.is_empty() {
+            self.first_rows.resize(self.len(), WHOLE);
+        }
+        if entry.first_row.is_some() || !self.first_rows.is_empty() {
+            self.first_rows.push(entry.first_row.unwrap_or(WHOLE));
         }
         self.places.push(entry.file, entry.offset);
     }
 
     pub(crate) fn get(&self, sequence: u32) -> Entry {
         let (file, offset) = self.places.get(sequence as usize);
-        let first_row = match self.first_rows.is_empty() {
-            true => 0,
-            false => self.first_rows.get(&sequence).copied().unwrap_or(0),
-        };
-        Entry { offset, file, first_row }
+        let first_row = self.first_rows.get(sequence as usize).copied();
+        Entry { offset, file, first_row: first_row.filter(|&row| row != WHOLE) }
     }
 }
 
@@ -223,9 +226,9 @@ mod tests {
     fn entries_come_back() {
         let offsets = [0, 17, (1 << 48) - 1, 1 << 48, u64::MAX];
         let files = [0, 1, 0xfffe, SPOOL, 0xffff, 1 << 16, SPOOL - 1];
-        let all = files
-            .iter()
-            .flat_map(|&file| offsets.map(|offset| Entry { offset, file, first_row: file % 3 }));
+        let all = files.iter().flat_map(|&file| {
+            offsets.map(|offset| Entry { offset, file, first_row: (file % 3).checked_sub(1) })
+        });
         let few = all.clone().filter(|entry| entry.offset >> 48 == 0);
         let few = few.filter(|entry| entry.file < 0xffff || entry.file == SPOOL);
         let (few, all): (Vec<_>, Vec<_>) = (few.collect(), all.collect());

@@ -53,6 +53,19 @@ pub(crate) enum Object {
     },
 }
 
+impl Object {
+    /// Such an object with another number of rows; `None` if it has none.
+    pub(crate) fn of_rows(self, rows: u32) -> Option<Self> {
+        match self {
+            Self::Matrix { width, cols, .. } => Some(Self::Matrix { width, rows, cols }),
+            Self::Compressed(header) => Some(Self::Compressed(CompressedHeader { rows, ..header })),
+            Self::Vector { width, .. } => Some(Self::Vector { width, dim: rows }),
+            Self::Integers { .. } => Some(Self::Integers { count: rows }),
+            Self::Scalar { .. } => None,
+        }
+    }
+}
+
 impl Header {
     /// Parses a header from the first bytes of an object. `scalar` says that a single integer is
     /// expected, where a vector could stand too.

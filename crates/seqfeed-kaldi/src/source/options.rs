@@ -1,6 +1,6 @@
 //! The options for opening tables as a source.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
 use seqfeed_core::{Element, Extent, Index, Tolerance};
@@ -42,6 +42,10 @@ pub struct TableOptions {
     /// An index that likely has the same keys: that of the stream which the table is joined to. If
     /// so, they are in memory once.
     pub like: Option<Arc<Index>>,
+    /// For script files: a file that states the number of rows of each object, such as
+    /// `utt2num_frames` or ESPnet's `feats_shape`. Then only the first header of each data file is
+    /// read at opening. An object with another number of rows is an error when it is loaded.
+    pub lengths: Option<OsString>,
 }
 
 impl TableOptions {
@@ -60,6 +64,7 @@ impl TableOptions {
             errors: Tolerance::Stop,
             or_compressed: false,
             like: None,
+            lengths: None,
         }
     }
 }

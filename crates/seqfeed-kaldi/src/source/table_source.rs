@@ -18,8 +18,9 @@ use super::decode::Region;
 use super::entry::{Entries, Entry, Expected, SPOOL, Skips, part};
 use super::examined::TableNames;
 use super::files::Files;
-use super::header::{Header, Object};
+use super::header::Object;
 use super::headers::Headers;
+use super::lengths::Lengths;
 use super::options::{Role, TableOptions, shown};
 use super::spooler::{Spooler, read_archive};
 use load::Loader;
@@ -44,6 +45,8 @@ pub struct TableSource {
     /// Whether all data can be used in place: float matrices of the stream's type, whole rows.
     in_place: bool,
     spooled_bytes: u64,
+    /// Whether objects may not have been looked at, because a file states their lengths.
+    stated_lengths: bool,
     counts: Counts,
     tables: Vec<TableKind>,
     report: JoinReport,
@@ -59,6 +62,8 @@ struct Counts {
     compressed: u64,
     vectors: u64,
     decoded: u64,
+    /// Objects that were not looked at, since a file states their lengths.
+    stated: u64,
 }
 
 impl TableSource {
@@ -77,6 +82,16 @@ impl TableSource {
             // `p` asks to pass over unreadable objects.
             opening.skips.tolerance =
                 if rspecifier.permissive { Tolerance::Skip } else { options.errors };
+            let lengths = options.lengths.as_ref();
+            if let (TableKind::Archive, Some(_)) = (rspecifier.kind, lengths) {
+                return Err(Error::usage(format!(
+                    "{}: lengths are for script files",
+                    shown(&[text])
+                ))
+                .with_help("leave them out: an archive is read from front to back anyway"));
+            }
+            opening.lengths =
+                lengths.map(|name| Lengths::open(name, &options.opener)).transpose()?;
             match rspecifier.kind {
                 TableKind::Archive => opening.archive(&rspecifier.rxfilename),
                 TableKind::Script => opening.script(&rspecifier.rxfilename),
@@ -107,7 +122,7 @@ impl TableSource {
 
     /// The format of the tables in words: "kaldi archive, 8 matrices, 3 of them compressed".
     fn format(&self) -> String {
-        let Counts { matrices, compressed, vectors, decoded, .. } = self.counts;
+        let Counts { matrices, compressed, vectors, decoded, stated, .. } = self.counts;
         let container = match &self.tables[..] {
             [TableKind::Archive] => "kaldi archive",
             [TableKind::Script] => "kaldi script file",
@@ -119,6 +134,7 @@ impl TableSource {
             (compressed, "compressed matrices"),
             (vectors, "vectors"),
             (decoded, "decoded from text or a stream"),
+            (stated, "of stated lengths"),
         ];
         for (count, what) in parts.into_iter().filter(|&(count, _)| count > 0) {
             text += &format!(", {count} {what}");
@@ -139,6 +155,11 @@ struct SourceBuilder<'a> {
     by_name: hashbrown::HashMap<Vec<u8>, (u32, Container)>,
     by_location: HashMap<Location, (u32, Container)>,
     headers: Headers,
+    lengths: Option<Lengths>,
+    /// The length that is stated for the current line.
+    stated: Option<u32>,
+    /// The first object of each file, where lengths are known.
+    first_objects: HashMap<u32, Object>,
     spooler: Spooler,
     skips: Skips,
     dim: Option<u32>,
@@ -158,6 +179,8 @@ struct Located {
     offset: u64,
     file: u32,
     part: Region,
+    /// Whether it has a range, so that it need not be all of the object.
+    is_part: bool,
 }
 
 impl<'a> SourceBuilder<'a> {
@@ -173,6 +196,9 @@ impl<'a> SourceBuilder<'a> {
             by_name: hashbrown::HashMap::new(),
             by_location: HashMap::new(),
             headers: Headers::default(),
+            lengths: None,
+            stated: None,
+            first_objects: HashMap::new(),
             spooler: Spooler::new(expected, options.element),
             skips: Skips::new(options.errors),
             dim: None,
@@ -224,6 +250,7 @@ impl<'a> SourceBuilder<'a> {
             map: options.map,
             in_place,
             spooled_bytes,
+            stated_lengths: options.lengths.is_some(),
             counts,
             tables,
             report: skips.report,
@@ -253,29 +280,39 @@ impl<'a> SourceBuilder<'a> {
             self.table.cols.insert(number, (cols.start as u32, cols.len() as u32));
             self.in_place = false;
         }
-        let first_row = rows.start as u32;
+        let first_row = located.is_part.then_some(rows.start as u32);
         self.table.push(Entry { offset: located.offset, file: located.file, first_row });
         self.builder.push(key, rows.len() as u32);
         Ok(())
     }
 
+    /// Adds an object. If it was not looked at, a file states its length.
     fn add_binary(
         &mut self,
         key: Key<'_>,
-        header: &Header,
+        (object, is_seen): (&Object, bool),
         (file, offset): (u32, u64),
         range: Option<&Range>,
     ) -> Result<()> {
-        let shape = self.expected.shape(&header.object)?;
+        let shape = self.expected.shape(object)?;
         let part = part(shape, range, self.expected.extent)?;
+        match is_seen {
+            true => self.count(object),
+            false => self.counts.stated += 1,
+        }
+        self.add(key, &Located { offset, file, part, is_part: range.is_some() }, shape.1)
+    }
+
+    /// Counts an object that was looked at.
+    fn count(&mut self, object: &Object) {
         let width = self.options.element.size() as u32;
-        if let Object::Matrix { width: 8, .. } | Object::Vector { width: 8, .. } = header.object {
+        if let Object::Matrix { width: 8, .. } | Object::Vector { width: 8, .. } = object {
             self.counts.doubles += 1;
         }
-        match header.object {
+        match object {
             Object::Matrix { width: own, .. } => {
                 self.counts.matrices += 1;
-                self.in_place &= own == width;
+                self.in_place &= *own == width;
             }
             Object::Compressed(_) => {
                 self.counts.compressed += 1;
@@ -286,13 +323,12 @@ impl<'a> SourceBuilder<'a> {
                 self.in_place = false;
             }
         }
-        self.add(key, &Located { offset, file, part }, shape.1)
     }
 
     fn add_spooled(&mut self, key: Key<'_>, spooled: &super::spooler::Spooled) -> Result<()> {
         self.counts.decoded += 1;
         let part = Region { rows: 0..spooled.rows as usize, cols: 0..spooled.cols as usize };
-        let located = Located { offset: spooled.offset, file: SPOOL, part };
+        let located = Located { offset: spooled.offset, file: SPOOL, part, is_part: false };
         self.add(key, &located, spooled.cols)
     }
 
@@ -311,7 +347,8 @@ impl<'a> SourceBuilder<'a> {
                 Ok(None) => return Ok(()),
                 Ok(Some(Found::Binary { header, offset })) => {
                     let place = |error: Error| error.in_file(file.name()).at_byte(offset);
-                    let added = self.add_binary(Key(&key), &header, (number, offset), None);
+                    let added =
+                        self.add_binary(Key(&key), (&header.object, true), (number, offset), None);
                     if let Err(error) = added {
                         self.skips.absorb(Key(&key), place(error))?;
                     }
@@ -366,6 +403,11 @@ impl<'a> SourceBuilder<'a> {
                 break;
             }
             let parsed = ScriptLine::parse(&line).map_err(place)?;
+            // No object is damaged if that file is wrong, so this is never passed over.
+            self.stated = match &mut self.lengths {
+                Some(lengths) => lengths.of(parsed.key)?,
+                None => None,
+            };
             if let Err(error) = self.script_entry(&parsed, beside) {
                 self.skips.absorb(parsed.key, place(error))?;
             }
@@ -421,6 +463,9 @@ impl<'a> SourceBuilder<'a> {
             return Err(place(Error::format(SCRIPT, problem))
                 .with_help("was the archive written again after the script file?"));
         }
+        if let Some(object) = self.object_of_length(file, range) {
+            return self.add_binary(key, (&object, false), (file, offset), range).map_err(place);
+        }
         let bytes = self.headers.at(file, &data, offset)?;
         if bytes.first() != Some(&0) {
             let name = parse_name(name)?.with_location(self.files.location(file).clone());
@@ -438,7 +483,17 @@ impl<'a> SourceBuilder<'a> {
         }
         let header = header_at(bytes, self.expected.is_scalar()).map_err(place)?;
         inside(&data, &header, offset)?;
-        self.add_binary(key, &header, (file, offset), range).map_err(place)
+        if self.lengths.is_some() {
+            self.first_objects.entry(file).or_insert(header.object);
+        }
+        self.add_binary(key, (&header.object, true), (file, offset), range).map_err(place)
+    }
+
+    /// An object whose length is stated: the first one of its file, with that length. It is looked
+    /// at when it is loaded. `None` if its header must be read now.
+    fn object_of_length(&self, file: u32, range: Option<&Range>) -> Option<Object> {
+        let rows = self.stated.filter(|_| range.is_none())?;
+        self.first_objects.get(&file)?.of_rows(rows)
     }
 
     /// An object that is read from front to back.

@@ -8,6 +8,7 @@ mod golden;
 mod graphs;
 mod in_place;
 mod lazy;
+mod lengths;
 mod limits;
 mod matrices;
 mod objects;

@@ -18,6 +18,7 @@ pub(crate) fn features(base: &Path) -> TableOptions {
         map: false,
         or_compressed: false,
         like: None,
+        lengths: None,
         errors: Tolerance::Stop,
     }
 }

@@ -132,6 +132,7 @@ fn open_kaldi(
             or_compressed: true,
             errors: Tolerance::Stop,
             like: None,
+            lengths: None,
         };
         let mut rspecifier = OsString::from("scp:");
         rspecifier.push(name);

@@ -148,6 +148,11 @@ options! {
         /// names numbers. Without it, the fourth column has the numbers.
         ["streams.NAME"] "states" "FILE" states: String, Corpus;
 
+        /// For Kaldi's script files: a file that states the number of frames of each utterance, such
+        /// as `utt2num_frames` or ESPnet's `feats_shape`. Then opening reads one header of each
+        /// data file, and not that of each utterance.
+        ["streams.NAME"] "lengths" "FILE" lengths: String, Corpus;
+
         /// For text (`text:FILE`, `jsonl:FILE#FIELD`): the units that become labels, words between
         /// white space, single characters, or whole lines.
         ["streams.NAME"] "units" "UNITS" units: UnitsName = "words", Corpus;
@@ -230,7 +235,7 @@ impl StreamSpec {
         let delivered = dtype.is_some_and(|dtype| dtype.only_delivered().is_some());
         let read = dtype.is_some() && !delivered;
         let made = kind.is_some() || dim.is_some() || read || extent.is_some();
-        let made = made || TextKeys::of(self).given().is_some();
+        let made = made || TextKeys::of(self).given().is_some() || self.lengths.is_some();
         let applied =
             transforms.is_some() || context.is_some() || ignore.is_some() || map.is_some();
         let applied = applied || padding.is_some() || delivered;

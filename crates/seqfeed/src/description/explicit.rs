@@ -54,7 +54,8 @@ impl Description {
                 *states = joined(base, states);
             }
             move_files(&mut stream.transforms, base);
-            for file in [&mut stream.through, &mut stream.tokenizer].into_iter().flatten() {
+            let files = [&mut stream.through, &mut stream.tokenizer, &mut stream.lengths];
+            for file in files.into_iter().flatten() {
                 *file = joined(base, file);
             }
             if let Some(Names::One(symbols)) = &mut stream.symbols {

@@ -42,7 +42,7 @@ impl Format for Tables {
     }
 
     fn capabilities(&self) -> &Capabilities {
-        &Capabilities { file_a_stream: true, ..HOLDS }
+        &Capabilities { file_a_stream: true, lengths: true, ..HOLDS }
     }
 
     fn recognise(&self, name: &Candidate<'_>) -> Option<Certainty> {
@@ -59,9 +59,13 @@ impl Format for Tables {
         let label = wanted.kind == Some(Kind::Label);
         let options = table_options(wanted);
         let tables = names_of(names);
+        let unlike = wanted.kind == Some(Kind::Sparse) || wanted.extent == Some(Extent::Sequence);
+        let help = "leave `lengths` out";
+        let what = "`lengths` is for streams of matrices or vectors with a row a frame";
+        wanted.refuse(wanted.lengths.is_some() && unlike, what, help)?;
         Ok(match wanted.kind {
             Some(Kind::Sparse) => Arc::new(SparseSource::open(&tables, wanted.dim, &options)?),
-            _ if !label && WaveSource::is_wave(&tables, &options) => {
+            _ if !label && options.lengths.is_none() && WaveSource::is_wave(&tables, &options) => {
                 Arc::new(WaveSource::open(&tables, &options)?)
             }
             _ => Arc::new(TableSource::open(&tables, &options)?),
@@ -186,6 +190,7 @@ pub(super) fn table_options(wanted: &Wanted<'_>) -> TableOptions {
         or_compressed: false,
         errors: wanted.errors,
         like: wanted.primary.cloned(),
+        lengths: wanted.lengths.map(name_from_text),
     }
 }
 

@@ -119,3 +119,36 @@ fn statistics_normalize_the_features() {
         assert_eq!(values, [-1.0, 1.0, -2.0, 2.0]);
     }
 }
+
+#[test]
+fn a_file_states_the_lengths_of_a_stream() {
+    let opener = Opener::default();
+    let plain = named(Path::new(DIGITS)).unwrap().description.open(&opener).unwrap();
+    let index = plain.corpus().index();
+    let directory = tempfile::tempdir().unwrap();
+    let lengths = directory.path().join("utt2num_frames");
+    let lines = (0..index.len() as u32)
+        .map(|sequence| format!("{} {}\n", index.key(sequence), index.samples(sequence)));
+    fs::write(&lengths, lines.collect::<String>()).unwrap();
+    let options = |stream: &str| {
+        let keys = format!("[streams.{stream}]\nlengths = '{}'", lengths.display());
+        Description::of_name_with(DIGITS, keys.parse().unwrap(), &opener).unwrap().description
+    };
+    let description = options("features");
+    let stated = description.open(&opener).unwrap();
+    assert_eq!(stated.corpus().index().digest(), index.digest());
+    let feed = |opened: &seqfeed::Opened| -> Vec<Vec<f32>> {
+        let minibatches = opened.one_sweep(0, 0, 1, None).feed(None).unwrap();
+        let values = |minibatch: seqfeed::Minibatch| {
+            minibatch.stream("features").unwrap().as_f32().unwrap().to_vec()
+        };
+        minibatches.map(|minibatch| values(minibatch.unwrap())).collect()
+    };
+    assert_eq!(feed(&stated), feed(&plain));
+    // The description that it means has the key.
+    let explicit = description.explicit(&stated, &opener).unwrap().to_toml();
+    assert!(explicit.contains("lengths = "), "{explicit}");
+    assert!(Description::from_toml(&explicit).unwrap().open(&opener).is_ok());
+    let error = options("text").open(&opener).unwrap_err();
+    assert!(error.is_usage() && error.message().contains("Kaldi's script files"), "{error}");
+}

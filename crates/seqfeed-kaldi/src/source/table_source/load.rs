@@ -68,17 +68,26 @@ impl<'a> Loader<'a> {
     fn part(
         &self,
         sequence: u32,
-        (first_row, wanted): (u32, usize),
+        (first_row, wanted): (Option<u32>, usize),
         header: &Header,
     ) -> Result<Region> {
         let (rows, cols) = self.table.expected.shape(&header.object)?;
-        let first_row = first_row as usize;
+        let is_other = first_row.is_none() && wanted != rows as usize;
+        if is_other && self.table.stated_lengths {
+            let expected = wanted as u64;
+            let what = "rows (the number in the file of lengths is expected)";
+            let problem = Problem::CountMismatch { what, expected, found: rows.into() };
+            return Err(Error::format(OBJECT, problem)
+                .with_help("make the file of lengths again, or leave `lengths` out"));
+        }
+        let first_row = first_row.unwrap_or(0) as usize;
         let of_table = self.table.table.cols.get(&sequence);
         let (first_col, width) = of_table.copied().unwrap_or((0, cols));
         let (first_col, width) = (first_col as usize, width as usize);
         let part =
             Region { rows: first_row..first_row + wanted, cols: first_col..first_col + width };
-        if part.rows.end > rows as usize
+        if is_other
+            || part.rows.end > rows as usize
             || part.cols.end > cols as usize
             || width != self.block.dim()
         {
