@@ -2,6 +2,7 @@
 
 mod convert;
 mod feed;
+mod scale;
 mod tables;
 mod transforms;
 
@@ -11,6 +12,8 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
+/// `bench scale [--sequences N]`: opening a corpus of N utterances (5,000,000), and what ranks read.
+///
 /// `bench [feed|transforms|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]`:
 /// DIR as made by gen_kaldi.py, `gen_cntk.py htk` or gen_pdnn.py; PYTHON an interpreter with numpy,
 /// kaldiio and kaldi_native_io, for `transforms` with torch, kaldiio and lhotse; all cases in turn,
@@ -27,6 +30,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Some("tables") => tables::run(&Setting::of(arguments, KALDI)?),
         Some("htk") => feed::htk(&Setting::of(arguments, HTK)?),
         Some("convert") => convert::run(&Setting::of(arguments, KALDI)?),
+        Some("scale") => {
+            let at = arguments.iter().position(|argument| argument == "--sequences");
+            let given = at.and_then(|at| arguments.get(at + 1));
+            let sequences = given.map_or(Ok(5_000_000), |text| text.parse())?;
+            scale::run(&super::root().canonicalize()?, sequences)
+        }
         Some("pdnn") => feed::pdnn(&Setting::of(arguments, PDNN)?),
         Some(other) => bail!("there is no benchmark {other}"),
         None => {
