@@ -54,6 +54,7 @@ impl Transformed {
             return Err(Error::usage(what));
         }
         for output in &outputs {
+            check_row(transform.as_ref(), output)?;
             let Output::Changed { of, stream } = output else { continue };
             let input = &source.streams()[*of];
             let form = |stream: &Stream| (stream.kind, stream.element, stream.dim, stream.extent);
@@ -287,11 +288,38 @@ impl Transformed {
             Output::Kept { of, .. } | Output::Changed { of, .. } => most(*of),
             Output::Made { of, stream } => {
                 let given = of.iter().map(|&of| most(of)).fold(Most::default(), Most::and);
-                let samples = if stream.extent == Extent::Own { given.samples } else { samples };
-                let least = self.transform.most(output, given);
+                let samples = match stream.extent {
+                    // A transform that repeats samples gives as many of each.
+                    Extent::Own => {
+                        let of_one = self.transform.samples(1).max(1);
+                        given.samples.saturating_mul(of_one.into())
+                    }
+                    _ => samples,
+                };
+                let least = match stream.kind {
+                    Kind::Sparse => self.transform.most(output, given),
+                    _ => None,
+                };
                 least.unwrap_or_else(|| Most::all_of(stream, samples))
             }
         }
+    }
+}
+
+/// The most values of a sample that a transform may make.
+const MOST_VALUES: usize = 1 << 24;
+
+/// Refuses streams whose samples have no values, or more than any network takes.
+fn check_row(transform: &dyn Transform, output: &Output) -> Result<()> {
+    let (name, stream) = (transform.name(), output.stream());
+    match stream.dim {
+        _ if matches!(output, Output::Kept { .. }) || stream.kind == Kind::Sparse => Ok(()),
+        0 => Err(Error::usage(format!("{name} leaves no values of stream {}", stream.name))),
+        1..=MOST_VALUES => Ok(()),
+        _ => Err(Error::usage(format!(
+            "{name} makes more than {MOST_VALUES} values of each sample of stream {}",
+            stream.name
+        ))),
     }
 }
 

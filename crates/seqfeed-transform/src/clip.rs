@@ -28,6 +28,10 @@ impl TryFrom<Options> for Clip {
         if options.min.is_none() && options.max.is_none() {
             return Err("give `min`, `max` or both");
         }
+        let is_narrow = |limit: Option<f64>| limit.is_none_or(|limit| (limit as f32).is_finite());
+        if !is_narrow(options.min) || !is_narrow(options.max) {
+            return Err("`min` and `max` are numbers of 32 bits");
+        }
         let min = options.min.unwrap_or(f64::NEG_INFINITY);
         let max = options.max.unwrap_or(f64::INFINITY);
         // A limit that is not a number fails here, too.

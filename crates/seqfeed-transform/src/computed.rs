@@ -107,7 +107,12 @@ impl FindStatistics for Computed {
             }
         };
         let found = self.group(key).and_then(|group| all[group].clone());
-        let error = || Error::corpus("transform cmvn: `utt2spk` has no speaker for it");
+        let error = || {
+            Error::corpus("transform cmvn: `utt2spk` has no speaker for it").with_help(
+                "behind [segments] keys are those of segments: give cmvn to the stream \
+                 ([streams.NAME] transforms), which has whole utterances",
+            )
+        };
         found.map(Cow::Owned).ok_or_else(error)
     }
 

@@ -189,7 +189,7 @@ impl TryFrom<Options> for Deltas {
 
     fn try_from(options: Options) -> Result<Self, &'static str> {
         let Options { order, window, truncate } = options;
-        if window == 0 || order > MOST || order * window > MOST {
+        if window == 0 || order > MOST || order.saturating_mul(window) > MOST {
             return Err("`window` is from 1, and `order` times `window` at most 1000");
         }
         Ok(Self {
@@ -215,7 +215,10 @@ impl Transform for Deltas {
                 "transform deltas: truncate = {truncate}, but stream {name} has {dim} dimensions"
             )));
         }
-        let wide = |stream: Stream| Stream { dim: kept(&stream) * self.slopes.orders(), ..stream };
+        let wide = |stream: Stream| {
+            let dim = kept(&stream).saturating_mul(self.slopes.orders());
+            Stream { dim, ..stream }
+        };
         Ok(Output::change(streams, has_frames, wide))
     }
 

@@ -45,3 +45,17 @@ pub(crate) fn frames_in_place(streams: &[Stream], transform: &str) -> Result<Vec
 pub(crate) fn changes(output: &Output) -> bool {
     matches!(output, Output::Changed { .. })
 }
+
+/// Refuses streams of which only a part would change: where some have one sample a time step, and
+/// frames of others have lengths of their own, as behind segments with context.
+pub(crate) fn refuse_apart(streams: &[Stream], transform: &str) -> Result<()> {
+    let apart = |stream: &&Stream| is_dense(stream) && stream.extent == Extent::Own;
+    let in_step = streams.iter().any(|stream| stream.extent == Extent::Samples);
+    match streams.iter().find(apart).filter(|_| in_step) {
+        None => Ok(()),
+        Some(Stream { name, .. }) => Err(Error::usage(format!(
+            "transform {transform}: stream {name} has lengths of its own, and others have one sample a time step"
+        ))
+        .with_help("with context, [segments] make such streams: give the transform to a stream alone")),
+    }
+}

@@ -52,7 +52,10 @@ impl Transform for ShiftDeltas {
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
         check_frames(streams, self.name())?;
-        let wide = |stream: Stream| Stream { dim: stream.dim * self.slopes.orders(), ..stream };
+        let wide = |stream: Stream| {
+            let dim = stream.dim.saturating_mul(self.slopes.orders());
+            Stream { dim, ..stream }
+        };
         Ok(Output::change(streams, has_frames, wide))
     }
 

@@ -3,6 +3,8 @@
 use seqfeed_core::{Block, Error, Extent, Given, Kind, Output, Result, Stream, Transform};
 use serde::Deserialize;
 
+use crate::dense::refuse_apart;
+
 /// More values than a row may have.
 const MOST_VALUES: usize = 1 << 24;
 
@@ -119,6 +121,7 @@ impl Transform for Splice {
     }
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
+        refuse_apart(streams, self.name())?;
         let extent = match streams.iter().any(|stream| stream.extent == Extent::Samples) {
             true => Extent::Samples,
             false => Extent::Own,

@@ -1,9 +1,10 @@
 //! `stack`: several frames in one row at a lower frame rate (LFR).
 
-use seqfeed_core::{About, Block, Given, Kind, Output, Result, Stream, Transform};
+use seqfeed_core::{About, Block, Given, Kind, Most, Output, Result, Stream, Transform};
 use serde::Deserialize;
 
 use crate::Subsample;
+use crate::dense::refuse_apart;
 use crate::splice::{context, widened};
 use crate::subsample::extent_of_frames;
 
@@ -46,6 +47,7 @@ impl Transform for Stack {
     }
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
+        refuse_apart(streams, self.name())?;
         let frames = extent_of_frames(streams, self.name())?;
         let is_wide = widened(streams, self.name(), frames, self.m)?;
         let change = |stream: Stream| match is_wide(&stream) {
@@ -61,6 +63,11 @@ impl Transform for Stack {
 
     fn about(&self, about: About) -> About {
         self.others.about(about)
+    }
+
+    /// Sparse samples are kept or left out.
+    fn most(&self, output: usize, given: Most) -> Option<Most> {
+        self.others.most(output, given)
     }
 
     fn apply(&self, output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {

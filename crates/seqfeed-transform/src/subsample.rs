@@ -1,6 +1,8 @@
 //! `subsample`: keeps every n-th sample, as Kaldi's `subsample-feats`.
 
-use seqfeed_core::{About, Block, Error, Extent, Given, Kind, Output, Result, Stream, Transform};
+use seqfeed_core::{
+    About, Block, Error, Extent, Given, Kind, Most, Output, Result, Stream, Transform,
+};
 use serde::Deserialize;
 
 /// The most times that a sample is repeated.
@@ -104,6 +106,14 @@ impl Transform for Subsample {
         let n = f64::from(self.0.n);
         let factor = if n > 0.0 { n } else { -1.0 / n };
         About { frame_shift: about.frame_shift.map(|seconds| seconds * factor), ..about }
+    }
+
+    /// Each sample comes once at most, or as often as it is repeated.
+    fn most(&self, _output: usize, given: Most) -> Option<Most> {
+        let times = u64::from(self.0.n.min(-1).unsigned_abs());
+        let Most { samples, values } = given;
+        let [samples, values] = [samples, values].map(|count| count.saturating_mul(times));
+        Some(Most { samples, values })
     }
 
     fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {

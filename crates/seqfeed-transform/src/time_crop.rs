@@ -1,8 +1,9 @@
 //! `time-crop`: a random part of each long sequence.
 
-use seqfeed_core::{Block, Given, Kind, Output, Result, Stream, Transform};
+use seqfeed_core::{Block, Given, Kind, Most, Output, Result, Stream, Transform};
 use serde::Deserialize;
 
+use crate::dense::refuse_apart;
 use crate::subsample::extent_of_frames;
 
 /// Keeps a random part of so many samples of each longer sequence. Each part is equally likely.
@@ -39,6 +40,7 @@ impl Transform for TimeCrop {
     }
 
     fn outputs(&self, streams: &[Stream]) -> Result<Vec<Output>> {
+        refuse_apart(streams, self.name())?;
         let frames = extent_of_frames(streams, self.name())?;
         Ok(Output::change(streams, |stream| stream.extent == frames, |stream| stream))
     }
@@ -49,6 +51,11 @@ impl Transform for TimeCrop {
 
     fn varies(&self) -> bool {
         true
+    }
+
+    /// A part has no more values than the whole.
+    fn most(&self, _output: usize, given: Most) -> Option<Most> {
+        Some(given)
     }
 
     fn apply(&self, _output: usize, given: &Given<'_>, to: &mut Block) -> Result<()> {

@@ -26,19 +26,21 @@ use seqfeed::io::Opener;
 use seqfeed::{Description, Feed, Opened, Source};
 
 /// Shuffled minibatches of 1,024 frames with 5 frames of context on both sides.
-const FRAMES: &str = "context = 5\nbatch-size = 1024\nthreads = 2\n";
+const FRAMES: &str = "context = 5\nbatch-size = 1024\nthreads = 2\norder = 'shuffle'\n";
+
+/// The same in blocks.
+const BLOCKS: &str = "context = 5\nbatch-size = 1024\nthreads = 2\norder = 'blocks'\n";
 
 /// Padded sequences, bucketed by length, of at most 32,000 frames with padding.
 const PADDED: &str = "unit = 'sequence'\nbatch-size = 32000\nbatch-unit = 'padded'\nbucket = 1000\n\
-                      threads = 2\n";
+                      threads = 2\norder = 'shuffle'\n";
 
 /// The same number of frames where there is a row for six of them.
 const LOW_RATE: &str = "unit = 'sequence'\nbatch-size = 5333\nbatch-unit = 'padded'\n\
-                        bucket = 1000\nthreads = 2\n";
+                        bucket = 1000\nthreads = 2\norder = 'shuffle'\n";
 
 /// As many segments as a trainer of Kaldi's takes at once.
-const SEGMENTS: &str =
-    "unit = 'sequence'\nbatch-size = 128\nbatch-unit = 'sequences'\nthreads = 2\n";
+const SEGMENTS: &str = "unit = 'sequence'\nbatch-size = 128\nbatch-unit = 'sequences'\nthreads = 2\norder = 'shuffle'\n";
 
 const KALDI: &str = "features = 'scp:feats.scp'\nlabels = 'ark:ali.ark'\n";
 const HTK: &str = "features = 'feat.scp'\nlabels = 'labels.mlf'\nstates = 'states.list'\n";
@@ -53,10 +55,11 @@ const RECIPE: &str = "transforms = ['cmvn,by=speaker,norm-vars=true,utt2spk=utt2
 
 /// Names of cases, and the descriptions that they are made of. `memcpy-CASE-N` copies the same
 /// bytes with N threads.
-const CASES: [(&str, &[&str]); 19] = [
+const CASES: [(&str, &[&str]); 20] = [
     // As many frames as the peers' pools of 100 utterances.
     ("frames-pool", &[KALDI, FRAMES, "window = '4 chunks'"]),
     ("frames-window", &[KALDI, FRAMES]),
+    ("frames-blocks", &[KALDI, BLOCKS]),
     ("frames-window-map", &[KALDI, FRAMES, "map = true"]),
     ("frames-corpus-map", &[KALDI, FRAMES, "map = true\nwindow = 'corpus'"]),
     ("padded-bucket", &[KALDI, PADDED]),

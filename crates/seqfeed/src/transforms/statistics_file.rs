@@ -23,7 +23,7 @@ pub(super) fn read_statistics(name: &str, variances: bool, opener: &Opener) -> R
             _ => None,
         };
         if let Some(statistics) = statistics {
-            return statistics.map_err(|error| error.in_file(name));
+            return statistics.and_then(finite).map_err(|error| error.in_file(name));
         }
     }
     let mut reader = ObjectReader::open(&found, opener)?;
@@ -32,7 +32,26 @@ pub(super) fn read_statistics(name: &str, variances: bool, opener: &Opener) -> R
     let matrix: Matrix<f64> = reader.read().map_err(|error| error.with_help(help))?;
     reader.finish()?;
     Statistics::of_matrix(matrix.rows, matrix.cols, matrix.values)
-        .map_err(|error| error.in_file(name).with_help(help))
+        .map_err(|error| error.with_help(help))
+        .and_then(finite)
+        .map_err(|error| error.in_file(name))
+}
+
+/// Refuses statistics that would make all features NaN or infinite.
+fn finite(statistics: Statistics) -> Result<Statistics> {
+    match statistics.values().iter().position(|value| !value.is_finite()) {
+        None => Ok(statistics),
+        Some(at) => {
+            let columns = statistics.dim() + 1;
+            Err(Error::corpus(format!(
+                "the statistics have {} in row {}, column {}",
+                statistics.values()[at],
+                at / columns,
+                at % columns
+            ))
+            .with_help("compute them again: some features were no numbers"))
+        }
+    }
 }
 
 /// Sums and sums of squares as statistics.
@@ -83,6 +102,9 @@ fn of_htk(bytes: &[u8], variances: bool) -> Result<Statistics> {
     };
     let means = vector("<MEAN>")?.ok_or_else(|| wrong("there is no <MEAN>"))?;
     let squares = match vector("<VARIANCE>")? {
+        Some(found) if found.iter().any(|variance| *variance < 0.0) => {
+            return Err(wrong("a variance is negative"));
+        }
         Some(found) if found.len() == means.len() => {
             found.iter().zip(&means).map(|(variance, mean)| variance + mean * mean).collect()
         }

@@ -218,6 +218,36 @@ fn what_has_no_effect_or_does_not_fit_is_refused() {
         (format!("{features}{subsample}[streams.other]\n{subsample}"), "stream other"),
         (format!("{features}transforms = 'noise,deviation=-1'\n"), "a finite number above 0"),
         (format!("{labels}transforms = 'noise,deviation=1'\n"), "no dense stream"),
+        // Rows without values, and rows that no memory holds.
+        (format!("{features}transforms = [{{ name = 'select', dims = [] }}]\n"), "no values"),
+        (format!("{features}transforms = 'deltas,window=2147483648'\n"), "at most 1000"),
+        (format!("{features}transforms = 'deltas,order=4,window=1073741825'\n"), "at most 1000"),
+        (
+            format!(
+                "{features}transforms = ['deltas,order=1000,window=1', 'deltas,order=1000,window=1', 'deltas,order=1000,window=1']\n"
+            ),
+            "makes more than 16777216 values",
+        ),
+        (
+            format!(
+                "{features}transforms = ['shift-deltas,num-blocks=999', 'shift-deltas,num-blocks=999', 'shift-deltas,num-blocks=999']\n"
+            ),
+            "makes more than 16777216 values",
+        ),
+        (format!("{features}transforms = 'clip,min=1e300'\n"), "numbers of 32 bits"),
+        // Behind segments with context only the labels have a sample a time step.
+        (
+            format!(
+                "transforms = 'time-crop,frames=2'\n{features}{labels}[segments]\nsegment-length = 2\nsegment-left = 1\n"
+            ),
+            "has lengths of its own",
+        ),
+        (
+            format!(
+                "transforms = 'splice'\n{features}{labels}[segments]\nsegment-length = 2\nsegment-left = 1\n"
+            ),
+            "has lengths of its own",
+        ),
     ];
     for (text, expected) in cases {
         let error = open(directory.path(), &text).unwrap_err();
