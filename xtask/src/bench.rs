@@ -12,7 +12,8 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
-/// `bench scale [--sequences N]`: opening a corpus of N utterances (5,000,000), and what ranks read.
+/// `bench scale [--sequences N]`: opening a corpus of N utterances (5,000,000), and what ranks
+/// read.
 ///
 /// `bench [feed|transforms|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]`:
 /// DIR as made by gen_kaldi.py, `gen_cntk.py htk` or gen_pdnn.py; PYTHON an interpreter with numpy,
