@@ -76,8 +76,8 @@ impl Computed {
                         .in_file(self.source.name())
                         .of_key(key)
                         .with_help(
-                            "`seqfeed check` finds values that are no numbers; leave such \
-                             sequences out ([filter] not-keys)",
+                            "leave this utterance out of the table, or take statistics from a file: \
+                             a filter comes behind the transforms of a stream",
                         ));
                 }
             }

@@ -9,8 +9,8 @@ use seqfeed_io::Opener;
 use crate::object_reader::ObjectReader;
 use crate::script::ScriptLine;
 
-/// A file with a key and a number of rows in each line: Kaldi's `utt2num_frames`, ESPnet's
-/// `feats_shape` (`KEY ROWS,COLUMNS`).
+/// A file with a key and a number of rows in each line: Kaldi's `utt2num_frames`, or the
+/// `feats_shape` of other toolkits (`KEY ROWS,COLUMNS`).
 ///
 /// It is read in step with a script file. Only if the two have another order, the rest of it is
 /// kept in memory.

@@ -43,8 +43,8 @@ pub struct TableOptions {
     /// so, they are in memory once.
     pub like: Option<Arc<Index>>,
     /// For script files: a file that states the number of rows of each object, such as
-    /// `utt2num_frames` or `feats_shape` of `ESPnet`. Then only the first header of each data file is
-    /// read at opening. An object with another number of rows is an error when it is loaded.
+    /// `utt2num_frames` or `feats_shape`. Then only the first header of each data file is read at
+    /// opening. An object with another number of rows is an error when it is loaded.
     pub lengths: Option<OsString>,
 }
 
