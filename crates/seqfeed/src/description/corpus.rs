@@ -149,8 +149,8 @@ options! {
         ["streams.NAME"] "states" "FILE" states: String, Corpus;
 
         /// For Kaldi's script files: a file that states the number of frames of each utterance,
-        /// such as `utt2num_frames` or ESPnet's `feats_shape`. Then opening reads one header of
-        /// each data file, and not that of each utterance.
+        /// such as `utt2num_frames` or `feats_shape`. Then opening reads one header of each data
+        /// file, and not that of each utterance.
         ["streams.NAME"] "lengths" "FILE" lengths: String, Corpus;
 
         /// For text (`text:FILE`, `jsonl:FILE#FIELD`): the units that become labels, words between
