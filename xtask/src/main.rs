@@ -38,7 +38,8 @@ fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: cargo xtask test [python] | lint | edges | combinations | docs | wheel | \
-                 bench [feed|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] [--rounds N]"
+                 bench [feed|transforms|tables|htk|pdnn|convert] [--corpus DIR] [--peers PYTHON] \
+                 [--rounds N] | bench scale [--sequences N]"
             );
             return ExitCode::from(2);
         }
